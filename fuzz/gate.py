@@ -14,9 +14,9 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["asbuilt.policy"]):
-    from asbuilt.policy import programs
-    from asbuilt.policy.lexer import commands
-    from asbuilt.policy.shell import verdict
+    from asbuilt.policy.shell import programs
+    from asbuilt.policy.shell.judge import verdict
+    from asbuilt.policy.shell.lexer import commands
 
     for module in pkgutil.iter_modules(programs.__path__, f"{programs.__name__}."):
         importlib.import_module(module.name)

@@ -33,8 +33,8 @@ from measures.workers import connections, more_workers, parked_runs  # noqa: E40
 from tests.cli.screens import a_night  # noqa: E402
 from tests.plan.cases import load_all  # noqa: E402
 
+from asbuilt.plan.markdown.source import MAX_BYTES  # noqa: E402
 from asbuilt.plan.reader import read  # noqa: E402 - the tests' folder is on the path only now
-from asbuilt.plan.source import MAX_BYTES  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -12,8 +12,8 @@ import manuals
 import messages
 import requirements
 
-from asbuilt.cli.app import root
-from asbuilt.cli.commands import LazyGroup
+from asbuilt.cli.shell.app import root
+from asbuilt.cli.shell.lazy import LazyGroup
 from asbuilt.proof.projects.table import FOREIGN, TABLE
 from asbuilt.settings import NAMED, SETTINGS
 

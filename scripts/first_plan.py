@@ -17,8 +17,8 @@ from typing import Final
 
 from stable import keep
 
-from asbuilt.agents.ring import probe
-from asbuilt.journal.liveness import holder
+from asbuilt.agents.sandbox.launch import probe
+from asbuilt.journal.engine.liveness import holder
 
 ROOT: Final = Path(__file__).parent.parent
 PAGE: Final = ROOT / "docs/first-plan.md"

@@ -8,8 +8,8 @@ import click
 from click.shell_completion import ShellComplete, get_completion_class
 
 from asbuilt._version import VERSION
-from asbuilt.cli.app import COMPLETE_VARIABLE, root
-from asbuilt.cli.commands import LazyGroup
+from asbuilt.cli.shell.app import COMPLETE_VARIABLE, root
+from asbuilt.cli.shell.lazy import LazyGroup
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Final
 from first_plan import NOT_RUN, ROOT, install
 from stable import keep
 
-from asbuilt.agents.ring import probe
-from asbuilt.journal.liveness import holder
+from asbuilt.agents.sandbox.launch import probe
+from asbuilt.journal.engine.liveness import holder
 
 sys.path.insert(0, str(ROOT))
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from asbuilt.policy.services import TABLE
+from asbuilt.policy.sandbox.services import TABLE
 from asbuilt.settings import (
     SETTINGS,
     Chosen,

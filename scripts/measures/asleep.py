@@ -6,19 +6,19 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from asbuilt.flows.working import Working
-from asbuilt.lifecycle import phases
+from asbuilt.flows.attempts.work import Working
+from asbuilt.lifecycle.plan_run import decide
 from asbuilt.ports import Workspace
 from measures.noop import Noop
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from asbuilt.flows.lease import Lease
-    from asbuilt.flows.record import Record
+    from asbuilt.flows.engine.lease import Lease
+    from asbuilt.flows.run.record import Record
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.home import Home
-    from asbuilt.lifecycle.facts import RunFacts
+    from asbuilt.lifecycle.run.facts import RunFacts
     from asbuilt.ports import Brief, Result
 
 
@@ -76,10 +76,10 @@ class Asleep(Noop):
         self,
         record: Record,
         facts: RunFacts,
-        move: phases.Begin | phases.Attempt | phases.Keep | phases.Check | phases.Verify | phases.Commit,
+        move: decide.Begin | decide.Attempt | decide.Keep | decide.Check | decide.Verify | decide.Commit,
     ) -> None:
         """Wait for an agent as a worker does."""
-        if isinstance(move, phases.Attempt):
+        if isinstance(move, decide.Attempt):
             here = Workspace(path=Path("/"), git_dir=Path("/"), common=Path("/"))
             self._working.attempt(record, here, facts, move)
         else:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import psycopg
 from tests.journal.conftest import open_store
 
-from asbuilt.journal.schema import STEPS
+from asbuilt.journal.database.schema import STEPS
 from measures.noop import ask_for_runs
 
 if TYPE_CHECKING:

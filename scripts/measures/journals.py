@@ -14,14 +14,14 @@ from tests.growth.rows import SHOWN, begin, grow
 from tests.journal.conftest import open_store
 
 from asbuilt.journal.blobs import Blobs
-from asbuilt.journal.schema import STEPS
+from asbuilt.journal.database.schema import STEPS
 from measures.crew import runs_of_asbuilt
 from measures.curve import Curve, Point
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from asbuilt.journal.store import Store
+    from asbuilt.journal.database.store import Store
     from measures.server import Server
 
 _TURNS: Final = 9

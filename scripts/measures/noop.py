@@ -20,21 +20,22 @@ from asbuilt.events.phases import BaselineDone, PhaseBegun, PhaseProven, SetupDo
 from asbuilt.events.plain import plain_options, read_options
 from asbuilt.events.plans import PlanCompared, PlanMarked
 from asbuilt.events.runs import ReportWritten, RunStarted
-from asbuilt.flows.record import Record
-from asbuilt.flows.tidings import Tidings
+from asbuilt.flows.engine.signals import Tidings
+from asbuilt.flows.run.record import Record
 from asbuilt.journal import runs
 from asbuilt.journal.ids import LOCAL, Address, new_id
-from asbuilt.lifecycle import moves, phases
+from asbuilt.lifecycle.plan_run import decide
+from asbuilt.lifecycle.run import moves
 from asbuilt.proof.projects.model import NoTests
 from asbuilt.proof.projects.resolving import written
 
 if TYPE_CHECKING:
-    from asbuilt.flows.fencing import Fenced
+    from asbuilt.flows.engine.fence import Fenced
     from asbuilt.journal.blobs import Blobs
+    from asbuilt.journal.database.store import Store
     from asbuilt.journal.home import Home
     from asbuilt.journal.runs import Run
-    from asbuilt.journal.store import Store
-    from asbuilt.lifecycle.facts import RunFacts
+    from asbuilt.lifecycle.run.facts import RunFacts
 
 REPO: Final = "6f9c"
 COMMIT: Final = "7be20c1" + "0" * 33
@@ -59,37 +60,37 @@ class Noop:
         self._blobs = blobs
         self.tidings = Tidings()
 
-    def perform(self, run: Run, facts: RunFacts, move: phases.Move, fenced: Fenced) -> None:
+    def perform(self, run: Run, facts: RunFacts, move: decide.Move, fenced: Fenced) -> None:
         """Write down that a move was made."""
         record = Record(run=run, store=fenced, blobs=self._blobs, workflow=fenced.segment.workflow)
         match move:
-            case phases.Start():
+            case decide.Start():
                 self._start(record, int(plain_options(run.options)["phases"]))
-            case phases.ResolveTests():
+            case decide.ResolveTests():
                 record.say(written(NoTests()), "tests")
-            case phases.MakeWorkspace():
+            case decide.MakeWorkspace():
                 record.say(WorkspaceMade(lane="main"), "workspace")
-            case phases.SetUp():
+            case decide.SetUp():
                 record.say(SetupDone(outcome="PASS", digest="none"), "setup")
-            case phases.Baseline():
+            case decide.Baseline():
                 record.say(BaselineDone(outcome="PASS", why="no tests"), "baseline")
-            case phases.Compare(point=point):
+            case decide.Compare(point=point):
                 record.say(PlanCompared(point=point), f"compared/{point}")
-            case phases.ProveTogether():
+            case decide.ProveTogether():
                 record.say(TogetherDone(outcome="PASS", evidence="sha256:0"), "together")
-            case phases.VerifyTogether():
+            case decide.VerifyTogether():
                 record.say(TogetherJudged(outcome="PASS"), "together/judged")
-            case phases.Report():
+            case decide.Report():
                 record.say(ReportWritten(report=self.report(run, facts)), "report")
-            case phases.Land():
+            case decide.Land():
                 commits = tuple((work.phase, run.run, work.commit, COMMIT) for work in facts.pending)
                 record.say(LandingIntended(old=COMMIT, new=COMMIT), "landing/1/intended")
                 record.say(LandingDone(new=COMMIT, commits=commits), "landing/1/done")
-            case phases.Mark():
+            case decide.Mark():
                 record.say(PlanMarked(), "marked")
-            case phases.Tidy():
+            case decide.Tidy():
                 record.say(LandingTidied(), "tidied")
-            case phases.Ask() | phases.Wait() | phases.End() | phases.Recheck():
+            case decide.Ask() | decide.Wait() | decide.End() | decide.Recheck():
                 raise ValueError(move)
             case moves.Judge() | moves.Draft() | moves.File() | moves.CheckInvariants() | moves.Post():
                 raise ValueError(move)
@@ -109,30 +110,30 @@ class Noop:
         self,
         record: Record,
         facts: RunFacts,
-        move: phases.Begin | phases.Attempt | phases.Keep | phases.Check | phases.Verify | phases.Commit,
+        move: decide.Begin | decide.Attempt | decide.Keep | decide.Check | decide.Verify | decide.Commit,
     ) -> None:
         """Write down that something was made of a phase."""
         del facts
         phase = move.phase
-        if isinstance(move, phases.Begin):
+        if isinstance(move, decide.Begin):
             text = self._blobs.put(f"# Plan\n\n## Phase {phase} — Some\n\n- [ ] something\n".encode())
             record.say(PhaseBegun(phase=phase, intent="sha256:1", text=text), f"{phase}/begun")
             return
         number, key = move.number, f"{phase}/{move.number}"
         match move:
-            case phases.Attempt(role=role):
+            case decide.Attempt(role=role):
                 begun = AttemptBegun(phase=phase, number=number, role=role, agent="scripted")
                 record.say(begun, f"{key}/begun/1")
                 record.say(_ended(phase, number), f"{key}/ended/1")
-            case phases.Keep():
+            case decide.Keep():
                 kept = TreeKept(phase=phase, number=number, commit=COMMIT, tree=COMMIT, changed=True)
                 record.say(kept, f"{key}/kept")
-            case phases.Check():
+            case decide.Check():
                 record.say(ChecksDone(phase=phase, number=number, outcome="PASS"), f"{key}/checks")
-            case phases.Verify():
+            case decide.Verify():
                 record.say(VerifierBegun(phase=phase, number=number), f"{key}v/begun")
                 record.say(VerdictGiven(phase=phase, number=number, outcome="PASS"), f"{key}/verdict")
-            case phases.Commit():
+            case decide.Commit():
                 record.say(PhaseProven(phase=phase, commit=f"{int(phase):040x}"), f"{phase}/proven")
             case _:
                 assert_never(move)

@@ -19,10 +19,10 @@ from typing import IO, Any, Final
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[place]) for place in (1, 2)]
 
-from asbuilt.flows.engine import Engine, State, step  # noqa: E402 - the folders are on the path only now
+from asbuilt.flows.engine.dbos import Engine, State, step  # noqa: E402 - the folders are on the path only now
 from asbuilt.journal.ids import LOCAL  # noqa: E402
 
-_HOST: Final = "asbuilt.agents.host"
+_HOST: Final = "asbuilt.agents.host.main"
 _LOOK_S: Final = 0.01
 _LIMIT_S: Final = 120.0
 

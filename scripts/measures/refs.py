@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from tests.git.shop import RUN, make_shop
 
-from asbuilt.git.landing import land
+from asbuilt.git.landing.land import land
 from measures.curve import Curve, Point
 
 if TYPE_CHECKING:

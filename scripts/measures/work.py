@@ -18,10 +18,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.journal.conftest import open_store
 
-from asbuilt.flows.engine import Engine, step
-from asbuilt.flows.lease import Lease, Times
-from asbuilt.flows.run import Runs
-from asbuilt.flows.worker import Worker
+from asbuilt.flows.engine.dbos import Engine, step
+from asbuilt.flows.engine.lease import Lease, Times
+from asbuilt.flows.engine.worker import Worker
+from asbuilt.flows.plan_run.segment import Runs
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.ids import LOCAL, new_id
 from measures.asleep import Asleep
@@ -30,7 +30,7 @@ from measures.noop import Noop
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from asbuilt.flows.engine import Performs
+    from asbuilt.flows.engine.dbos import Performs
 
 _ANSWER: Final = {"move": "Attempt", "phase": "1", "number": 1, "role": "implement", "failures": []}
 """As large as what a decision leaves behind."""

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 import psycopg
 from tests.journal.conftest import open_store
 
+from asbuilt.journal.database.schema import STEPS
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.runs import FAR
-from asbuilt.journal.schema import STEPS
 from measures.crew import bare_runs, crew, runs_of_asbuilt, until
 from measures.curve import Curve, Point
 from measures.noop import REPO, ask_for_runs
@@ -20,7 +20,7 @@ from measures.server import resident_mb
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from asbuilt.journal.store import Store
+    from asbuilt.journal.database.store import Store
     from measures.server import Server, Spent
 
 _PLANS: Final = 24

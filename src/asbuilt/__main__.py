@@ -2,7 +2,7 @@
 
 import sys
 
-from asbuilt.cli.main import main
+from asbuilt.cli.shell.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

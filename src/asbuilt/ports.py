@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from asbuilt.lifecycle.health import OVERALL_S, STALL_S
+from asbuilt.lifecycle.status.health import OVERALL_S, STALL_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from asbuilt.events.event import Cause
     from asbuilt.events.options import Network
     from asbuilt.lifecycle.attention import Message
-    from asbuilt.lifecycle.forge import (
+    from asbuilt.lifecycle.pull_request.forge import (
         BranchMoved,
         Checks,
         Comment,
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
         Review,
         Touched,
     )
-    from asbuilt.policy.ring import Level, Overlay, Placed
-    from asbuilt.policy.services import Service
+    from asbuilt.policy.sandbox.rules import Level, Overlay, Placed
+    from asbuilt.policy.sandbox.services import Service
     from asbuilt.proof.opinion import Opinion
 
 Role = Literal["implement", "fix", "verify", "plan", "critique"]

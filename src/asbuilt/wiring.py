@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
 
 from asbuilt.errors import AsbuiltError, WorkerFailed
 from asbuilt.journal.blobs import Blobs
+from asbuilt.journal.database.schema import STEPS
+from asbuilt.journal.engine.liveness import holder, only_one
 from asbuilt.journal.home import Home, open_home
 from asbuilt.journal.ids import LOCAL
-from asbuilt.journal.liveness import holder, only_one
-from asbuilt.journal.schema import STEPS
 from asbuilt.settings import state_folder, survey
 
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from asbuilt.events.event import Entry
-    from asbuilt.flows.calling import Reach
-    from asbuilt.flows.conversing import Conversing
-    from asbuilt.flows.engine import Steps
-    from asbuilt.journal.store import Store
+    from asbuilt.flows.authoring.conversation import Conversing
+    from asbuilt.flows.engine.dbos import Steps
+    from asbuilt.flows.notify.enqueue import Reach
+    from asbuilt.journal.database.store import Store
     from asbuilt.library.repository import Repository as Checkout
     from asbuilt.ports import Attempts, Processes
     from asbuilt.settings import Settings
@@ -82,7 +82,7 @@ def known_repository(journal: Journal, root: Path, common: Path, uuid: str | Non
         before = repositories.find(session, LOCAL, uuid)
     if before is None or before.path == str(common):
         return uuid if before else None
-    from asbuilt.flows.enrolling import known  # noqa: PLC0415 - it starts git
+    from asbuilt.flows.enroll import known  # noqa: PLC0415 - it starts git
     from asbuilt.git.repository import open_repository  # noqa: PLC0415
 
     return known(journal.store, open_repository(root))
@@ -96,7 +96,7 @@ def plan_events(
     A shared journal is behind one; its outcomes stand in the plan since they landed.
     """
     from asbuilt.journal.ids import Address  # noqa: PLC0415 - only where it is used
-    from asbuilt.journal.views import events_of  # noqa: PLC0415
+    from asbuilt.journal.queries.overview import events_of  # noqa: PLC0415
     from asbuilt.library.repository import identity_of  # noqa: PLC0415
 
     try:
@@ -115,7 +115,7 @@ def plan_events(
 
 def conversing(root: str, environ: Mapping[str, str], *, repo: str, run: str) -> Conversing:
     """Open an authoring that a conversation does in a checkout."""
-    from asbuilt.flows.conversing import Conversing  # noqa: PLC0415 - only where it is used
+    from asbuilt.flows.authoring.conversation import Conversing  # noqa: PLC0415 - only where it is used
     from asbuilt.git.repository import open_repository  # noqa: PLC0415
     from asbuilt.settings import load  # noqa: PLC0415
 
@@ -127,10 +127,10 @@ def open_store(home: Home, settings: Settings) -> Store:
     """Open the database that keeps the journal as it stands: no folder is made, no table is changed."""
     url = settings.text("store.url")
     if url:
-        from asbuilt.journal.postgres import PostgresStore  # noqa: PLC0415 - only where it is used
+        from asbuilt.journal.database.postgres import PostgresStore  # noqa: PLC0415 - only where it is used
 
         return PostgresStore(url)
-    from asbuilt.journal.sqlite import SqliteStore  # noqa: PLC0415 - only where it is used
+    from asbuilt.journal.database.sqlite import SqliteStore  # noqa: PLC0415 - only where it is used
 
     return SqliteStore(home.journal)
 
@@ -154,8 +154,8 @@ def attempts(home: Home) -> Attempts:
 
 def check_processes(home: Home, scratch: Path, environ: Mapping[str, str]) -> Processes:
     """Make ready to run checks in the ring, outside of any run."""
-    from asbuilt.agents.processes import RingProcesses  # noqa: PLC0415 - only where it is used
-    from asbuilt.policy.variables import passed  # noqa: PLC0415
+    from asbuilt.agents.commands import RingProcesses  # noqa: PLC0415 - only where it is used
+    from asbuilt.policy.sandbox.variables import passed  # noqa: PLC0415
 
     return RingProcesses(scratch=scratch, hidden=(home.path,), environment=passed(environ))
 
@@ -166,17 +166,17 @@ def serve(
     """Be the worker until told to end, or until nothing is due; False when another process is."""
     from asbuilt.agents.attempts import FolderAttempts  # noqa: PLC0415 - a worker needs it all
     from asbuilt.agents.awake import awake  # noqa: PLC0415
-    from asbuilt.agents.processes import RingProcesses  # noqa: PLC0415
-    from asbuilt.flows.engine import Engine  # noqa: PLC0415
-    from asbuilt.flows.lease import Lease, Times  # noqa: PLC0415
-    from asbuilt.flows.notifying import sending  # noqa: PLC0415
-    from asbuilt.flows.perform import Performer  # noqa: PLC0415
-    from asbuilt.flows.reviews import Reviews, looking  # noqa: PLC0415
-    from asbuilt.flows.run import Runs  # noqa: PLC0415
+    from asbuilt.agents.commands import RingProcesses  # noqa: PLC0415
+    from asbuilt.flows.authoring.reviews import Reviews, looking  # noqa: PLC0415
+    from asbuilt.flows.engine.dbos import Engine  # noqa: PLC0415
+    from asbuilt.flows.engine.lease import Lease, Times  # noqa: PLC0415
+    from asbuilt.flows.engine.worker import Worker, clear  # noqa: PLC0415
+    from asbuilt.flows.notify.send import sending  # noqa: PLC0415
+    from asbuilt.flows.plan_run.perform import Performer  # noqa: PLC0415
+    from asbuilt.flows.plan_run.segment import Runs  # noqa: PLC0415
     from asbuilt.flows.schedule import Schedules  # noqa: PLC0415
-    from asbuilt.flows.worker import Worker, clear  # noqa: PLC0415
-    from asbuilt.journal.identity import machine_id, worker_id  # noqa: PLC0415
-    from asbuilt.policy.variables import passed  # noqa: PLC0415
+    from asbuilt.journal.engine.identity import machine_id, worker_id  # noqa: PLC0415
+    from asbuilt.policy.sandbox.variables import passed  # noqa: PLC0415
 
     gc.enable()
     home, store, blobs = journal
@@ -223,10 +223,10 @@ def reach(settings: Settings, environ: Mapping[str, str]) -> Reach:
     """Find how the user is reached, and when not."""
     from asbuilt.attention.desktop import desktop  # noqa: PLC0415 - only where it is used
     from asbuilt.attention.ways import posts  # noqa: PLC0415
-    from asbuilt.flows.calling import Reach  # noqa: PLC0415
+    from asbuilt.flows.notify.enqueue import Reach  # noqa: PLC0415
     from asbuilt.library.zones import zone_name  # noqa: PLC0415
     from asbuilt.lifecycle.attention import Topic  # noqa: PLC0415
-    from asbuilt.lifecycle.windows import read  # noqa: PLC0415
+    from asbuilt.lifecycle.run.windows import read  # noqa: PLC0415
 
     quiet = settings.text("notify.quiet")
     return Reach(
@@ -243,9 +243,9 @@ def go_through(journal: Journal, run: str, repo: str, *, step: Steps) -> None:
     What its tests and checks see of this machine is where programs are, and that nobody else's plug-ins load.
     """
     from asbuilt.agents.attempts import FolderAttempts  # noqa: PLC0415 - a run needs it all
-    from asbuilt.agents.processes import RingProcesses  # noqa: PLC0415
-    from asbuilt.flows.perform import Performer  # noqa: PLC0415
-    from asbuilt.flows.run import Runs  # noqa: PLC0415
+    from asbuilt.agents.commands import RingProcesses  # noqa: PLC0415
+    from asbuilt.flows.plan_run.perform import Performer  # noqa: PLC0415
+    from asbuilt.flows.plan_run.segment import Runs  # noqa: PLC0415
 
     home, store, blobs = journal
     environment = {

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from asbuilt.agents.prompting import prompt_for, system_for
+from asbuilt.agents.prompt import prompt_for, system_for
 from asbuilt.ports import Brief
 
 KEPT: Final = Path(__file__).parent / "prompts"

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.agents.attempts import FolderAttempts
-from asbuilt.agents.ring import probe
+from asbuilt.agents.sandbox.launch import probe
 from asbuilt.ports import Brief
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from asbuilt.policy.ring import Level
+    from asbuilt.policy.sandbox.rules import Level
     from tests.contracts.attempts import Part
 
 WORK_LEVELS = sorted({probe().for_work, "none"})

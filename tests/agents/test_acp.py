@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from asbuilt.agents.acp import Acp
-from asbuilt.agents.adapter import Conversed, Noted, Said, Used
-from asbuilt.agents.prompting import go_on, prompt_for
-from asbuilt.agents.ring import probe
+from asbuilt.agents.acp.adapter import Acp
+from asbuilt.agents.contract import Conversed, Noted, Said, Used
+from asbuilt.agents.prompt import go_on, prompt_for
+from asbuilt.agents.sandbox.launch import probe
 from asbuilt.ports import Program
 from tests.agents.conftest import Machine
 from tests.contracts.adapter import Listener, seated
 
 if TYPE_CHECKING:
-    from asbuilt.agents.adapter import Turn
+    from asbuilt.agents.contract import Turn
     from asbuilt.ports import Brief
 
 HELLO = {"result": {"protocolVersion": 1, "agentCapabilities": {"loadSession": True}}}

@@ -15,16 +15,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asbuilt.agents import guard, tree
-from asbuilt.agents.adapter import SAYS_CAP, Turn
+from asbuilt.agents.attempt_folder import Folder, Terms, Unreadable
 from asbuilt.agents.attempts import FolderAttempts
 from asbuilt.agents.capture import Capture, Lines
-from asbuilt.agents.folder import Folder, Terms, Unreadable
-from asbuilt.agents.host import main
-from asbuilt.agents.hosting import whole_end
-from asbuilt.agents.processes import RingProcesses
+from asbuilt.agents.commands import RingProcesses
+from asbuilt.agents.contract import SAYS_CAP, Turn
+from asbuilt.agents.host.limits import Limits, Watch
+from asbuilt.agents.host.main import main
+from asbuilt.agents.host.summary import whole_end
+from asbuilt.agents.sandbox import guard, process_tree
 from asbuilt.agents.verdicts import verdict_in
-from asbuilt.agents.watch import Limits, Watch
 from asbuilt.errors import RingUnavailable
 from asbuilt.ports import Result
 from asbuilt.proof.opinion import Entry, Line, Opinion, RanCheck
@@ -210,9 +210,9 @@ def test_whoever_loses_its_parent_ends_with_all_it_started(kill: signal.Signals)
 
 def test_a_number_that_was_given_to_another_process_is_not_the_old_one() -> None:
     mine = os.getpid()
-    assert tree.still_runs(mine, tree.start_time(mine))
-    assert not tree.still_runs(mine, "1")
-    assert not tree.still_runs(mine, None)
+    assert process_tree.still_runs(mine, process_tree.start_time(mine))
+    assert not process_tree.still_runs(mine, "1")
+    assert not process_tree.still_runs(mine, None)
 
 
 def _made(machine: Machine, workspace: Path, attempt: str, *, after: int = 0) -> Result:

@@ -13,17 +13,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.agents import landlock, ring
-from asbuilt.agents.refusals import Knobs, why_bubblewrap, why_landlock
-from asbuilt.agents.ring import Probed, launch, probe, runtime_folders, settle
-from asbuilt.policy.ring import for_agent, for_check, for_planning
+from asbuilt.agents.sandbox import landlock
+from asbuilt.agents.sandbox import launch as sandbox_launch
+from asbuilt.agents.sandbox.launch import Probed, launch, probe, runtime_folders, settle
+from asbuilt.agents.sandbox.unavailable import Knobs, why_bubblewrap, why_landlock
+from asbuilt.policy.sandbox.rules import for_agent, for_check, for_planning
 from tests.agents.conftest import Machine
 from tests.contracts.attempts import ended, started_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from asbuilt.policy.ring import Level, Request
+    from asbuilt.policy.sandbox.rules import Level, Request
 
 needs_bwrap = pytest.mark.skipif(probe().level != "bwrap", reason="bubblewrap does not hold here")
 PLANNING_LEVELS = [level for level in ("bwrap", "landlock") if level == probe().level or landlock.abi() >= 4]
@@ -64,8 +65,8 @@ def test_a_probe_that_failed_is_tried_again_and_one_that_held_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [1_000.0]
-    monkeypatch.setattr(ring, "_last", [])
-    monkeypatch.setattr(ring, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(sandbox_launch, "_last", [])
+    monkeypatch.setattr(sandbox_launch, "time", SimpleNamespace(monotonic=lambda: now[0]))
     broken = tmp_path / "bwrap"
     broken.write_text("#!/bin/sh\nexit 1\n")
     broken.chmod(0o755)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from asbuilt.agents.registry import ADAPTERS
+from asbuilt.agents.host.adapters import ADAPTERS
 from asbuilt.agents.roster import assigned, frozen, roster, with_model
 from asbuilt.errors import AsbuiltError, GateStopped, NotFound, SettingInvalid
 from asbuilt.policy import kinds as known

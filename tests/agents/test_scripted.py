@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.agents.folder import Folder
-from asbuilt.agents.script import ACTS, parsed
+from asbuilt.agents.attempt_folder import Folder
+from asbuilt.agents.scripted.script import ACTS, parsed
 from asbuilt.errors import ScriptInvalid
 from asbuilt.ports import Program
 from asbuilt.proof.opinion import Entry, Line, Opinion

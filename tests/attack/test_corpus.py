@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from asbuilt.cli.selftest.corpus import Case, chosen, read_case, read_corpus, where
-from asbuilt.cli.selftest.play import Came
-from asbuilt.cli.selftest.stage import lacks
-from asbuilt.cli.selftest.table import Judged, as_json, is_good, judged, rows
+from asbuilt.cli.commands.selftest.corpus import Case, chosen, read_case, read_corpus, where
+from asbuilt.cli.commands.selftest.play import Came
+from asbuilt.cli.commands.selftest.stage import lacks
+from asbuilt.cli.commands.selftest.table import Judged, as_json, is_good, judged, rows
 from asbuilt.errors import NotFound, ScriptInvalid
 
 ROOT = Path(__file__).parent

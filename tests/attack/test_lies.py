@@ -6,10 +6,10 @@ import os
 
 import pytest
 
-from asbuilt.cli.selftest.corpus import Case, read_corpus, where
-from asbuilt.cli.selftest.play import play
-from asbuilt.cli.selftest.stage import lacks
-from asbuilt.cli.selftest.table import Judged, judged
+from asbuilt.cli.commands.selftest.corpus import Case, read_corpus, where
+from asbuilt.cli.commands.selftest.play import play
+from asbuilt.cli.commands.selftest.stage import lacks
+from asbuilt.cli.commands.selftest.table import Judged, judged
 from tests.live.pinned import pinned
 
 pytestmark = pytest.mark.crash

@@ -13,12 +13,12 @@ from asbuilt.attention.desktop import desktop
 from asbuilt.events.options import RunOptions
 from asbuilt.events.plain import read_options
 from asbuilt.events.runs import AttentionCalled
-from asbuilt.flows.calling import Calling, Reach
+from asbuilt.flows.notify.enqueue import Calling, Reach
 from asbuilt.journal import approvals, runs
+from asbuilt.journal.database.schema import STEPS
+from asbuilt.journal.database.sqlite import SqliteStore
 from asbuilt.journal.events import history
 from asbuilt.journal.ids import LOCAL, Address
-from asbuilt.journal.schema import STEPS
-from asbuilt.journal.sqlite import SqliteStore
 from asbuilt.lifecycle.attention import Message, Notice
 from tests.support.happened import plain
 

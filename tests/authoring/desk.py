@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import to_builtins
 
-from asbuilt.agents.folder import Folder
+from asbuilt.agents.attempt_folder import Folder
 from asbuilt.flows.requests import Asker, answer
 from asbuilt.journal import approvals
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.ids import LOCAL
-from asbuilt.lifecycle.choosing import Options, choose
-from asbuilt.lifecycle.modes import MODES, authoring_of
-from asbuilt.lifecycle.sessions import Session
+from asbuilt.lifecycle.authoring.modes import MODES, authoring_of
+from asbuilt.lifecycle.authoring.options import Options, choose
+from asbuilt.lifecycle.authoring.session import Session
 from tests.journeys.shop import REPO, Shop
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.events.authoring import StageJudged
-from asbuilt.flows.conversing import Conversing
+from asbuilt.flows.authoring.conversation import Conversing
 from asbuilt.git.repository import open_repository
 from asbuilt.journal.blobs import Blobs
-from asbuilt.lifecycle.turns import Persons, Theirs, Yours
+from asbuilt.lifecycle.authoring.turns import Persons, Theirs, Yours
 from tests.authoring.desk import PLAN, say, turn
 from tests.authoring.outputs import EXPLORED, FINAL, UNDERSTOOD, WEIGHED, critique
 from tests.journeys.shop import REPO

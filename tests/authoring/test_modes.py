@@ -10,10 +10,10 @@ from asbuilt.events.plans import DraftWritten
 from asbuilt.journal import memory
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.ids import LOCAL
-from asbuilt.journal.views import run_view
+from asbuilt.journal.queries.overview import run_view
+from asbuilt.lifecycle.authoring.modes import EFFORTS
 from asbuilt.lifecycle.memory import Kind, lesson
-from asbuilt.lifecycle.modes import EFFORTS
-from asbuilt.plan.lengths import LINES
+from asbuilt.plan.length import LINES
 from tests.authoring.desk import BETTER, PLAN, PROMPT, say, turn
 from tests.authoring.outputs import EXPLORED, FINAL, PROMISE, QUESTIONS, STAGED, critique
 from tests.journeys.shop import REPO, one_store

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.agents.folder import Folder
+from asbuilt.agents.attempt_folder import Folder
 from tests.authoring.desk import say, turn
 from tests.cli.test_plan_refine import NEW, PLAN, WANTED
 from tests.journeys.test_commands import Office

@@ -39,13 +39,20 @@ def test_the_floors_are_kept(tree: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "planted", "broken"),
     [
-        ("plan/source.py", "import asbuilt.cli.screen", "A floor imports the floors below it"),
+        ("plan/markdown/source.py", "import asbuilt.cli.ui.screen", "A floor imports the floors below it"),
         ("settings/registry.py", "import asbuilt.plan.names", "A floor imports the floors below it"),
         ("plan/lint.py", "import os", "The core decides"),
         ("plan/reader.py", "import subprocess", "The core decides"),
-        ("plan/blocks.py", "import click", "The core decides"),
-        ("lifecycle/phases.py", "import sqlite3", "The core decides"),
+        ("plan/markdown/blocks.py", "import click", "The core decides"),
+        ("lifecycle/plan_run/decide.py", "import sqlite3", "The core decides"),
         ("journal/events.py", "import dbos", "Only flows know the engine"),
+        ("flows/run/record.py", "import asbuilt.flows.landing.move", "Folders of flows are layers"),
+        (
+            "lifecycle/run/facts.py",
+            "import asbuilt.lifecycle.tasks.decide",
+            "Folders of lifecycle are layers",
+        ),
+        ("agents/sandbox/proxy.py", "import asbuilt.agents.host.main", "Folders of agents are layers"),
     ],
 )
 def test_a_planted_import_breaks_its_contract(tree: Path, file: str, planted: str, broken: str) -> None:

@@ -24,7 +24,8 @@ UNHELD = {
     "asbuilt.hook",
     "asbuilt.hook.gate",
     "asbuilt.policy",
-    "asbuilt.policy.holding",
+    "asbuilt.policy.plan_mode",
+    "asbuilt.policy.plan_mode.hold",
     "asbuilt.policy.notation",
     "asbuilt.session",
     "asbuilt.session.conversation",
@@ -33,19 +34,20 @@ UNHELD = {
     "posixpath",
     "stat",
 }
-HELD = UNHELD | {"asbuilt.hook.held", "asbuilt.policy.planning"}
+HELD = UNHELD | {"asbuilt.hook.held", "asbuilt.policy.plan_mode.tools"}
 COMMAND = HELD | {
     "asbuilt.hook.rules",
-    "asbuilt.policy.lexer",
-    "asbuilt.policy.place",
-    "asbuilt.policy.programs",
-    "asbuilt.policy.programs.git",
-    "asbuilt.policy.programs.gitverbs",
-    "asbuilt.policy.programs.spec",
-    "asbuilt.policy.programs.text",
-    "asbuilt.policy.quoting",
-    "asbuilt.policy.secrets",
     "asbuilt.policy.shell",
+    "asbuilt.policy.shell.lexer",
+    "asbuilt.policy.shell.place",
+    "asbuilt.policy.shell.programs",
+    "asbuilt.policy.shell.programs.git",
+    "asbuilt.policy.shell.programs.gitverbs",
+    "asbuilt.policy.shell.programs.spec",
+    "asbuilt.policy.shell.programs.text",
+    "asbuilt.policy.shell.quoting",
+    "asbuilt.policy.secrets",
+    "asbuilt.policy.shell.judge",
     "asbuilt.session.look",
 }
 ADVICE = "load it where it is needed (hook/held.py), not at the top of what every call loads"

@@ -17,7 +17,7 @@ START = """\
 import sys
 bare = set(sys.modules)
 sys.argv = ["asbuilt", *sys.argv[1:]]
-from asbuilt.cli.main import main
+from asbuilt.cli.shell.main import main
 main()
 loaded = set(sys.modules) - bare
 """
@@ -64,9 +64,14 @@ def _told(child: str, cwd: Path, *arguments: str, **more: str) -> set[str]:
 @pytest.mark.parametrize("argument", ["--version", "-V", "--help", "-h"])
 def test_version_and_help_load_nothing_but_their_own_words(tmp_path: Path, argument: str) -> None:
     loaded = _loaded(tmp_path, argument)
-    assert loaded == {"asbuilt", "asbuilt._version", "asbuilt.cli", "asbuilt.cli.help", "asbuilt.cli.main"}, (
-        "import it where the command is dispatched (cli/main.py), not at the top of these modules"
-    )
+    assert loaded == {
+        "asbuilt",
+        "asbuilt._version",
+        "asbuilt.cli",
+        "asbuilt.cli.shell",
+        "asbuilt.cli.shell.help",
+        "asbuilt.cli.shell.main",
+    }, "import it where the command is dispatched (cli/shell/main.py), not at the top of these modules"
 
 
 @pytest.mark.parametrize("name", HEAVY)
@@ -90,14 +95,14 @@ def test_a_command_loads_no_parser_that_it_does_not_use(tmp_path: Path, argument
 def test_looking_loads_neither_parser_nor_engine_nor_git(arguments: tuple[str, ...]) -> None:
     with a_night() as night:
         loaded = _loaded(night.shop, *arguments, ASBUILT_HOME=str(night.home.path))
-    assert "asbuilt.journal.views" in loaded
+    assert "asbuilt.journal.queries.overview" in loaded
     heavy = {"markdown_it", "yaml", "tomlkit", "asyncio", "subprocess", "zoneinfo", "dbos", "sqlalchemy"}
     ours = {
-        "asbuilt.plan.reader", "asbuilt.git.repository", "asbuilt.agents.host", "asbuilt.flows",
-        "asbuilt.lifecycle.choosing", "asbuilt.lifecycle.tasks.model",
+        "asbuilt.plan.reader", "asbuilt.git.repository", "asbuilt.agents.host.main", "asbuilt.flows",
+        "asbuilt.lifecycle.authoring.options", "asbuilt.lifecycle.tasks.model",
     }  # fmt: skip
     assert loaded & (heavy | ours) == set(), (
-        "a command that only looks starts from cli/looking.py, and takes nothing from cli/site.py"
+        "a command that only looks starts from cli/shell/reading.py, and takes nothing from cli/shell/site.py"
     )
 
 
@@ -113,9 +118,9 @@ def test_showing_a_plan_loads_neither_agents_nor_the_engine() -> None:
         plan = night.shop / "rate-limit.md"
         plan.write_bytes(next(case.data for case in load_all() if case.name == "canonical-tracker"))
         loaded = _loaded(night.shop, "plan", "show", str(plan), ASBUILT_HOME=str(night.home.path))
-    assert {"asbuilt.plan.reader", "asbuilt.journal.spending"} <= loaded
+    assert {"asbuilt.plan.reader", "asbuilt.journal.queries.spending"} <= loaded
     # What runs have done to its phases is folded from the journal, as `status` does it.
     ours = {"asbuilt.ports", "asbuilt.agents.roster"}
     assert loaded & ({"asyncio", "subprocess", "shutil", "dbos", "sqlalchemy"} | ours) == set(), (
-        "what a plan may cost comes from cli/costs.py; the agents that work on it are not looked for"
+        "what a plan may cost comes from cli/runs/costs.py; the agents that work on it are not looked for"
     )

@@ -9,13 +9,13 @@ from msgspec.structs import replace
 
 from asbuilt.cli.live.moment import Activity, Moment
 from asbuilt.cli.live.rows import Canvas, Row, text_of
-from asbuilt.cli.symbols import ASCII, UNICODE
+from asbuilt.cli.ui.symbols import ASCII, UNICODE
 from asbuilt.events.plain import read_options
 from asbuilt.journal.approvals import Approval
+from asbuilt.journal.queries.overview import RunView
 from asbuilt.journal.runs import Run
-from asbuilt.journal.views import RunView
-from asbuilt.lifecycle.money import Spent
-from asbuilt.lifecycle.progress import PhaseProgress, WaitsFor
+from asbuilt.lifecycle.run.money import Spent
+from asbuilt.lifecycle.status.progress import PhaseProgress, WaitsFor
 from asbuilt.proof.evidence import Evidence
 from tests.support.happened import happened
 

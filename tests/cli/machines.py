@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from asbuilt._version import VERSION
-from asbuilt.agents.refusals import Knobs, why_bubblewrap, why_landlock
-from asbuilt.cli.doctor.facts import (
+from asbuilt.agents.sandbox.unavailable import Knobs, why_bubblewrap, why_landlock
+from asbuilt.cli.commands.doctor.facts import (
     Agent,
     AgentsFacts,
     ClockFacts,

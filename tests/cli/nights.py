@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from asbuilt.agents.signs import folder_of
+from asbuilt.agents.activity import folder_of
 from asbuilt.events.attempts import AttemptBegun, AttemptEnded, ChecksDone, TreeKept, VerdictGiven
 from asbuilt.events.landings import LandingDone
 from asbuilt.events.phases import (
@@ -28,20 +28,20 @@ from asbuilt.events.plans import PlanCompared
 from asbuilt.events.runs import RunEnded, RunParked, RunStarted, WaitReason
 from asbuilt.journal import approvals, claims, repositories, runs
 from asbuilt.journal.blobs import Blobs
+from asbuilt.journal.database.schema import STEPS
+from asbuilt.journal.database.sqlite import SqliteStore
+from asbuilt.journal.engine.liveness import only_one
 from asbuilt.journal.events import append
 from asbuilt.journal.home import open_home
 from asbuilt.journal.ids import LOCAL, Address
-from asbuilt.journal.liveness import only_one
 from asbuilt.journal.repositories import Known
-from asbuilt.journal.schema import STEPS
-from asbuilt.journal.sqlite import SqliteStore
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from asbuilt.events.event import Event, Outcome
+    from asbuilt.journal.database.store import Row, Session
     from asbuilt.journal.runs import Run
-    from asbuilt.journal.store import Row, Session
 
 REPO = "5b0c0f5e-7a33-4f4b-8f8e-0d6a0f3f9d11"
 NOW = datetime(2099, 11, 13, 21, 37, 40, tzinfo=UTC)

@@ -29,7 +29,8 @@ class Place(NamedTuple):
 
     @property
     def name(self) -> str:
-        return f"{self.file} {shown(self.what)}"
+        """Below `cli`, `cli/commands` is left out."""
+        return f"{self.file.removeprefix('cli/').removeprefix('commands/')} {shown(self.what)}"
 
     def said(self, text: str) -> bool:
         """Tell whether a text can be this refusal's first line."""

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from unittest import mock
 
-from asbuilt.cli import app, boundary
+from asbuilt.cli.shell import app, boundary
 from tests.cli.nights import NOW, Night, tell
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def shown(night: Night, arguments: Sequence[str], kind: str, columns: int, **mor
         with (
             mock.patch.dict(os.environ, environ, clear=True),
             mock.patch.multiple(sys, stdout=out, stderr=err),
-            mock.patch("asbuilt.cli.clock.datetime", Clock),
+            mock.patch("asbuilt.cli.ui.clock.datetime", Clock),
         ):
             time.tzset()
             code = boundary.run(lambda: app.run(argv, os.environ), argv=argv, environ=os.environ)

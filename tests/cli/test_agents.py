@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from inline_snapshot import snapshot
 
-from asbuilt.agents.ring import probe
+from asbuilt.agents.sandbox.launch import probe
 from tests.cli.plans import RATE_LIMIT, put
 
 if TYPE_CHECKING:

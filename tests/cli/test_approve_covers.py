@@ -5,10 +5,10 @@ from __future__ import annotations
 from inline_snapshot import snapshot
 
 from asbuilt.events.plans import PlanFiled
-from asbuilt.lifecycle.approving import Approved
+from asbuilt.lifecycle.approval import Approved
 from asbuilt.plan.reader import read
+from tests.cli.commands.approve.test_command import DRAFT, TIGHTER, AtTerminal, Inbox, ada, inbox
 from tests.cli.plans import put
-from tests.cli.test_approve import DRAFT, TIGHTER, AtTerminal, Inbox, ada, inbox
 
 __all__ = ["ada", "inbox"]
 

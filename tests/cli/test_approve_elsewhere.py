@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from inline_snapshot import snapshot
 
-from tests.cli.test_approve import DRAFT, TIGHTER, Inbox, inbox
+from tests.cli.commands.approve.test_command import DRAFT, TIGHTER, Inbox, inbox
 
 if TYPE_CHECKING:
     from pathlib import Path

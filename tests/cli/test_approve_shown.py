@@ -8,7 +8,7 @@ from typing import Any
 from inline_snapshot import snapshot
 
 from asbuilt.plan.reader import read
-from tests.cli.test_approve import DRAFT, TIGHTER, Inbox, inbox
+from tests.cli.commands.approve.test_command import DRAFT, TIGHTER, Inbox, inbox
 
 __all__ = ["inbox"]
 

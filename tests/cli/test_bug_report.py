@@ -17,11 +17,11 @@ from inline_snapshot import snapshot
 from asbuilt.events.attempts import AttemptEnded
 from asbuilt.git.identity import ensure_identity
 from asbuilt.git.repository import open_repository
+from asbuilt.journal.database.schema import STEPS
+from asbuilt.journal.database.sqlite import SqliteStore
 from asbuilt.journal.events import append, open_plan
 from asbuilt.journal.home import open_home
 from asbuilt.journal.ids import LOCAL, Address
-from asbuilt.journal.schema import STEPS
-from asbuilt.journal.sqlite import SqliteStore
 from tests.git.shop import make_shop
 
 if TYPE_CHECKING:

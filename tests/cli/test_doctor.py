@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING
 import pytest
 from inline_snapshot import snapshot
 
-from asbuilt.agents.refusals import Knobs, why_bubblewrap, why_landlock
-from asbuilt.agents.ring import probe
-from asbuilt.cli.doctor.fixes import explained, remedy_for
-from asbuilt.cli.screen import Pen
-from asbuilt.cli.symbols import ASCII
+from asbuilt.agents.sandbox.launch import probe
+from asbuilt.agents.sandbox.unavailable import Knobs, why_bubblewrap, why_landlock
+from asbuilt.cli.commands.doctor.fixes import explained, remedy_for
+from asbuilt.cli.ui.screen import Pen
+from asbuilt.cli.ui.symbols import ASCII
 from tests.cli.plans import on_terminal, tree
 from tests.git.shop import make_shop
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from asbuilt.agents.refusals import Refusal
+    from asbuilt.agents.sandbox.unavailable import Refusal
 
 needs_ring = pytest.mark.skipif(
     probe().for_work == "none", reason="no ring holds a command on this machine: asbuilt doctor says why"

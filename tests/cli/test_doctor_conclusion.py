@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from asbuilt._version import VERSION
-from asbuilt.agents.refusals import why_landlock
-from asbuilt.cli.doctor.facts import ForgeFacts, GateFacts, Trouble
-from asbuilt.cli.doctor.rows import conclusion, judge
+from asbuilt.agents.sandbox.unavailable import why_landlock
+from asbuilt.cli.commands.doctor.facts import ForgeFacts, GateFacts, Trouble
+from asbuilt.cli.commands.doctor.rows import conclusion, judge
 from tests.cli.machines import READY
 
 _NO_GH = Trouble(what="gh is not signed in", why="w", next_step="n")

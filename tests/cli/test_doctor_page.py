@@ -11,20 +11,16 @@ from hypothesis import strategies as st
 from inline_snapshot import Is, snapshot
 
 from asbuilt._version import VERSION
-from asbuilt.cli.doctor import page
-from asbuilt.cli.doctor.facts import (
-    GitFacts,
-    StoreFacts,
-    WorkerFacts,
-)
-from asbuilt.cli.doctor.row import State
-from asbuilt.cli.doctor.rows import conclusion, judge
-from asbuilt.cli.screen import Pen, printable
-from asbuilt.cli.symbols import ASCII, UNICODE
+from asbuilt.cli.commands.doctor import page
+from asbuilt.cli.commands.doctor.facts import GitFacts, StoreFacts, WorkerFacts
+from asbuilt.cli.commands.doctor.row import State
+from asbuilt.cli.commands.doctor.rows import conclusion, judge
+from asbuilt.cli.ui.screen import Pen, printable
+from asbuilt.cli.ui.symbols import ASCII, UNICODE
 from tests.cli.machines import READY, TROUBLED
 
 if TYPE_CHECKING:
-    from asbuilt.cli.doctor.facts import Facts
+    from asbuilt.cli.commands.doctor.facts import Facts
 
 PLAIN = Pen(stream=None, styled=False, symbols=UNICODE, utf8=True)
 STYLED = PLAIN._replace(styled=True)

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asbuilt.agents.ring import probe
-from asbuilt.cli.doctor.facts import (
+from asbuilt.agents.sandbox.launch import probe
+from asbuilt.cli.commands.doctor.facts import (
     Agent,
     AgentsFacts,
     GitFacts,
@@ -23,7 +23,7 @@ from asbuilt.cli.doctor.facts import (
     Trouble,
     WorkerFacts,
 )
-from asbuilt.cli.doctor.machine import (
+from asbuilt.cli.commands.doctor.machine import (
     Moment,
     look_at_clock,
     look_at_sandbox,
@@ -31,13 +31,13 @@ from asbuilt.cli.doctor.machine import (
     sleeps_by_logind,
     sleeps_by_pmset,
 )
-from asbuilt.cli.doctor.programs import look_for_agents
-from asbuilt.cli.doctor.repository import look_at_git, try_tests
-from asbuilt.cli.doctor.state import look_at_store, look_at_worker
+from asbuilt.cli.commands.doctor.programs import look_for_agents
+from asbuilt.cli.commands.doctor.repository import look_at_git, try_tests
+from asbuilt.cli.commands.doctor.state import look_at_store, look_at_worker
+from asbuilt.journal.database.schema import STEPS
+from asbuilt.journal.database.sqlite import SqliteStore
+from asbuilt.journal.engine.liveness import only_one
 from asbuilt.journal.home import Home, open_home
-from asbuilt.journal.liveness import only_one
-from asbuilt.journal.schema import STEPS
-from asbuilt.journal.sqlite import SqliteStore
 from asbuilt.settings import Settings, load
 from tests.git.shop import Shop, make_shop
 

@@ -9,9 +9,9 @@ import pytest
 from inline_snapshot import snapshot
 
 from asbuilt._version import VERSION
-from asbuilt.agents.refusals import Knobs, why_bubblewrap, why_landlock
-from asbuilt.cli.doctor import page
-from asbuilt.cli.doctor.facts import (
+from asbuilt.agents.sandbox.unavailable import Knobs, why_bubblewrap, why_landlock
+from asbuilt.cli.commands.doctor import page
+from asbuilt.cli.commands.doctor.facts import (
     Agent,
     AgentsFacts,
     ClockFacts,
@@ -24,13 +24,13 @@ from asbuilt.cli.doctor.facts import (
     Tried,
     Trouble,
 )
-from asbuilt.cli.doctor.rows import conclusion, judge
-from asbuilt.cli.screen import Pen
-from asbuilt.cli.symbols import UNICODE
+from asbuilt.cli.commands.doctor.rows import conclusion, judge
+from asbuilt.cli.ui.screen import Pen
+from asbuilt.cli.ui.symbols import UNICODE
 from tests.cli.machines import LOOKED_FOR, NO_NAMESPACE, READY
 
 if TYPE_CHECKING:
-    from asbuilt.cli.doctor.facts import Facts
+    from asbuilt.cli.commands.doctor.facts import Facts
 
 PLAIN = Pen(stream=None, styled=False, symbols=UNICODE, utf8=True)
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from asbuilt.lifecycle.health import judge
+from asbuilt.lifecycle.status.health import judge
 from tests.cli.screens import shown
-from tests.cli.test_looking import quiet
+from tests.cli.shell.test_reading import quiet
 
 if TYPE_CHECKING:
     from tests.cli.nights import Night

@@ -8,8 +8,8 @@ import pytest
 
 from asbuilt.events.phases import BaselineDone
 from asbuilt.journal.ids import LOCAL
-from asbuilt.journal.spending import past_of
-from asbuilt.lifecycle.money import NO_PAST, Spent, forecast
+from asbuilt.journal.queries.spending import past_of
+from asbuilt.lifecycle.run.money import NO_PAST, Spent, forecast
 from tests.cli.nights import REPO, Night
 from tests.cli.screens import a_night, shown
 

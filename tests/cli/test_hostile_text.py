@@ -9,23 +9,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asbuilt.cli import standing, why
-from asbuilt.cli.looking import Moment
-from asbuilt.cli.options import Door
-from asbuilt.cli.screen import Pen, Screen
-from asbuilt.cli.symbols import ASCII
-from asbuilt.cli.talking import answer
-from asbuilt.cli.telling import told
-from asbuilt.cli.waiting import waiting
+from asbuilt.cli.commands import why
+from asbuilt.cli.runs import standing
+from asbuilt.cli.runs.waiting import waiting
+from asbuilt.cli.shell.options import Door
+from asbuilt.cli.shell.reading import Moment
+from asbuilt.cli.ui.messages import answer
+from asbuilt.cli.ui.screen import Pen, Screen
+from asbuilt.cli.ui.symbols import ASCII
+from asbuilt.cli.wording.events import told
 from asbuilt.events.kinds import KINDS
 from asbuilt.events.plain import read_options
 from asbuilt.journal.approvals import Approval
 from asbuilt.journal.claims import Claim
 from asbuilt.journal.ids import Address
+from asbuilt.journal.queries.overview import PlanView, RunView
 from asbuilt.journal.runs import Run
-from asbuilt.journal.views import PlanView, RunView
-from asbuilt.lifecycle.money import Spent
-from asbuilt.lifecycle.progress import PhaseProgress, State, Waiting, WaitsFor
+from asbuilt.lifecycle.run.money import Spent
+from asbuilt.lifecycle.status.progress import PhaseProgress, State, Waiting, WaitsFor
 from tests.cli.nights import NOW, clock
 from tests.cli.screens import Terminal
 from tests.support.happened import happened

@@ -12,11 +12,11 @@ from asbuilt.cli.live.finished import Story
 from asbuilt.cli.live.frame import ROWS, frame
 from asbuilt.cli.live.moment import Activity, Moment
 from asbuilt.cli.live.rows import Canvas, cells, text_of
-from asbuilt.cli.screen import printable
-from asbuilt.cli.symbols import ASCII, UNICODE
-from asbuilt.journal.views import RunView
-from asbuilt.lifecycle.money import Spent
-from asbuilt.lifecycle.progress import PhaseProgress, State, Waiting, WaitsFor
+from asbuilt.cli.ui.screen import printable
+from asbuilt.cli.ui.symbols import ASCII, UNICODE
+from asbuilt.journal.queries.overview import RunView
+from asbuilt.lifecycle.run.money import Spent
+from asbuilt.lifecycle.status.progress import PhaseProgress, State, Waiting, WaitsFor
 from tests.cli import live
 from tests.cli.live import (
     BEGINS,

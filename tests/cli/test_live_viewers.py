@@ -15,10 +15,10 @@ from asbuilt.cli.live.lookout import Listener, attempt_of
 from asbuilt.cli.live.region import Region
 from asbuilt.cli.live.rows import Piece
 from asbuilt.cli.live.viewers import LineViewer, LiveViewer, News, viewer_for
-from asbuilt.cli.screen import Screen, pen_for
-from asbuilt.lifecycle.progress import PhaseProgress, WaitsFor
+from asbuilt.cli.ui.screen import Screen, pen_for
+from asbuilt.lifecycle.status.progress import PhaseProgress, WaitsFor
 from tests.cli.live import CUT_OFF, FIXES, LANDS, NOW, PARKED, WORKS, event, moment, phases, run
-from tests.cli.test_screen import Terminal
+from tests.cli.ui.test_screen import Terminal
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from asbuilt.journal.database.sqlite import SqliteStore
 from asbuilt.journal.memory import KEPT, remember
-from asbuilt.journal.sqlite import SqliteStore
 from asbuilt.lifecycle.memory import LONGEST, Kind, lesson
 from tests.cli.test_agents import asked, typed
 

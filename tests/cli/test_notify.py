@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 from inline_snapshot import snapshot
 
-from asbuilt.cli.doctor.row import State
-from asbuilt.cli.doctor.rows import judge
+from asbuilt.cli.commands.doctor.row import State
+from asbuilt.cli.commands.doctor.rows import judge
 from asbuilt.journal.notices import Unheard
 from tests.attention.receiving import receiving
 from tests.cli.machines import READY

@@ -11,7 +11,7 @@ from inline_snapshot import snapshot
 
 from asbuilt.events.phases import PhaseMarked
 from asbuilt.events.plans import PlanCompleted
-from asbuilt.journal.codec import event_of
+from asbuilt.journal.encoding.codec import event_of
 from tests.cli.plans import (
     BRACKETS,
     CHECKLIST,

@@ -9,7 +9,7 @@ import subprocess
 import click
 import pytest
 
-from asbuilt.cli.app import root
+from asbuilt.cli.shell.app import root
 from tests.cli.refusals import Place, commands, places
 
 PLACES = places()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.cli.columns import width
+from asbuilt.cli.ui.columns import width
 from tests.cli.screens import COMMANDS, KEPT, a_night, page
 
 if TYPE_CHECKING:

@@ -9,11 +9,19 @@ from typing import Any
 
 import pytest
 
-from asbuilt.cli.selftest import measured
-from asbuilt.cli.selftest.exercises import NAMES, read_exercises
-from asbuilt.cli.selftest.hidden import Seen
-from asbuilt.cli.selftest.measured import Agents, Outcome, Row, estimate, is_good, outcome_of, spent_of
-from asbuilt.lifecycle.money import Spent
+from asbuilt.cli.commands.selftest import measured
+from asbuilt.cli.commands.selftest.exercises import NAMES, read_exercises
+from asbuilt.cli.commands.selftest.hidden import Seen
+from asbuilt.cli.commands.selftest.measured import (
+    Agents,
+    Outcome,
+    Row,
+    estimate,
+    is_good,
+    outcome_of,
+    spent_of,
+)
+from asbuilt.lifecycle.run.money import Spent
 from asbuilt.plan.reader import read
 
 AGENTS = Agents("1.2", "claude (opus)", "codex (its own choice of model)", "bwrap", "2031-05-06")
@@ -95,6 +103,6 @@ def test_every_plan_can_be_run_and_its_hidden_test_is_not_in_its_repository() ->
         assert "tests" in tomllib.loads(one.files["asbuilt.toml"])["checks"]
     there = {
         re.sub(r"\.toml$", "", file.name)
-        for file in files("asbuilt.cli.selftest").joinpath("plans").iterdir()
+        for file in files("asbuilt.cli.commands.selftest").joinpath("plans").iterdir()
     }
     assert there == set(NAMES)

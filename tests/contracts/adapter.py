@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.agents.adapter import Answer, Said, Turn
-from asbuilt.agents.folder import Folder
-from asbuilt.agents.registry import ADAPTERS
-from asbuilt.agents.seat import HostSeat
+from asbuilt.agents.attempt_folder import Folder
+from asbuilt.agents.contract import Answer, Said, Turn
+from asbuilt.agents.host.adapters import ADAPTERS
+from asbuilt.agents.host.seat import HostSeat
 from tests.contracts.attempts import SAID, marked
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from asbuilt.agents.adapter import Call, Event
+    from asbuilt.agents.contract import Call, Event
     from asbuilt.ports import Brief
     from tests.contracts.attempts import Stage
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 import pytest
 
-from asbuilt.agents.folder import Folder
+from asbuilt.agents.attempt_folder import Folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -134,7 +134,12 @@ class AttemptsContract:
         brief = started(stage, "works slowly")
         os.kill(host_pid(stage, brief), signal.SIGKILL)
         until(lambda: not stage.attempts.alive(brief.attempt))
-        command = [sys.executable, "-m", "asbuilt.agents.host", str(stage.attempts.folder(brief.attempt))]
+        command = [
+            sys.executable,
+            "-m",
+            "asbuilt.agents.host.main",
+            str(stage.attempts.folder(brief.attempt)),
+        ]
         hosts = [subprocess.Popen(command) for _ in range(20)]
         result = ended(stage, brief)
         assert (result.ending, result.starts) == ("done", 2)
@@ -299,7 +304,7 @@ _WORKER = """\
 import json, sys, time
 from pathlib import Path
 from asbuilt.agents.attempts import FolderAttempts
-from asbuilt.agents.folder import Folder
+from asbuilt.agents.attempt_folder import Folder
 state, level, brief = sys.argv[1:]
 attempts = FolderAttempts(Path(state), level=level, ring_required=False, abandon_s=20, grace_s=1)
 attempts.start(Folder(Path(brief)).brief()[0])

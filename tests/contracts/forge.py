@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.errors import ForgeBusy, ForgeFailed
-from asbuilt.lifecycle.forge import (
+from asbuilt.lifecycle.pull_request.forge import (
     BranchMoved,
     Checks,
     Comment,

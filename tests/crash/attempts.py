@@ -12,7 +12,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.agents import tree
+from asbuilt.agents.sandbox import process_tree
 from tests.crash.invariants import GONE_WITHIN_S, Broken
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Attack:
             return
         self._world.script.write_text(self._usual, encoding="utf-8")
         host = json.loads((folder / "host.json").read_bytes())["pid"]
-        family = {pid: tree.start_time(pid) for pid in (host, *tree.descendants(host))}
+        family = {pid: process_tree.start_time(pid) for pid in (host, *process_tree.descendants(host))}
         self.struck = f"{'host' if self._kind == 'host' else 'worker'} during {self._name}"
         if self._kind == "host":
             with suppress(ProcessLookupError):
@@ -85,7 +85,7 @@ def _has_said(folder: Path) -> bool:
 
 def _outlived(family: dict[int, str | None], within_s: float) -> Iterator[Broken]:
     until = time.monotonic() + within_s
-    while left := [pid for pid, began in family.items() if tree.still_runs(pid, began)]:
+    while left := [pid for pid, began in family.items() if process_tree.still_runs(pid, began)]:
         if time.monotonic() > until:
             yield Broken(
                 "orphan", f"{len(left)} of {len(family)} processes of an attempt after {within_s:g} s"

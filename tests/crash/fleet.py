@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 import psycopg
 
-from asbuilt.agents import signs
-from asbuilt.journal import workers
+from asbuilt.agents import activity
+from asbuilt.journal.engine import workers
 from asbuilt.journal.ids import LOCAL
 from tests.journeys.shop import ROOT
 
@@ -62,9 +62,9 @@ class Fleet:
 
     def works(self, name: str, run: str) -> bool:
         """Tell whether the first attempt of a run has an agent that lives, and has said something."""
-        folder = signs.folder_of(self.homes[name], f"{run}.1.1")
+        folder = activity.folder_of(self.homes[name], f"{run}.1.1")
         said = folder / "events.jsonl"
-        return signs.is_alive(folder) and said.exists() and b'"said"' in said.read_bytes()
+        return activity.is_alive(folder) and said.exists() and b'"said"' in said.read_bytes()
 
     def names(self) -> list[str]:
         """Name the workers that the database knows."""

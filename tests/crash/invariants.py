@@ -17,9 +17,9 @@ from asbuilt.git.commits import PHASE, RUN, UNDO
 from asbuilt.journal import claims, runs
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.events import history
-from asbuilt.journal.views import events_of
-from asbuilt.lifecycle.facts import Landed
-from asbuilt.lifecycle.standing import fold_plan
+from asbuilt.journal.queries.overview import events_of
+from asbuilt.lifecycle.run.facts import Landed
+from asbuilt.lifecycle.status.standing import fold_plan
 from asbuilt.plan.model import Status
 from asbuilt.plan.reader import read
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from asbuilt.events.event import Entry
+    from asbuilt.journal.queries.overview import Told
     from asbuilt.journal.runs import Run
-    from asbuilt.journal.views import Told
     from tests.journeys.shop import Shop
 
 GONE_WITHIN_S: Final = 5.0

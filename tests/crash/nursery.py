@@ -21,9 +21,9 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from asbuilt.flows import engine
-from asbuilt.flows import worker as flows_worker
-from asbuilt.flows.fencing import Fenced
+from asbuilt.flows.engine import dbos
+from asbuilt.flows.engine import worker as flows_worker
+from asbuilt.flows.engine.fence import Fenced
 from tests.journeys import worker
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Strikes:
             self.pass_by(f"{move}:acted")
             return answer
 
-        answer = engine.step(name, watched, *arguments)
+        answer = dbos.step(name, watched, *arguments)
         if acted:
             self.pass_by(f"{move}:recorded")
         return answer

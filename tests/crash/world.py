@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import psycopg
 
-from asbuilt.agents.signs import starts_of
+from asbuilt.agents.activity import starts_of
 from asbuilt.journal import approvals
 from asbuilt.journal.ids import LOCAL
 from tests.crash import attempts
@@ -240,7 +240,7 @@ def struck_by(world: World) -> list[str]:
     said = world.board.read()
     if not said.victim:
         return []
-    if "asbuilt.agents.host" in said.words:
+    if "asbuilt.agents.host.main" in said.words:
         return ["host"]
     if "tests.crash.nursery" in said.words:
         return ["worker"]

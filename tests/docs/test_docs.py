@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from asbuilt import errors
-from asbuilt.cli import app
+from asbuilt.cli.shell import app
 from asbuilt.plan.problems import Rule
 from asbuilt.settings import NAMED, SETTINGS
 

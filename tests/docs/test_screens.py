@@ -6,11 +6,12 @@ import re
 from pathlib import Path
 from typing import get_args
 
-from asbuilt.cli import outcome, telling
-from asbuilt.cli.symbols import ASCII, UNICODE
+from asbuilt.cli.runs import outcome
+from asbuilt.cli.ui.symbols import ASCII, UNICODE
+from asbuilt.cli.wording import events
 from asbuilt.events.event import Outcome
 from asbuilt.journal.runs import ENDED
-from asbuilt.lifecycle.progress import State
+from asbuilt.lifecycle.status.progress import State
 
 PAGE = (Path(__file__).parent.parent.parent / "docs/screens.md").read_text(encoding="utf-8")
 
@@ -44,4 +45,4 @@ def test_every_outcome_is_explained() -> None:
 
 
 def test_every_event_that_has_words_is_explained() -> None:
-    assert sorted(kind.strip("`") for _, kind, _ in _table("Words of the log")) == sorted(telling.KINDS)
+    assert sorted(kind.strip("`") for _, kind, _ in _table("Words of the log")) == sorted(events.KINDS)

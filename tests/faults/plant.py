@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from asbuilt.events.landings import LandingRefused
 from asbuilt.flows.requests import Asker, go_on
 from asbuilt.journal import repositories
+from asbuilt.journal.engine.liveness import holder
 from asbuilt.journal.ids import LOCAL
-from asbuilt.journal.liveness import holder
 from asbuilt.journal.repositories import Known
 from tests.crash.invariants import Broken, broken
 from tests.journeys.shop import REPO, Shop

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from asbuilt.agents.processes import RingProcesses
+from asbuilt.agents.commands import RingProcesses
 from asbuilt.events.attempts import ChecksDone
 from asbuilt.events.phases import SetupDone
 from asbuilt.events.plain import read_options
-from asbuilt.flows import preparing
-from asbuilt.flows.proving import Proving
-from asbuilt.flows.record import Record
-from asbuilt.flows.rigs import Rigs
-from asbuilt.flows.trials import Order
+from asbuilt.flows.checks import prepare
+from asbuilt.flows.checks.prove import Proving
+from asbuilt.flows.environments.check_environment import Rigs
+from asbuilt.flows.run.record import Record
+from asbuilt.flows.trials.suite import Order
 from asbuilt.journal import runs
 from asbuilt.journal.blobs import Blobs
+from asbuilt.journal.database.schema import STEPS
+from asbuilt.journal.database.sqlite import SqliteStore
 from asbuilt.journal.ids import LOCAL, Address
-from asbuilt.journal.schema import STEPS
-from asbuilt.journal.sqlite import SqliteStore
-from asbuilt.lifecycle.facts import RunFacts
+from asbuilt.lifecycle.run.facts import RunFacts
 from asbuilt.proof.projects.model import Given, Suite
 from asbuilt.proof.projects.resolving import written
 
@@ -80,7 +80,7 @@ class Project:
         processes = RingProcesses(scratch=folder / "scratch", homes=(folder / "nobody",), level="none")
         self._rigs = Rigs(folder / "setups", shop.repository, processes, limit_s=120, environment=NO_PLUGINS)
         self.proving = Proving(self._record, shop.repository, self._rigs, self.base)
-        preparing.run_baseline(self._record, self.proving, RunFacts(RUN))
+        prepare.run_baseline(self._record, self.proving, RunFacts(RUN))
         (self.before,) = self._record.shown()
 
     def after(self, files: dict[str, str | None], text: str = "", *, checks: Sequence[str] = ()) -> Evidence:

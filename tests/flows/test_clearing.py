@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from asbuilt.flows.worker import clear
+from asbuilt.flows.engine.worker import clear
 
 if TYPE_CHECKING:
     import pytest

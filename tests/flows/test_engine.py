@@ -13,17 +13,17 @@ import pytest
 
 from asbuilt.events.options import RunOptions
 from asbuilt.journal import runs
+from asbuilt.journal.database.schema import STEPS
+from asbuilt.journal.engine.liveness import holder
 from asbuilt.journal.events import history
 from asbuilt.journal.ids import LOCAL, Address, new_id
-from asbuilt.journal.liveness import holder
-from asbuilt.journal.schema import STEPS
 from tests.flows.toy_worker import STEPS_EACH, TOY
 from tests.journal.conftest import open_store, postgres, where
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from asbuilt.journal.store import Store
+    from asbuilt.journal.database.store import Store
 
 pytestmark = pytest.mark.crash
 

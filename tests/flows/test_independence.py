@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.flows.trials import Order, Trials
+from asbuilt.flows.trials.suite import Order, Trials
 from tests.flows.proofs import PYTEST, Project
 from tests.git.conftest import shop
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from asbuilt.events.attempts import ChecksDone
 from asbuilt.events.options import RunOptions
-from asbuilt.flows.record import say
-from asbuilt.flows.run import end
+from asbuilt.flows.plan_run.segment import end
+from asbuilt.flows.run.record import say
 from asbuilt.journal import memory, runs
 from asbuilt.journal.ids import LOCAL, Address, new_id
 from tests.journal.conftest import postgres, store, where
 
 if TYPE_CHECKING:
-    from asbuilt.journal.store import Store
+    from asbuilt.journal.database.store import Store
 
 __all__ = ["postgres", "store", "where"]
 PLAN = Address(LOCAL, "6f9c", "plans/rate-limit.md")

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.proof.new_tests import remarks_on_unnoticed
 from asbuilt.proof.suites.model import Severity
+from asbuilt.proof.trials.new_tests import remarks_on_unnoticed
 from tests.flows.proofs import PYTEST, Project
 from tests.git.conftest import shop
 

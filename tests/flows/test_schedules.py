@@ -9,29 +9,29 @@ import pytest
 from msgspec import structs
 
 from asbuilt.agents.attempts import FolderAttempts
-from asbuilt.agents.processes import RingProcesses
+from asbuilt.agents.commands import RingProcesses
 from asbuilt.events.options import RunOptions
 from asbuilt.events.schedules import ScheduleEnded
-from asbuilt.flows import environment
-from asbuilt.flows.perform import Performer
+from asbuilt.flows.plan_run.perform import Performer
+from asbuilt.flows.plan_run.segment import Runs, end
 from asbuilt.flows.requests import Asker, stop
-from asbuilt.flows.run import Runs, end
+from asbuilt.flows.run import environment
 from asbuilt.flows.schedule import Schedules, cancel, clear, room_of, schedule
 from asbuilt.journal import claims, runs, schedules
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.events import history
 from asbuilt.journal.home import Home, open_home
 from asbuilt.journal.ids import LOCAL
-from asbuilt.lifecycle.phases import TROUBLE_LIMIT
-from asbuilt.lifecycle.timers import moment, written
+from asbuilt.lifecycle.plan_run.decide import TROUBLE_LIMIT
+from asbuilt.lifecycle.run.timers import moment, written
 from tests.journal.conftest import PLAN, postgres, store, where
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from asbuilt.journal.database.store import Store
     from asbuilt.journal.schedules import Schedule
-    from asbuilt.journal.store import Store
 
 __all__ = ["postgres", "store", "where"]
 ANN = Asker("ann", "here", {"PATH": "/bin", "LANG": "C.UTF-8"})

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.agents.processes import RingProcesses
-from asbuilt.agents.ring import probe
+from asbuilt.agents.commands import RingProcesses
+from asbuilt.agents.sandbox.launch import probe
 from asbuilt.errors import GateStopped
 from asbuilt.events.plain import read_options
-from asbuilt.flows.checks.terms import Given
-from asbuilt.flows.rigs import Rigs
-from asbuilt.policy.services import TABLE, Service, chosen_services
+from asbuilt.flows.environments.check_environment import Rigs
+from asbuilt.flows.environments.terms import Given
+from asbuilt.policy.sandbox.services import TABLE, Service, chosen_services
 from asbuilt.proof.projects.model import NO_SETUP, Setup
 from tests.git.conftest import shop
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from asbuilt.flows.checks.ran import Ran
+    from asbuilt.flows.environments.ran import Ran
     from tests.git.shop import Shop
 
 __all__ = ["shop"]

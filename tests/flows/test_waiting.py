@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, TypeVar
 import pytest
 
 from asbuilt.agents.attempts import FolderAttempts
-from asbuilt.agents.processes import RingProcesses
+from asbuilt.agents.commands import RingProcesses
 from asbuilt.events.plain import read_options
 from asbuilt.flows import requests
-from asbuilt.flows.perform import Performer
-from asbuilt.flows.run import Runs
+from asbuilt.flows.plan_run.perform import Performer
+from asbuilt.flows.plan_run.segment import Runs
 from asbuilt.journal import approvals, runs
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.events import history
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from asbuilt.journal.store import Migration, Session, Store
+    from asbuilt.journal.database.store import Migration, Session, Store
 
 __all__ = ["postgres", "store", "where"]
 PLAN = Address(LOCAL, "6f9c", "plan.md")

@@ -9,21 +9,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from asbuilt.events.event import Unknown
-from asbuilt.flows.engine import Engine, Performs, step
-from asbuilt.flows.lease import Lease, Times
-from asbuilt.flows.tidings import Tidings
-from asbuilt.flows.worker import Worker
-from asbuilt.journal import runs, segments
+from asbuilt.flows.engine.dbos import Engine, Performs, step
+from asbuilt.flows.engine.lease import Lease, Times
+from asbuilt.flows.engine.signals import Tidings
+from asbuilt.flows.engine.worker import Worker
+from asbuilt.journal import runs
+from asbuilt.journal.database.schema import STEPS
+from asbuilt.journal.engine import segments
+from asbuilt.journal.engine.identity import worker_id
+from asbuilt.journal.engine.liveness import only_one
 from asbuilt.journal.events import append
 from asbuilt.journal.home import Home
-from asbuilt.journal.identity import worker_id
 from asbuilt.journal.ids import LOCAL, Address
-from asbuilt.journal.liveness import only_one
-from asbuilt.journal.schema import STEPS
 from tests.journal.conftest import open_store
 
 if TYPE_CHECKING:
-    from asbuilt.journal.store import Store
+    from asbuilt.journal.database.store import Store
 
 STEPS_EACH = 4
 TOY = Unknown(name="toy", number=1, data={})

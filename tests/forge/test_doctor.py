@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.cli.doctor.facts import ForgeFacts, Trouble
-from asbuilt.cli.doctor.look import look_at_forge
-from asbuilt.cli.doctor.row import Row, State, Stops
-from asbuilt.cli.doctor.rows import judge
+from asbuilt.cli.commands.doctor.facts import ForgeFacts, Trouble
+from asbuilt.cli.commands.doctor.look import look_at_forge
+from asbuilt.cli.commands.doctor.row import Row, State, Stops
+from asbuilt.cli.commands.doctor.rows import judge
 from tests.cli.machines import READY
 from tests.forge.test_github import GHS, environ, room_of
 

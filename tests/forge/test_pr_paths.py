@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.git.forge import open_forge
-from asbuilt.lifecycle.forge import Touched, crossing
+from asbuilt.git.forge.detect import open_forge
+from asbuilt.lifecycle.pull_request.forge import Touched, crossing
 from tests.forge.test_github import environ, room_of
 
 if TYPE_CHECKING:

@@ -14,19 +14,19 @@ import pytest
 from asbuilt.events.approvals import ReviewClosed
 from asbuilt.events.plain import read_options
 from asbuilt.events.plans import PlanApproved
-from asbuilt.flows import run as flow
+from asbuilt.flows.authoring.review_request import Proposal, propose, text_of
+from asbuilt.flows.authoring.reviews import Reviews, await_reviews
+from asbuilt.flows.plan_run import segment as flow
 from asbuilt.flows.requests import Asker
-from asbuilt.flows.reviewing import Proposal, propose, text_of
-from asbuilt.flows.reviews import Reviews, await_reviews
-from asbuilt.git.forge import open_forge
+from asbuilt.git.forge.detect import open_forge
 from asbuilt.journal import approvals, drafts, repositories, reviews, runs
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.events import history
 from asbuilt.journal.home import Home, open_home
 from asbuilt.journal.repositories import Known
 from asbuilt.journal.reviews import Terms
-from asbuilt.lifecycle.approving import AGENT
-from asbuilt.lifecycle.timers import moment
+from asbuilt.lifecycle.approval import AGENT
+from asbuilt.lifecycle.run.timers import moment
 from asbuilt.plan.reader import read
 from tests.authoring.outputs import HEY
 from tests.forge.test_github import environ
@@ -34,9 +34,9 @@ from tests.journal.conftest import PLAN, postgres, store, where
 
 if TYPE_CHECKING:
     from asbuilt.events.event import Event
+    from asbuilt.journal.database.store import Store
     from asbuilt.journal.runs import Run
-    from asbuilt.journal.store import Store
-    from asbuilt.lifecycle.forge import BranchMoved, Pushed
+    from asbuilt.lifecycle.pull_request.forge import BranchMoved, Pushed
     from asbuilt.ports import Forge
     from tests.forge.hub import Hub
     from tests.forge.server import Stub

@@ -10,10 +10,10 @@ import pytest
 
 from asbuilt.events.approvals import ApprovalAnswered
 from asbuilt.journal import approvals, reviews
+from asbuilt.journal.database.sqlite import SqliteStore
+from asbuilt.journal.engine.liveness import holder
 from asbuilt.journal.events import history
 from asbuilt.journal.ids import LOCAL, Address
-from asbuilt.journal.liveness import holder
-from asbuilt.journal.sqlite import SqliteStore
 from tests.authoring.desk import say, turn
 from tests.authoring.outputs import HEY, PROMISE
 from tests.journeys.test_commands import until

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from asbuilt.git.commits import Person, advance, commit_tree, message_for
-from asbuilt.git.landing import Intent, prepare
+from asbuilt.git.landing.land import Intent, prepare
 from asbuilt.git.repository import Repository, open_repository
-from asbuilt.git.snapshots import keep
-from asbuilt.git.workspaces import make
+from asbuilt.git.workspace.snapshots import keep
+from asbuilt.git.workspace.workspaces import make
 
 if TYPE_CHECKING:
     from asbuilt.ports import Kept, Workspace

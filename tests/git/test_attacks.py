@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.errors import AsbuiltError, UsageWrong
-from asbuilt.git.candidates import Candidate, Conflict, hold, pick
-from asbuilt.git.checkouts import clean_checkout
 from asbuilt.git.command import check_branch, check_oid, check_ref_name
 from asbuilt.git.commits import advance
-from asbuilt.git.landing import Landed, land, prepare
-from asbuilt.git.workspaces import leftovers, remove, reset_to
+from asbuilt.git.landing.candidates import Candidate, Conflict, hold, pick
+from asbuilt.git.landing.land import Landed, land, prepare
+from asbuilt.git.workspace.checkouts import clean_checkout
+from asbuilt.git.workspace.workspaces import leftovers, remove, reset_to
 from tests.git.shop import RUN, Shop, user_state
 
 if TYPE_CHECKING:

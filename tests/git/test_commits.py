@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.errors import GitFailed, NotLanded, UsageWrong
-from asbuilt.git.candidates import Candidate, hold, pick
 from asbuilt.git.commits import (
     Outcome,
     Person,
@@ -23,6 +22,7 @@ from asbuilt.git.commits import (
     signs,
     trailer,
 )
+from asbuilt.git.landing.candidates import Candidate, hold, pick
 from tests.git.shop import ADA, AT, RUN, Shop, environment, user_state
 
 if TYPE_CHECKING:

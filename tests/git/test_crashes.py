@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.errors import GitFailed
-from asbuilt.git.candidates import held
 from asbuilt.git.commits import advance
-from asbuilt.git.landing import Intent, Landed, NotMoved, land, recover
-from asbuilt.git.snapshots import kept
-from asbuilt.git.workspaces import leftovers, make, remove
+from asbuilt.git.landing.candidates import held
+from asbuilt.git.landing.land import Intent, Landed, NotMoved, land, recover
+from asbuilt.git.workspace.snapshots import kept
+from asbuilt.git.workspace.workspaces import leftovers, make, remove
 from asbuilt.ports import Workspace
 from tests.git.shop import RUN, Shop, picture, user_state
 from tests.git.victim import theatre

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.errors import NotLanded
-from asbuilt.git.landing import Intent, Landed, Refused, land, prepare
+from asbuilt.git.landing.land import Intent, Landed, Refused, land, prepare
 from tests.git.shop import RUN, Shop, user_state
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pytest
 
 from asbuilt.errors import GitFailed, NotFound
 from asbuilt.git.identity import Identity, ensure_identity, identity
-from asbuilt.git.landing import Landed, land
+from asbuilt.git.landing.land import Landed, land
 from asbuilt.git.repository import (
     checkouts,
     checkouts_of,

@@ -12,12 +12,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from asbuilt.git.candidates import Candidate, hold, pick
-from asbuilt.git.checkouts import clean_checkout
-from asbuilt.git.landing import Intent, land
+from asbuilt.git.landing.candidates import Candidate, hold, pick
+from asbuilt.git.landing.land import Intent, land
 from asbuilt.git.repository import open_repository
-from asbuilt.git.snapshots import keep
-from asbuilt.git.workspaces import make, remove
+from asbuilt.git.workspace.checkouts import clean_checkout
+from asbuilt.git.workspace.snapshots import keep
+from asbuilt.git.workspace.workspaces import make, remove
 from asbuilt.ports import Workspace
 from tests.git.shop import AT, environment
 

@@ -6,16 +6,16 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from asbuilt.journal.store import for_postgres
+from asbuilt.journal.database.store import for_postgres
 
 if TYPE_CHECKING:
     import sqlite3
 
     import psycopg
 
-    from asbuilt.journal.postgres import PostgresSession
-    from asbuilt.journal.sqlite import SqliteSession
-    from asbuilt.journal.store import Row
+    from asbuilt.journal.database.postgres import PostgresSession
+    from asbuilt.journal.database.sqlite import SqliteSession
+    from asbuilt.journal.database.store import Row
 
 _GRAIN: Final = 5
 

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.events.attempts import AttemptBegun
 from asbuilt.events.plain import read_options
 from asbuilt.events.runs import RunEnded
-from asbuilt.journal import approvals, claims, inventory, memory, plans, repositories, runs, segments
+from asbuilt.journal import approvals, claims, memory, repositories, runs
+from asbuilt.journal.engine import segments
 from asbuilt.journal.events import append, last, open_plan
 from asbuilt.journal.ids import LOCAL, Address, new_id
-from asbuilt.journal.views import due_runs, plan_view, plan_views
+from asbuilt.journal.queries import inventory, plan_names
+from asbuilt.journal.queries.overview import due_runs, plan_view, plan_views
 from asbuilt.lifecycle.memory import Kind, lesson
 from tests.growth.rows import REPO
 
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from asbuilt.journal.blobs import Blobs
-    from asbuilt.journal.store import Session
+    from asbuilt.journal.database.store import Session
 
     Operation = Callable[[Session, Blobs], object]
 
@@ -37,7 +39,7 @@ def _status(session: Session, blobs: Blobs) -> object:
 
 
 def _one_plan(session: Session, blobs: Blobs) -> object:
-    (known,) = plans.called(session, LOCAL, REPO, path="p7", slug="p7")
+    (known,) = plan_names.called(session, LOCAL, REPO, path="p7", slug="p7")
     return plan_view(session, blobs, Address(LOCAL, REPO, known.plan))
 
 
@@ -83,7 +85,7 @@ def _learn(session: Session, _: Blobs) -> object:
 READS: Final[dict[str, Operation]] = {
     "status": _status,
     "status of one plan": _one_plan,
-    "a part of a name": lambda session, _: plans.recent(session, LOCAL, REPO),
+    "a part of a name": lambda session, _: plan_names.recent(session, LOCAL, REPO),
     "inbox": lambda session, _: approvals.waiting(session, LOCAL, REPO),
     "what waits to land": lambda session, _: runs.to_land(session, LOCAL, REPO),
     "log page": lambda session, _: last(session, _SHOWN, before=20, limit=200),

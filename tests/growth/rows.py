@@ -36,7 +36,7 @@ from asbuilt.journal.ids import LOCAL, Address
 if TYPE_CHECKING:
     from asbuilt.events.event import Event
     from asbuilt.journal.blobs import Blobs
-    from asbuilt.journal.store import Session, Store
+    from asbuilt.journal.database.store import Session, Store
 
 REPO: Final = "6f9c"
 SHOWN: Final = 100

@@ -6,20 +6,20 @@ import subprocess
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
-from asbuilt.flows.cleaning import Leavings
+from asbuilt.flows.cleanup.leftovers import Leavings
 from asbuilt.git.repository import open_repository
 from asbuilt.journal.blobs import Blobs
+from asbuilt.journal.database.schema import STEPS
+from asbuilt.journal.database.sqlite import SqliteStore
 from asbuilt.journal.home import Home
-from asbuilt.journal.schema import STEPS
-from asbuilt.journal.sqlite import SqliteStore
 from tests.growth.rows import REPO, begin, grow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from asbuilt.journal.sqlite import SqliteSession
-    from asbuilt.journal.store import Row
+    from asbuilt.journal.database.sqlite import SqliteSession
+    from asbuilt.journal.database.store import Row
 
 FEW, MANY = 200, 2_000
 

@@ -14,9 +14,9 @@ import pytest
 from psycopg.rows import dict_row
 
 from asbuilt.journal.blobs import Blobs
-from asbuilt.journal.postgres import PostgresSession
-from asbuilt.journal.schema import STEPS
-from asbuilt.journal.sqlite import SqliteSession
+from asbuilt.journal.database.postgres import PostgresSession
+from asbuilt.journal.database.schema import STEPS
+from asbuilt.journal.database.sqlite import SqliteSession
 from tests.growth.explained import Explained, PostgresExplained, SqliteExplained
 from tests.growth.operations import OPERATIONS
 from tests.growth.rows import SHOWN, begin, grow

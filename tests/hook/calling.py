@@ -13,7 +13,7 @@ from asbuilt.session.conversation import folder_of, hold_in, keep_hold, key_of
 from asbuilt.session.entry import hook_argv
 
 if TYPE_CHECKING:
-    from asbuilt.policy.holding import Hold
+    from asbuilt.policy.plan_mode.hold import Hold
 
 
 class Said(NamedTuple):

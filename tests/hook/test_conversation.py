@@ -12,9 +12,9 @@ import pytest
 
 from asbuilt.hook.conversation import answer
 from asbuilt.policy.notation import write
+from asbuilt.session.context.notes import keep_note, shelf
+from asbuilt.session.context.reload import kept
 from asbuilt.session.loop import begin
-from asbuilt.session.notes import keep_note, shelf
-from asbuilt.session.reload import kept
 from asbuilt.session.state import keep_loop, loop_in, state_in
 from tests.hook.talk import FINISHED, FULL, HALF, MAIN, PLAN, Talk, files_in, talk
 from tests.live.stage import git

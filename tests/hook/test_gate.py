@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.policy.holding import Hold
-from asbuilt.policy.planning import QUIET, READS, REFUSED, STARTS, WRITES
+from asbuilt.policy.plan_mode.hold import Hold
+from asbuilt.policy.plan_mode.tools import QUIET, READS, REFUSED, STARTS, WRITES
 from tests.hook.calling import SILENT, WRITE, Said, denied, rewritten
 
 if TYPE_CHECKING:

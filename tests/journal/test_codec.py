@@ -18,10 +18,10 @@ from asbuilt.events.kinds import KINDS
 from asbuilt.events.landings import LandingDone, LandingTidied
 from asbuilt.events.phases import BaselineDone, PhaseProven
 from asbuilt.events.runs import RunEnded, TroubleMet
-from asbuilt.journal.codec import Row, entry, event_of, fields_of, kind_of, whole
+from asbuilt.journal.database.schema import STEPS
+from asbuilt.journal.encoding.codec import Row, entry, event_of, fields_of, kind_of, whole
 from asbuilt.journal.events import append, open_plan, whole_history
 from asbuilt.journal.ids import LOCAL, Address
-from asbuilt.journal.schema import STEPS
 from tests.journal.conftest import open_store
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from asbuilt.events.plain import read_options
 from asbuilt.events.pulls import IssueHeld
+from asbuilt.flows.plan_run.segment import end
 from asbuilt.flows.requests import Asker, Declined, request, take_away
-from asbuilt.flows.run import end
 from asbuilt.journal import issues
 from asbuilt.journal.events import whole_history
 from asbuilt.journal.ids import Address
@@ -15,8 +15,8 @@ from asbuilt.journal.ids import Address
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from asbuilt.journal.database.store import Store
     from asbuilt.journal.runs import Run
-    from asbuilt.journal.store import Store
 
 LIMIT, OTHER = Address("local", "repo", "plans/limit.md"), Address("local", "repo", "plans/other.md")
 ASKER = Asker("ada", "laptop", {})

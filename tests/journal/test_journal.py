@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt._version import VERSION
-from asbuilt.cli.doctor.state import look_at_store
+from asbuilt.cli.commands.doctor.state import look_at_store
 from asbuilt.errors import JournalNewer, StoreFailed
 from asbuilt.events.event import Unknown
 from asbuilt.events.options import RunOptions
 from asbuilt.events.plans import PlanNoted
 from asbuilt.events.runs import RunRequested
-from asbuilt.journal import approvals, claims, inventory, runs
+from asbuilt.journal import approvals, claims, runs
+from asbuilt.journal.database.schema import STEPS
+from asbuilt.journal.database.sqlite import unusable
 from asbuilt.journal.events import append, history, open_plan
 from asbuilt.journal.home import Home
 from asbuilt.journal.ids import Address, new_id
-from asbuilt.journal.schema import STEPS
-from asbuilt.journal.sqlite import unusable
+from asbuilt.journal.queries import inventory
 from asbuilt.settings import load
 from tests.journal.conftest import PLAN, open_store
 from tests.journal.test_words import TOO_LONG
@@ -29,7 +30,7 @@ from tests.support.happened import plain
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from asbuilt.journal.store import Session, Store
+    from asbuilt.journal.database.store import Session, Store
 
 
 def _toy(kind: str = "toy", **data: object) -> Unknown:

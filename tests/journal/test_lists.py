@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 
 from asbuilt.events.options import RunOptions
 from asbuilt.events.plans import PlanMarked, PlanNoted
-from asbuilt.journal import approvals, plans, runs
+from asbuilt.journal import approvals, runs
+from asbuilt.journal.database.schema import STEPS
 from asbuilt.journal.events import append, history, last, open_plan
 from asbuilt.journal.ids import LOCAL, Address
-from asbuilt.journal.schema import STEPS
+from asbuilt.journal.queries import plan_names
 from tests.journal.conftest import PLAN, open_store
 
 if TYPE_CHECKING:
+    from asbuilt.journal.database.store import Store
     from asbuilt.journal.runs import Run
-    from asbuilt.journal.store import Store
 
 _OTHER = PLAN._replace(plan="plans/login.md")
 
@@ -108,9 +109,9 @@ def test_a_plan_is_found_by_its_path_else_by_its_whole_name(store: Store) -> Non
         open_plan(session, _OTHER, "login")
         open_plan(session, PLAN._replace(plan="login"), "else")
     with store.read() as session:
-        found = plans.called(session, LOCAL, PLAN.repo, path="login", slug="login")
-        by_name = plans.called(session, LOCAL, PLAN.repo, path="rate", slug="rate-limit")
-        part = plans.called(session, LOCAL, PLAN.repo, path="rate", slug="rate")
+        found = plan_names.called(session, LOCAL, PLAN.repo, path="login", slug="login")
+        by_name = plan_names.called(session, LOCAL, PLAN.repo, path="rate", slug="rate-limit")
+        part = plan_names.called(session, LOCAL, PLAN.repo, path="rate", slug="rate")
     assert (found, by_name, part) == ([("login", "else")], [(PLAN.plan, "rate-limit")], [])
 
 

@@ -10,7 +10,7 @@ from asbuilt.lifecycle.memory import Kind, Memory, lesson
 from tests.journal.conftest import PLAN
 
 if TYPE_CHECKING:
-    from asbuilt.journal.store import Store
+    from asbuilt.journal.database.store import Store
 
 ORG, REPO = PLAN.org, PLAN.repo
 

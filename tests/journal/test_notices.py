@@ -16,13 +16,13 @@ from inline_snapshot import snapshot
 from asbuilt.attention.posting import Posting, slack, webhook
 from asbuilt.events.options import RunOptions
 from asbuilt.events.runs import AttentionCalled, RunEnded
-from asbuilt.flows.calling import Calling, Reach
-from asbuilt.flows.notifying import TRIES, Notifying
-from asbuilt.flows.record import say
+from asbuilt.flows.notify.enqueue import Calling, Reach
+from asbuilt.flows.notify.send import TRIES, Notifying
+from asbuilt.flows.run.record import say
 from asbuilt.journal import approvals, notices, runs
 from asbuilt.journal.events import history
 from asbuilt.lifecycle.attention import Topic
-from asbuilt.lifecycle.windows import Window
+from asbuilt.lifecycle.run.windows import Window
 from tests.attention.receiving import receiving, until
 from tests.journal.conftest import PLAN
 from tests.support.happened import plain
@@ -30,8 +30,8 @@ from tests.support.happened import plain
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from asbuilt.journal.database.store import Store
     from asbuilt.journal.runs import Run
-    from asbuilt.journal.store import Store
     from tests.attention.receiving import Receiver
 
 LONG_AGO = "2020-01-01T00:00:00.000Z"
@@ -204,7 +204,7 @@ def test_a_text_has_an_end_and_no_secret(store: Store, receiver: Receiver) -> No
 SENDING = """
 import sys
 from asbuilt.attention.posting import Posting, webhook
-from asbuilt.flows.notifying import Notifying
+from asbuilt.flows.notify.send import Notifying
 from tests.journal.conftest import PLAN, open_store
 ways = {"webhook": Posting("webhook", webhook(sys.argv[2], "", {}), patience_s=60)}
 Notifying(open_store(sys.argv[1]), ways, org=PLAN.org).look()

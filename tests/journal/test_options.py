@@ -27,12 +27,12 @@ from asbuilt.events.options import (
 )
 from asbuilt.events.plain import plain_options, read_options
 from asbuilt.journal import runs
-from asbuilt.journal.codec import options_of, options_text
+from asbuilt.journal.encoding.codec import options_of, options_text
 from asbuilt.journal.ids import new_id
 from tests.journal.conftest import PLAN
 
 if TYPE_CHECKING:
-    from asbuilt.journal.store import Store
+    from asbuilt.journal.database.store import Store
 
 _OLDER = Path(__file__).parent / "older" / "options.jsonl"
 st.register_type_strategy(UnsetType, st.just(UNSET))

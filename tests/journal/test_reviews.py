@@ -13,7 +13,7 @@ from asbuilt.journal.reviews import LookFailed, Review, Terms
 from tests.journal.conftest import PLAN
 
 if TYPE_CHECKING:
-    from asbuilt.journal.store import Store
+    from asbuilt.journal.database.store import Store
 
 LONG_AGO, FAR = "2020-01-01T00:00:00.000Z", "2999-01-01T00:00:00.000Z"
 FIRST = Review(*PLAN, "r1", 7, "https://forge/7", 1, "a" * 40, Terms((), "main", 30), due_at=LONG_AGO)

@@ -14,7 +14,7 @@ from asbuilt.journal.events import MAX_BODY, append, body_size, history, open_pl
 from tests.journal.conftest import PLAN
 
 if TYPE_CHECKING:
-    from asbuilt.journal.store import Store
+    from asbuilt.journal.database.store import Store
 
 TOO_LONG = Unknown(name="toy", number=1, data=dict.fromkeys("abcd", "x" * MAX_BODY))
 """Words are cut, and these are too many."""

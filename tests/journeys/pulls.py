@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from asbuilt.events.options import RunOptions
-from asbuilt.flows.environment import keep
+from asbuilt.flows.run.environment import keep
 from tests.forge.hub import CheckRun
 from tests.forge.server import serving
 

@@ -16,9 +16,9 @@ import pytest
 from asbuilt.events.plain import read_options
 from asbuilt.events.runs import RunEnded
 from asbuilt.journal import approvals, runs
+from asbuilt.journal.database.schema import STEPS
 from asbuilt.journal.events import history
 from asbuilt.journal.ids import LOCAL, Address, new_id
-from asbuilt.journal.schema import STEPS
 from tests.journal.conftest import open_store
 from tests.journeys.untouched import Before, git
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from asbuilt.events.event import Event
-    from asbuilt.journal.store import Store
+    from asbuilt.journal.database.store import Store
 
 _Kind = TypeVar("_Kind", bound="Event")
 ROOT = Path(__file__).parent.parent.parent

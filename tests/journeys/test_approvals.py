@@ -9,20 +9,20 @@ import pytest
 from asbuilt.errors import NameTaken
 from asbuilt.events.plans import PlanFiled
 from asbuilt.events.runs import RunEnded
-from asbuilt.flows.approving import file_approved
-from asbuilt.flows.record import Record
 from asbuilt.flows.requests import Asker, answer
+from asbuilt.flows.run.approval import file_approved
+from asbuilt.flows.run.record import Record
 from asbuilt.journal import drafts, runs
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.events import open_plan
 from asbuilt.journal.ids import LOCAL
-from asbuilt.lifecycle.approving import AGENT
+from asbuilt.lifecycle.approval import AGENT
 from asbuilt.plan.reader import read
 from tests.journeys.shop import PLAN, REPO, one_store
 from tests.journeys.test_drift import criterion_of, states
 
 if TYPE_CHECKING:
-    from asbuilt.lifecycle.approving import Drafts
+    from asbuilt.lifecycle.approval import Drafts
     from tests.journeys.shop import Shop
 
 pytestmark = [pytest.mark.crash, one_store]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from inline_snapshot import snapshot
 
-from asbuilt.journal.liveness import holder
+from asbuilt.journal.engine.liveness import holder
 from tests.journeys.shop import PLAN, SCRIPT
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from inline_snapshot import snapshot
 
-from asbuilt.journal.liveness import holder
+from asbuilt.journal.engine.liveness import holder
 from tests.journeys.shop import SCRIPT
 from tests.journeys.test_commands import Office, office, until
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from asbuilt.journal.liveness import holder, only_one
+from asbuilt.journal.engine.liveness import holder, only_one
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.agents.ring import probe
+from asbuilt.agents.sandbox.launch import probe
 from tests.journeys.test_commands import office
 
 if TYPE_CHECKING:

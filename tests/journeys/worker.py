@@ -10,25 +10,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from asbuilt.agents.attempts import FolderAttempts
-from asbuilt.agents.processes import RingProcesses
-from asbuilt.flows.engine import Engine
-from asbuilt.flows.engine import step as recorded
-from asbuilt.flows.lease import Lease, Times
-from asbuilt.flows.perform import Performer
-from asbuilt.flows.run import Runs
-from asbuilt.flows.worker import Worker, clear
+from asbuilt.agents.commands import RingProcesses
+from asbuilt.flows.engine.dbos import Engine
+from asbuilt.flows.engine.dbos import step as recorded
+from asbuilt.flows.engine.lease import Lease, Times
+from asbuilt.flows.engine.worker import Worker, clear
+from asbuilt.flows.plan_run.perform import Performer
+from asbuilt.flows.plan_run.segment import Runs
 from asbuilt.journal.blobs import Blobs
+from asbuilt.journal.database.schema import STEPS
+from asbuilt.journal.engine.identity import worker_id
+from asbuilt.journal.engine.liveness import only_one
 from asbuilt.journal.home import open_home
-from asbuilt.journal.identity import worker_id
 from asbuilt.journal.ids import LOCAL
-from asbuilt.journal.liveness import only_one
-from asbuilt.journal.schema import STEPS
-from asbuilt.policy.variables import passed
+from asbuilt.policy.sandbox.variables import passed
 from tests.journal.conftest import open_store
 
 if TYPE_CHECKING:
-    from asbuilt.flows.engine import Steps
-    from asbuilt.policy.ring import Level
+    from asbuilt.flows.engine.dbos import Steps
+    from asbuilt.policy.sandbox.rules import Level
 
 
 def main(step: Steps = recorded) -> None:

@@ -8,7 +8,7 @@ from asbuilt.lifecycle.tasks.statuses import Status
 from tests.lifecycle.tasks.pairs import STATE
 
 if TYPE_CHECKING:
-    from asbuilt.journal.store import Session, Store
+    from asbuilt.journal.database.store import Session, Store
     from asbuilt.lifecycle.tasks.model import Task
 
 HERE = ("local", "6f9c")

@@ -17,7 +17,7 @@ from inline_snapshot import snapshot
 
 from asbuilt.errors import AsbuiltError, NameTaken, PlanChanged, PlanUnwritable
 from asbuilt.library.writing import Change, clear_away, create, replace, replace_all
-from asbuilt.plan.source import digest
+from asbuilt.plan.markdown.source import digest
 from tests.library.interference import is_told_who_writes
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ import resource, sys
 from pathlib import Path
 from asbuilt.errors import PlanUnwritable
 from asbuilt.library.writing import create, replace
-from asbuilt.plan.source import digest
+from asbuilt.plan.markdown.source import digest
 file = Path(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 for attempt in (
@@ -265,7 +265,7 @@ import sys
 from pathlib import Path
 from asbuilt.errors import PlanChanged
 from asbuilt.library.writing import replace
-from asbuilt.plan.source import digest
+from asbuilt.plan.markdown.source import digest
 file = Path(sys.argv[1])
 for number in range(25):
     while True:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from asbuilt.errors import PlanChanged, PlanUnwritable
 from asbuilt.library.writing import replace
-from asbuilt.plan.source import digest
+from asbuilt.plan.markdown.source import digest
 from tests.library.interference import at_every_step, is_told_who_writes
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="steps are hooked into Linux's exchange")
@@ -130,7 +130,7 @@ _DIES_AT = """\
 import os, signal, sys
 from pathlib import Path
 from asbuilt.library.writing import replace
-from asbuilt.plan.source import digest
+from asbuilt.plan.markdown.source import digest
 from tests.library.interference import at_every_step
 file = Path(sys.argv[1])
 def act(tick):
@@ -157,7 +157,7 @@ _WRITES_FOR_EVER = """\
 import sys
 from pathlib import Path
 from asbuilt.library.writing import replace
-from asbuilt.plan.source import digest
+from asbuilt.plan.markdown.source import digest
 file, texts = Path(sys.argv[1]), [b"a" * 200_000, b"b" * 100_000]
 print(flush=True)
 while True:

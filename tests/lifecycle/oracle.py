@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, assert_never
 
-from asbuilt.lifecycle.timing import Cron, DailyAt, DaysAt, Interval, WeekdayAt
+from asbuilt.lifecycle.schedule.grammar import Cron, DailyAt, DaysAt, Interval, WeekdayAt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import tzinfo
 
-    from asbuilt.lifecycle.timing import Cadence
+    from asbuilt.lifecycle.schedule.grammar import Cadence
 
 MINUTE = timedelta(minutes=1)
 

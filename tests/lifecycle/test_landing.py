@@ -6,9 +6,9 @@ import pytest
 
 from asbuilt.events.options import RunOptions
 from asbuilt.events.plain import read_options
-from asbuilt.lifecycle import phases
-from asbuilt.lifecycle.folding import fold
-from asbuilt.lifecycle.phases import End, next_move
+from asbuilt.lifecycle.plan_run import decide
+from asbuilt.lifecycle.plan_run.decide import End, next_move
+from asbuilt.lifecycle.plan_run.fold import fold
 from tests.support.happened import happened
 
 RUN = "r2"
@@ -90,7 +90,7 @@ def test_a_phase_that_was_named_waits_for_what_it_needs_and_says_for_which(unlan
     entries = happened([started(**data)])
     named = [next_move(fold(RUN, RunOptions(phase=phase), entries), NOW) for phase in ("3", "2a")]
     reason = "phase 3 waits for phase 2a, 2b: not done yet"
-    assert named == [End("stopped", reason), phases.ResolveTests()]
+    assert named == [End("stopped", reason), decide.ResolveTests()]
 
 
 def test_what_cannot_be_done_is_refused_before_anything_is_touched() -> None:
@@ -126,7 +126,7 @@ def test_who_asks_for_a_landing_is_asked_about_a_changed_promise_even_of_a_phase
     differs = {"run": RUN, "phase": "9", "point": "0", "commit": "a", "intent": None}
     events = [started(unlanded=[["9", "r1", "a"]]), *READY, ("plan.differs", differs), COMPARED]
     what = "the text of phase 9 was changed in the plan after it was frozen"
-    ask = phases.Ask(f"differs/a/gone/{RUN}", "continue", f"{what}; go on with what was built?", "9")
+    ask = decide.Ask(f"differs/a/gone/{RUN}", "continue", f"{what}; go on with what was built?", "9")
     assert next_move(fold(RUN, RunOptions(kind="land", auto=auto), happened(events)), NOW) == ask
 
 

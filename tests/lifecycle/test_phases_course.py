@@ -7,32 +7,32 @@ from typing import Any
 from asbuilt.events.options import RunOptions
 from asbuilt.events.plain import read_options
 from asbuilt.events.runs import WaitReason
-from asbuilt.lifecycle import phases
-from asbuilt.lifecycle.folding import fold
-from asbuilt.lifecycle.phases import End, Move, next_move
-from tests.lifecycle.test_phases import LATER, NOW, RESOLVED, RUN, VERIFIED
+from asbuilt.lifecycle.plan_run import decide
+from asbuilt.lifecycle.plan_run.decide import End, Move, next_move
+from asbuilt.lifecycle.plan_run.fold import fold
+from tests.lifecycle.plan_run.test_decide import LATER, NOW, RESOLVED, RUN, VERIFIED
 from tests.support.happened import happened
 
 _HAPPY = [
-    phases.Start(),
-    phases.ResolveTests(),
-    phases.MakeWorkspace(),
-    phases.SetUp(),
-    phases.Baseline(),
-    phases.Begin("1"),
-    phases.Attempt("1", 1, "implement"),
-    phases.Attempt("1", 1, "implement"),
-    phases.Keep("1", 1),
-    phases.Check("1", 1),
-    phases.Verify("1", 1),
-    phases.Commit("1", 1),
-    phases.Compare("1"),
-    phases.ProveTogether(),
-    phases.Report(),
-    phases.Compare("landing"),
-    phases.Land(),
-    phases.Mark(),
-    phases.Tidy(),
+    decide.Start(),
+    decide.ResolveTests(),
+    decide.MakeWorkspace(),
+    decide.SetUp(),
+    decide.Baseline(),
+    decide.Begin("1"),
+    decide.Attempt("1", 1, "implement"),
+    decide.Attempt("1", 1, "implement"),
+    decide.Keep("1", 1),
+    decide.Check("1", 1),
+    decide.Verify("1", 1),
+    decide.Commit("1", 1),
+    decide.Compare("1"),
+    decide.ProveTogether(),
+    decide.Report(),
+    decide.Compare("landing"),
+    decide.Land(),
+    decide.Mark(),
+    decide.Tidy(),
     End("landed", ""),
 ]
 
@@ -77,12 +77,12 @@ def test_a_usage_limit_parks_until_it_opens_and_goes_on_with_the_same_attempt() 
         ("attempt.ended", {"run": RUN, "phase": "1", "number": 1, "ending": "limited", "resets_at": LATER}),
     ]
     facts = fold(RUN, RunOptions(auto=True), happened(events))
-    assert next_move(facts, NOW) == phases.Wait(
+    assert next_move(facts, NOW) == decide.Wait(
         WaitReason.LIMIT, "usage limit of the agent in phase 1", LATER
     )
-    assert next_move(facts, LATER) == phases.Attempt("1", 1, "implement")
+    assert next_move(facts, LATER) == decide.Attempt("1", 1, "implement")
     hastened = fold(RUN, RunOptions(auto=True), happened([*events, ("run.hastened", {"run": RUN})]))
-    assert next_move(hastened, NOW) == phases.Attempt("1", 1, "implement")
+    assert next_move(hastened, NOW) == decide.Attempt("1", 1, "implement")
 
 
 def test_a_run_that_continues_another_begins_with_what_was_found_there() -> None:
@@ -90,7 +90,7 @@ def test_a_run_that_continues_another_begins_with_what_was_found_there() -> None
     facts = fold(RUN, RunOptions(), happened([("run.started", started), *VERIFIED[1:6]]))
     assert (facts.carried, next_move(facts, NOW)) == (
         "c9",
-        phases.Attempt("1", 1, "implement", ("grep: FAIL, exit 1",)),
+        decide.Attempt("1", 1, "implement", ("grep: FAIL, exit 1",)),
     )
 
 
@@ -111,20 +111,20 @@ def test_phases_that_do_not_go_together_are_not_landed_and_it_says_why() -> None
     lost = ("together.unjudged", {"ending": "crashed", "reason": "boom"})
     limited = ("together.unjudged", {"ending": "limited", "resets_at": LATER})
     why = "the phases pass one by one, and not together"
-    assert then() == phases.ProveTogether()
+    assert then() == decide.ProveTogether()
     assert then(undone) == End("failed", f"{why}: grep a: FAIL, exit 1")
-    assert then(passed) == phases.VerifyTogether()
+    assert then(passed) == decide.VerifyTogether()
     assert then(passed, judged) == End("failed", f"{why}: item 3, x: FAIL, twice")
-    assert then(passed, lost, lost) == phases.VerifyTogether()
+    assert then(passed, lost, lost) == decide.VerifyTogether()
     assert then(passed, lost, lost, lost) == End(
         "failed", "all phases together: the verifier crashed 3 times; last: boom"
     )
-    assert then(passed, limited) == phases.Wait(
+    assert then(passed, limited) == decide.Wait(
         WaitReason.LIMIT, "usage limit of the verifier in all phases together", LATER
     )
-    assert then(passed, ("together.judged", {"outcome": "PASS"})) == phases.Report()
+    assert then(passed, ("together.judged", {"outcome": "PASS"})) == decide.Report()
     # A run of an earlier version that is about to land is not held up.
-    assert then(passed, ("report.written", {"report": "d"})) == phases.Compare("landing")
+    assert then(passed, ("report.written", {"report": "d"})) == decide.Compare("landing")
 
 
 _READY: list[tuple[str, dict[str, Any]]] = [

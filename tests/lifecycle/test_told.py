@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asbuilt.events.options import RunOptions
-from asbuilt.lifecycle import phases
-from asbuilt.lifecycle.folding import fold
-from asbuilt.lifecycle.phases import current, next_move
-from asbuilt.lifecycle.progress import progress, waits_for
-from tests.lifecycle.test_phases import World, options, whole_runs
+from asbuilt.lifecycle.plan_run import decide
+from asbuilt.lifecycle.plan_run.decide import current, next_move
+from asbuilt.lifecycle.plan_run.fold import fold
+from asbuilt.lifecycle.status.progress import progress, waits_for
+from tests.lifecycle.plan_run.test_decide import World, options, whole_runs
 from tests.support.happened import happened
 
 if TYPE_CHECKING:
@@ -55,11 +55,11 @@ def test_a_run_waits_for_a_person_exactly_when_its_next_move_does(
         world.events.append(event)
         facts = world.facts()
         move, told = next_move(facts, world.now), waits_for(facts, world.now)
-        asks = isinstance(move, phases.Wait) and move.until is None
+        asks = isinstance(move, decide.Wait) and move.until is None
         assert (told.kind == "person") == asks
-        assert (told.kind == "nobody") == isinstance(move, phases.End)
-        assert (told.kind == "agent") == isinstance(move, phases.Attempt)
-        assert told.until == (move.until if isinstance(move, phases.Wait) else None)
+        assert (told.kind == "nobody") == isinstance(move, decide.End)
+        assert (told.kind == "agent") == isinstance(move, decide.Attempt)
+        assert told.until == (move.until if isinstance(move, decide.Wait) else None)
 
 
 NOTED = ("plan.noted", {"note": "Redis 6 is what we run", "by": "ann"})

@@ -12,8 +12,8 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
-from asbuilt.agents.signs import is_alive
-from asbuilt.journal.liveness import holder
+from asbuilt.agents.activity import is_alive
+from asbuilt.journal.engine.liveness import holder
 from tests.contracts.attempts import until
 from tests.journeys.shop import PLAN
 from tests.live.speech import SPEECHES

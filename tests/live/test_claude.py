@@ -19,7 +19,7 @@ from tests.model import Call, Hang, Refuse, Say, answer
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from asbuilt.agents import adapter
+    from asbuilt.agents import contract
     from asbuilt.ports import Brief
     from tests.model import Model
 
@@ -79,7 +79,7 @@ def test_what_its_helpers_do_is_asked_as_well(stage: LiveStage) -> None:
 
 def test_a_question_that_nobody_can_answer_is_a_no(stage: LiveStage) -> None:
     class Broken(Listener):
-        async def ask(self, call: adapter.Call) -> adapter.Answer:
+        async def ask(self, call: contract.Call) -> contract.Answer:
             raise OSError(call.tool)
 
     with pytest.raises(OSError, match="Write"):

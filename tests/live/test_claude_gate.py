@@ -24,7 +24,7 @@ from tests.live.stage import LiveStage
 from tests.model import Say, answer
 
 if TYPE_CHECKING:
-    from asbuilt.policy.ring import Level
+    from asbuilt.policy.sandbox.rules import Level
     from asbuilt.ports import Brief
     from tests.live.forbidden import Ground
     from tests.model import Model

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.journal.liveness import holder
+from asbuilt.journal.engine.liveness import holder
 from tests.authoring.desk import say, turn
 from tests.authoring.outputs import PROMISE
 from tests.authoring.test_conversations import BETTER, CRITIQUE, STAGES, WANTED

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from asbuilt.errors import GATE_STOPPED
-from asbuilt.policy.planning import QUIET, READS, REFUSED, RUNS, STARTS, WRITES
+from asbuilt.policy.plan_mode.tools import QUIET, READS, REFUSED, RUNS, STARTS, WRITES
 from asbuilt.session.entry import ASKED, hook_argv
 from asbuilt.session.look import rule
 from tests.live.conversation import SCRIPT, Place, Talk

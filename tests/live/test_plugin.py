@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from asbuilt.cli.init import source
+from asbuilt.cli.commands.init import source
 from tests.live.conversation import SCRIPT, Place, Talk
 from tests.live.starting import lodged
 from tests.model import Call, Say, answer

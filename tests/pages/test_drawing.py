@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asbuilt.lifecycle.report import Outlined
-from asbuilt.lifecycle.timeline import Span
+from asbuilt.lifecycle.status.report import Outlined
+from asbuilt.lifecycle.status.timeline import Span
 from asbuilt.pages.drawing import edges, graph, timeline
 
 

@@ -6,8 +6,8 @@ from html.parser import HTMLParser
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asbuilt.lifecycle.report import Account, AttemptAccount, Decision, Outlined, PhaseAccount
-from asbuilt.lifecycle.timeline import Span
+from asbuilt.lifecycle.status.report import Account, AttemptAccount, Decision, Outlined, PhaseAccount
+from asbuilt.lifecycle.status.timeline import Span
 from asbuilt.pages.document import one_line
 from asbuilt.pages.html import text as escaped
 from asbuilt.pages.telling import Page

@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
 
-from asbuilt.plan import edit
+from asbuilt.plan.editing import edit
 
 if TYPE_CHECKING:
+    from asbuilt.plan.markdown.splice import Edit
     from asbuilt.plan.model import Phase, Plan, Status
-    from asbuilt.plan.splice import Edit
 
 ON: Final = date(2026, 1, 12)
 AT: Final = datetime(2026, 1, 12, 9, 3, tzinfo=UTC)

@@ -10,7 +10,7 @@ from time import process_time
 
 import pytest
 
-from asbuilt.plan.edit import mark_phase
+from asbuilt.plan.editing.edit import mark_phase
 from asbuilt.plan.model import Status
 from asbuilt.plan.reader import read
 from tests.plan.cases import load_all

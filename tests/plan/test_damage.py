@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.errors import PlanUnreadable
+from asbuilt.plan.markdown.source import MAX_BYTES
 from asbuilt.plan.problems import Severity
 from asbuilt.plan.reader import read
-from asbuilt.plan.source import MAX_BYTES
 from tests.plan.cases import load_all
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from asbuilt.errors import EditRefused, NotFound
-from asbuilt.plan.edit import complete, correct, fill_in, reopen, waive
+from asbuilt.plan.editing.edit import complete, correct, fill_in, reopen, waive
 from asbuilt.plan.reader import read
 
 AT = datetime(2026, 1, 12, 9, 3, tzinfo=UTC)

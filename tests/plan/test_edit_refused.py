@@ -6,7 +6,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from asbuilt.errors import EditRefused, NotFound, PlanChanged, UsageWrong
-from asbuilt.plan.edit import mark_item, mark_phase, the_phase
+from asbuilt.plan.editing.edit import mark_item, mark_phase, the_phase
 from asbuilt.plan.model import Status
 from asbuilt.plan.reader import read
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asbuilt.errors import UsageWrong
-from asbuilt.plan.arithmetic import evaluate, rules_in
-from asbuilt.plan.claims import NEVER, corrected, drift, stated_in
+from asbuilt.plan.numbers.arithmetic import evaluate, rules_in
+from asbuilt.plan.numbers.claims import NEVER, corrected, drift, stated_in
 
 if TYPE_CHECKING:
     from asbuilt.plan.model import Form

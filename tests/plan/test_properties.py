@@ -27,9 +27,9 @@ from tests.plan.requests import (
 from tests.plan.strategies import PROSE, TICKED, Written, damaged, plans, requests
 
 if TYPE_CHECKING:
+    from asbuilt.plan.markdown.source import Span
+    from asbuilt.plan.markdown.splice import Edit
     from asbuilt.plan.model import Phase, Plan
-    from asbuilt.plan.source import Span
-    from asbuilt.plan.splice import Edit
 
 STATUSES = sorted(WRITABLE)
 

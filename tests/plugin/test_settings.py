@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asbuilt.cli.init.claude import forgetting, naming, rewrite
-from asbuilt.cli.init.members import NotAnObject
-from asbuilt.cli.init.registering import (
+from asbuilt.cli.commands.init.claude import forgetting, naming, rewrite
+from asbuilt.cli.commands.init.members import NotAnObject
+from asbuilt.cli.commands.init.registering import (
     AnotherMarketplace,
     Registration,
     is_registered,
     register,
     unregister,
 )
-from asbuilt.cli.init.seats import seat_of
+from asbuilt.cli.commands.init.seats import seat_of
 from asbuilt.errors import PlanChanged
 
 if TYPE_CHECKING:

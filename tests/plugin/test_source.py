@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from asbuilt._version import VERSION
-from asbuilt.cli.init import rendering, source
-from asbuilt.cli.init.rendering import Call, headed
+from asbuilt.cli.commands.init import rendering, source
+from asbuilt.cli.commands.init.rendering import Call, headed
 from asbuilt.session.entry import ASKED
 from tests.plugin.planted import PLANTED
 from tests.plugin.schema import EVENTS, problems
@@ -124,5 +124,5 @@ def test_opencode_gets_commands_that_run_ours_at_once() -> None:
 def test_the_plugin_is_a_part_of_what_is_installed() -> None:
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
     assert project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]["plugin"] == (
-        "asbuilt/cli/init/plugin"
+        "asbuilt/cli/commands/init/plugin"
     )

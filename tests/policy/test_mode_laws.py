@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asbuilt.policy.mode import (
+from asbuilt.policy.plan_mode.mode import (
     MODES,
     Answered,
     Changed,
@@ -22,12 +22,12 @@ from asbuilt.policy.mode import (
     rules_in_force,
     step,
 )
-from tests.policy.test_mode import ASKS, RULES
+from tests.policy.plan_mode.test_mode import ASKS, RULES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from asbuilt.policy.mode import Event, Who
+    from asbuilt.policy.plan_mode.mode import Event, Who
 
 
 # Over any sequence.

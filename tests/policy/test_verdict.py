@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asbuilt.policy.shell import verdict
+from asbuilt.policy.shell.judge import verdict
 from asbuilt.session.folders import names_in
 from tests.policy.programs.asking import refused
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asbuilt.policy.expansion import MOST_MATCHES, Expansion
 from asbuilt.policy.secrets import meets
-from asbuilt.policy.shell import verdict
+from asbuilt.policy.shell.expansion import MOST_MATCHES, Expansion
+from asbuilt.policy.shell.judge import verdict
 from asbuilt.session.folders import names_in
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from asbuilt.proof.canaries import Canary, Heard, canaries, heard, is_test_file
 from asbuilt.proof.counts import Counts
 from asbuilt.proof.runners import (
     Call,
@@ -18,6 +17,7 @@ from asbuilt.proof.runners import (
     reporting,
     runner_of,
 )
+from asbuilt.proof.trials.canaries import Canary, Heard, canaries, heard, is_test_file
 
 CANARY = Canary("z1", "0a", "0b")
 REPORT = "--junitxml=r.xml"

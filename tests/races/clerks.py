@@ -12,15 +12,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from asbuilt.flows.showing import finish, write_here
-from asbuilt.journal.postgres import PostgresStore
-from asbuilt.journal.sqlite import SqliteStore
+from asbuilt.flows.tasks.views import finish, write_here
+from asbuilt.journal.database.postgres import PostgresStore
+from asbuilt.journal.database.sqlite import SqliteStore
 from asbuilt.ledger import tasks
 from asbuilt.lifecycle.tasks.model import Artifact
 from asbuilt.lifecycle.tasks.statuses import Status
 
 if TYPE_CHECKING:
-    from asbuilt.journal.store import Store
+    from asbuilt.journal.database.store import Store
 
 HERE: Final = ("local", "6f9c")
 _WRITES: Final = ("open", "os.rename", "os.remove", "os.link")

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.events.plain import read_options
 from asbuilt.git.commits import PHASE, RUN
 from asbuilt.journal import runs
+from asbuilt.journal.database.schema import STEPS
 from asbuilt.journal.events import history
 from asbuilt.journal.ids import LOCAL, Address, new_id
-from asbuilt.journal.schema import STEPS
 from tests.journal.conftest import open_store
 from tests.journeys.shop import REPO, ROOT
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from asbuilt.events.event import Event
-    from asbuilt.journal.store import Store
+    from asbuilt.journal.database.store import Store
 
 _PLAN: Final = """\
 # Make {name}

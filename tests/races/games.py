@@ -9,29 +9,29 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.errors import PlanChanged, StoreFailed
 from asbuilt.events.options import RunOptions
 from asbuilt.flows import requests
-from asbuilt.flows.moving import Mover
-from asbuilt.flows.record import Record
+from asbuilt.flows.landing.move import Mover
+from asbuilt.flows.plan_run.segment import end
 from asbuilt.flows.requests import Asker, Declined
-from asbuilt.flows.run import end
-from asbuilt.git import candidates
+from asbuilt.flows.run.record import Record
+from asbuilt.git.landing import candidates
 from asbuilt.git.repository import open_repository
 from asbuilt.journal import approvals, drafts, runs
 from asbuilt.journal.blobs import Blobs
+from asbuilt.journal.database.schema import STEPS
 from asbuilt.journal.events import history, open_plan
 from asbuilt.journal.ids import LOCAL, Address
-from asbuilt.journal.schema import STEPS
 from asbuilt.library.writing import replace
+from asbuilt.plan.markdown.source import digest
 from asbuilt.plan.reader import read
-from asbuilt.plan.source import digest
 from tests.journal.conftest import open_store
 from tests.races.arena import play
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from asbuilt.flows.moving import Refusal
+    from asbuilt.flows.landing.move import Refusal
     from asbuilt.git.repository import Repository
-    from asbuilt.journal.store import Store
+    from asbuilt.journal.database.store import Store
     from tests.races.arena import Rival, Said
 
 REPO: Final = "6f9c"

@@ -6,10 +6,10 @@ import pytest
 
 from asbuilt.events.approvals import ApprovalAnswered
 from asbuilt.journal import approvals, claims, runs
+from asbuilt.journal.database.schema import STEPS
 from asbuilt.journal.drafts import drafts_of
 from asbuilt.journal.events import history
 from asbuilt.journal.ids import LOCAL
-from asbuilt.journal.schema import STEPS
 from tests.journal.conftest import open_store
 from tests.races.arena import ROUNDS, again, held, race
 from tests.races.games import NAMES, REPO, plan_of
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from asbuilt.journal.store import Store
+    from asbuilt.journal.database.store import Store
 
 pytestmark = pytest.mark.crash
 

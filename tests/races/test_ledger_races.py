@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.flows.showing import finish, found_here, write_here
-from asbuilt.journal.schema import STEPS
+from asbuilt.flows.tasks.views import finish, found_here, write_here
+from asbuilt.journal.database.schema import STEPS
 from asbuilt.ledger import tasks
 from asbuilt.lifecycle.tasks.state_json import read_state
 from asbuilt.lifecycle.tasks.views import agree

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from asbuilt.journal.liveness import holder
+from asbuilt.journal.engine.liveness import holder
 
 ROOT: Final = Path(__file__).parents[2]
 _POLL_S: Final = 0.1

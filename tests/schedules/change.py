@@ -19,16 +19,17 @@ from asbuilt.events.plain import read_options
 from asbuilt.events.schedules import ScheduleSet
 from asbuilt.flows.requests import Asker
 from asbuilt.flows.schedule import Schedules, schedule
-from asbuilt.journal import claims, postgres, runs, schedules, sqlite
+from asbuilt.journal import claims, runs, schedules
+from asbuilt.journal.database import postgres, sqlite
+from asbuilt.journal.database.schema import STEPS
 from asbuilt.journal.events import history
 from asbuilt.journal.home import Home
 from asbuilt.journal.ids import LOCAL, Address
-from asbuilt.journal.schema import STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from asbuilt.journal.store import Store
+    from asbuilt.journal.database.store import Store
 
 PLAN = Address(LOCAL, "6f9c", "plans/rate-limit.md")
 ANN = Asker("ann", "here", {"PATH": "/bin"})

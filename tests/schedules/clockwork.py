@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING
 
 from asbuilt.events.schedules import ScheduleFired
 from asbuilt.flows.schedule import Schedules
-from asbuilt.journal import claims, postgres, runs
+from asbuilt.journal import claims, runs
+from asbuilt.journal.database import postgres
+from asbuilt.journal.database.sqlite import SqliteStore
 from asbuilt.journal.events import history
 from asbuilt.journal.home import Home
 from asbuilt.journal.ids import LOCAL
-from asbuilt.journal.sqlite import SqliteStore
-from asbuilt.lifecycle.timers import written
+from asbuilt.lifecycle.run.timers import written
 
 if TYPE_CHECKING:
+    from asbuilt.journal.database.store import Store
     from asbuilt.journal.runs import Run
-    from asbuilt.journal.store import Store
 
 
 def main() -> None:

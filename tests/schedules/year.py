@@ -19,13 +19,13 @@ from msgspec import structs
 
 from asbuilt.events.options import RunOptions
 from asbuilt.journal import schedules
+from asbuilt.journal.database.schema import STEPS
 from asbuilt.journal.events import open_plan
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.schedules import Schedule
-from asbuilt.journal.schema import STEPS
-from asbuilt.lifecycle import timing
-from asbuilt.lifecycle.firing import Setting
-from asbuilt.lifecycle.timers import written
+from asbuilt.lifecycle.run.timers import written
+from asbuilt.lifecycle.schedule import grammar
+from asbuilt.lifecycle.schedule.firing import Setting
 from tests.faults.clocks import clock_in
 from tests.journal.conftest import open_store
 from tests.lifecycle.oracle import slots_between
@@ -93,8 +93,8 @@ class Expected:
     """What has to fire, from the slots of an independent calculation and from when somebody has looked."""
 
     def __init__(self, cadence: str, zone: str, days: int) -> None:
-        read = timing.read(cadence)
-        assert not isinstance(read, timing.Unreadable)
+        read = grammar.read(cadence)
+        assert not isinstance(read, grammar.Unreadable)
         first, last = BEGINS - _FAR, BEGINS + timedelta(days=days) + _FAR
         self.slots = slots_between(read, first, last, ZoneInfo(zone), anchor=BEGINS)
         self.fired: set[datetime] = set()

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
+from asbuilt.session.context.notes import is_name, keep_note, note_in, notes_in, shelf
 from asbuilt.session.conversation import folder_of, key_of, lives
-from asbuilt.session.notes import is_name, keep_note, note_in, notes_in, shelf
 from asbuilt.session.records import clean, records
 from asbuilt.session.state import KEPT_S, State, keep_state, state_in
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import to_builtins
 
-from asbuilt.lifecycle.choosing import Options, choose
-from asbuilt.lifecycle.modes import MODES, authoring_of
-from asbuilt.lifecycle.sessions import Session
+from asbuilt.lifecycle.authoring.modes import MODES, authoring_of
+from asbuilt.lifecycle.authoring.options import Options, choose
+from asbuilt.lifecycle.authoring.session import Session
 
 if TYPE_CHECKING:
     from asbuilt.ports import Brief

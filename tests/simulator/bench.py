@@ -5,14 +5,14 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from asbuilt.flows.checks.ran import Ran
+from asbuilt.flows.environments.ran import Ran
 from asbuilt.ports import Ended
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from asbuilt.policy.ring import Level
+    from asbuilt.policy.sandbox.rules import Level
     from asbuilt.ports import Command
     from asbuilt.proof.projects.model import Setup
     from asbuilt.proof.runners import Call

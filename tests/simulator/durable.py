@@ -14,17 +14,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from asbuilt.errors import AsbuiltError, StoreFailed
-from asbuilt.flows.engine import Engine, State
-from asbuilt.flows.lease import Lease, Times
-from asbuilt.flows.worker import Worker
+from asbuilt.flows.engine.dbos import Engine, State
+from asbuilt.flows.engine.lease import Lease, Times
+from asbuilt.flows.engine.worker import Worker
 from asbuilt.journal.ids import LOCAL
 from tests.simulator.stage import Process, Unlawful
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from asbuilt.flows.engine import Performs
-    from asbuilt.flows.run import Runs
+    from asbuilt.flows.engine.dbos import Performs
+    from asbuilt.flows.plan_run.segment import Runs
     from tests.simulator.ledger import Ledger
     from tests.simulator.stage import Stage
 

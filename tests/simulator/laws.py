@@ -15,16 +15,16 @@ from asbuilt.events.phases import PhaseBegun, PhaseProven
 from asbuilt.events.runs import ClaimAcquired, ClaimBroken, ClaimReleased, PauseAsked, ResumeAsked, RunEnded
 from asbuilt.git.commits import PHASE, RUN, trailer
 from asbuilt.journal import approvals, claims, runs
-from asbuilt.journal.codec import entry_of, fields_of
 from asbuilt.journal.drafts import drafts_of
+from asbuilt.journal.encoding.codec import entry_of, fields_of
 from asbuilt.journal.events import history
 from asbuilt.journal.ids import LOCAL, Address
-from asbuilt.journal.views import events_of, facts_of
-from asbuilt.lifecycle.standing import fold_plan
-from asbuilt.lifecycle.timers import moment
+from asbuilt.journal.queries.overview import events_of, facts_of
+from asbuilt.lifecycle.run.timers import moment
+from asbuilt.lifecycle.status.standing import fold_plan
+from asbuilt.plan.markdown.source import digest
 from asbuilt.plan.model import Status
 from asbuilt.plan.reader import read
-from asbuilt.plan.source import digest
 from tests.simulator.bench import passes_check, passes_tests
 from tests.simulator.model_git import outcomes
 from tests.simulator.stage import Unlawful
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from asbuilt.events.event import Entry
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.runs import Run
-    from asbuilt.lifecycle.facts import RunFacts
+    from asbuilt.lifecycle.run.facts import RunFacts
     from tests.simulator.durable import Durable
     from tests.simulator.hosts import Hosts
     from tests.simulator.ledger import Ledger

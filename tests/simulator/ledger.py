@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 
 from asbuilt.errors import StoreFailed
 from asbuilt.journal.blobs import Blobs
-from asbuilt.journal.schema import STEPS
-from asbuilt.journal.sqlite import SqliteSession
+from asbuilt.journal.database.schema import STEPS
+from asbuilt.journal.database.sqlite import SqliteSession
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Iterator, Sequence
 
-    from asbuilt.journal.store import Migration
+    from asbuilt.journal.database.store import Migration
     from tests.simulator.stage import Stage
 
 

@@ -13,27 +13,17 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
-from asbuilt.flows import environment, lease, rigs, worker
-from asbuilt.flows.tidings import Tidings
-from asbuilt.git import (
-    candidates,
-    carrying,
-    changes,
-    commits,
-    files,
-    landing,
-    locks,
-    outside,
-    quiet,
-    repository,
-    snapshots,
-    trees,
-    workspaces,
-)
+from asbuilt.flows.engine import lease, worker
+from asbuilt.flows.engine.signals import Tidings
+from asbuilt.flows.environments import check_environment
+from asbuilt.flows.run import environment
+from asbuilt.git import changes, commits, files, locks, private, repository, trees
+from asbuilt.git.landing import candidates, checkout, land
+from asbuilt.git.workspace import outside, snapshots, workspaces
 from asbuilt.journal import events, ids
 from asbuilt.library import writing
 from asbuilt.plan import reader
-from asbuilt.policy import shell
+from asbuilt.policy.shell import judge
 from tests.simulator import bench, model_git, model_spaces
 from tests.simulator.durable import Looks, Thread
 
@@ -65,7 +55,7 @@ def linked() -> Iterator[World]:
             for name, value in [*vars(module).items()]:
                 if callable(value) and id(value) in replacements:
                     stack.enter_context(patch.object(module, name, replacements[id(value)][1]))
-        for module in (landing, lease, worker):
+        for module in (land, lease, worker):
             stack.enter_context(patch.object(module, "time", clock))
         threads = SimpleNamespace(
             Event=lambda: Looks(world.model.stage), Thread=partial(Thread, lambda: world.model.stage)
@@ -112,16 +102,16 @@ def _replacements(world: World) -> dict[int, tuple[object, Callable[..., Any]]]:
         (locks.guarded, lambda folder, *, patience_s=60.0: world.model.hold(folder, patience_s)),
         (locks.recorded, lambda *_: nullcontext()),
         (locks.need_writable, lambda _repository: None),
-        (quiet.quiet, model_git.quiet),
+        (private.quiet, model_git.quiet),
         (candidates._merged, model_git.merged),
         (candidates.add_files, model_git.add_files),
-        (landing._contains, model_git.contains),
-        (landing._look, model_git.look),
-        (landing._push, model_git.push),
-        (landing._settle_all, model_git.settle),
-        (carrying.settle, model_git.settle),
-        (carrying.is_locked, lambda _checkout: False),
-        (carrying.write_hook, lambda _folder: None),
+        (land._contains, model_git.contains),
+        (land._look, model_git.look),
+        (land._push, model_git.push),
+        (land._settle_all, model_git.settle),
+        (checkout.settle, model_git.settle),
+        (checkout.is_locked, lambda _checkout: False),
+        (checkout.write_hook, lambda _folder: None),
         (snapshots.keep, model_spaces.keep),
         (snapshots._tree, model_git.tree_at),
         (workspaces.make, model_spaces.make),
@@ -143,13 +133,13 @@ def _replacements(world: World) -> dict[int, tuple[object, Callable[..., Any]]]:
         (outside.reach, lambda _repository, _workspace, _run: {}),
         (outside.under_way, lambda _repository: {}),
         (workspaces.written_in, lambda _repository, _workspace, _tree: []),
-        (rigs.Rigs, bench.Bench),
+        (check_environment.Rigs, bench.Bench),
         (environment.keep, lambda *_, **__: None),
         (environment.kept, lambda _room: {}),
         (environment.kept_for, lambda _room, _kind: {}),
         (ids.new_id, lambda: world.people.next_id),
         (writing.replace, splice),
         (reader.read, lru_cache(4_096)(reader.read)),
-        (shell.argv_of, lru_cache(256)(shell.argv_of)),
+        (judge.argv_of, lru_cache(256)(judge.argv_of)),
     ]
     return {id(function): (function, stands) for function, stands in pairs}

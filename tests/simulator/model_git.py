@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.errors import GitFailed, RepositoryBusy
 from asbuilt.git import commits as real_commits
-from asbuilt.git import landing
-from asbuilt.git.carrying import Settled
 from asbuilt.git.commits import Commit, Outcome, Person, trailer
+from asbuilt.git.landing import land
+from asbuilt.git.landing.checkout import Settled
 from asbuilt.git.repository import Checkout
 from asbuilt.git.trees import Versions
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from asbuilt.git.candidates import Candidate, Edit
+    from asbuilt.git.landing.candidates import Candidate, Edit
     from tests.simulator.stage import Actor, Stage
 
 Files = dict[str, bytes]
@@ -274,7 +274,7 @@ def add_files(
     return replace(candidate, tip=rewrite(repository, last, sign=sign))
 
 
-def look(repository: Model, checkout: Checkout, ref: str, old: str, new: str) -> landing.Refused | None:
+def look(repository: Model, checkout: Checkout, ref: str, old: str, new: str) -> land.Refused | None:
     """Refuse to carry the checkout over what a person has changed."""
     del checkout
     before, after = repository.files(old), repository.files(new)
@@ -286,12 +286,12 @@ def look(repository: Model, checkout: Checkout, ref: str, old: str, new: str) ->
     if not mine:
         return None
     what = f"Not landed: {mine[0]} has changes of yours."
-    return landing.Refused(
+    return land.Refused(
         kind="your_changes", paths=tuple(mine), what=what, why=f"{ref} is checked out.", next_step="Commit."
     )
 
 
-def push(repository: Model, intent: landing.Intent, held: Checkout | None, *_: object) -> str:
+def push(repository: Model, intent: land.Intent, held: Checkout | None, *_: object) -> str:
     """Carry the checkout, then move the branch: in this order git does it, and can die between the two."""
     repository.stage.point()
     if repository.refs.get(intent.ref) != intent.old:

@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import NotLanded, TreeTooLarge
-from asbuilt.git import snapshots
 from asbuilt.git.commits import Commit, Person
-from asbuilt.git.workspaces import Leftover
+from asbuilt.git.workspace import snapshots
+from asbuilt.git.workspace.workspaces import Leftover
 from asbuilt.ports import Kept, Workspace
 from tests.simulator.model_git import Space, contains, rewrite, set_ref
 from tests.simulator.stage import Unlawful

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 from asbuilt.errors import StoreFailed
 from asbuilt.events.plain import plain_options, read_options
 from asbuilt.flows import requests
-from asbuilt.flows.marking import marked
+from asbuilt.flows.run.marks import marked
 from asbuilt.git.commits import Commit
 from asbuilt.journal import approvals, claims, runs
 from asbuilt.journal.ids import LOCAL, Address
-from asbuilt.journal.views import events_of
-from asbuilt.lifecycle.standing import fold_plan
+from asbuilt.journal.queries.overview import events_of
+from asbuilt.lifecycle.status.standing import fold_plan
 from tests.simulator.model_git import PERSON, state_of
 from tests.simulator.model_spaces import LARGE
 from tests.simulator.story import REPO
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from asbuilt.journal.approvals import Approval
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.claims import Claim
+    from asbuilt.journal.database.store import Session
     from asbuilt.journal.runs import Run
-    from asbuilt.journal.store import Session
     from tests.simulator.ledger import Ledger
     from tests.simulator.model_git import Model
     from tests.simulator.stage import Actor, Stage

@@ -7,19 +7,21 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from unittest.mock import patch
 
 from asbuilt.events.runs import RunParked
-from asbuilt.flows import loads, run, tidying
-from asbuilt.flows.marking import marked
-from asbuilt.flows.outcomes import Outcomes
-from asbuilt.journal import approvals, claims, runs, segments
-from asbuilt.lifecycle import phases
-from asbuilt.lifecycle.worktime import WorkTime
+from asbuilt.flows.landing import payload, tidy
+from asbuilt.flows.landing.commits import Outcomes
+from asbuilt.flows.plan_run import segment
+from asbuilt.flows.run.marks import marked
+from asbuilt.journal import approvals, claims, runs
+from asbuilt.journal.engine import segments
+from asbuilt.lifecycle.plan_run import decide
+from asbuilt.lifecycle.run.worktime import WorkTime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
     from asbuilt.events.event import Entry
-    from asbuilt.lifecycle.facts import AttemptFacts, RunFacts
+    from asbuilt.lifecycle.run.facts import AttemptFacts, RunFacts
 
 
 def _skip_the_claim_check() -> AbstractContextManager[object]:
@@ -51,7 +53,7 @@ def _lose_a_wake_up() -> AbstractContextManager[object]:
 
 def _lose_a_word() -> AbstractContextManager[object]:
     """What is said between a decision to wait and the waiting is not heard."""
-    return patch.object(run, "_still_waits", lambda *_: True)
+    return patch.object(segment, "_still_waits", lambda *_: True)
 
 
 def _charge_for_waiting() -> AbstractContextManager[object]:
@@ -73,19 +75,19 @@ def _forget_the_claim() -> AbstractContextManager[object]:
 def _believe_the_agent() -> AbstractContextManager[object]:
     """What passes its checks is committed, and nobody judges it."""
 
-    really = phases._verify
+    really = decide._verify
 
-    def credulous(last: AttemptFacts, what: str, move: phases.Verify | phases.VerifyTogether) -> phases.Move:
-        if isinstance(move, phases.Verify):
-            return phases.Commit(move.phase, move.number)
+    def credulous(last: AttemptFacts, what: str, move: decide.Verify | decide.VerifyTogether) -> decide.Move:
+        if isinstance(move, decide.Verify):
+            return decide.Commit(move.phase, move.number)
         return really(last, what, move)
 
-    return patch.object(phases, "_verify", credulous)
+    return patch.object(decide, "_verify", credulous)
 
 
 def _believe_an_old_proof() -> AbstractContextManager[object]:
     """A branch that has moved is landed on without another look."""
-    return patch.object(loads.Picks, "refusal", lambda *_: None)
+    return patch.object(payload.Picks, "refusal", lambda *_: None)
 
 
 def _write_without_a_fence() -> AbstractContextManager[object]:
@@ -95,7 +97,7 @@ def _write_without_a_fence() -> AbstractContextManager[object]:
 
 def _tidy_up_around_the_living() -> AbstractContextManager[object]:
     """What a run has landed takes its workspace with it, whether it is over or not."""
-    return patch.object(tidying, "_over", lambda _record, names: names)
+    return patch.object(tidy, "_over", lambda _record, names: names)
 
 
 def _change_an_answer() -> AbstractContextManager[object]:
@@ -120,7 +122,7 @@ def _stumble() -> AbstractContextManager[object]:
 
 def _spend_without_asking() -> AbstractContextManager[object]:
     """What a run may spend is looked at by nobody."""
-    return patch.object(phases, "capped", lambda *_: None)
+    return patch.object(decide, "capped", lambda *_: None)
 
 
 class Bug(NamedTuple):

@@ -12,16 +12,17 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.flows.calling import Reach
-from asbuilt.flows.lease import Lease
-from asbuilt.flows.perform import Performer
-from asbuilt.flows.run import Runs
+from asbuilt.flows.engine.lease import Lease
+from asbuilt.flows.notify.enqueue import Reach
+from asbuilt.flows.plan_run.perform import Performer
+from asbuilt.flows.plan_run.segment import Runs
 from asbuilt.git.commits import Commit
-from asbuilt.journal import runs, segments
+from asbuilt.journal import runs
+from asbuilt.journal.engine import segments
 from asbuilt.journal.home import Home
 from asbuilt.journal.ids import LOCAL, Address
-from asbuilt.journal.views import events_of, facts_of
-from asbuilt.lifecycle.standing import fold_plan
+from asbuilt.journal.queries.overview import events_of, facts_of
+from asbuilt.lifecycle.status.standing import fold_plan
 from tests.simulator import linking
 from tests.simulator.bench import Ring
 from tests.simulator.durable import TIMES, Durable, Going, Site

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.flows import continuing
+from asbuilt.flows.authoring import continuation
 from asbuilt.journal.runs import ENDED
-from asbuilt.lifecycle.pulling import CI_FAILING, READY
+from asbuilt.lifecycle.pull_request.decide import CI_FAILING, READY
 from tests.simulator.authored import FIRST
 from tests.simulator.planted import FOUND, planted
 from tests.simulator.seeds import failures, main
@@ -76,7 +76,7 @@ def test_no_seed_of_an_authoring_breaks_a_law() -> None:
 def test_an_authoring_that_forgets_what_was_answered_is_found(
     play: Simulator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(continuing, "ANSWERS", ())
+    monkeypatch.setattr(continuation, "ANSWERS", ())
     found = (play.play(seed).broken for seed in range(FIRST, FIRST + AUTHORED))
     assert " asks what a" in (next(filter(None, found)) or "")
 

@@ -12,18 +12,18 @@ from msgspec.structs import replace
 from asbuilt.events.event import Failure
 from asbuilt.events.kinds import KINDS
 from asbuilt.events.pulls import PullBlocked
-from asbuilt.journal import views
-from asbuilt.lifecycle import phases
-from asbuilt.lifecycle.folding import fold
+from asbuilt.journal.queries import overview
+from asbuilt.lifecycle.plan_run import decide
+from asbuilt.lifecycle.plan_run.fold import fold
 from tests.simulator.authored import FIRST
 from tests.simulator.simulation import simulator
 
 if TYPE_CHECKING:
-    from asbuilt.events.options import RunOptions
     from collections.abc import Iterable, Iterator
 
     from asbuilt.events.event import Entry, Event
-    from asbuilt.lifecycle.facts import AttemptFacts, PhaseFacts, RunFacts
+    from asbuilt.events.options import RunOptions
+    from asbuilt.lifecycle.run.facts import AttemptFacts, PhaseFacts, RunFacts
 
 pytestmark = pytest.mark.crash
 SEEDS: Final = range(100)
@@ -88,7 +88,7 @@ def shouted(entry: Entry) -> Entry:
 
 def move_after(run: str, options: RunOptions, entries: Iterable[Entry], now: str) -> dict[str, Any]:
     """Choose the next move, without regard to the case of its sentences."""
-    move = phases.next_move(fold(run, options, entries), now)
+    move = decide.next_move(fold(run, options, entries), now)
     fields = {name: loud(value) if name in OF_MOVES else value for name, value in move._asdict().items()}
     return {"move": type(move).__name__, **fields}
 
@@ -108,7 +108,7 @@ def compared() -> Iterator[dict[tuple[str, int], bool]]:
             )
         return fold(run, options, told)
 
-    with patch.object(views, "fold", comparing):
+    with patch.object(overview, "fold", comparing):
         yield same
 
 
@@ -131,11 +131,11 @@ def test_sentences_in_capitals_lead_to_the_same_moves(seeds: range) -> None:
 
 def test_a_decision_by_the_first_words_of_a_sentence_is_found() -> None:
     """Planted: checks whose failure begins with certain words are not fixed, the run ends."""
-    fix = phases._fix
+    fix = decide._fix
 
-    def gullible(phase: PhaseFacts, last: AttemptFacts) -> phases.Move:
+    def gullible(phase: PhaseFacts, last: AttemptFacts) -> decide.Move:
         told = any(failure.startswith("check ") for failure in last.failures)
-        return phases.End("failed", "") if told else fix(phase, last)
+        return decide.End("failed", "") if told else fix(phase, last)
 
-    with patch.object(phases, "_fix", gullible):
+    with patch.object(decide, "_fix", gullible):
         assert next(differing(SEEDS), None) is not None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from asbuilt.events.event import Entry, Event, Unknown
 from asbuilt.events.kinds import KINDS
-from asbuilt.journal.codec import Row, entry, fields_of
+from asbuilt.journal.encoding.codec import Row, entry, fields_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import to_builtins
 
-from asbuilt.agents.folder import Folder
-from asbuilt.flows.showing import found_at
+from asbuilt.agents.attempt_folder import Folder
+from asbuilt.flows.tasks.views import found_at
 from asbuilt.git.repository import open_repository
 from asbuilt.journal.ids import LOCAL
 from asbuilt.ledger import tasks

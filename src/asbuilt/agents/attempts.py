@@ -12,18 +12,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.agents import signs
-from asbuilt.agents.folder import Folder, Terms, Unreadable
-from asbuilt.agents.gate import snapshot_of
-from asbuilt.agents.host import TAKEN
-from asbuilt.agents.ring import probe
+from asbuilt.agents import activity
+from asbuilt.agents.attempt_folder import Folder, Terms, Unreadable
+from asbuilt.agents.host.gate import snapshot_of
+from asbuilt.agents.host.main import TAKEN
+from asbuilt.agents.sandbox.launch import probe
 from asbuilt.errors import HostFailed, RingUnavailable
 from asbuilt.ports import Result
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from asbuilt.policy.ring import Level
+    from asbuilt.policy.sandbox.rules import Level
     from asbuilt.ports import Brief
 
 _UP_WITHIN_S: Final = 60
@@ -52,7 +52,7 @@ class FolderAttempts:
 
     def folder(self, attempt: str) -> Path:
         """Say where an attempt's files are."""
-        return signs.folder_of(self._state, attempt)
+        return activity.folder_of(self._state, attempt)
 
     def start(self, brief: Brief, *, after: int = 0) -> None:
         """Start the attempt; a no-op when it runs or has ended. Returns when its host is up.
@@ -98,7 +98,7 @@ class FolderAttempts:
 
     def alive(self, attempt: str) -> bool:
         """Tell whether its host process lives: its lock is held. A number could be another process by now."""
-        return signs.is_alive(self.folder(attempt))
+        return activity.is_alive(self.folder(attempt))
 
     def cancel(self, attempt: str) -> None:
         """Ask it to end: its whole tree, TERM, 10 s, KILL."""
@@ -110,11 +110,11 @@ class FolderAttempts:
 
     def events(self, attempt: str, after: int = 0) -> tuple[list[dict[str, object]], int]:
         """Read what has happened since a place in its events, and the place to go on from."""
-        return signs.read_events(self.folder(attempt) / "events.jsonl", after)
+        return activity.read_events(self.folder(attempt) / "events.jsonl", after)
 
     def last_heard(self, attempt: str) -> datetime | None:
         """Tell when its agent last gave a sign."""
-        return signs.last_heard(self.folder(attempt))
+        return activity.last_heard(self.folder(attempt))
 
     def terms(self, *, required: bool = True) -> Terms:
         """Say on what terms a host would work; refused where a ring is required and none holds."""
@@ -153,7 +153,7 @@ class FolderAttempts:
 
     def _start_host(self, folder: Path) -> None:
         done = subprocess.run(  # noqa: S603  our own host
-            [sys.executable, "-P", "-m", "asbuilt.agents.host", "--detach", str(folder)],
+            [sys.executable, "-P", "-m", "asbuilt.agents.host.main", "--detach", str(folder)],
             cwd="/",
             # Nothing of ours but where programs are: what the agent may see stands in the brief.
             # What it makes for a moment lies in its folder: a kill leaves it there, and nowhere else.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.agents.folder import Unreadable, read_shared
+from asbuilt.agents.attempt_folder import Unreadable, read_shared
 from asbuilt.agents.verdict_tool import FILE
 from asbuilt.proof.opinion import Opinion, opinion_from
 

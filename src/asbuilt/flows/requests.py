@@ -14,11 +14,11 @@ from asbuilt.errors import GateStopped, NotFound
 from asbuilt.events.approvals import ApprovalPutOff
 from asbuilt.events.plans import PlanNoted
 from asbuilt.events.runs import PauseAsked, ResumeAsked, RunHastened, SettingsChanged, StopAsked
-from asbuilt.flows import environment
+from asbuilt.flows.run import environment
 from asbuilt.journal import approvals, claims, drafts, issues, runs
 from asbuilt.journal.events import append, hold, open_plan, shortened
 from asbuilt.journal.ids import Address, new_id
-from asbuilt.lifecycle.approving import may_answer
+from asbuilt.lifecycle.approval import may_answer
 from asbuilt.plan.reader import read
 from asbuilt.settings.running import differing, renewed
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from asbuilt.journal.approvals import Answer, Approval
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.claims import Claim
+    from asbuilt.journal.database.store import Session, Store
     from asbuilt.journal.runs import Run
-    from asbuilt.journal.store import Session, Store
     from asbuilt.settings import Settings
     from asbuilt.settings.running import Change
 

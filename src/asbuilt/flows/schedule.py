@@ -13,25 +13,25 @@ from zoneinfo import ZoneInfoNotFoundError
 from msgspec import structs
 
 from asbuilt.errors import StoreFailed
-from asbuilt.flows import environment
-from asbuilt.flows.record import ACTOR
 from asbuilt.flows.requests import Asker, Declined, enter, kinds_in
+from asbuilt.flows.run import environment
+from asbuilt.flows.run.record import ACTOR
 from asbuilt.journal import claims, schedules
 from asbuilt.journal.events import hold, open_plan
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import new_id
 from asbuilt.journal.schedules import Schedule
-from asbuilt.lifecycle import firing
-from asbuilt.lifecycle.firing import Defer, Due, Fire, Pass, Rest, Setting
+from asbuilt.lifecycle.schedule import firing
+from asbuilt.lifecycle.schedule.firing import Defer, Due, Fire, Pass, Rest, Setting
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from asbuilt.events.options import RunOptions
+    from asbuilt.journal.database.store import Session, Store
     from asbuilt.journal.home import Home
     from asbuilt.journal.ids import Address
     from asbuilt.journal.runs import Run
-    from asbuilt.journal.store import Session, Store
 
 
 class Asked(NamedTuple):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from asbuilt.errors import GateStopped, GitFailed, NotFound
 from asbuilt.git.command import Git, check_ref_name
-from asbuilt.git.programs import NO_PROGRAMS, Programs, programs_of
+from asbuilt.git.configured_programs import NO_PROGRAMS, Programs, programs_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

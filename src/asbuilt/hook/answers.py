@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.hook import starts, turns
 from asbuilt.hook.calls import Answer, Call
-from asbuilt.policy.holding import is_typed
+from asbuilt.policy.plan_mode.hold import is_typed
 from asbuilt.session import words
 from asbuilt.session.authoring import is_bound, keep_words, words_in
+from asbuilt.session.context.reload import drop_stale
 from asbuilt.session.locking import Locked
 from asbuilt.session.records import clean
-from asbuilt.session.reload import drop_stale
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -10,14 +10,14 @@ import signal
 from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
 
 from asbuilt.errors import AsbuiltError
-from asbuilt.lifecycle.turns import Over, Persons, Theirs, Yours
+from asbuilt.lifecycle.authoring.turns import Over, Persons, Theirs, Yours
 from asbuilt.session.arbiter import Wish
 from asbuilt.session.authoring import MOST, NEXT, Bound, BoundUnreadable, bind, bound_in, put_aside
 
 if TYPE_CHECKING:
-    from asbuilt.flows.conversing import Conversing
+    from asbuilt.flows.authoring.conversation import Conversing
     from asbuilt.hook.calls import Call
-    from asbuilt.lifecycle.turns import Turn
+    from asbuilt.lifecycle.authoring.turns import Turn
 
 WITHIN_S: Final = 50
 """A judgement reads the journal and the plan; Claude Code waits a little longer than this for it."""

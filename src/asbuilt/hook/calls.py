@@ -10,17 +10,17 @@ import site
 import sys
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.session import reload as reloads
+from asbuilt.session.context import reload as reloads
+from asbuilt.session.context.notes import Note, notes_in, shelf
+from asbuilt.session.context.transcript import size_of
 from asbuilt.session.conversation import folder_of, key_of
 from asbuilt.session.locking import Locked
-from asbuilt.session.notes import Note, notes_in, shelf
 from asbuilt.session.state import State, keep_state, state_in
-from asbuilt.session.transcript import size_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from asbuilt.flows.conversing import Conversing
+    from asbuilt.flows.authoring.conversation import Conversing
     from asbuilt.library.conversing import Plans
     from asbuilt.session.authoring import Bound
     from asbuilt.session.facts import PlanFacts

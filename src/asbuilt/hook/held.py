@@ -8,15 +8,15 @@ from __future__ import annotations
 import os
 import time
 
-from asbuilt.policy.holding import Hold, after, plan_file_in
-from asbuilt.policy.planning import READS, RUNS, STARTS, WRITES, is_listed, refusal_of
+from asbuilt.policy.plan_mode.hold import Hold, after, plan_file_in
+from asbuilt.policy.plan_mode.tools import READS, RUNS, STARTS, WRITES, is_listed, refusal_of
 from asbuilt.session.conversation import hold_in, keep_hold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from asbuilt.policy.holding import Event
+    from asbuilt.policy.plan_mode.hold import Event
 
     Decided = tuple[str, dict[str, object] | None]
 
@@ -97,7 +97,7 @@ def _ran(call: Call) -> Decided:
     text = call.given.get("command")
     if not isinstance(text, str):
         return UNREADABLE, None
-    from asbuilt.policy.shell import verdict  # noqa: PLC0415  the door's dispatch: only commands need it
+    from asbuilt.policy.shell.judge import verdict  # noqa: PLC0415  the door's dispatch: only commands need it
 
     root = call.hold.root or call.cwd
     refused = verdict(

@@ -12,16 +12,16 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.agents.masks import cleaned
-from asbuilt.agents.ring import below, found_bubblewrap, probe, settle, without_mounts
-from asbuilt.agents.toolchains import shown_for
+from asbuilt.agents.sandbox.launch import below, found_bubblewrap, probe, settle, without_mounts
+from asbuilt.agents.sandbox.masks import cleaned
+from asbuilt.agents.sandbox.toolchains import shown_for
 from asbuilt.errors import AsbuiltError
 from asbuilt.git.repository import open_repository
-from asbuilt.policy.holding import HoldUnreadable
-from asbuilt.policy.look import FILTER, by_argv, by_bubblewrap, git_environment
-from asbuilt.policy.ring import for_planning, secrets
-from asbuilt.policy.seccomp import MACHINES, seccomp_filter
-from asbuilt.policy.variables import passed
+from asbuilt.policy.plan_mode.hold import HoldUnreadable
+from asbuilt.policy.sandbox.look import FILTER, by_argv, by_bubblewrap, git_environment
+from asbuilt.policy.sandbox.rules import for_planning, secrets
+from asbuilt.policy.sandbox.seccomp import MACHINES, seccomp_filter
+from asbuilt.policy.sandbox.variables import passed
 from asbuilt.session.conversation import hold_in
 from asbuilt.session.look import place
 from asbuilt.settings.layers import load
@@ -29,7 +29,7 @@ from asbuilt.settings.layers import load
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from asbuilt.policy.ring import Level
+    from asbuilt.policy.sandbox.rules import Level
 
 NOT_RUN: Final = 125
 _NO_RING: Final = """\

@@ -10,25 +10,25 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import AsbuiltError
 from asbuilt.hook.calls import Answer
-from asbuilt.policy.holding import PLAN, is_typed
+from asbuilt.policy.plan_mode.hold import PLAN, is_typed
 from asbuilt.session import loop as loops
-from asbuilt.session import reload as reloads
 from asbuilt.session import words
 from asbuilt.session.arbiter import StopFacts, decide
 from asbuilt.session.authoring import is_bound
+from asbuilt.session.context import reload as reloads
+from asbuilt.session.context.meter import limits_of, use_of
+from asbuilt.session.context.transcript import Said, last_said
+from asbuilt.session.context.triggers import Trigger, is_own_request, trigger_in
 from asbuilt.session.locking import Locked
-from asbuilt.session.meter import limits_of, use_of
 from asbuilt.session.records import records
 from asbuilt.session.state import State, keep_loop, keep_state, loop_in, state_in
-from asbuilt.session.transcript import Said, last_said
-from asbuilt.session.triggers import Trigger, is_own_request, trigger_in
 
 if TYPE_CHECKING:
     from asbuilt.hook.calls import Call
     from asbuilt.hook.keeping import Held
-    from asbuilt.policy.holding import Hold
+    from asbuilt.policy.plan_mode.hold import Hold
+    from asbuilt.session.context.meter import Limits, Use
     from asbuilt.session.facts import PlanFacts
-    from asbuilt.session.meter import Limits, Use
 
 _PATIENCE_S: Final = 0.5
 _LOOK_S: Final = 0.02

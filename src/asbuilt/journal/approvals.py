@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from asbuilt.events.approvals import ApprovalAnswered, ApprovalAsked
+from asbuilt.journal.database.store import first
 from asbuilt.journal.events import append, hold, shortened
 from asbuilt.journal.ids import Address
-from asbuilt.journal.store import first
-from asbuilt.lifecycle.approving import WITHDRAWN
+from asbuilt.lifecycle.approval import WITHDRAWN
 
 if TYPE_CHECKING:
-    from asbuilt.journal.store import Row, Session
+    from asbuilt.journal.database.store import Row, Session
 
 Kind = Literal[
     "plan",

@@ -7,12 +7,12 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.events.runs import ClaimAcquired, ClaimBroken, ClaimReleased
+from asbuilt.journal.database.store import first
 from asbuilt.journal.events import append
-from asbuilt.journal.store import first
 
 if TYPE_CHECKING:
+    from asbuilt.journal.database.store import Row, Session
     from asbuilt.journal.ids import Address
-    from asbuilt.journal.store import Row, Session
 
 
 _BEGINNING: Final = datetime(2020, 1, 1, tzinfo=UTC)

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 from asbuilt.events.plans import DraftWritten, PlanApproved
 from asbuilt.journal import approvals
 from asbuilt.journal.events import append, hold, whole_history
-from asbuilt.lifecycle import approving
-from asbuilt.lifecycle.approving import AGENT, EDITED, REVISED, Drafts, Revision
+from asbuilt.lifecycle import approval
+from asbuilt.lifecycle.approval import AGENT, EDITED, REVISED, Drafts, Revision
 
 if TYPE_CHECKING:
     from asbuilt.journal.approvals import Approval
+    from asbuilt.journal.database.store import Session
     from asbuilt.journal.ids import Address
-    from asbuilt.journal.store import Session
     from asbuilt.plan.model import Plan
 
 
 def drafts_of(session: Session, address: Address) -> Drafts:
     """Fold what is known of a plan's drafts."""
-    return approving.fold_drafts(whole_history(session, address))
+    return approval.fold_drafts(whole_history(session, address))
 
 
 def write(session: Session, address: Address, plan: Plan, *, run: str, by: str, text: str) -> Revision:
@@ -71,7 +71,7 @@ def ask(
     if again:
         question = f"“{title}” was declined without a word: what is to differ?"
     wish = approvals.Wish(revision.run, "plan", question, intent=revision.intent)
-    key = approving.key_of(revision, again=again)
+    key = approval.key_of(revision, again=again)
     return approvals.ask(session, address, key=key, wish=wish, actor=actor)
 
 
@@ -90,7 +90,7 @@ def approve(session: Session, address: Address, number: int, *, actor: str) -> N
             digest=revision.digest,
             text=revision.text,
             by=actor,
-            edited=approving.is_edited(drafts, revision),
+            edited=approval.is_edited(drafts, revision),
         ),
         key=f"{revision.run}/approved/{revision.number}",
         actor=actor,

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from asbuilt.journal.codec import Row, entry, entry_of, fields_of, kind_of
-from asbuilt.journal.store import first
+from asbuilt.journal.database.store import first
+from asbuilt.journal.encoding.codec import Row, entry, entry_of, fields_of, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from asbuilt.events.event import Entry, Event
+    from asbuilt.journal.database.store import Session
     from asbuilt.journal.ids import Address
-    from asbuilt.journal.store import Session
 
 MAX_BODY: Final = 2_048
 """Bytes of an event's data; what is longer is a blob, and its digest stands here."""

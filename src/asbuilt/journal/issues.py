@@ -8,14 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from asbuilt.events.pulls import IssueHeld
+from asbuilt.journal.database.store import first
 from asbuilt.journal.events import append
-from asbuilt.journal.store import first
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from asbuilt.journal.database.store import Session
     from asbuilt.journal.ids import Address
-    from asbuilt.journal.store import Session
 
 
 class Held(NamedTuple):

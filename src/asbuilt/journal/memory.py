@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.journal.store import first
+from asbuilt.journal.database.store import first
 from asbuilt.lifecycle.memory import Kind, Memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from asbuilt.journal.store import Row, Session
+    from asbuilt.journal.database.store import Row, Session
     from asbuilt.lifecycle.memory import Lesson
 
 KEPT: Final = 100

@@ -13,8 +13,8 @@ from asbuilt.journal.ids import Address
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from asbuilt.journal.database.store import Session
     from asbuilt.journal.runs import Run
-    from asbuilt.journal.store import Session
 
 _COLUMNS: Final = "org, repo, plan, key, way, run, due_at, tries"
 _MINE: Final = "org = :org AND repo = :repo AND plan = :plan AND key = :key AND way = :way"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from asbuilt.journal.store import first
+from asbuilt.journal.database.store import first
 
 if TYPE_CHECKING:
-    from asbuilt.journal.store import Session
+    from asbuilt.journal.database.store import Session
 
 
 class Known(NamedTuple):

@@ -14,14 +14,14 @@ from msgspec.json import decode, encode
 
 from asbuilt.errors import JournalDamaged
 from asbuilt.events.approvals import ReviewAsked, ReviewClosed
+from asbuilt.journal.database.store import first
+from asbuilt.journal.encoding.upcasts import look_in_words
 from asbuilt.journal.events import append, hold
 from asbuilt.journal.ids import Address
 from asbuilt.journal.repositories import worked_in
-from asbuilt.journal.store import first
-from asbuilt.journal.upcasts import look_in_words
 
 if TYPE_CHECKING:
-    from asbuilt.journal.store import Row, Session
+    from asbuilt.journal.database.store import Row, Session
 
 _COLUMNS: Final = (
     "org, repo, plan, run, pull, url, question, head, options, due_at, looks, troubles, looked_at, said"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.events.runs import PauseAsked, ResumeAsked, RunRequested
-from asbuilt.journal.codec import options_of, options_text
+from asbuilt.journal.database.store import first
+from asbuilt.journal.encoding.codec import options_of, options_text
 from asbuilt.journal.events import append, open_plan
 from asbuilt.journal.ids import Address
-from asbuilt.journal.store import first
 
 if TYPE_CHECKING:
     from asbuilt.events.options import RunOptions
-    from asbuilt.journal.store import Row, Session
+    from asbuilt.journal.database.store import Row, Session
 
 ENDED: Final = ("landed", "held", "undone", "done", "failed", "stopped", "pr-ready", "pr-ci-failing")
 FAR: Final = "9999-12-31T00:00:00.000Z"

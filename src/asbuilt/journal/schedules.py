@@ -11,15 +11,15 @@ from asbuilt.events.schedules import (
     ScheduleMoved,
     ScheduleSet,
 )
-from asbuilt.journal.codec import options_of, options_text
+from asbuilt.journal.database.store import first
+from asbuilt.journal.encoding.codec import options_of, options_text
 from asbuilt.journal.events import append, hold, keyed
 from asbuilt.journal.ids import Address
 from asbuilt.journal.repositories import worked_in
-from asbuilt.journal.store import first
 
 if TYPE_CHECKING:
     from asbuilt.events.options import RunOptions
-    from asbuilt.journal.store import Row, Session
+    from asbuilt.journal.database.store import Row, Session
 
 _COLUMNS: Final = (
     "org, repo, plan, schedule, slug, cadence, zone, options, actor, since, slot, due_at, set_at, phase,"

@@ -13,7 +13,7 @@ from asbuilt.lifecycle.tasks.model import Task, changed, fold, plain, plain_fiel
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from asbuilt.journal.store import Row, Session
+    from asbuilt.journal.database.store import Row, Session
 
 _PAGE: Final = 5_000
 ADDED: Final = "task.added"

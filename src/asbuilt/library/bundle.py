@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.errors import PlanUnreadable
-from asbuilt.plan.source import MAX_BYTES, digest
+from asbuilt.plan.markdown.source import MAX_BYTES, digest
 
 if TYPE_CHECKING:
     from asbuilt.library.finding import Opened

@@ -12,7 +12,7 @@ from asbuilt.errors import NotFound, PlanUnreadable
 from asbuilt.library.finding import find, open_plan
 from asbuilt.library.repository import find_repository
 from asbuilt.library.shelves import describe, open_library, plans
-from asbuilt.lifecycle.standing import done_now, fold_plan
+from asbuilt.lifecycle.status.standing import done_now, fold_plan
 from asbuilt.plan.model import Status
 from asbuilt.plan.statuses import read_status
 from asbuilt.session.facts import PlanFacts

@@ -15,7 +15,7 @@ import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.plan.source import digest
+from asbuilt.plan.markdown.source import digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ import stat
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import NotFound, PlanUnreadable
-from asbuilt.plan.source import MAX_BYTES
+from asbuilt.plan.markdown.source import MAX_BYTES
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,7 +16,7 @@ from asbuilt.errors import AsbuiltError, NameTaken, NotFound, PlanChanged, PlanU
 from asbuilt.library.disk import HELD, alone, appear, exchange, left_beside, seen, undisturbed, write_beside
 from asbuilt.library.reading import read_bytes
 from asbuilt.library.repository import real
-from asbuilt.plan.source import digest
+from asbuilt.plan.markdown.source import digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

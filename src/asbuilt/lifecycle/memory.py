@@ -19,7 +19,7 @@ from asbuilt.lifecycle.words import words
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from asbuilt.lifecycle.critique_standing import Standing
+    from asbuilt.lifecycle.critique.standing import Standing
 
 LONGEST: Final = 500
 """Characters of a memory."""

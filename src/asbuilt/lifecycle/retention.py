@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.events.attempts import AttemptBegun
 from asbuilt.events.landings import LandingDone, LandingUndone
-from asbuilt.lifecycle.pulled import REPAIRS
+from asbuilt.lifecycle.run.pull_request import REPAIRS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,8 +9,8 @@ import re
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.plan.blocks import Heading, Item, Paragraph, parse
-from asbuilt.plan.sections import sections_in
+from asbuilt.plan.markdown.blocks import Heading, Item, Paragraph, parse
+from asbuilt.plan.markdown.sections import sections_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import tzinfo
 
-    from asbuilt.lifecycle.report import Outlined
-    from asbuilt.lifecycle.timeline import Doing, Span
+    from asbuilt.lifecycle.status.report import Outlined
+    from asbuilt.lifecycle.status.timeline import Doing, Span
     from asbuilt.pages.document import Tone
 
 DOINGS: Final[Mapping[Doing, str]] = {

@@ -11,7 +11,7 @@ from asbuilt.proof.remarks import for_a_person
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from asbuilt.lifecycle.report import Account, PhaseAccount
+    from asbuilt.lifecycle.status.report import Account, PhaseAccount
     from asbuilt.pages.document import Words
     from asbuilt.proof.evidence import Evidence
 

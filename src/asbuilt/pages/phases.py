@@ -8,8 +8,8 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.lifecycle.money import total
-from asbuilt.lifecycle.report import PhaseAccount
+from asbuilt.lifecycle.run.money import total
+from asbuilt.lifecycle.status.report import PhaseAccount
 from asbuilt.pages.document import (
     Code,
     Heading,
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from asbuilt.events.event import Outcome
-    from asbuilt.lifecycle.report import Account, AttemptAccount
+    from asbuilt.lifecycle.status.report import Account, AttemptAccount
     from asbuilt.pages.document import Block, Tone, Words
-    from asbuilt.proof.drift import Number
     from asbuilt.proof.evidence import Evidence
     from asbuilt.proof.failure import Failure
+    from asbuilt.proof.numbers.drift import Number
     from asbuilt.proof.opinion import Answer
     from asbuilt.proof.remarks import Remark
     from asbuilt.proof.verdict import ItemVerdict

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.lifecycle.report import sums
+from asbuilt.lifecycle.status.report import sums
 from asbuilt.pages.document import (
     Code,
     Document,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import tzinfo
 
-    from asbuilt.lifecycle.report import Account, Decision
+    from asbuilt.lifecycle.status.report import Account, Decision
     from asbuilt.pages.document import Block, Tone, Words
 
 _GOOD: Final = ("landed", "held", "proven", "done", "undone", "pr-ready")

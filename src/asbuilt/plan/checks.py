@@ -6,13 +6,13 @@ import re
 from itertools import dropwhile
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.plan.blocks import Fence, Heading
+from asbuilt.plan.markdown.blocks import Fence, Heading
 from asbuilt.plan.model import Check
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from asbuilt.plan.body import Piece
+    from asbuilt.plan.markdown.body import Piece
 
 _SESSIONS: Final = frozenset({"console", "shell-session", "terminal"})
 """Recordings: where there is a prompt, a line without one is what the command printed."""

@@ -7,17 +7,17 @@ from bisect import bisect_left
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.plan.items import CURRENT
-from asbuilt.plan.source import digest, encode
+from asbuilt.plan.markdown.items import CURRENT
+from asbuilt.plan.markdown.source import digest, encode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from asbuilt.plan.drafts import Found
-    from asbuilt.plan.frontmatter import FrontMatter
+    from asbuilt.plan.formats import Found
+    from asbuilt.plan.markdown.frontmatter import FrontMatter
+    from asbuilt.plan.markdown.source import Source, Span
+    from asbuilt.plan.markdown.tracker import Tracker
     from asbuilt.plan.model import Box, Metadatum, Spot
-    from asbuilt.plan.source import Source, Span
-    from asbuilt.plan.tracker import Tracker
 
 UNDECIDED: Final = "TBD"
 """A value that says nothing yet is no intent; `plan check --fix` writes it."""

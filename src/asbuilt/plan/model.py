@@ -10,9 +10,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from asbuilt.plan.frontmatter import FrontMatter
+    from asbuilt.plan.markdown.frontmatter import FrontMatter
+    from asbuilt.plan.markdown.source import Source, Span
     from asbuilt.plan.problems import Problem
-    from asbuilt.plan.source import Source, Span
 
 
 class Status(StrEnum):

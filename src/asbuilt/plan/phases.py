@@ -6,24 +6,24 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.plan.arithmetic import Rules, rules_in
-from asbuilt.plan.blocks import Fence, Heading, Item, column_of
-from asbuilt.plan.body import pieces
 from asbuilt.plan.checks import checks_of
-from asbuilt.plan.claims import bind, stated_in
 from asbuilt.plan.graph import DEPENDS_ON, Reference, Stated, references_in
-from asbuilt.plan.items import hash_tail, item_text, without_comments
+from asbuilt.plan.markdown.blocks import Fence, Heading, Item, column_of
+from asbuilt.plan.markdown.body import pieces
+from asbuilt.plan.markdown.items import hash_tail, item_text, without_comments
 from asbuilt.plan.model import Check, Criterion, Spot, Status, WorkItem
+from asbuilt.plan.numbers.arithmetic import Rules, rules_in
+from asbuilt.plan.numbers.claims import bind, stated_in
 from asbuilt.plan.problems import Problem, Rule, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from asbuilt.plan.blocks import Block
-    from asbuilt.plan.body import Piece
-    from asbuilt.plan.claims import Stated as StatedClaim
+    from asbuilt.plan.markdown.blocks import Block
+    from asbuilt.plan.markdown.body import Piece
+    from asbuilt.plan.markdown.source import Source, Span
     from asbuilt.plan.model import Box, Execution
-    from asbuilt.plan.source import Source, Span
+    from asbuilt.plan.numbers.claims import Stated as StatedClaim
 
 VERIFYING: Final = frozenset({"verify", "commands"})
 _NO_WORK: Final = frozenset({"criteria", "verify", "commands", "dependencies", "design", "log", "status"})

@@ -9,7 +9,7 @@ The one rule: an answer never depends on what the agent says about itself, only 
 
 from __future__ import annotations
 
-from asbuilt.policy.commands import forbidden
+from asbuilt.policy.shell.forbidden import forbidden
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

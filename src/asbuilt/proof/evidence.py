@@ -6,7 +6,7 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from asbuilt.policy.services import NOT_STARTED, REFUSAL
+from asbuilt.policy.sandbox.services import NOT_STARTED, REFUSAL
 from asbuilt.proof.excerpt import last_lines
 
 if TYPE_CHECKING:

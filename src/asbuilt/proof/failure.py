@@ -10,7 +10,7 @@ from math import ceil
 from signal import Signals
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from asbuilt.policy.services import NOT_STARTED, TABLE
+from asbuilt.policy.sandbox.services import NOT_STARTED, TABLE
 from asbuilt.proof.evidence import SETUP
 from asbuilt.proof.excerpt import last_lines
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.plan.model import Status
 from asbuilt.plan.problems import Problem, Rule, Severity
-from asbuilt.policy.shell import argv_of
+from asbuilt.policy.shell.judge import argv_of
 from asbuilt.proof.failure import failure_from
 
 if TYPE_CHECKING:

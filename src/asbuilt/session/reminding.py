@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from asbuilt.policy.holding import PLAN
-from asbuilt.policy.mode import Prompted, Told, step
-from asbuilt.policy.mode import State as Mode
-from asbuilt.policy.reminders import TURNS_BETWEEN, Notice, words
+from asbuilt.policy.plan_mode.hold import PLAN
+from asbuilt.policy.plan_mode.mode import Prompted, Told, step
+from asbuilt.policy.plan_mode.mode import State as Mode
+from asbuilt.policy.plan_mode.reminders import TURNS_BETWEEN, Notice, words
 
 if TYPE_CHECKING:
-    from asbuilt.policy.holding import Hold
+    from asbuilt.policy.plan_mode.hold import Hold
     from asbuilt.session.state import State
 
 

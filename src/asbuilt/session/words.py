@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from asbuilt.session.context.notes import Note
+    from asbuilt.session.context.reload import Reload
     from asbuilt.session.facts import PlanFacts
     from asbuilt.session.loop import Loop
-    from asbuilt.session.notes import Note
-    from asbuilt.session.reload import Reload
 
 _ITEM_WIDTH: Final = 70
 _NOTES_NAMED: Final = 3

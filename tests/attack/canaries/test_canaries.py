@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.agents.planning_seat import PlanningSeat
-from asbuilt.agents.processes import RingProcesses
-from asbuilt.agents.proxy import served
-from asbuilt.agents.ring import launch, probe
+from asbuilt.agents.commands import RingProcesses
+from asbuilt.agents.plan_session import PlanningSeat
+from asbuilt.agents.sandbox.launch import launch, probe
+from asbuilt.agents.sandbox.proxy import served
 from asbuilt.hook.look import made
-from asbuilt.policy.look import FILTER
-from asbuilt.policy.seccomp import seccomp_filter
+from asbuilt.policy.sandbox.look import FILTER
+from asbuilt.policy.sandbox.seccomp import seccomp_filter
 from asbuilt.ports import Command
 from asbuilt.session.look import place
 from tests.agents.conftest import Machine

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from asbuilt.hook.gate import answer
-from asbuilt.policy.holding import Hold
-from asbuilt.policy.planning import QUIET, READS, REFUSED, STARTS, WRITES
-from asbuilt.policy.shell import verdict
+from asbuilt.policy.plan_mode.hold import Hold
+from asbuilt.policy.plan_mode.tools import QUIET, READS, REFUSED, STARTS, WRITES
+from asbuilt.policy.shell.judge import verdict
 from asbuilt.session.conversation import folder_of, keep_hold, key_of
 from asbuilt.session.folders import names_in
 from asbuilt.session.look import is_wrapped

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from asbuilt.policy.shell import verdict
+from asbuilt.policy.shell.judge import verdict
 from tests.attack.gate.mutants import seeded
 from tests.attack.gate.traced import container
 

@@ -17,9 +17,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
-from asbuilt.agents.ring import probe
+from asbuilt.agents.sandbox.launch import probe
 from asbuilt.hook.look import made
-from asbuilt.policy.holding import Hold
+from asbuilt.policy.plan_mode.hold import Hold
 from asbuilt.session.conversation import folder_of, keep_hold
 from asbuilt.session.look import NAME, place
 from tests.attack.gate.rows import HERE, Row, read_rows

@@ -12,7 +12,7 @@ from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from asbuilt.policy.shell import verdict
+from asbuilt.policy.shell.judge import verdict
 from asbuilt.session.folders import names_in
 from tests.attack.gate.mutants import made, seeded
 from tests.attack.gate.rows import read_rows

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from asbuilt.agents.ring import probe
+from asbuilt.agents.sandbox.launch import probe
 from tests.attack.gate.ringed import Listener, broken, look, staged, unsafe_rows
 
 pytestmark = [

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from asbuilt.agents.proxy import Egress, served
-from asbuilt.agents.ring import launch, probe, settle
-from asbuilt.policy.hosts import hosts_named
+from asbuilt.agents.sandbox.launch import launch, probe, settle
+from asbuilt.agents.sandbox.proxy import Egress, served
 from asbuilt.policy.kinds import KINDS, hosts_of
-from asbuilt.policy.ring import for_agent
+from asbuilt.policy.sandbox.hosts import hosts_named
+from asbuilt.policy.sandbox.rules import for_agent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

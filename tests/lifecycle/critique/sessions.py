@@ -7,19 +7,29 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from asbuilt.lifecycle.additions import with_additions
-from asbuilt.lifecycle.anchors import outline_of
-from asbuilt.lifecycle.critique import GoOn, Over, Round, Waiver, Who, decide, fold, may_judge, show
-from asbuilt.lifecycle.critique_standing import State
-from asbuilt.lifecycle.findings import PRINCIPLES, Critique, Level, PlanLine, read_critique
+from asbuilt.lifecycle.critique.additions import with_additions
+from asbuilt.lifecycle.critique.anchors import outline_of
+from asbuilt.lifecycle.critique.convergence import (
+    GoOn,
+    Over,
+    Round,
+    Waiver,
+    Who,
+    decide,
+    fold,
+    may_judge,
+    show,
+)
+from asbuilt.lifecycle.critique.findings import PRINCIPLES, Critique, Level, PlanLine, read_critique
+from asbuilt.lifecycle.critique.standing import State
 from tests.lifecycle.critique.critics import CRITICS, Critic, HandedIn, Known, Said
 from tests.lifecycle.critique.drafts import AUTHORS, made, revise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from asbuilt.lifecycle.critique import Shown
-    from asbuilt.lifecycle.critique_standing import Standing
+    from asbuilt.lifecycle.critique.convergence import Shown
+    from asbuilt.lifecycle.critique.standing import Standing
     from tests.lifecycle.critique.drafts import Defect, Draft
 
 RECOGNISED, MINGLED = 0.95, 0.01

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asbuilt.lifecycle.anchors import Anchor
-from asbuilt.lifecycle.findings import (
+from asbuilt.lifecycle.critique.anchors import Anchor
+from asbuilt.lifecycle.critique.findings import (
     EXAMPLE,
     Answer,
     Critique,
@@ -21,8 +21,8 @@ from asbuilt.lifecycle.findings import (
     PlanLine,
     read_critique,
 )
+from asbuilt.lifecycle.critique.principles import TEMPLATE, Principle, perspective, read_principles
 from asbuilt.lifecycle.flaws import Flaw
-from asbuilt.lifecycle.principles import TEMPLATE, Principle, perspective, read_principles
 
 PLAN = """\
 # Plan: Retry policy

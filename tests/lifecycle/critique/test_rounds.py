@@ -4,11 +4,21 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from asbuilt.lifecycle.additions import AddedCheck, Additions, with_additions
-from asbuilt.lifecycle.anchors import outline_of
-from asbuilt.lifecycle.critique import GoOn, Over, Round, Waiver, Who, carried, decide, fold, may_judge, show
-from asbuilt.lifecycle.critique_standing import State
-from asbuilt.lifecycle.findings import (
+from asbuilt.lifecycle.critique.additions import AddedCheck, Additions, with_additions
+from asbuilt.lifecycle.critique.anchors import outline_of
+from asbuilt.lifecycle.critique.convergence import (
+    GoOn,
+    Over,
+    Round,
+    Waiver,
+    Who,
+    carried,
+    decide,
+    fold,
+    may_judge,
+    show,
+)
+from asbuilt.lifecycle.critique.findings import (
     PRINCIPLES,
     Answer,
     Critique,
@@ -19,6 +29,7 @@ from asbuilt.lifecycle.findings import (
     Outcome,
     PlanLine,
 )
+from asbuilt.lifecycle.critique.standing import State
 from asbuilt.plan.reader import read
 from tests.lifecycle.critique.test_reading import PLAN
 

@@ -7,11 +7,11 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from asbuilt.lifecycle.asks import instruction
-from asbuilt.lifecycle.authoring import Stage
-from asbuilt.lifecycle.choosing import Options, choose
+from asbuilt.lifecycle.authoring.options import Options, choose
+from asbuilt.lifecycle.authoring.prompts import instruction
+from asbuilt.lifecycle.authoring.stages import Stage
+from asbuilt.lifecycle.authoring.validators.judging import Setting
 from asbuilt.lifecycle.flaws import Flaw
-from asbuilt.lifecycle.validators.judging import Setting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

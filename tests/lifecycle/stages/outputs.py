@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.lifecycle.authoring import Stage
-from asbuilt.lifecycle.stages import Surroundings
+from asbuilt.lifecycle.authoring.stage_machine import Surroundings
+from asbuilt.lifecycle.authoring.stages import Stage
 from tests.lifecycle.stages.cases import FILES, load_all
 
 if TYPE_CHECKING:
-    from asbuilt.lifecycle.sessions import Session
+    from asbuilt.lifecycle.authoring.session import Session
 
 AROUND: Final = Surroundings(files=FILES)
 _CASES: Final = {case.name: case for case in load_all()}

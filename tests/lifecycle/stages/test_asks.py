@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from asbuilt.lifecycle.asks import instruction
-from asbuilt.lifecycle.authoring import Stage
-from asbuilt.lifecycle.validators.demands import DEMANDS, Demand
+from asbuilt.lifecycle.authoring.prompts import instruction
+from asbuilt.lifecycle.authoring.stages import Stage
+from asbuilt.lifecycle.authoring.validators.demands import DEMANDS, Demand
 from tests.lifecycle.stages.cases import chosen
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from asbuilt.lifecycle.authoring import Stage
-from asbuilt.lifecycle.choosing import CHOOSABLE, choose
+from asbuilt.lifecycle.authoring.options import CHOOSABLE, choose
+from asbuilt.lifecycle.authoring.session import Session, Unreadable, cancel, start, state_of
+from asbuilt.lifecycle.authoring.stages import Stage
 from asbuilt.lifecycle.flaws import Flaw
-from asbuilt.lifecycle.sessions import Session, Unreadable, cancel, start, state_of
-from asbuilt.plan.sections import SECTIONS
+from asbuilt.plan.markdown.sections import SECTIONS
 from tests.lifecycle.stages.cases import PROMPT, chosen
 
 EXAMPLE = "--phases explore,draft,critique,revise"

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.lifecycle.authoring import Stage
-from asbuilt.lifecycle.principles import PERSPECTIVES
-from asbuilt.lifecycle.sessions import Record, Session, Unreadable, hand_in, start
-from asbuilt.lifecycle.stages import (
+from asbuilt.lifecycle.authoring.session import Record, Session, Unreadable, hand_in, start
+from asbuilt.lifecycle.authoring.stage_machine import (
     Accept,
     Ask,
     Deactivate,
@@ -26,6 +24,8 @@ from asbuilt.lifecycle.stages import (
     next_move,
     progress,
 )
+from asbuilt.lifecycle.authoring.stages import Stage
+from asbuilt.lifecycle.critique.principles import PERSPECTIVES
 from tests.lifecycle.stages.cases import FILES, PROMPT, chosen
 from tests.lifecycle.stages.outputs import AROUND, PLAN, PROMISE, UNDERSTOOD, critique, good, revised
 

@@ -9,13 +9,21 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asbuilt.lifecycle.authoring import Stage
-from asbuilt.lifecycle.choosing import Options, choose
-from asbuilt.lifecycle.sessions import Session, Unreadable, cancel, hand_in, read_session, start, state_of
-from asbuilt.lifecycle.stages import Ask, Deactivate, Finish, Rest, advance, next_move
-from asbuilt.lifecycle.validators.document import missing_sections
-from asbuilt.lifecycle.validators.judging import Setting, judge
-from asbuilt.lifecycle.validators.promises import is_promised
+from asbuilt.lifecycle.authoring.options import Options, choose
+from asbuilt.lifecycle.authoring.session import (
+    Session,
+    Unreadable,
+    cancel,
+    hand_in,
+    read_session,
+    start,
+    state_of,
+)
+from asbuilt.lifecycle.authoring.stage_machine import Ask, Deactivate, Finish, Rest, advance, next_move
+from asbuilt.lifecycle.authoring.stages import Stage
+from asbuilt.lifecycle.authoring.validators.document import missing_sections
+from asbuilt.lifecycle.authoring.validators.judging import Setting, judge
+from asbuilt.lifecycle.authoring.validators.promises import is_promised
 from tests.lifecycle.stages.cases import FILES, PROMPT, load_all
 from tests.lifecycle.stages.outputs import AROUND, PROMISE, good
 

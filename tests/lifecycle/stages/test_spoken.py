@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from asbuilt.lifecycle.spoken import last_words
+from asbuilt.lifecycle.authoring.spoken import last_words
 
 
 def line(role: str, *texts: str, name: str = "m1") -> str:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from asbuilt.lifecycle.choosing import choose
-from asbuilt.lifecycle.sessions import Session, Unreadable, hand_in, read_session, start, state_of
-from asbuilt.lifecycle.stages import advance, next_move
+from asbuilt.lifecycle.authoring.options import choose
+from asbuilt.lifecycle.authoring.session import Session, Unreadable, hand_in, read_session, start, state_of
+from asbuilt.lifecycle.authoring.stage_machine import advance, next_move
 from tests.lifecycle.stages.cases import PROMPT
 from tests.lifecycle.stages.outputs import AROUND, good
 

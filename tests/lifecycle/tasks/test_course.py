@@ -10,11 +10,11 @@ import pytest
 from asbuilt.errors import GateStopped, NotFound, UsageWrong
 from asbuilt.events.options import TaskOrder
 from asbuilt.events.plain import read_options
-from asbuilt.lifecycle.folding import fold
-from asbuilt.lifecycle.moves import Attempt, End, Judge, Land, Move, Post, Start, Tidy
-from asbuilt.lifecycle.phases import next_move
-from asbuilt.lifecycle.progress import progress
-from asbuilt.lifecycle.tasks.course import preflight, settled
+from asbuilt.lifecycle.plan_run.decide import next_move
+from asbuilt.lifecycle.plan_run.fold import fold
+from asbuilt.lifecycle.run.moves import Attempt, End, Judge, Land, Move, Post, Start, Tidy
+from asbuilt.lifecycle.status.progress import progress
+from asbuilt.lifecycle.tasks.decide import preflight, settled
 from asbuilt.lifecycle.tasks.delegating import context, order_for, prompt
 from asbuilt.lifecycle.tasks.failures import failure
 from asbuilt.lifecycle.tasks.model import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from asbuilt.policy.shell import verdict
+from asbuilt.policy.shell.judge import verdict
 
 
 def refused(text: str) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from asbuilt.policy import programs
+from asbuilt.policy.shell import programs
 from tests.policy.programs.asking import refused
 
 NAMES = sorted(programs._AT)  # noqa: SLF001  the list is what is looked at

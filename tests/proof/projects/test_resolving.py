@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from asbuilt.events.phases import TestsResolved
 from asbuilt.events.plain import read_options
-from asbuilt.journal.codec import event_of, fields_of
+from asbuilt.journal.encoding.codec import event_of, fields_of
 from asbuilt.journal.events import MAX_BODY
 from asbuilt.proof.projects.model import (
     NO_SETUP,

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from asbuilt.proof.tampering import Change, Finding, Order
+from asbuilt.proof.change.tampering import Change, Finding, Order
 
 FOLDER: Final = Path(__file__).parent / "cases"
 _CASE: Final = re.compile(r"^## (.+)$", re.MULTILINE)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from asbuilt.proof.tampering import Change, Order, tampering
+from asbuilt.proof.change.tampering import Change, Order, tampering
 
 MAKEFILE = "test:\n\tsh run.sh\nlint: types\n\truff check .\ntypes:\n\tmypy src\n"
 SCRIPTS = '{"scripts": {"test": "node --test", "lint": "eslint src", "build": "tsc"}}'

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asbuilt.proof.tampering import Change, Citation, Kind, Order, Severity, tampering
+from asbuilt.proof.change.tampering import Change, Citation, Kind, Order, Severity, tampering
 from tests.proof.tampering.cases import Case, load_all, told
 
 CASES = load_all()

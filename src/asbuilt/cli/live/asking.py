@@ -8,18 +8,18 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from asbuilt import wiring
-from asbuilt.cli.asking import typed
-from asbuilt.cli.deciding import decide
-from asbuilt.cli.questions import below, is_slip
-from asbuilt.cli.screen import printable
-from asbuilt.cli.site import asker
+from asbuilt.cli.runs.decisions import decide
+from asbuilt.cli.shell.site import asker
+from asbuilt.cli.ui.confirm import typed
+from asbuilt.cli.ui.questions import below, is_slip
+from asbuilt.cli.ui.screen import printable
 from asbuilt.flows.requests import answer
 
 if TYPE_CHECKING:
-    from asbuilt.cli.options import Door
-    from asbuilt.cli.site import Site
+    from asbuilt.cli.shell.options import Door
+    from asbuilt.cli.shell.site import Site
     from asbuilt.journal.approvals import Answer, Approval
-    from asbuilt.journal.views import RunView
+    from asbuilt.journal.queries.overview import RunView
 
 _KEYS: Final = "y yes   n no, and why   Enter later >"
 _OPEN_KEYS: Final = "a letter, words of your own, or no; Enter later >"

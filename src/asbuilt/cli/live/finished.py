@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from asbuilt.cli.clock import at, lasting, parsed
 from asbuilt.cli.live.rows import Piece, cells, text_of
-from asbuilt.cli.telling import told
-from asbuilt.cli.words import counted
+from asbuilt.cli.ui.clock import at, lasting, parsed
+from asbuilt.cli.ui.words import counted
+from asbuilt.cli.wording.events import told
 from asbuilt.events.approvals import ApprovalAnswered
 from asbuilt.events.attempts import (
     AttemptBegun,
@@ -25,8 +25,8 @@ from asbuilt.events.landings import LandingRecovered, LandingRefused, LandingUns
 from asbuilt.events.phases import BaselineDone, PhaseBegun, PhaseProven, SetupDone
 from asbuilt.events.plans import PlanDiffers
 from asbuilt.events.runs import ClaimBroken, RunHastened, RunParked
-from asbuilt.lifecycle.money import total, used_in
-from asbuilt.lifecycle.phases import FIX_LIMIT
+from asbuilt.lifecycle.plan_run.decide import FIX_LIMIT
+from asbuilt.lifecycle.run.money import total, used_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

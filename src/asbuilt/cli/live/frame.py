@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.cli.clock import ago, at
 from asbuilt.cli.live.rows import Piece, cells
-from asbuilt.cli.looking import Seen
-from asbuilt.cli.waiting import AT_WORK, run_waiting
-from asbuilt.cli.words import counted
-from asbuilt.lifecycle.facts import is_planning
-from asbuilt.lifecycle.money import caps_in
-from asbuilt.lifecycle.phases import FIX_LIMIT
+from asbuilt.cli.runs.waiting import AT_WORK, run_waiting
+from asbuilt.cli.shell.reading import Seen
+from asbuilt.cli.ui.clock import ago, at
+from asbuilt.cli.ui.words import counted
+from asbuilt.lifecycle.plan_run.decide import FIX_LIMIT
+from asbuilt.lifecycle.run.facts import is_planning
+from asbuilt.lifecycle.run.money import caps_in
 
 if TYPE_CHECKING:
     from asbuilt.cli.live.moment import Activity, Moment
     from asbuilt.cli.live.rows import Canvas, Row, Style
-    from asbuilt.journal.views import RunView
-    from asbuilt.lifecycle.progress import PhaseProgress, State
+    from asbuilt.journal.queries.overview import RunView
+    from asbuilt.lifecycle.status.progress import PhaseProgress, State
 
 ROWS: Final = 14
 _TITLE: Final = 26

@@ -16,8 +16,8 @@ from asbuilt.events.attempts import ChecksDone, TogetherDone
 from asbuilt.events.phases import BaselineDone, PhaseRechecked, SetupDone
 from asbuilt.journal import runs
 from asbuilt.journal.events import history
-from asbuilt.journal.failures import failures_in
-from asbuilt.journal.views import run_view
+from asbuilt.journal.queries.failures import failures_in
+from asbuilt.journal.queries.overview import run_view
 from asbuilt.lifecycle.attention import notice
 from asbuilt.proof.evidence import evidence_from
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
     from asbuilt.cli.live.viewers import Viewer
     from asbuilt.events.event import Entry, Event
+    from asbuilt.journal.database.store import Session
+    from asbuilt.journal.queries.overview import RunView
     from asbuilt.journal.runs import Run
-    from asbuilt.journal.store import Session
-    from asbuilt.journal.views import RunView
     from asbuilt.ports import Attempts
     from asbuilt.proof.evidence import Evidence
     from asbuilt.wiring import Journal

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from asbuilt.journal.views import RunView
+    from asbuilt.journal.queries.overview import RunView
 
 
 class Activity(NamedTuple):

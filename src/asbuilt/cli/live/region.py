@@ -12,14 +12,14 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from asbuilt.cli.live.rows import Canvas
-from asbuilt.cli.screen import WIDTH
+from asbuilt.cli.ui.screen import WIDTH
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from types import FrameType
 
     from asbuilt.cli.live.rows import Row
-    from asbuilt.cli.screen import Pen
+    from asbuilt.cli.ui.screen import Pen
 
 _LEAST: Final = 20
 _ROWS: Final = 24

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from unicodedata import category, east_asian_width
 
-from asbuilt.cli.screen import printable
-from asbuilt.cli.symbols import ASCII, Symbols
+from asbuilt.cli.ui.screen import printable
+from asbuilt.cli.ui.symbols import ASCII, Symbols
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -8,14 +8,14 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
-from asbuilt.cli.clock import parsed
-from asbuilt.cli.failing import failure_rows
 from asbuilt.cli.live.finished import Story
 from asbuilt.cli.live.frame import OURS, frame, heard
 from asbuilt.cli.live.region import Region
 from asbuilt.cli.live.rows import Piece
-from asbuilt.cli.screen import WIDTH, printable
-from asbuilt.cli.telling import told
+from asbuilt.cli.ui.clock import parsed
+from asbuilt.cli.ui.failure import failure_rows
+from asbuilt.cli.ui.screen import WIDTH, printable
+from asbuilt.cli.wording.events import told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from asbuilt.cli.live.moment import Moment
     from asbuilt.cli.live.rows import Row
-    from asbuilt.cli.screen import Screen
+    from asbuilt.cli.ui.screen import Screen
     from asbuilt.events.event import Entry
     from asbuilt.proof.evidence import Evidence
     from asbuilt.proof.failure import Failure

@@ -33,8 +33,8 @@ from asbuilt.events.schedules import (
     ScheduleMoved,
     ScheduleSet,
 )
-from asbuilt.lifecycle.timeline import why_parked
-from asbuilt.lifecycle.timers import deferral_min, deferrals_told
+from asbuilt.lifecycle.run.timers import deferral_min, deferrals_told
+from asbuilt.lifecycle.status.timeline import why_parked
 
 
 def change_words(key: str, before: object, after: object) -> str:

@@ -11,8 +11,8 @@ from typing import Any, Final, NamedTuple
 
 from asbuilt.lifecycle.tasks.model import Artifact
 from asbuilt.lifecycle.tasks.numbering import PLAN, RESEARCH
+from asbuilt.plan.markdown.source import encode
 from asbuilt.plan.reader import read
-from asbuilt.plan.source import encode
 
 STATUSES: Final = ("in_progress", "researched", "planned", "implemented", "partial", "failed", "blocked")
 DONE: Final = {PLAN: "planned", RESEARCH: "researched"}

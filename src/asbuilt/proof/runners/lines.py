@@ -9,7 +9,7 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.policy.shell import argv_of
+from asbuilt.policy.shell.judge import argv_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from asbuilt.policy.shell import argv_of
+from asbuilt.policy.shell.judge import argv_of
 from asbuilt.proof.runners.lines import PACKAGERS, node_in
 from asbuilt.proof.runners.table import ROWS
 

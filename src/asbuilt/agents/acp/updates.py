@@ -1,0 +1,231 @@
+"""Read what an agent says over ACP: its updates become our events, its questions our calls. Pure.
+
+The one rule: what is not understood is no event and no permission; nothing here ever guesses in its favour.
+"""
+
+from __future__ import annotations
+
+import shlex
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Final
+
+from asbuilt.agents.contract import SAYS_CAP, Call, Called, Noted, Said, Used
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+
+    from asbuilt.agents.contract import Answer, Event
+    from asbuilt.policy.roles import Kind
+
+_KINDS: Final[dict[str, Kind]] = {
+    "read": "read",
+    "search": "read",
+    "think": "note",
+    "edit": "edit",
+    "delete": "edit",
+    "move": "edit",
+    "execute": "run",
+    "fetch": "fetch",
+}
+_SPEECH_CAP: Final = 8_000
+"""A speech that goes on is given in pieces that end with a line, so that it is heard of."""
+_LINE_CAP: Final = 64_000
+"""A line without an end is cut."""
+_DELEGATES: Final = ("Agent", "Task")
+"""What Claude Code calls a helper of its own, which its adapter takes for a thought."""
+_ANNOUNCED: Final = {"sessionUpdate": "tool_call", "status": "pending"}
+
+
+class Hearing:
+    """What was understood of one conversation so far."""
+
+    def __init__(self) -> None:
+        self._speech = ""
+        self._before = ""
+        self._message: object = None
+        self._thinks = False
+        self._announced: dict[str, Mapping[str, Any]] = {}
+        self._called: set[str] = set()
+        self._cost_usd: float | None = None
+        self._new_cost_usd: float | None = None
+        self.says = ""
+        """The agent's last words."""
+
+    def take(self, update: Mapping[str, Any]) -> Iterator[Event]:
+        """Give the events of one update."""
+        match update:
+            case {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": str(text)}}:
+                if update.get("messageId") != self._message:
+                    yield from self.pause()
+                self._message = update.get("messageId")
+                self._speech += text
+                yield from self._whole_lines()
+            case {"sessionUpdate": "agent_thought_chunk"} if not self._thinks:
+                yield from self.pause()
+                self._thinks = True
+                yield Noted(text="It thinks.")
+            case {"sessionUpdate": "tool_call" | "tool_call_update", "toolCallId": str(call)}:
+                yield from self.pause()
+                if call in self._called:
+                    return
+                whole = {**self._announced.pop(call, {}), **update}
+                if update == {**update, **_ANNOUNCED}:
+                    # Its input may still be on the way.
+                    self._announced[call] = whole
+                else:
+                    self._called.add(call)
+                    yield Called(tool=_tool(whole), detail=_detail(whole))
+            case {
+                "sessionUpdate": "usage_update",
+                "cost": {"amount": int() | float() as cost, "currency": "USD"},
+            } if isfinite(cost) and cost >= 0:
+                # A sum over the whole conversation; one that has shrunk was begun anew.
+                before = self._cost_usd if self._cost_usd is not None and cost >= self._cost_usd else 0.0
+                self._new_cost_usd = (self._new_cost_usd or 0.0) + cost - before
+                self._cost_usd = cost
+            case _:
+                pass
+
+    def breath(self) -> Iterator[Event]:
+        """Give what was said until now; the same speech may go on."""
+        speech, self._speech = self._speech, ""
+        if speech.strip():
+            # One more than is kept, so that whoever hears the end knows that it is not whole.
+            self._before = (self._before + speech)[: SAYS_CAP + 1]
+            self.says = self._before.strip()
+            yield Said(text=speech.strip())
+
+    def pause(self) -> Iterator[Event]:
+        """Give what was said until now: the agent does something else, or is at its end."""
+        yield from self.breath()
+        self._thinks, self._before = False, ""
+
+    def used(self, response: Mapping[str, Any]) -> Used:
+        """Give what a turn has used, by its response and the cost that was told meanwhile."""
+        given, made = _tokens(response)
+        cost, self._new_cost_usd = self._new_cost_usd, None
+        return Used(input_tokens=given, output_tokens=made, cost_usd=cost)
+
+    def forget(self) -> None:
+        """Leave behind what was only told again, as a conversation is that is taken up."""
+        self._speech, self._before, self.says, self._new_cost_usd = "", "", "", None
+
+    def _whole_lines(self) -> Iterator[Event]:
+        if len(self._speech) > _SPEECH_CAP:
+            head, end, rest = self._speech.rpartition("\n")
+            if not end and len(self._speech) <= _LINE_CAP:
+                return
+            self._speech, rest = (f"{head}\n", rest) if end else (rest, "")
+            yield from self.breath()
+            self._speech = rest
+
+
+def calls_in(call: Mapping[str, Any]) -> tuple[Call, ...]:
+    """Translate what permission is asked for; a patch of many files, or a command that edits, is many."""
+    given = call.get("rawInput")
+    command = _command(given.get("command")) if isinstance(given, dict) else None
+    cwd = given.get("cwd") if isinstance(given, dict) else None
+    tool = _tool(call)
+    kind = "delegate" if tool in _DELEGATES else _KINDS.get(str(call.get("kind")), "other")
+    found: list[Call] = []
+    if command is not None or kind == "run":
+        told = command or str(call.get("title") or "")
+        found.append(Call(tool=tool, kind="run", command=told, cwd=cwd if isinstance(cwd, str) else None))
+    if kind in ("read", "edit") and not (kind == "read" and found):
+        found += [Call(tool=tool, kind=kind, path=path) for path in _paths(call) or (None,)]
+    return tuple(found) or (Call(tool=tool, kind=kind),)
+
+
+def reply_of(options: Iterable[object], answers: Iterable[Answer]) -> dict[str, Any]:
+    """Choose the option that says it: this once, or no. Where none does, nothing is allowed."""
+    chosen = _option(options, "allow_once" if all(answer.allowed for answer in answers) else "reject_once")
+    told = {"outcome": "cancelled"} if chosen is None else {"outcome": "selected", "optionId": chosen}
+    return {"outcome": told}
+
+
+def goes_on(update: Mapping[str, Any], refused: Collection[str]) -> bool:
+    """Tell whether an agent says or does something else than what it was refused."""
+    match update:
+        case {"sessionUpdate": "agent_message_chunk" | "agent_thought_chunk" | "plan"}:
+            return True
+        case {"sessionUpdate": "tool_call" | "tool_call_update", "toolCallId": call}:
+            return str(call) not in refused
+        case _:
+            return False
+
+
+def mode_request(opened: Mapping[str, Any], mode: str | None) -> tuple[str, dict[str, Any]] | None:
+    """Say how an agent is put into a mode, by what it offers; None: it has no such mode."""
+    if mode is None:
+        return None
+    offered = opened.get("modes")
+    modes = _rows(offered.get("availableModes")) if isinstance(offered, dict) else []
+    if any(one.get("id") == mode for one in modes):
+        return "session/set_mode", {"modeId": mode}
+    for option in _rows(opened.get("configOptions")):
+        if option.get("id") == "mode" and any(
+            one.get("value") == mode for one in _rows(option.get("options"))
+        ):
+            return "session/set_config_option", {"configId": "mode", "value": mode}
+    return None
+
+
+def _option(options: Iterable[object], wanted: str) -> str | None:
+    for option in options:
+        match option:
+            case {"kind": str(kind), "optionId": str(name)} if kind == wanted:
+                return name
+            case _:
+                continue
+    return None
+
+
+def _tool(call: Mapping[str, Any]) -> str:
+    return str(call.get("name") or call.get("kind") or "tool")
+
+
+def _detail(call: Mapping[str, Any]) -> str:
+    first = calls_in(call)[0]
+    return first.command or first.path or str(call.get("title") or "")
+
+
+def _command(given: object) -> str | None:
+    match given:
+        case str():
+            return given
+        case [str(), "-lc" | "-c", str(text)]:
+            return text
+        case list() if given and all(isinstance(word, str) for word in given):
+            return shlex.join(given)
+        case _:
+            return None
+
+
+def _paths(call: Mapping[str, Any]) -> tuple[str, ...]:
+    """List every file that a call names, wherever in it."""
+    rows = [*_rows(call.get("locations")), *_rows(call.get("content"))]
+    named = [row["path"] for row in rows if isinstance(row.get("path"), str)]
+    given = call.get("rawInput")
+    changes = given.get("changes") if isinstance(given, dict) else None
+    return tuple(dict.fromkeys([*named, *(changes if isinstance(changes, dict) else ())]))
+
+
+def _rows(value: object) -> list[dict[str, Any]]:
+    return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
+
+
+def _tokens(response: Mapping[str, Any]) -> tuple[int | None, int | None]:
+    """Give the tokens of a turn, cached ones included; None where the agent does not say."""
+    match response:
+        case {"usage": {"inputTokens": int(given), "outputTokens": int(made), **rest}}:
+            cached = (rest.get(name) for name in ("cachedReadTokens", "cachedWriteTokens"))
+            return _counted(given + sum(one for one in cached if isinstance(one, int)), made)
+        case {"_meta": {"quota": {"token_count": {"input_tokens": int(given), "output_tokens": int(made)}}}}:
+            return _counted(given, made)
+        case _:
+            return None, None
+
+
+def _counted(given: int, made: int) -> tuple[int | None, int | None]:
+    """Take a count; less than nothing is no count, and would make what else was used look less."""
+    return (given, made) if given >= 0 and made >= 0 else (None, None)

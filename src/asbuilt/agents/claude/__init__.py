@@ -1,0 +1,1 @@
+"""Claude Code, driven over its stream-json control protocol."""

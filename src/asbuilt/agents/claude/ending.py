@@ -1,0 +1,112 @@
+"""Say how a turn of Claude Code ended, and why. Pure.
+
+The one rule: it is done only when its exit code and its result both say so; of every other end the cause is
+looked for in names and numbers, and the words that came with it are for people.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.agents.contract import Turn, stopped
+from asbuilt.proof.opinion import opinion_from
+
+if TYPE_CHECKING:
+    from asbuilt.agents.claude.messages import Ended
+    from asbuilt.events.event import Cause
+    from asbuilt.ports import Brief
+    from asbuilt.proof.opinion import Opinion
+
+_BUSY: Final = 429
+_BROKEN: Final = 500
+_CAUSES: Final[dict[str, Cause]] = {
+    "authentication_failed": "auth",
+    "oauth_org_not_allowed": "auth",
+    # Only whoever pays can mend it, and then the same attempt goes on.
+    "billing_error": "auth",
+    "connection_failed": "overload",
+    "overloaded": "overload",
+    "rate_limit": "overload",
+    "server_error": "overload",
+    "usage_limit_reached": "usage_limit",
+    "error_max_budget_usd": "budget",
+    "error_max_turns": "max_turns",
+}
+_OLD_LIMIT: Final = re.compile(r"limit reached\|(\d{10})\b")
+_SIGNALLED: Final = range(129, 193)
+
+
+@dataclass(slots=True)
+class Heard:
+    """What was understood of it so far."""
+
+    says: str = ""
+    error: str = ""
+    resets_at: int | None = None
+    ended: Ended | None = None
+
+
+def turn_of(code: int | None, heard: Heard, brief: Brief, *, last_words: str) -> Turn:
+    """Say how it ended; without an exit code it has not gone although its turn was over."""
+    ended = heard.ended
+    if ended is None:
+        return stopped("crash", f"claude {_how(code)}{_quoted(last_words)}.", says=heard.says)
+    if code == 0 and ended.subtype == "success" and not ended.is_error:
+        return Turn(
+            ending="done",
+            reason="The agent says that it is done.",
+            says=ended.text or heard.says,
+            verdict=_verdict(ended.structured, brief),
+        )
+    says_why = ended.text.strip()[:500] if ended.is_error else ""
+    reason = says_why or f"claude {_how(code)}{_quoted(last_words)}."
+    cause = _cause(ended, heard)
+    if cause is None:
+        return Turn(ending="failed", reason=reason, says=heard.says)
+    resets_at = _resets_at(heard.resets_at, ended.text) if cause == "usage_limit" else None
+    return stopped(cause, reason, says=heard.says, resets_at=resets_at)
+
+
+def _cause(ended: Ended, heard: Heard) -> Cause | None:
+    """Name why it stopped. First match wins: what is more exact comes first."""
+    if ended.stop == "refusal":
+        return "refusal"
+    if _OLD_LIMIT.search(ended.text):
+        return "usage_limit"
+    named = next(
+        (_CAUSES[name] for name in (ended.error, ended.subtype, heard.error) if name in _CAUSES), None
+    )
+    if named is not None or ended.status is None:
+        return named or ("crash" if ended.subtype == "error_during_execution" else None)
+    return "overload" if ended.status == _BUSY or ended.status >= _BROKEN else None
+
+
+def _verdict(structured: object, brief: Brief) -> Opinion | None:
+    """Give what a verifier handed in; a verdict that nobody asked for is none."""
+    if brief.role != "verify" or not isinstance(structured, dict):
+        return None
+    return opinion_from({"intent": brief.intent, **structured})
+
+
+def _resets_at(seconds: int | None, text: str) -> str | None:
+    told = _OLD_LIMIT.search(text)
+    moment = seconds if seconds is not None else int(told[1]) if told else None
+    try:
+        return None if moment is None else datetime.fromtimestamp(moment, UTC).isoformat(timespec="seconds")
+    except (OverflowError, OSError, ValueError):
+        return None
+
+
+def _how(code: int | None) -> str:
+    if code is None:
+        return "did not go when its turn was over"
+    number = -code if code < 0 else code - 128 if code in _SIGNALLED else 0
+    return f"was ended by signal {number}" if number else f"ended with exit code {code}"
+
+
+def _quoted(words: str) -> str:
+    lines = words.strip().splitlines()
+    return f": {lines[-1][:300]}" if lines else ""

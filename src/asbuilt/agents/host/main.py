@@ -1,0 +1,261 @@
+"""The host process of one attempt: `asbuilt-attempt [--detach] FOLDER`. It outlives whoever started it.
+
+It holds the folder's lock as long as it lives, drives the agent, answers its questions, and ends the whole
+tree when the agent is done, stalls, takes too long, is cancelled, or nobody waits any more.
+
+The one rule: at most one host works on an attempt, and it says how the attempt ended once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+import signal
+import sys
+import time
+import traceback
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.agents.attempt_folder import Folder, Unreadable, write_whole
+from asbuilt.agents.contract import Turn, stopped
+from asbuilt.agents.host.adapters import ADAPTERS
+from asbuilt.agents.host.canaries import Unheld, let_through
+from asbuilt.agents.host.gate import SnapshotGate, snapshot_of
+from asbuilt.agents.host.limits import Limits, Watch
+from asbuilt.agents.host.record import Record
+from asbuilt.agents.host.seat import HostSeat
+from asbuilt.agents.host.summary import LastSeen, described, introduction, sealed_end, whole_end
+from asbuilt.agents.sandbox import process_tree
+from asbuilt.agents.sandbox.launch import probe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from asbuilt.agents.attempt_folder import Terms
+    from asbuilt.policy.sandbox.rules import Level
+    from asbuilt.ports import Brief, Ending, Result
+
+TAKEN: Final = 75
+NO_BRIEF: Final = 66
+STOPPED: Final = 143
+_LOCK_TRIES: Final = 40
+_LOCK_WAIT_S: Final = 0.025
+_OLD_TREE_S: Final = 6.0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Host the attempt in a folder; with --detach return as soon as the host is up."""
+    match list(sys.argv[1:] if arguments is None else arguments):
+        case ["--detach", folder]:
+            return _detached(Folder(Path(folder).resolve()))
+        case [folder] if not folder.startswith("-"):
+            return host(Folder(Path(folder).resolve()))
+        case _:
+            sys.stderr.write("usage: asbuilt-attempt [--detach] FOLDER\n")
+            return 2
+
+
+def host(folder: Folder, *, ready: Callable[[], None] = lambda: None) -> int:
+    """Work on the attempt unless somebody does or it has ended."""
+    with _locked(folder.path / "lock") as mine:
+        if not mine:
+            return TAKEN
+        if (folder.path / "result.json").exists():
+            return 0
+        try:
+            brief, terms = folder.brief()
+        except Unreadable as error:
+            # No result: whoever starts it has the words, and can write them again.
+            sys.stderr.write(f"{error}\n")
+            return NO_BRIEF
+        _outlive(folder)
+        number = folder.count_start(f"{os.getpid()} {process_tree.boot_id()}")
+        _introduce(folder, terms, [])
+        ready()
+        result = asyncio.run(_attend(folder, brief, terms, number))
+        if result is None:
+            return STOPPED
+        folder.write_result(result)
+        return 0
+
+
+async def _attend(folder: Folder, brief: Brief, terms: Terms, number: int) -> Result | None:
+    """Drive the agent to one of its endings; None when we ourselves were told to stop, which ends nothing."""
+    began = time.monotonic()
+    is_free = brief.program.kind == "scripted"
+    record = Record(folder, cap=terms.events_cap, is_free=is_free)
+    record.write("started", {"start": number, "ring": terms.level, "role": brief.role, "agent": brief.agent})
+    stop = asyncio.Event()
+    for number_of in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(number_of, stop.set)
+    try:
+        seen = LastSeen()
+        if reason := _unfit(brief):
+            end: Turn | tuple[Ending, str] = Turn(ending="failed", reason=reason)
+        else:
+            seat = HostSeat(folder, brief, terms, start=number)
+            seat.on_spawn = lambda pids: _introduce(folder, terms, pids)
+            seat.on_refused = record.refused
+            decided = await _drive(folder, brief, terms, seat=seat, record=record, stop=stop)
+            if decided is None:
+                return None
+            end = sealed_end(whole_end(decided, brief.role), seat.broken_seals())
+            seen = LastSeen(seat.exit_code, seat.last_words())
+        took_s = time.monotonic() - began
+        result = described(end, record, seen, duration_s=took_s, starts=number, ring=terms.level)
+        record.write("ended", {"ending": result.ending, "reason": result.reason})
+    finally:
+        record.close()
+    return result
+
+
+async def _drive(
+    folder: Folder, brief: Brief, terms: Terms, *, seat: HostSeat, record: Record, stop: asyncio.Event
+) -> Turn | tuple[Ending, str] | None:
+    adapter = ADAPTERS[brief.program.kind](seat)
+    policy = terms.policy or snapshot_of(brief, terms, folder.path)
+    if reason := let_through(policy):
+        return stopped("unheld", reason)
+    gate = SnapshotGate(policy, record)
+    drive = asyncio.create_task(adapter.drive(brief, gate, record.emit))
+    try:
+        decided = await _wait(folder, brief, terms, drive=drive, record=record, stop=stop)
+        if decided is not None:
+            # The agent is ended first and unheard afterwards: what it still has to say while it goes is kept.
+            await seat.end()
+            return decided
+        return None if stop.is_set() else await _turn(drive)
+    finally:
+        drive.cancel()
+        await asyncio.wait({drive}, timeout=5)
+        await seat.end()
+
+
+async def _wait(
+    folder: Folder,
+    brief: Brief,
+    terms: Terms,
+    *,
+    drive: asyncio.Task[Turn],
+    record: Record,
+    stop: asyncio.Event,
+) -> tuple[Ending, str] | None:
+    """Wait until the agent has ended by itself (None), or decide that it is over."""
+    watch = Watch(
+        Limits(
+            tick_s=terms.tick_s, stall_s=brief.stall_s, overall_s=brief.overall_s, abandon_s=terms.abandon_s
+        )
+    )
+    last = time.monotonic()
+    while True:
+        now = time.monotonic()
+        # A folder that was taken away can hold no result; there is nobody left to work for.
+        cancelled = (folder.path / "cancel").exists() or not folder.path.exists()
+        over = watch.tick(now - last, beat=folder.beat(), events=record.count, cancelled=cancelled)
+        last = now
+        if over is not None:
+            return over
+        done, _ = await asyncio.wait({drive}, timeout=terms.tick_s)
+        if done or stop.is_set():
+            return None
+
+
+async def _turn(drive: asyncio.Task[Turn]) -> Turn:
+    try:
+        return await drive
+    except Unheld as error:
+        # Its seat has tried the agent's own ring; what is in the way is looked for only when something is.
+        causes = "; ".join(reason.what for reason in probe().reasons)
+        return stopped("unheld", f"{error} {causes}".rstrip())
+    except Exception as error:  # noqa: BLE001  fail closed: its bugs end the attempt
+        traceback.print_exception(error)
+        return Turn(ending="crashed", reason=f"The adapter failed: {type(error).__name__}: {error}")
+
+
+def _unfit(brief: Brief) -> str | None:
+    if brief.program.kind not in ADAPTERS:
+        return f"No adapter drives {brief.program.kind}."
+    if not brief.workspace.is_dir():
+        return f"The workspace {brief.workspace} is not there."
+    return None
+
+
+def _outlive(folder: Folder) -> None:
+    """Wait until nothing of an earlier start lives: two agents in one workspace would mix their work."""
+    before = folder.host()
+    if before.get("boot") != process_tree.boot_id():
+        return
+    end = time.monotonic() + _OLD_TREE_S
+    for pid, started in before.get("children", ()):
+        while process_tree.still_runs(pid, started):
+            if time.monotonic() > end:
+                _end_old(pid, started, before.get("ring", "none"))
+                break
+            time.sleep(_LOCK_WAIT_S)
+
+
+def _end_old(pid: int, started: str, level: Level) -> None:
+    process_tree.end(pid, level=level, grace_s=0, gone=lambda: not process_tree.still_runs(pid, started))
+
+
+def _introduce(folder: Folder, terms: Terms, children: list[int]) -> None:
+    write_whole(
+        folder.path / "host.json",
+        introduction(
+            pid=os.getpid(),
+            started=process_tree.start_time(os.getpid()),
+            boot=process_tree.boot_id(),
+            ring=terms.level,
+            children=[(pid, process_tree.start_time(pid)) for pid in children],
+        ),
+    )
+
+
+@contextmanager
+def _locked(file: Path) -> Iterator[bool]:
+    """Hold the lock, or say that somebody does. Whoever only looks holds it for an instant: we try again."""
+    descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        for _ in range(_LOCK_TRIES):
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                time.sleep(_LOCK_WAIT_S)
+            else:
+                yield True
+                return
+        yield False
+    finally:
+        os.close(descriptor)
+
+
+def _detached(folder: Folder) -> int:
+    """Leave a host behind that is nobody's child, and return when it is up."""
+    reader, writer = os.pipe()
+    if child := os.fork():
+        os.close(writer)
+        if os.read(reader, 1):
+            return 0
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    os.close(reader)
+    os.setsid()
+    log = os.open(folder.path / "host.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    for descriptor, place in ((nothing, 0), (log, 1), (log, 2)):
+        os.dup2(descriptor, place)
+
+    def ready() -> None:
+        os.write(writer, b"1")
+        os.close(writer)
+
+    code = host(folder, ready=ready)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

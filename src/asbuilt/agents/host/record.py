@@ -1,0 +1,150 @@
+"""Write an attempt's events down, and keep the sums that its result will hold.
+
+The one rule: a line is one whole JSON object, and all lines together stay below the cap; the sums go on.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import asdict, fields
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final, TypeVar, assert_never
+
+from asbuilt.agents.activity import read_events
+from asbuilt.agents.attempt_folder import write_whole
+from asbuilt.agents.contract import Called, Conversed, Modelled, Noted, Said, Used
+
+if TYPE_CHECKING:
+    from asbuilt.agents.attempt_folder import Folder
+    from asbuilt.agents.contract import Answer, Call, Event
+
+_TEXT_CAP: Final = 16_000
+_DRIFT_CAP: Final = 200
+_HOST_CAP: Final = 300
+_HOSTS: Final = 20
+_DRIFT: Final = "PLAN-TEXT-DRIFT:"
+_N = TypeVar("_N", int, float)
+
+
+class Record:
+    """The events of one start, appended to those of the starts before it."""
+
+    def __init__(self, folder: Folder, *, cap: int, is_free: bool = False) -> None:
+        """Take the folder; what an agent `is_free` has used is nothing until it says otherwise."""
+        self._folder = folder
+        self._cap = cap
+        self._file = (folder.path / "events.jsonl").open("ab")
+        self._size = self._file.tell()
+        self._full = self._size >= cap
+        self._began = time.monotonic()
+        self.count = 0
+        self.tool_calls = 0
+        self._is_told = False
+        self.used = Used(input_tokens=0, output_tokens=0, cost_usd=0.0) if is_free else Used()
+        self.session = folder.session()
+        self.last_said = ""
+        self.drift: list[str] = []
+        self.hosts_refused: list[str] = []
+        self._take_over()
+        if self._size and not self._ends_whole():
+            # A host was killed within a line: readers skip it, and ours begins on its own.
+            self._file.write(b"\n")
+            self._size += 1
+
+    def emit(self, event: Event) -> None:
+        """Take an event of the agent's."""
+        self.count += 1
+        match event:
+            case Said(text=text):
+                self.last_said = text[:_TEXT_CAP]
+                self._find_drift(text)
+            case Called():
+                self.tool_calls += 1
+            case Used():
+                self._add(event)
+            case Conversed(session=session):
+                self.session = session
+                write_whole(self._folder.path / "session", session.encode("utf-8", "replace"))
+            case Noted() | Modelled():
+                pass
+            case _:
+                assert_never(event)
+        self.write(type(event).__name__.lower(), asdict(event))
+
+    def asked(self, call: Call, answer: Answer) -> None:
+        """Take a permission question with its answer."""
+        self.count += 1
+        about = asdict(call)
+        self.write("asked", {"call": about.pop("kind"), **about, **asdict(answer)})
+
+    def refused(self, host: str, why: str) -> None:
+        """Take a request to a host that was not let through; each host is written down once for a reason."""
+        told = f"{host}: {why}"[:_HOST_CAP]
+        if told not in self.hosts_refused and len(self.hosts_refused) < _HOSTS:
+            self.hosts_refused.append(told)
+            self.write("refused", {"told": told})
+
+    def write(self, kind: str, data: dict[str, object]) -> None:
+        """Append one line, unless the cap is reached: then one last line says so."""
+        if self._full:
+            return
+        cut = {name: one[:_TEXT_CAP] if isinstance(one, str) else one for name, one in data.items()}
+        line = self._line(kind, cut)
+        if self._size + len(line) > self._cap:
+            self._full = True
+            line = self._line(
+                "full", {"text": f"More than {self._cap} bytes of events; the rest is not kept."}
+            )
+        self._file.write(line)
+        self._file.flush()
+        self._size += len(line)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._file.close()
+
+    def _line(self, kind: str, data: dict[str, object]) -> bytes:
+        at = datetime.now(UTC).isoformat(timespec="milliseconds")
+        passed_s = round(time.monotonic() - self._began, 3)
+        return json.dumps({"kind": kind, "at": at, "passed_s": passed_s, **data}).encode("ascii") + b"\n"
+
+    def _add(self, more: Used) -> None:
+        """Add to what was used so far; what is unknown of a part is unknown of the whole."""
+        before = self.used if self._is_told else Used(input_tokens=0, output_tokens=0, cost_usd=0.0)
+        self._is_told = True
+        self.used = Used(
+            input_tokens=_sum(before.input_tokens, more.input_tokens),
+            output_tokens=_sum(before.output_tokens, more.output_tokens),
+            cost_usd=_sum(before.cost_usd, more.cost_usd),
+        )
+
+    def _find_drift(self, text: str) -> None:
+        if _DRIFT in text:
+            found = [
+                line.strip()[:_TEXT_CAP] for line in text.splitlines() if line.strip().startswith(_DRIFT)
+            ]
+            self.drift += found[: _DRIFT_CAP - len(self.drift)]
+
+    def _take_over(self) -> None:
+        """Add up what the starts before this one did and cost: a crash makes nothing cheaper."""
+        for event in read_events(self._folder.path / "events.jsonl", 0)[0]:
+            text = event.get("text")
+            if event["kind"] == "called":
+                self.tool_calls += 1
+            elif event["kind"] == "used":
+                told: dict[str, Any] = {one.name: event.get(one.name) for one in fields(Used)}
+                self._add(Used(**told))
+            elif event["kind"] == "said" and isinstance(text, str):
+                self._find_drift(text)
+            elif event["kind"] == "refused":
+                self.hosts_refused.append(str(event.get("told", "")))
+
+    def _ends_whole(self) -> bool:
+        with (self._folder.path / "events.jsonl").open("rb") as file:
+            file.seek(-1, 2)
+            return file.read(1) == b"\n"
+
+
+def _sum(before: _N | None, more: _N | None) -> _N | None:
+    return None if before is None or more is None else before + more

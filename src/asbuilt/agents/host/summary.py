@@ -1,0 +1,85 @@
+"""Put a host's findings into words: its introduction and an attempt's result. Pure.
+
+The one rule: what the agent says of itself and what the host saw stay apart.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from asbuilt.agents.contract import SAYS_CAP, Turn
+from asbuilt.ports import Result
+
+if TYPE_CHECKING:
+    from asbuilt.agents.host.record import Record
+    from asbuilt.policy.sandbox.rules import Level
+    from asbuilt.ports import Ending, Role
+
+
+def introduction(**about: object) -> bytes:
+    """Give the text of host.json."""
+    return json.dumps(about).encode("ascii")
+
+
+class LastSeen(NamedTuple):
+    """What a host saw of its agent's process at the end."""
+
+    exit_code: int | None = None
+    stderr: str = ""
+
+
+def described(
+    end: Turn | tuple[Ending, str],
+    record: Record,
+    seen: LastSeen,
+    *,
+    duration_s: float,
+    starts: int,
+    ring: Level,
+) -> Result:
+    """Describe how the attempt ended; what its process printed is kept where it did not end well."""
+    turn, ending, reason = (end, end.ending, end.reason) if isinstance(end, Turn) else (None, *end)
+    return Result(
+        ending=ending,
+        reason=reason,
+        cause=turn.cause if turn else None,
+        says=turn.says if turn else record.last_said,
+        verdict=turn.verdict if turn else None,
+        resets_at=turn.resets_at if turn else None,
+        drift=tuple(record.drift),
+        refused=tuple(record.hosts_refused),
+        session=record.session,
+        tool_calls=record.tool_calls,
+        cost_usd=record.used.cost_usd,
+        input_tokens=record.used.input_tokens,
+        output_tokens=record.used.output_tokens,
+        duration_s=duration_s,
+        starts=starts,
+        ring=ring,
+        **({} if ending == "done" else seen._asdict()),
+    )
+
+
+def whole_end(end: Turn | tuple[Ending, str], role: Role) -> Turn | tuple[Ending, str]:
+    """Let no answer pass for whole that is not kept whole: of a planner or a critic it is the work itself."""
+    if not isinstance(end, Turn) or len(end.says) <= SAYS_CAP:
+        return end
+    cut = replace(end, says=f"{end.says[:SAYS_CAP]}…")
+    if end.ending != "done" or role not in ("plan", "critique"):
+        return cut
+    reason = (
+        f"Its answer is longer than {SAYS_CAP:,} characters; the rest was not kept, so none of it counts."
+    )
+    return replace(cut, ending="failed", reason=reason)
+
+
+def sealed_end(end: Turn | tuple[Ending, str], broken: list[str]) -> Turn | tuple[Ending, str]:
+    """Let nothing pass for an end of work that changed what could act later, outside its workspace."""
+    if not broken:
+        return end
+    return "failed", (
+        f"What acts when an agent is started next is not as it was: {', '.join(broken)}. "
+        "The agent was not to touch it. Look at it before anything is started again."
+    )

@@ -1,0 +1,393 @@
+"""Run a process in the ring, and find out by running which ring this machine has.
+
+The one rule: a ring is believed in only after it has refused a write and a connection, in this very process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import platform
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.agents.sandbox import landlock
+from asbuilt.agents.sandbox.masks import masks_in
+from asbuilt.agents.sandbox.unavailable import Refusal, knobs_here, why_bubblewrap, why_landlock
+from asbuilt.policy.sandbox.landlock import rules
+from asbuilt.policy.sandbox.rules import (
+    DEFAULT_PATH,
+    KERNEL,
+    PRIVATE_TMP,
+    RUN_KEPT,
+    SETTINGS,
+    SYSTEM,
+    Overlay,
+    Placed,
+    Request,
+    bubblewrap,
+    environment_in,
+    for_planning,
+    secrets,
+)
+from asbuilt.policy.sandbox.seatbelt import seatbelt
+from asbuilt.policy.sandbox.seccomp import MACHINES, seccomp_filter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from asbuilt.agents.sandbox.proxy import Egress
+    from asbuilt.policy.sandbox.rules import Level
+
+_HERE: Final = Path(__file__).resolve().parent
+_PROBE_TIMEOUT_S: Final = 20
+_AGAIN_S: Final = 10.0
+_SANDBOX_EXEC: Final = "/usr/bin/sandbox-exec"
+_OVERLAID: Final[set[int]] = set()
+_MAY_SIGN_IN: Final = ("/usr/local/etc", "/etc/maven", "/etc/R", "/etc/php")
+"""What of the system is shown and may hold logins of the machine's owner."""
+_SOURCES: Final = "/usr/local/src"
+"""Where people keep repositories, beside programs that are shown."""
+_CANARY: Final = """\
+import os, socket, sys
+held, free, port = sys.argv[1:-2], sys.argv[-2], int(sys.argv[-1])
+for path in held:
+    try:
+        open(path, "w").close()
+    except OSError:
+        pass
+try:
+    socket.create_connection(("127.0.0.1", port), 2).close()
+except OSError:
+    pass
+print("the canary sang")
+try:
+    open(free, "w").close()
+except OSError:
+    pass
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probed:
+    """Which ring holds here, and why the better ones do not."""
+
+    level: Level
+    version: str = ""
+    reasons: tuple[Refusal, ...] = ()
+
+    @property
+    def for_work(self) -> Level:
+        """The ring for agents and checks: Landlock holds planning commands only."""
+        return "none" if self.level == "landlock" else self.level
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A command line with its ring around it, ready to be started by whoever waits for it."""
+
+    argv: tuple[str, ...]
+    environment: dict[str, str]
+    cwd: str
+    descriptors: tuple[int, ...] = ()
+    """Open files that the command inherits; `close` closes ours when it is started."""
+
+    def close(self) -> None:
+        """Close our side of what the command inherited."""
+        for descriptor in self.descriptors:
+            os.close(descriptor)
+
+
+_last: list[tuple[float, Probed]] = []
+"""What the last probe of this process found, and when."""
+
+
+def probe() -> Probed:
+    """Find the best ring by trying.
+
+    A ring that holds agents is kept for the life of the process. Where none did, the next call after 10 s
+    tries again: a busy machine, a missing package or a setting of the kernel may have been the cause.
+    """
+    now = time.monotonic()
+    if not _last or (_last[0][1].for_work == "none" and now - _last[0][0] >= _AGAIN_S):
+        _last[:] = [(now, _probed())]
+    return _last[0][1]
+
+
+def _probed() -> Probed:
+    if sys.platform == "darwin":
+        refused = _tried("seatbelt", None)
+        return Probed(level="seatbelt") if refused is None else Probed(level="none", reasons=(refused,))
+    refused = _tried("bwrap", found_bubblewrap())
+    if refused is None:
+        return Probed(level="bwrap", version=_version())
+    also_refused = _tried("landlock", None)
+    if also_refused is None:
+        return Probed(level="landlock", version=f"ABI {landlock.abi()}", reasons=(refused,))
+    return Probed(level="none", reasons=(refused, also_refused))
+
+
+def can_overlay(folder: Path) -> bool:
+    """Report whether an overlay can be made of folders on this one's file system, by making one.
+
+    A success is remembered for the file system; a failure is tried again, because it may have passed.
+    """
+    device = folder.stat().st_dev
+    if device not in _OVERLAID and _overlays_in(folder):
+        _OVERLAID.add(device)
+    return device in _OVERLAID
+
+
+def _overlays_in(folder: Path) -> bool:
+    with tempfile.TemporaryDirectory(prefix=".overlay-", dir=folder) as name:
+        lower, upper, work, point = (Path(name, part) for part in ("lower", "upper", "work", "point"))
+        for path in (lower, upper, work, point):
+            path.mkdir()
+        (lower / "shown").touch()
+        view = Overlay(lower=(str(lower),), upper=str(upper), work=str(work), point=str(point))
+        asked = Request(chdir="/", overlays=(view,), placed=(Placed(view.point, f"{PRIVATE_TMP}/view"),))
+        request = settle(asked, homes=())
+        script = f"cd {PRIVATE_TMP}/view && rm shown && echo written > also && echo laid"
+        said = _output("bwrap", request, ["/bin/sh", "-c", script])
+        return said == "laid" and (lower / "shown").is_file() and (upper / "also").is_file()
+
+
+def prepare(level: Level, request: Request, argv: Sequence[str], *, status_fd: int | None = None) -> Prepared:
+    """Put the ring and the guard around a command line.
+
+    The thread that starts it must live as long as the command: to the kernel, that thread is the parent.
+    What is masked is looked at once more: a file that went since then cannot be mounted on.
+    """
+    request = request.changed(hidden=_left(request.hidden), hidden_files=_left(request.hidden_files))
+    environment = environment_in(request)
+    cwd = "/"
+    descriptors: tuple[int, ...] = ()
+    if level == "bwrap":
+        mode = "exec"
+        program = found_bubblewrap() or "bwrap"
+        descriptors = open_filter()
+        filter_fd = next(iter(descriptors), None)
+        held = bubblewrap(request, argv, program=program, status_fd=status_fd, filter_fd=filter_fd)
+    else:
+        # No mount stands in for /tmp here, so its own folder is named instead.
+        tmp = request.tmp or PRIVATE_TMP
+        environment |= {"TMPDIR": tmp, "HOME": request.home or tmp}
+        mode, held, cwd = "stay", without_mounts(level, request, argv), request.chdir
+    laid = [word for one in request.overlays for word in (one.point, one.options)]
+    guard = [sys.executable, "-I", "-S", str(_HERE / "guard.py"), str(os.getpid()), mode, *laid, "--"]
+    return Prepared(argv=(*guard, *held), environment=environment, cwd=cwd, descriptors=descriptors)
+
+
+def open_filter() -> tuple[int, ...]:
+    """Open a file with the filter of system calls; none on a processor whose calls are not known."""
+    if platform.machine() not in MACHINES:
+        return ()
+    made = os.memfd_create("asbuilt-seccomp", 0)
+    os.write(made, seccomp_filter())
+    os.lseek(made, 0, os.SEEK_SET)
+    return (made,)
+
+
+def launch(
+    level: Level,
+    request: Request,
+    argv: Sequence[str],
+    *,
+    status_fd: int | None = None,
+    egress: Egress | None = None,
+) -> subprocess.Popen[bytes]:
+    """Start a command in the ring: stdin closed, stdout and stderr in one pipe, a session of its own."""
+    prepared = prepare(level, request, egress.argv(argv) if egress else argv, status_fd=status_fd)
+    given = (status_fd, egress.descriptor if egress else None)
+    inherited = tuple(one for one in given if one is not None)
+    try:
+        return subprocess.Popen(  # noqa: S603  list argv; what may be run is the caller's to decide
+            prepared.argv,
+            env=prepared.environment,
+            cwd=prepared.cwd,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            bufsize=0,
+            start_new_session=True,
+            pass_fds=(*prepared.descriptors, *inherited),
+        )
+    finally:
+        prepared.close()
+
+
+def settle(request: Request, *, homes: Iterable[Path], hidden: Iterable[Path] = ()) -> Request:
+    """Make a request true on this machine: the system, real paths, only what is there.
+
+    `hidden` and the known secrets below `homes` are masked where a shown folder is around them. A mask on a
+    link would leave what it points to in the open, and a mask on nothing cannot be put up.
+    """
+    links, system = _system()
+    writable = _there(request.writable)
+    readable = _there((*request.readable, *runtime_folders(), *RUN_KEPT))
+    secret = [path for home in homes for group in secrets(str(home)) for path in group]
+    masked = _there(
+        [
+            *map(str, hidden),
+            *secret,
+            *request.hidden,
+            *request.hidden_files,
+            *masks_in((*readable, *_MAY_SIGN_IN)),
+            _SOURCES,
+        ]
+    )
+    found = below(masked, (*writable, *readable, *_MAY_SIGN_IN, _SOURCES))
+    # A path that leads there by a link is shown as well, unless the link itself is in what is shown.
+    aliases = [path for path in request.readable if path not in readable and os.path.exists(path)]  # noqa: PTH110
+    also = [path for path in aliases if not below([path], (*system, *writable, *readable))]
+    return request.changed(
+        chdir=os.path.realpath(request.chdir),
+        writable=writable,
+        read_only=tuple(path for path in _there(request.read_only) if path not in writable),
+        readable=(*system, *readable, *dict.fromkeys(also)),
+        hidden=tuple(path for path in found if Path(path).is_dir()),
+        hidden_files=tuple(path for path in found if not Path(path).is_dir()),
+        links=links,
+    )
+
+
+def below(paths: Iterable[str], folders: Iterable[str]) -> tuple[str, ...]:
+    """Choose the paths that are one of some folders or within one."""
+    around = tuple(folders)
+    return tuple(
+        path for path in paths if any(path == one or path.startswith(f"{one.rstrip('/')}/") for one in around)
+    )
+
+
+@cache
+def _system() -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
+    """Find the links and the paths of the system that every process is shown."""
+    links = tuple((path, str(Path(path).readlink())) for path in SYSTEM if Path(path).is_symlink())
+    settings = (one for name in SETTINGS for one in sorted(Path("/etc").glob(name)))
+    linked = {path for path, _ in links}
+    found = [*(Path(path) for path in SYSTEM if path not in linked), *settings, *map(Path, KERNEL)]
+    return links, tuple(str(path) for path in found if path.exists())
+
+
+def history_of(workspace: Path) -> tuple[str, ...]:
+    """Find where git keeps the history of a linked worktree, so that it can be read there.
+
+    Nothing else of the repository is shown: the person's own checkout has files that no commit has.
+    """
+    try:
+        link = (workspace / ".git").read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError:
+        return ()
+    folder = workspace / link.strip().removeprefix("gitdir: ")
+    try:
+        common = folder / (folder / "commondir").read_text(encoding="utf-8").strip()
+    except OSError:
+        return (str(folder),)
+    return str(folder), str(common)
+
+
+def runtime_folders() -> tuple[str, ...]:
+    """Name what our own programs in the ring need: Python, and this package."""
+    return (sys.base_prefix, sys.prefix, str(_HERE.parents[1]))
+
+
+def found_bubblewrap() -> str | None:
+    """Find the program; that it is there says nothing yet."""
+    return shutil.which("bwrap", path=f"{os.environ.get('PATH', '')}:{DEFAULT_PATH}")
+
+
+def _there(paths: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(os.path.realpath(path) for path in paths if os.path.exists(path)))  # noqa: PTH110
+
+
+def _left(masked: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(path for path in masked if os.path.lexists(path))
+
+
+def without_mounts(level: Level, request: Request, argv: Sequence[str]) -> list[str]:
+    """Write a command line with a ring that needs no mounts: the kernel binds the process itself."""
+    if level == "seatbelt":
+        return seatbelt(request, argv, program=_SANDBOX_EXEC)
+    if level == "landlock":
+        data = rules(request, abi=landlock.abi())
+        text = json.dumps(
+            {"files": data.files, "network": data.network, "scopes": data.scopes, "paths": data.paths}
+        )
+        return [sys.executable, "-I", "-S", str(_HERE / "landlock.py"), text, "--", *argv]
+    return [*argv]
+
+
+def _tried(level: Level, program: str | None) -> Refusal | None:
+    if level == "bwrap" and program is None:
+        return why_bubblewrap("", knobs_here(), there=False)
+    if level == "landlock" and not landlock.abi():
+        return why_landlock("")
+    with (
+        tempfile.TemporaryDirectory(prefix="asbuilt-probe-") as name,
+        socket.create_server(("127.0.0.1", 0)) as server,
+    ):
+        server.setblocking(False)
+        folder = Path(os.path.realpath(name))
+        (folder / "held").mkdir()
+        (folder / "free").mkdir()
+        canaries = [folder / "held" / "canary", Path.home() / f".{folder.name}"]
+        request = settle(for_planning(cwd=str(folder / "held")), homes=())
+        if level == "bwrap":
+            request = request.changed(writable=(str(folder / "free"),))
+        port = str(server.getsockname()[1])
+        script = [
+            sys.executable,
+            "-I",
+            "-S",
+            "-c",
+            _CANARY,
+            *map(str, canaries),
+            str(folder / "free" / "bird"),
+            port,
+        ]
+        said = _output(level, request, script)
+        wrote = [path for path in canaries if path.exists()]
+        for path in wrote:
+            path.unlink()
+        connected = _was_called(server)
+        sang = "the canary sang" in said and (level != "bwrap" or (folder / "free" / "bird").exists())
+    if sang and not wrote and not connected:
+        return None
+    if sang:
+        said = "it ran, and let a write or a connection through"
+    return why_landlock(said) if level == "landlock" else why_bubblewrap(said, knobs_here(), there=True)
+
+
+def _output(level: Level, request: Request, argv: Sequence[str]) -> str:
+    try:
+        with launch(level, request, argv) as process:
+            try:
+                output, _ = process.communicate(timeout=_PROBE_TIMEOUT_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                return "it did not answer in time"
+    except OSError as error:
+        return str(error)
+    return output.decode("utf-8", "replace").strip()
+
+
+def _was_called(server: socket.socket) -> bool:
+    with contextlib.suppress(BlockingIOError):
+        server.accept()[0].close()
+        return True
+    return False
+
+
+def _version() -> str:
+    argv = [found_bubblewrap() or "bwrap", "--version"]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)  # noqa: S603  the same
+    return done.stdout.strip().rpartition(" ")[2]

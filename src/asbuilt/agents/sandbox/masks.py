@@ -1,0 +1,139 @@
+"""Find what has to stay out of sight inside folders that a sandbox shows.
+
+A read-only mount stops neither a connection to a socket nor a write to a pipe below it, and an installation
+may hold files that sign in somewhere: the settings of a package tool, or of a clone that it was made by.
+
+Rule: only names that hold settings are opened, and only a few levels are looked at: it is done before every
+command. What lies deeper is named in docs/explanation/security.md.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.policy.masking import masked
+from asbuilt.policy.sandbox.git_logins import without_logins
+from asbuilt.policy.sandbox.rules import Placed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_LEVELS: Final = 6
+_ENTRIES: Final = 4_000
+_SIZE: Final = 200_000
+_SETTINGS: Final = frozenset(
+    {
+        *("npmrc", ".npmrc", ".yarnrc", ".yarnrc.yml", "pip.conf", "pip.ini", "settings.xml", ".condarc"),
+        *("condarc", "hooks.json", "auth.json", ".gemrc", "gradle.properties", "nuget.config"),
+        "Renviron.site",
+    }
+)
+"""Files that may hold a login; one that does is masked."""
+_LOGINS: Final = frozenset(
+    {".env", ".netrc", "_netrc", ".pypirc", ".git-credentials", "credentials", "credentials.toml"}
+)
+_FOLDERS: Final = frozenset({"mod/cache/vcs"})
+"""Clones of Go's, with their addresses."""
+_GITS: Final = frozenset(
+    {
+        *("HEAD", "objects", "refs", "packed-refs", "config", "config.worktree", "info", "shallow", "index"),
+        *("logs", "modules", "lfs", "commondir", "gitdir", "ORIG_HEAD", "reftable"),
+    }
+)
+"""What git itself needs of its folder to read; other tools leave keys and addresses there.
+
+Other worktrees are not among it: they belong to other runs, which take them away at any time. The one that a
+process works in is shown by its own path.
+"""
+_OURS: Final = "asbuilt-"
+"""How `git.locks` and `git.workspaces` name their files there. They hold no login."""
+_LOCK: Final = ".lock"
+_PASSED_OVER: Final = frozenset(
+    {
+        *("bin", "sbin", "lib", "lib64", "libexec", "include", "share", "man", "doc", "docs", "node_modules"),
+        *("objects", "refs", "logs", "site-packages", "src", "toolchains", "registry", "shims"),
+    }
+)
+"""Folders of programs and of git's objects: large, and without settings of a person."""
+_GITS_SETTINGS: Final = (
+    *("config", "config.worktree"),
+    *("modules/*/config", "modules/*/*/config", "modules/*/modules/*/config", "modules/*/*/*/config"),
+)
+
+
+def masks_in(folders: Iterable[str]) -> tuple[str, ...]:
+    """List the files and folders below some that are shown, and have to be masked."""
+    return tuple(dict.fromkeys(path for folder in folders for path in _below(folder)))
+
+
+def _below(folder: str) -> Iterator[str]:
+    left = _ENTRIES
+    level = [folder]
+    for _ in range(_LEVELS):
+        deeper: list[str] = []
+        for place in level:
+            # A folder of git's has few entries, and is looked at however large the checkout around it is.
+            if not left and not place.endswith("/.git"):
+                continue
+            entries = _entries(place)
+            is_gits = _is_gits({entry.name for entry in entries})
+            for entry in entries if is_gits else entries[:left]:
+                if _is_masked(entry, in_gits=is_gits):
+                    yield entry.path
+                elif entry.is_dir(follow_symlinks=False) and entry.name not in _PASSED_OVER:
+                    deeper.append(entry.path)
+            left = max(0, left - len(entries))
+        level = deeper
+
+
+def _is_gits(names: set[str]) -> bool:
+    """Tell whether a folder with these names is one of git's: a repository, or what a worktree has of one."""
+    return {"HEAD", "objects"} <= names or {"HEAD", "commondir"} <= names
+
+
+def _entries(folder: str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as found:
+            return sorted(found, key=lambda entry: entry.name)
+    except OSError:
+        return []
+
+
+def _is_masked(entry: os.DirEntry[str], *, in_gits: bool) -> bool:
+    if entry.is_symlink():
+        return False
+    if in_gits and entry.name not in _GITS:
+        # These are gone in a moment, and then no mask can be mounted there.
+        return not entry.name.startswith(_OURS) and not entry.name.endswith(_LOCK)
+    if entry.is_dir(follow_symlinks=False):
+        return any(entry.path.endswith(f"/{name}") for name in _FOLDERS)
+    if not entry.is_file(follow_symlinks=False):
+        mode = entry.stat(follow_symlinks=False).st_mode
+        return stat.S_ISSOCK(mode) or stat.S_ISFIFO(mode)
+    if entry.name in _LOGINS:
+        return True
+    is_gits = entry.name == "config" and entry.path.endswith("/.git/config")
+    if entry.name not in _SETTINGS and not is_gits:
+        return False
+    try:
+        text = Path(entry.path).read_bytes()[:_SIZE].decode("utf-8", "replace")
+    except OSError:
+        return False
+    return (without_logins(text) if is_gits else masked(text)) != text
+
+
+def cleaned(git_folders: Iterable[str], into: Path) -> tuple[Placed, ...]:
+    """Have copies without what signs in stand in for git's settings in some folders, of submodules too."""
+    placed = []
+    folders = dict.fromkeys(Path(os.path.realpath(folder)) for folder in git_folders)
+    files = dict.fromkeys(file for folder in folders for name in _GITS_SETTINGS for file in folder.glob(name))
+    for number, file in enumerate(files):
+        text = file.read_text(encoding="utf-8", errors="surrogateescape") if file.is_file() else ""
+        if (shown := without_logins(text)) != text:
+            copy = into / f"git-config-{number}"
+            copy.write_text(shown, encoding="utf-8", errors="surrogateescape")
+            placed.append(Placed(str(copy), str(file), writable=False))
+    return tuple(placed)

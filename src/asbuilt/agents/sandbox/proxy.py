@@ -1,0 +1,309 @@
+"""The one way out of a sandbox whose network is a list: a forward proxy in the process that starts it.
+
+The sandbox has a network namespace of its own. On its loopback are the proxy's port and the ports of this
+machine that are on the list; both are accepted here, outside (`entry`).
+
+Rules: a name is looked up once, here; every address it has must be public, and that very address is connected
+to. A refusal is answered at once and reported.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import sys
+import threading
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, assert_never
+
+from asbuilt.policy.sandbox.hosts import (
+    HEAD_BYTES,
+    HELLO_BYTES,
+    Host,
+    Plain,
+    Refused,
+    Tunnel,
+    is_public,
+    listed,
+    request_in,
+    server_name,
+    upstream_in,
+)
+
+if TYPE_CHECKING:
+    from asyncio import StreamReader, StreamWriter
+    from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+
+_PORT: Final = 3128
+CONNECTIONS: Final = 256
+_HEAD_S: Final = 10.0
+_CONNECT_S: Final = 20.0
+_IDLE_S: Final = 900.0
+_TRIED: Final = 4
+"""Addresses of one name."""
+_CHUNK: Final = 1 << 18
+_ENTRY: Final = Path(__file__).resolve().parent / "entry.py"
+_HERE: Final = "localhost,127.0.0.1,::1"
+
+
+def variables(port: int) -> dict[str, str]:
+    """Point programs to the proxy. Some heed only HTTPS_PROXY; node's own fetch needs to be asked to."""
+    address = f"http://127.0.0.1:{port}"
+    names = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY")
+    both = {cased: address for name in names for cased in (name, name.lower())}
+    return {**both, "NO_PROXY": _HERE, "no_proxy": _HERE, "NODE_USE_ENV_PROXY": "1"}
+
+
+class Egress:
+    """One sandboxed command's way out: what it is started with, and the proxy that serves it."""
+
+    def __init__(
+        self,
+        hosts: tuple[Host, ...],
+        refused: Callable[[str, str], None],
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        """Let `hosts` through; `refused` gets every other request's host and the reason.
+
+        `environment` may name a proxy of the user's own, by which hosts outside are reached.
+        """
+        self._proxy = Proxy(hosts, refused, upstream_in(environment or {}))
+        self._ours, self._theirs = socket.socketpair()
+
+    @property
+    def descriptor(self) -> int:
+        """The open file that the command has to inherit."""
+        return self._theirs.fileno()
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables that lead programs to the proxy."""
+        return variables(self._proxy.ports[0])
+
+    def argv(self, argv: Sequence[str]) -> tuple[str, ...]:
+        """Have the listeners made before a command starts."""
+        ports = map(str, self._proxy.ports)
+        return (sys.executable, "-I", "-S", str(_ENTRY), str(self.descriptor), *ports, "--", *argv)
+
+    async def open(self) -> None:
+        """Take the listeners of a command that was started; one that ended before has none."""
+        self._theirs.close()
+        with self._ours as channel:
+            count = len(self._proxy.ports)
+            _, given, _, _ = await asyncio.to_thread(socket.recv_fds, channel, 1, count)
+            if len(given) == count:
+                await self._proxy.serve([socket.socket(fileno=descriptor) for descriptor in given])
+                channel.send(b"k")
+
+    async def close(self) -> None:
+        """End every connection of the command."""
+        await self._proxy.close()
+
+
+@contextmanager
+def served(egress: Egress | None) -> Iterator[None]:
+    """Serve a started command from a thread, for who waits for it without a loop of their own."""
+    if egress is None:
+        yield
+        return
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="egress", daemon=True)
+    thread.start()
+    asyncio.run_coroutine_threadsafe(egress.open(), loop)
+    try:
+        yield
+    finally:
+        asyncio.run_coroutine_threadsafe(egress.close(), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+class Proxy:
+    """Serves the requests that come in by a sandbox's listeners."""
+
+    def __init__(
+        self,
+        hosts: tuple[Host, ...],
+        refused: Callable[[str, str], None],
+        upstream: tuple[str, int] | None = None,
+    ) -> None:
+        """Let `hosts` through; `refused` gets every other request's host and the reason."""
+        self._hosts = hosts
+        self._upstream = upstream
+        self._refused = refused
+        self._busy: set[asyncio.Task[None]] = set()
+        self._servers: list[asyncio.Server] = []
+
+    @property
+    def ports(self) -> tuple[int, ...]:
+        """What `entry` has to listen on: the proxy's port, then those of this machine."""
+        here = tuple(dict.fromkeys(host.port for host in self._hosts if host.is_here))
+        return (next(port for port in count(_PORT) if port not in here), *here)
+
+    async def serve(self, listeners: list[socket.socket]) -> None:
+        """Accept on the listeners of the sandbox, given in the order of `ports`."""
+        own, *_ = self.ports
+        for port, listener in zip(self.ports, listeners, strict=True):
+            take = self._take if port == own else self._forwarding(port)
+            self._servers.append(
+                await asyncio.start_server(self._counted(take), sock=listener, limit=HEAD_BYTES)
+            )
+
+    async def close(self) -> None:
+        """End every connection, and let the namespace go: it lives as long as its listeners are open."""
+        for server in self._servers:
+            server.close()
+        for task in tuple(self._busy):
+            task.cancel()
+        if self._busy:
+            await asyncio.wait(self._busy, timeout=1)
+
+    def _counted(
+        self, take: Callable[[StreamReader, StreamWriter], Awaitable[None]]
+    ) -> Callable[[StreamReader, StreamWriter], Awaitable[None]]:
+        async def counted(reader: StreamReader, writer: StreamWriter) -> None:
+            task = asyncio.current_task()
+            if task is None:
+                raise TypeError("a connection is taken outside of a task")
+            self._busy.add(task)
+            try:
+                if len(self._busy) <= CONNECTIONS:
+                    await take(reader, writer)
+            except (OSError, TimeoutError, asyncio.IncompleteReadError):
+                pass  # one side has gone, which ends the connection
+            finally:
+                self._busy.discard(task)
+                writer.close()
+
+        return counted
+
+    async def _take(self, reader: StreamReader, writer: StreamWriter) -> None:
+        """Read one request, and let it through or refuse it."""
+        asked = "a request"
+        try:
+            head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), _HEAD_S)
+            asked = head.partition(b"\r\n")[0].decode("ascii", "backslashreplace")[:300]
+            request = request_in(head[:-4])
+            asked = f"{request.host}:{request.port}"
+            entry = listed(self._hosts, request.host, request.port)
+            if self._upstream is None or entry.is_private:
+                there, back = await _connected(request.host, entry)
+            else:
+                there, back = await _by_upstream(self._upstream, request.host, entry.port)
+        except asyncio.LimitOverrunError:
+            await self._refuse(writer, asked, "a head of more than 16 KB")
+            return
+        except Refused as error:
+            await self._refuse(writer, asked, str(error))
+            return
+        try:
+            match request:
+                case Plain(head=first):
+                    back.write(first)
+                case Tunnel(host=host):
+                    writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+                    back.write(await self._hello(reader, host, back))
+                case _:
+                    assert_never(request)
+            await _both(reader, writer, there, back)
+        finally:
+            back.close()
+
+    def _forwarding(self, port: int) -> Callable[[StreamReader, StreamWriter], Awaitable[None]]:
+        async def forward(reader: StreamReader, writer: StreamWriter) -> None:
+            there, back = await asyncio.open_connection("127.0.0.1", port, limit=_CHUNK)
+            try:
+                await _both(reader, writer, there, back)
+            finally:
+                back.close()
+
+        return forward
+
+    async def _refuse(self, writer: StreamWriter, asked: str, why: str) -> None:
+        self._refused(asked, why)
+        text = (
+            f"asbuilt's sandbox refuses {asked}: {why}. The user can allow a host: sandbox.hosts\n".encode()
+        )
+        head = f"HTTP/1.1 403 Forbidden\r\nContent-Length: {len(text)}\r\nConnection: close\r\n\r\n"
+        writer.write(head.encode() + text)
+        await asyncio.wait_for(writer.drain(), _HEAD_S)
+
+    async def _hello(self, reader: StreamReader, host: str, back: StreamWriter) -> bytes:
+        """Read how TLS begins: outside, nothing is passed on before it names the host that was asked for."""
+        if self._upstream is None and not is_public(back.get_extra_info("peername")[0]):
+            return b""
+        try:
+            return await asyncio.wait_for(_named(reader, host), _HEAD_S)
+        except Refused as error:
+            # Inside a tunnel there is no way to answer.
+            self._refused(host, str(error))
+            raise ConnectionError from error
+
+
+async def _named(reader: StreamReader, host: str) -> bytes:
+    data = b""
+    while (name := server_name(data)) is None:
+        more = await reader.read(HELLO_BYTES)
+        data += more
+        if not more or len(data) > HELLO_BYTES:
+            raise Refused("no ClientHello")
+    if name != host:
+        raise Refused(f"the server name of its TLS is {name!r}")
+    return data
+
+
+async def _connected(host: str, entry: Host) -> tuple[StreamReader, StreamWriter]:
+    loop = asyncio.get_running_loop()
+    try:
+        look_up = loop.getaddrinfo(host.strip("[]"), entry.port, type=socket.SOCK_STREAM)
+        found = await asyncio.wait_for(look_up, _CONNECT_S)
+    except OSError as error:
+        raise Refused("the name was not found") from error
+    addresses = list(dict.fromkeys(str(row[4][0]) for row in found))
+    if not entry.is_private and not all(map(is_public, addresses)):
+        raise Refused("the name leads to this machine or its network")
+    for address in addresses[:_TRIED]:
+        with contextlib.suppress(OSError, TimeoutError):
+            opened = asyncio.open_connection(address, entry.port, limit=_CHUNK)
+            return await asyncio.wait_for(opened, _CONNECT_S / _TRIED)
+    raise Refused("no answer from the host")
+
+
+async def _by_upstream(upstream: tuple[str, int], host: str, port: int) -> tuple[StreamReader, StreamWriter]:
+    """Connect by the user's own proxy, which looks the name up and decides what it leads to."""
+    try:
+        opened = asyncio.open_connection(*upstream, limit=_CHUNK)
+        there, back = await asyncio.wait_for(opened, _CONNECT_S)
+        back.write(f"CONNECT {host}:{port} HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode())
+        answer = await asyncio.wait_for(there.readuntil(b"\r\n\r\n"), _CONNECT_S)
+    except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError) as error:
+        raise Refused("no answer from your proxy") from error
+    if answer.split()[1:2] != [b"200"]:
+        back.close()
+        said = answer.partition(b"\r\n")[0].decode("ascii", "replace")[:100]
+        raise Refused(f"your proxy says {said}")
+    return there, back
+
+
+async def _both(reader: StreamReader, writer: StreamWriter, there: StreamReader, back: StreamWriter) -> None:
+    """Copy both ways until both have ended."""
+    ways = (asyncio.create_task(_copy(reader, back)), asyncio.create_task(_copy(there, writer)))
+    try:
+        await asyncio.wait(ways)
+    finally:
+        for way in ways:
+            way.cancel()
+
+
+async def _copy(reader: StreamReader, writer: StreamWriter) -> None:
+    with contextlib.suppress(OSError, TimeoutError):
+        while data := await asyncio.wait_for(reader.read(_CHUNK), _IDLE_S):
+            writer.write(data)
+            await writer.drain()
+        writer.write_eof()
+        return
+    writer.close()

@@ -1,0 +1,186 @@
+"""Find what the user's programs need of this machine besides the system: their installations, read-only.
+
+A sandbox shows no home and nothing of /opt. What is needed of them is found from the PATH, from the variables
+that name toolchains and certificates, and from the program that is started.
+
+Rule: of a folder that many things share (a home, /opt, ~/.local) only parts are shown, and of an installation
+only what installations have: never a folder in which a person may keep other files.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.policy.sandbox.check_environment import TOOLCHAINS
+from asbuilt.policy.sandbox.rules import DEFAULT_PATH, SYSTEM
+from asbuilt.policy.sandbox.variables import ADDRESS_VARIABLES, SHOWN_VARIABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+_HEAD: Final = 4_096
+_HOPS: Final = 40
+_WRAPPED: Final = 3
+"""Scripts that stand before one another."""
+_NAMED: Final = re.compile(r"(\$HOME|\$\{HOME\}|~)?(/[\w@.+/-]+)")
+_PROGRAMS: Final = 1_000
+"""Of one folder of the PATH."""
+_PARTS: Final = (
+    *("bin", "sbin", "lib", "lib64", "libexec", "include", "share", "etc", "boot", "conf", "jmods", "jre"),
+    *("pkg", "src", "misc", "legal", "man", "init.d", "api", "Frameworks", "Resources", "release", "VERSION"),
+    *("go.env", "pyvenv.cfg", "Cellar", "opt", "Caskroom", "Homebrew", "plugins", "modules"),
+)
+"""What an installation has beside its `bin`."""
+_LINKS: Final = ("/usr/bin", "/usr/local/bin", "/usr/sbin", "/etc/alternatives")
+_OF_THE_SYSTEM: Final = (*(f"{path}/" for path in SYSTEM), "/etc/", "/proc/", "/dev/", "/sys/")
+
+
+def variables_in(homes: Iterable[Path]) -> dict[str, str]:
+    """Give the variable of each toolchain that is there; the first home that has it decides."""
+    found: dict[str, str] = {}
+    for home in homes:
+        for name, below in TOOLCHAINS:
+            if name not in found and (home / below).is_dir():
+                found[name] = str(home / below)
+    return found
+
+
+def shown_for(environment: Mapping[str, str], homes: Iterable[Path], *programs: str) -> tuple[str, ...]:
+    """List what a process with this environment needs besides the system to start these programs."""
+    path = environment.get("PATH", DEFAULT_PATH)
+    theirs = tuple(str(home) for home in homes)
+    found: dict[str, None] = dict.fromkeys(_installed_by_links(theirs))
+    for folder in path.split(os.pathsep):
+        if folder.startswith("/"):
+            found |= dict.fromkeys(_on_path(folder, _changed_at(folder), theirs))
+    for program in programs:
+        located = shutil.which(program, path=path)
+        if located is not None:
+            found |= dict.fromkeys(_needed(located, theirs))
+        elif program.startswith("/") and Path(program).is_file():
+            # A script that is given to its interpreter.
+            found[program] = None
+    for name in (*SHOWN_VARIABLES, *ADDRESS_VARIABLES):
+        named = (one.removeprefix("file://") for one in environment.get(name, "").split())
+        found |= dict.fromkeys(one for one in named if one.startswith("/") and not _is_shared(one, theirs))
+    return tuple(one for one in found if not one.startswith(_OF_THE_SYSTEM) and Path(one).exists())
+
+
+def _changed_at(folder: str) -> int:
+    try:
+        return os.stat(folder).st_mtime_ns  # noqa: PTH116  asked before every command
+    except OSError:
+        return 0
+
+
+@cache
+def _on_path(folder: str, _changed: int, homes: tuple[str, ...]) -> tuple[str, ...]:
+    """List what the programs of one folder of the PATH need; remembered until the folder changes."""
+    if folder.rstrip("/") in SYSTEM or f"{folder}/".startswith(_OF_THE_SYSTEM) or _is_shared(folder, homes):
+        return ()
+    found = dict.fromkeys((folder, *_parts_around(folder, homes)))
+    try:
+        programs = sorted(os.listdir(folder))[:_PROGRAMS]  # noqa: PTH208
+    except OSError:
+        return ()
+    for name in programs:
+        found |= dict.fromkeys(_needed(f"{folder}/{name}", homes))
+    return tuple(found)
+
+
+@cache
+def _installed_by_links(homes: tuple[str, ...]) -> tuple[str, ...]:
+    """List what links in the system's folders lead to elsewhere: a vendor's package in /opt has such."""
+    found: dict[str, None] = {}
+    for folder in _LINKS:
+        try:
+            entries = [entry for entry in os.scandir(folder) if entry.is_symlink()]
+        except OSError:
+            continue
+        for entry in entries:
+            target = os.readlink(entry.path)  # noqa: PTH115  a thousand of them
+            if target.startswith("/") and not target.startswith(_OF_THE_SYSTEM):
+                found |= dict.fromkeys(_needed(target, homes))
+    return tuple(found)
+
+
+def _needed(program: str, homes: tuple[str, ...], wrapped: int = 0) -> Iterator[str]:
+    """Give the installation of a program, of each link on the way to it, and of what its script starts."""
+    links = list(_hops(program))
+    for link in links:
+        yield from _installation(link, homes)
+    if wrapped < _WRAPPED:
+        for other in _started_by(links[-1], homes):
+            yield from _needed(other, homes, wrapped + 1)
+
+
+def _hops(path: str) -> Iterator[str]:
+    """Give a path, and what it leads to, link by link: the kernel follows them so."""
+    here = Path(path)
+    for _ in range(_HOPS):
+        yield str(here)
+        if not here.is_symlink():
+            break
+        here = Path(os.path.normpath(here.parent / here.readlink()))
+    yield str(here.resolve())
+
+
+def _started_by(program: str, homes: tuple[str, ...]) -> Iterator[str]:
+    """Give the programs that a script names by their whole path: its interpreter, and what it stands before.
+
+    What `env` names is on the PATH, and found there.
+    """
+    try:
+        with Path(program).open("rb") as opened:
+            head = opened.read(_HEAD)
+    except OSError:
+        return
+    if head[:2] != b"#!":
+        return
+    for below, path in dict.fromkeys(_NAMED.findall(os.fsdecode(head))):
+        for named in (f"{home}{path}" for home in homes) if below else (path,):
+            if named.startswith(_OF_THE_SYSTEM) or not os.access(named, os.X_OK):
+                continue
+            if Path(named).is_file():
+                yield named
+
+
+def _installation(path: str, homes: tuple[str, ...]) -> tuple[str, ...]:
+    """Choose what to show: the outermost node_modules, else what is around the `bin`, else the program."""
+    if path.startswith(_OF_THE_SYSTEM):
+        return ()
+    file = Path(path)
+    packages = next((one for one in reversed(file.parents) if one.name == "node_modules"), None)
+    if packages is not None:
+        return (str(packages),)
+    if file.parent.name in ("bin", "sbin"):
+        return (path, *_parts_around(str(file.parent), homes))
+    is_private = any(f"{path}/".startswith(f"{home}/") for home in homes)
+    return (path,) if is_private or _is_shared(str(file.parent), homes) else (str(file.parent),)
+
+
+def _parts_around(folder: str, homes: tuple[str, ...]) -> tuple[str, ...]:
+    """Give the parts of the installation that a `bin` belongs to."""
+    prefix = Path(folder).parent
+    if Path(folder).name not in ("bin", "sbin") or _is_shared(str(prefix), homes):
+        return ()
+    # A person's own modules are in the `src` of Go's workspace; that of Go itself has its runtime.
+    has_sources = (prefix / "src" / "runtime").is_dir()
+    parts = (name for name in _PARTS if name != "src" or has_sources)
+    return tuple(str(prefix / name) for name in parts if (prefix / name).exists())
+
+
+def _is_shared(folder: str, homes: tuple[str, ...]) -> bool:
+    """Tell whether a folder holds many things: one at the top, a home, what is around a home, ~/.local."""
+    clean = os.path.normpath(folder)
+    if clean.count("/") < 2:
+        return True
+    return any(
+        clean == home or home.startswith(f"{clean}/") or clean in (f"{home}/.local", f"{home}/.config")
+        for home in (*homes, *(os.path.realpath(home) for home in homes))
+    )

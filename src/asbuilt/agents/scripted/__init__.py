@@ -1,0 +1,1 @@
+"""An agent that plays a TOML script, for tests and for trying asbuilt without a model."""

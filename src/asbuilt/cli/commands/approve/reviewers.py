@@ -1,0 +1,141 @@
+"""`asbuilt approve pr`: a draft as a pull request, and what its reviewers say. An answer counts once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, assert_never
+
+import click
+
+from asbuilt import wiring
+from asbuilt.cli.commands.run import target_of
+from asbuilt.cli.runs.decisions import give
+from asbuilt.cli.runs.drafts import draft_of
+from asbuilt.cli.runs.inbox import question_at, question_in
+from asbuilt.cli.shell.lazy import Command
+from asbuilt.cli.shell.options import Door, shared
+from asbuilt.cli.shell.site import asker
+from asbuilt.cli.ui.screen import printable
+from asbuilt.errors import DONE, WAITS_FOR_APPROVAL, UsageWrong
+from asbuilt.events.options import RunOptions
+from asbuilt.flows.authoring.review_request import decision, propose, text_of
+from asbuilt.flows.authoring.reviews import await_reviews
+from asbuilt.git.forge.detect import open_forge
+from asbuilt.journal import approvals, runs
+from asbuilt.journal.ids import LOCAL
+from asbuilt.journal.reviews import Terms
+from asbuilt.lifecycle.pull_request.reviews import Bound, SentBack, Undecided
+
+if TYPE_CHECKING:
+    from asbuilt.cli.shell.site import Site
+    from asbuilt.journal.approvals import Approval
+    from asbuilt.journal.ids import Address
+    from asbuilt.lifecycle.pull_request.reviews import Decision
+
+
+@click.command(
+    "pr",
+    cls=Command,
+    examples=[
+        ("asbuilt approve pr a1", "open its pull request, or hear now what the reviewers said"),
+    ],
+)
+@click.argument("question")
+@shared(json=True)
+def command(door: Door, question: str) -> int:
+    """Put a plan to reviewers as a pull request. The worker takes their word; typed again, this does now.
+
+    An approving review of exactly this text, by whom approvals.plan names (github:LOGIN), is its yes.
+    One that requests changes is a no, with the remarks as findings. While nobody has decided it ends with 5.
+    """
+    site, number = question_at(door, question)
+    asked = question_in(site, number)
+    if asked.kind != "plan":
+        raise UsageWrong(
+            f"{asked.name} is not about a plan, so that nobody can review it: {asked.gist}",
+            why="Only a plan has a text that can be a pull request.",
+            next_step=f"`asbuilt approve show {site.lead}{asked.name}`",
+        )
+    return review(door, site, asked)
+
+
+def put_to_reviewers(door: Door, site: Site, address: Address, *, is_here: bool) -> int:
+    """Put the draft of an authoring that waits to its reviewers, and say where; `is_here`: no worker."""
+    with site.journal.store.read() as session:
+        waiting = approvals.waiting(session, LOCAL, site.repo)
+    asked = next((one for one in waiting if one.kind == "plan" and one.plan == address.plan), None)
+    if asked is None:
+        return WAITS_FOR_APPROVAL
+    told = _reviewed(door, site, asked, is_here=is_here)
+    door.screen.talk(printable(told.words))
+    return told.code
+
+
+def review(door: Door, site: Site, asked: Approval) -> int:
+    """See that a draft is a pull request, answer its question as the reviewers do, and tell of it."""
+    told = _answered(asked) if asked.answer else _reviewed(door, site, asked)
+    if door.json:
+        door.screen.emit_json(told.as_json())
+    else:
+        door.screen.answer(printable(told.words))
+    return told.code
+
+
+def _reviewed(door: Door, site: Site, asked: Approval, *, is_here: bool = False) -> Told:
+    with site.journal.store.read() as session:
+        run = runs.find(session, LOCAL, site.repo, asked.run)
+    options = run.options if run else RunOptions()
+    draft = draft_of(site, asked)
+    text = text_of(asked.plan, draft.plan.source.data, draft.revision.number)
+    terms = Terms(
+        tuple(options.approvers or site.desk.settings.globs("approvals.plan")),
+        options.branch or target_of(site.repository.root),
+        site.desk.settings.number("landing.ci_poll_s"),
+    )
+    forge = open_forge(site.repository, door.environ)
+    proposal = propose(site.repository, forge, text, base=terms.base)
+    pull, head = proposal
+    said = decision(forge, pull.number, head=head, approvers=terms.approvers)
+    # A refinement has no run, and its file is written by whoever takes the answer.
+    if run is not None and terms.approvers and not site.lead:
+        journal = site.journal
+        await_reviews(
+            journal.store, journal.home, run, proposal,
+            question=asked.number, terms=terms, asker=asker(door),
+        )  # fmt: skip
+        if not is_here:
+            wiring.ensure_worker(journal.home, door.environ)
+    return _taken(door, site, asked, said, pull.url)
+
+
+class Told(NamedTuple):
+    """What became of a question, and where its text is reviewed."""
+
+    asked: Approval
+    words: str
+    url: str
+    code: int
+
+    def as_json(self) -> dict[str, object]:
+        """Tell it to a script."""
+        now = self.asked
+        told = {"id": now.name, "answer": now.answer, "answered_by": now.answered_by, "url": self.url}
+        return {"schema": "asbuilt.review/1", **told, "exit": self.code}
+
+
+def _taken(door: Door, site: Site, asked: Approval, said: Decision, url: str) -> Told:
+    match said:
+        case Bound():
+            given = give(door, site, asked.number, "yes", f"review of {url}", by=said.by)
+        case SentBack():
+            given = give(door, site, asked.number, "no", said.note, by=said.by)
+        case Undecided():
+            words = f"{asked.name} waits for a review: {url} ({said.why})"
+            return Told(asked, words, url, WAITS_FOR_APPROVAL)
+        case _:
+            assert_never(said)
+    return _answered(given.asked, url)
+
+
+def _answered(asked: Approval, url: str = "") -> Told:
+    where = f": {url}" if url else ""
+    return Told(asked, f"{asked.name} is answered {asked.answer}, by {asked.answered_by}{where}", url, DONE)

@@ -1,0 +1,82 @@
+"""Find attempts and what is kept of them. It writes nothing."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, NamedTuple
+
+from asbuilt.cli.shell.addresses import never_ran
+from asbuilt.cli.shell.options import door_of
+from asbuilt.cli.shell.site import Site, look_at
+from asbuilt.errors import AsbuiltError, NotFound
+from asbuilt.git.workspace import snapshots
+from asbuilt.journal.ids import LOCAL, Address
+from asbuilt.journal.queries.attempts import AttemptView, attempts_of
+
+if TYPE_CHECKING:
+    import click
+
+    from asbuilt.cli.shell.options import Door
+
+
+class Kept(NamedTuple):
+    """An attempt, and the commit that keeps its files; None while nothing was kept, or when it was let go."""
+
+    attempt: AttemptView
+    commit: str | None
+
+    @property
+    def ref(self) -> str:
+        """Return where its files are kept."""
+        return snapshots.ATTEMPTS + self.attempt.id
+
+
+def every(site: Site, plan: str | None) -> list[Kept]:
+    """List the attempts of one plan, or of all."""
+    with site.journal.store.read() as session:
+        rows = session.rows(
+            "SELECT plan FROM heads WHERE org = :org AND repo = :repo", org=LOCAL, repo=site.repo
+        )
+        named = (
+            [site.address(plan)]
+            if plan is not None
+            else [Address(LOCAL, site.repo, row["plan"]) for row in rows]
+        )
+        found = [one for address in named for one in attempts_of(session, site.journal.blobs, address)]
+    found.sort(key=lambda one: one.facts.began_at, reverse=True)
+    return [Kept(one, snapshots.kept(site.repository, one.id)) for one in found]
+
+
+def the_kept(door: Door, name: str) -> tuple[Site, Kept, str]:
+    """Find one attempt by its address, and the commit that keeps it."""
+    _, site = look_at(door)
+    if site is None:
+        raise never_ran(name)
+    listed = {one.attempt.name: one for one in every(site, None)}
+    if name not in listed:
+        near = get_close_matches(name, listed, n=1)
+        raise NotFound(
+            f'no attempt "{name}"' + (f". Did you mean {near[0]}?" if near else ""),
+            why="An attempt's address is plan, run, phase and number, with dots in between.",
+            next_step="`asbuilt attempts list` shows every one.",
+        )
+    found = listed[name]
+    if found.commit is None:
+        raise NotFound(
+            f"nothing is kept of {name}",
+            why=f"There is no {found.ref}: the attempt goes on, or was let go after its landing.",
+            next_step="`asbuilt attempts list` shows what is kept.",
+        )
+    return site, found, found.commit
+
+
+def complete_attempt(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Offer the addresses of attempts that are kept, the newest first."""
+    del parameter
+    try:
+        _, site = look_at(door_of(context, json=True))
+        listed = [] if site is None else every(site, None)
+    except AsbuiltError:  # a completion has nowhere to say what is wrong
+        return []
+    names = (one.attempt.name for one in listed if one.commit is not None)
+    return [name for name in names if name.startswith(incomplete)]

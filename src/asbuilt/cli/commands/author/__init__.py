@@ -1,0 +1,1 @@
+"""`asbuilt author`: a sentence becomes a plan that you approve."""

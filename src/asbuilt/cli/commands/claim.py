@@ -1,0 +1,184 @@
+"""`asbuilt claim`: who owns which plan. Its exit codes are a contract that scripts rely on."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import wraps
+from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec
+
+import click
+
+from asbuilt.cli.shell.boundary import tell
+from asbuilt.cli.shell.desk import complete_plan
+from asbuilt.cli.shell.lazy import Command, Lazy, LazyGroup
+from asbuilt.cli.shell.options import Door, shared
+from asbuilt.cli.shell.site import Site, asker, look_at, open_site, site_of
+from asbuilt.cli.ui.clock import ago, stamp
+from asbuilt.cli.ui.screen import printable
+from asbuilt.errors import DONE, StoreFailed
+from asbuilt.flows.requests import take_away
+from asbuilt.journal import claims, issues, runs
+from asbuilt.journal.events import open_plan
+from asbuilt.journal.home import machine
+from asbuilt.journal.ids import LOCAL
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from asbuilt.journal.claims import Claim
+    from asbuilt.journal.database.store import Session
+    from asbuilt.journal.ids import Address
+    from asbuilt.journal.issues import Held
+
+_STORE: Final = 11
+P = ParamSpec("P")
+
+group = LazyGroup(
+    "claim",
+    commands={
+        "list": Lazy("claim:list_", "who owns which plan here"),
+        "acquire": Lazy("claim:acquire", "own a plan, for a program of yours"),
+        "release": Lazy("claim:release", "let go of it"),
+        "break": Lazy("claim:break_", "take a plan away from its owner, with a reason"),
+    },
+    examples=[
+        ("asbuilt claim list", "who owns what, and since when"),
+        ("asbuilt claim acquire rate-limit --owner me", "exit 0: yours; 10: somebody else's"),
+        ('asbuilt claim break rate-limit --reason "its machine is gone"', "recorded with your name"),
+    ],
+    help=(
+        "One run owns a plan at a time. Claims do not expire; they end when their owner lets go or a person"
+        " breaks them.\n\nExit codes: 0 yours or released, 10 held by another, 11 the store failed, 12 not"
+        " yours to release, 2 usage."
+    ),
+)
+
+
+@click.command("list", cls=Command, examples=[("asbuilt claim list --json", "for a script")])
+@shared(json=True)
+def list_(door: Door) -> int:
+    """Show who owns which plan of this repository, and which plan has which issue."""
+    _, site = look_at(door)
+    rows: list[tuple[Claim, str]] = []
+    about: list[Held] = []
+    if site is not None:
+        with site.journal.store.read() as session:
+            rows = [(one, _owner(session, site, one)) for one in claims.every(session, LOCAL, site.repo)]
+            about = issues.every(session, LOCAL, site.repo)
+    if door.json:
+        held = [{**one._asdict(), "since": stamp(one.since), "owner": owner} for one, owner in rows]
+        told = [{**one._asdict(), "since": stamp(one.since)} for one in about]
+        door.screen.emit_json({"schema": "asbuilt.claims/1", "claims": held, "issues": told})
+        return DONE
+    if not rows:
+        door.screen.answer("No plan is claimed here.")
+    now = datetime.now(UTC)
+    for one, owner in rows:
+        phase = f", phase {one.phase}" if one.phase else ""
+        door.screen.answer(
+            printable(f"{one.plan}   {owner} ({one.mode}{phase}), {ago(one.since, now)}, on {one.host}")
+        )
+    for issue in about:
+        door.screen.answer(printable(f"issue #{issue.number}   {issue.plan}, {ago(issue.since, now)}"))
+    return DONE
+
+
+def _owner(session: Session, site: Site, claim: Claim) -> str:
+    run = runs.find(session, LOCAL, site.repo, claim.run)
+    return f"{run.options.slug}.{run.number}" if run else claim.run
+
+
+def _by_contract(command: Callable[Concatenate[Door, P], int]) -> Callable[Concatenate[Door, P], int]:
+    """Let a store that fails, be it on opening, end with the code that scripts rely on."""
+
+    @wraps(command)
+    def held(door: Door, /, *given: P.args, **named: P.kwargs) -> int:
+        try:
+            return command(door, *given, **named)
+        except StoreFailed as error:
+            tell(door.screen.err, error)
+            return _STORE
+
+    return held
+
+
+def _answered(door: Door, site: Site, address: Address, work: Callable[[Session], tuple[int, str]]) -> int:
+    """Do it in one transaction, say how it came out, and give the code of the contract."""
+    with site.journal.store.write() as session:
+        code, words = work(session)
+    if door.json:
+        door.screen.emit_json(
+            {"schema": "asbuilt.claim/1", "plan": address.plan, "said": words, "exit": code}
+        )
+    else:
+        door.screen.answer(printable(words))
+    return code
+
+
+@click.command(
+    "acquire", cls=Command, examples=[("asbuilt claim acquire rate-limit --owner nightly", "0 or 10")]
+)
+@click.argument("plan", shell_complete=complete_plan)
+@click.option("--owner", required=True, metavar="NAME", help="who is to own it; the same name may again")
+@shared(json=True)
+@_by_contract
+def acquire(door: Door, plan: str, *, owner: str) -> int:
+    """Own a plan, so that no run of it starts."""
+    site = open_site(door)
+    at = site.desk.open(plan).at
+    address = site.address(at.shown)
+
+    def work(session: Session) -> tuple[int, str]:
+        open_plan(session, address, at.slug)
+        taken = claims.acquire(
+            session, address, run=owner, mode="owner", host=machine(), actor=asker(door).actor
+        )
+        if taken.answer is claims.Answer.YOURS:
+            return DONE, f"{at.slug} is claimed by {owner}."
+        return int(taken.answer), f"{at.slug} is held by {_owner(session, site, taken.claim)}."
+
+    return _answered(door, site, address, work)
+
+
+@click.command(
+    "release", cls=Command, examples=[("asbuilt claim release rate-limit --owner nightly", "0 or 12")]
+)
+@click.argument("plan", shell_complete=complete_plan)
+@click.option("--owner", required=True, metavar="NAME", help="the name it was claimed with")
+@shared(json=True)
+@_by_contract
+def release(door: Door, plan: str, *, owner: str) -> int:
+    """Let go of a plan; somebody else's claim stays."""
+    site = site_of(door, plan)
+    address = site.address(plan)
+
+    def work(session: Session) -> tuple[int, str]:
+        said = claims.release(session, address, run=owner, actor=asker(door).actor)
+        if said is claims.Answer.YOURS:
+            return DONE, f"{address.plan} is released."
+        return int(said), f"{address.plan} is not {owner}'s; nothing was released."
+
+    return _answered(door, site, address, work)
+
+
+@click.command(
+    "break",
+    cls=Command,
+    examples=[('asbuilt claim break rate-limit --reason "its machine is gone"', "recorded with your name")],
+)
+@click.argument("plan", shell_complete=complete_plan)
+@click.option("--reason", required=True, metavar="TEXT", help="why, for the journal")
+@shared(json=True)
+@_by_contract
+def break_(door: Door, plan: str, *, reason: str) -> int:
+    """Take a plan away from its owner. A run that had it ends at its next safe point, its work kept."""
+    site = site_of(door, plan)
+    address = site.address(plan)
+
+    def work(session: Session) -> tuple[int, str]:
+        held = take_away(session, address, reason=reason, asker=asker(door))
+        if held is None:
+            return DONE, f"{address.plan} is not claimed."
+        return DONE, f"{address.plan} is taken from {held.run}; the journal says why."
+
+    return _answered(door, site, address, work)

@@ -1,0 +1,39 @@
+"""`asbuilt completion`: print a shell's completion script. It installs nothing; the script says how."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import click
+from click.shell_completion import ShellComplete, get_completion_class
+
+from asbuilt.cli.shell.app import COMPLETE_VARIABLE, root
+from asbuilt.cli.shell.lazy import Command
+from asbuilt.cli.shell.options import Door, shared
+
+_INSTALL: Final = {
+    "bash": "asbuilt completion bash > ~/.local/share/bash-completion/completions/asbuilt",
+    "zsh": 'asbuilt completion zsh > "${fpath[1]}/_asbuilt"',
+    "fish": "asbuilt completion fish > ~/.config/fish/completions/asbuilt.fish",
+}
+
+
+@click.command(
+    "completion",
+    cls=Command,
+    examples=[(line, "") for line in _INSTALL.values()],
+)
+@click.argument("shell", type=click.Choice(list(_INSTALL)))
+@shared(json=False)
+def command(door: Door, shell: str) -> None:
+    """Print the script that completes commands and options in your shell.
+
+    It goes where your shell looks for such scripts; a new shell has it.
+    """
+    kind = get_completion_class(shell)
+    if kind is None:
+        raise LookupError(shell)
+    # Not kind.source(): for bash that starts a bash first, only to look at its version.
+    script = ShellComplete.source(kind(root, {}, "asbuilt", COMPLETE_VARIABLE))
+    for line in (*script.strip().split("\n"), "", f"# To install: {_INSTALL[shell]}"):
+        door.screen.answer(line)

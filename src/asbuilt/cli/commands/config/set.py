@@ -1,0 +1,98 @@
+"""`asbuilt config set` and `unset`: change or remove one value in a settings file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from asbuilt.cli.commands.config.show import complete_key, words
+from asbuilt.cli.shell.lazy import Command
+from asbuilt.cli.shell.options import Door, shared
+from asbuilt.cli.shell.settings_files import chosen_now, edit, file_for, refuse_locked
+from asbuilt.cli.ui.screen import printable
+from asbuilt.library.repository import find_repository
+from asbuilt.session.tools import keep_listed
+from asbuilt.settings import Kind, Layer, from_text, presented, setting_named
+
+if TYPE_CHECKING:
+    from asbuilt.settings import Setting, Value
+
+_LISTS: Final = (Kind.GLOBS, Kind.NAMES, Kind.CHOICES)
+_USER: Final = click.option(
+    "--user", is_flag=True, help="your own file, for every repository (the default outside one)"
+)
+
+
+@click.command(
+    "set",
+    cls=Command,
+    examples=[
+        ('asbuilt config set checks.tests "uv run pytest -q"', "for everybody who works here"),
+        ("asbuilt config set plans.folder docs/plans --user", "for yourself, everywhere"),
+        ("asbuilt config set ui.patterns 'web/**, *.css'", "a list: commas between"),
+        ("asbuilt config set checks.env +API_TOKEN", "one more in a list"),
+    ],
+)
+@click.argument("key", shell_complete=complete_key)
+@click.argument("value")
+@_USER
+@shared(json=False)
+def command(door: Door, key: str, value: str, *, user: bool) -> None:
+    """Change one value in a settings file; comments in it stay.
+
+    Inside a repository it writes the repository's asbuilt.toml. What a repository may not set, such as agents
+    and limits, goes to your own file. The answer names the file.
+    """
+    setting = setting_named(key)
+    takes = f"`asbuilt config show {setting.key}` says what it takes."
+    added = value.removeprefix("+") if setting.kind in _LISTS else value
+    read = from_text(setting, added, where="", next_step=takes)
+    if added != value and isinstance(read, tuple):
+        before = chosen_now(find_repository(door.start), door.environ, setting).value
+        whole = dict.fromkeys((*(before if isinstance(before, tuple) else ()), *read))
+        read = tuple(one for one in whole if isinstance(one, str))
+    _change(door, setting, read, user=user)
+
+
+@click.command(
+    "unset",
+    cls=Command,
+    examples=[
+        ("asbuilt config unset checks.tests", "from this repository's asbuilt.toml"),
+        ("asbuilt config unset plans.folder --user", "from your own file"),
+    ],
+)
+@click.argument("key", shell_complete=complete_key)
+@_USER
+@shared(json=False)
+def unset(door: Door, key: str, *, user: bool) -> None:
+    """Remove one value from a settings file: the file that `config set` would write."""
+    _change(door, setting_named(key), None, user=user)
+
+
+def _change(door: Door, setting: Setting, value: Value | None, *, user: bool) -> None:
+    repository, environ = find_repository(door.start), door.environ
+    refuse_locked(chosen_now(repository, environ, setting), setting)
+    place = file_for(repository, environ, setting, value, user=user)
+    changed = edit(place, setting, value, repository)
+    now = chosen_now(repository, environ, setting)
+    if setting.key == "planning.tools":
+        keep_listed(
+            environ,
+            tuple(map(str, now.value)) if isinstance(now.value, tuple) else (),
+            made_of=str(place.file),
+        )
+    standing = words(presented(setting, now.value))
+    note, where = door.screen.err.symbols.note, printable(now.origin.where)
+    if value is None:
+        state, above = "is no longer set" if changed else "was not set", f"is {standing}, by {where}"
+        is_above = now.origin.layer is not Layer.DEFAULT
+    else:
+        state = f"{'is now' if changed else 'was already'} {words(presented(setting, value))}"
+        above, is_above = f"stays {standing} here, by {where}", now.origin.name != place.name
+    door.screen.answer(f"{setting.key} {state} in {printable(place.name)}")
+    if is_above:
+        door.screen.talk(f"{note} {setting.key} {above}.")
+    if setting.read_by is None:
+        door.screen.talk(f"{note} No command reads {setting.key} yet.")

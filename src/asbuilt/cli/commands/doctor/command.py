@@ -1,0 +1,123 @@
+"""`asbuilt doctor`: is this machine ready to be left alone? Only `--fix` changes anything, after a yes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import click
+
+from asbuilt.cli.commands.config.set import command as set_value
+from asbuilt.cli.commands.doctor import page
+from asbuilt.cli.commands.doctor.fixes import FIXES, explained
+from asbuilt.cli.commands.doctor.look import look
+from asbuilt.cli.commands.doctor.machine import look_at_sandbox
+from asbuilt.cli.commands.doctor.row import State
+from asbuilt.cli.commands.doctor.rows import conclusion, judge
+from asbuilt.cli.runs.check_trial import given_here
+from asbuilt.cli.runs.test_command import is_settled, settle, show, try_all, unknown_tests
+from asbuilt.cli.runs.test_command import save as keep
+from asbuilt.cli.shell.desk import Desk, desk_for
+from asbuilt.cli.shell.lazy import Command
+from asbuilt.cli.shell.options import Door, shared
+from asbuilt.cli.ui.confirm import agreed
+from asbuilt.cli.ui.messages import next_command
+from asbuilt.cli.ui.screen import printable
+from asbuilt.errors import DONE, FAILED, GATE_STOPPED, UsageWrong
+from asbuilt.lifecycle.run.preparation import SETTLE
+from asbuilt.proof.candidates import best
+
+_BY_HAND: Final = 'asbuilt config set checks.tests "COMMAND"'
+_BY_EXIT_CODE: Final = "asbuilt config set checks.counts exit-code"
+
+
+@click.command(
+    "doctor",
+    cls=Command,
+    examples=[
+        ("asbuilt doctor", "what is ready, what is not, and what helps"),
+        ("asbuilt doctor --tests", "run the tests on a clean checkout, and choose the command"),
+        ("asbuilt doctor --tests --save", "save the best test command that was found, unasked"),
+        ("asbuilt doctor --fix sandbox", "show the change that helps, then ask"),
+        ("asbuilt doctor --json", "the same, for a script"),
+    ],
+)
+@click.option("--tests", is_flag=True, help="also run the tests, in the sandbox, on a clean checkout")
+@click.option("--save", is_flag=True, help="with --tests: save the best test command to asbuilt.toml")
+@click.option("--fix", type=click.Choice(FIXES), help="show what would mend it, then ask")
+@click.option("--yes", is_flag=True, help="with --fix: do what needs no root without asking")
+@shared(json=True)
+def command(door: Door, *, tests: bool, save: bool, fix: str | None, yes: bool) -> int:
+    """Say whether this machine is ready to be left alone. It ends with 1 when a problem stops runs.
+
+    Everything is tried, not assumed: the sandbox has to refuse a write and a connection now.
+    """
+    if fix is not None:
+        return _fix_sandbox(door, yes=yes)
+    desk = desk_for(door) if tests or save else None
+    if desk is not None and desk.library.repository is not None and not is_settled(desk):
+        return _settle(door, desk, save=save)
+    facts = look(door, tests=None if desk is None else given_here(door, desk))
+    rows = judge(facts)
+    told = conclusion(rows, facts)
+    if door.json:
+        door.screen.emit_json(page.as_json(rows, told))
+    else:
+        for line in page.lines(door.screen.out, rows, told):
+            door.screen.answer(line)
+    return FAILED if any(row.state is State.PROBLEM for row in rows) else DONE
+
+
+def _settle(door: Door, desk: Desk, *, save: bool) -> int:
+    """Choose the test command: by the person who is there, or the best one with `save`."""
+    if not save and door.may_ask and not door.json:
+        settled = settle(door, desk)
+        chosen, seen = settled.chosen, settled.seen
+    else:
+        seen, chosen = try_all(door, desk), None
+        found = best(seen)
+        if not door.json:
+            show(door, seen)
+        if save and found is not None:
+            chosen = found.way
+            keep(door, desk, chosen)
+    unknown = () if seen else unknown_tests(door, desk)
+    if door.json:
+        rows = [{"command": one.way.shown, "found": one.way.found, "did": one.words} for one in seen]
+        told = {"ways": rows, "saved": chosen.shown if chosen else None}
+        door.screen.emit_json({"schema": "asbuilt.tests/1", **told})
+    elif unknown:
+        shown = printable(", ".join(unknown))
+        door.screen.answer(f"There are tests, and no command that runs them is known: {shown}.")
+        next_command(door, _BY_HAND)
+    elif not seen:
+        door.screen.answer("No tests found; only the plan's checks will run.")
+    elif chosen is None and all(one.setup for one in seen):
+        door.screen.answer("The setup failed, so no test ran. Fix what its output names, or set another one.")
+        next_command(door, 'asbuilt config set checks.setup "COMMAND"')
+    elif chosen is None and best(seen) is None:
+        door.screen.answer("None of them shows which tests ran, so none can prove anything.")
+        weaker = any(one.is_uncounted for one in seen)
+        next_command(door, _BY_EXIT_CODE if weaker else _BY_HAND)
+    elif chosen is None:
+        next_command(door, SETTLE)
+    return DONE if chosen is not None or not (seen or unknown) else FAILED
+
+
+def _fix_sandbox(door: Door, *, yes: bool) -> int:
+    if door.json:
+        raise UsageWrong(
+            "asbuilt doctor --fix has no --json",
+            why="It shows a change to a person and asks.",
+            next_step="`asbuilt doctor --json` has the facts.",
+        )
+    sandbox = look_at_sandbox(required=True)
+    if sandbox.holds:
+        door.screen.answer("The sandbox holds: a write and a connection were refused just now.")
+        return DONE
+    for line in explained(door.screen.out, sandbox.refusals[0]):
+        door.screen.answer(line)
+    door.screen.answer("Or, without root, go on without a sandbox: sandbox.required = false.")
+    if not (yes or agreed(door, "Set sandbox.required to false?")):
+        return GATE_STOPPED
+    click.get_current_context().invoke(set_value, key="sandbox.required", value="false", user=True)
+    return DONE

@@ -1,0 +1,95 @@
+"""Ask every probe once. Its one rule: it looks, and changes nothing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from asbuilt.cli.commands.doctor.facts import Facts, ForgeFacts, LooseFacts, Tried
+from asbuilt.cli.commands.doctor.gate import look_at_gate
+from asbuilt.cli.commands.doctor.machine import look_at_clock, look_at_power, look_at_sandbox, moment
+from asbuilt.cli.commands.doctor.programs import look_for_agents, version_of
+from asbuilt.cli.commands.doctor.reach import look_at_reach
+from asbuilt.cli.commands.doctor.repository import look_at_git, look_at_tests, trouble_of, try_tests
+from asbuilt.cli.commands.doctor.state import look_at_notices, look_at_store, look_at_worker
+from asbuilt.errors import ForgeFailed, GitFailed, NotFound
+from asbuilt.git.forge.detect import open_forge
+from asbuilt.git.forge.gh import Gh
+from asbuilt.git.repository import open_repository
+from asbuilt.journal.home import Home
+from asbuilt.library.repository import find_repository
+from asbuilt.settings import state_folder, survey
+from asbuilt.settings.places import loose
+from asbuilt.settings.running import command_in
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from asbuilt.cli.shell.options import Door
+    from asbuilt.flows.environments.terms import Given
+
+
+def look(door: Door, *, tests: Given | None = None) -> Facts:
+    """Find the facts; with `tests`, what checks get beside a checkout, the tests are run too."""
+    began = moment()
+    repository = find_repository(door.start)
+    settings, problems = survey(repository=repository.root if repository else None, environ=door.environ)
+    home = Home(state_folder(door.environ))
+    git = look_at_git(door.start, door.environ)
+    sandbox = look_at_sandbox(required=settings.flag("sandbox.required"))
+    suite = look_at_tests(settings)
+    if tests is not None and git.has_commits:
+        setup = command_in(settings, "checks.setup")
+        suite = (
+            try_tests(suite, door.start, setup=setup, hidden=home.path, given=tests)
+            if sandbox.holds or not sandbox.required
+            else replace(suite, tried=Tried(outcome="NOT_RUN", why="no sandbox holds them"))
+        )
+    agents = look_for_agents(door.environ)
+    gate = look_at_gate(door.environ)
+    uses_claude = any(agent.name == "claude" for agent in agents.found)
+    return Facts(
+        git=git,
+        settings=tuple(trouble_of(problem) for problem in problems),
+        agents=agents,
+        sandbox=sandbox,
+        reach=look_at_reach(door.environ, settings) if sandbox.level == "bwrap" else None,
+        gate=gate if gate.installed or uses_claude else None,
+        tests=suite,
+        store=look_at_store(home, settings),
+        worker=look_at_worker(home),
+        power=look_at_power(inhibit=settings.flag("power.inhibit")),
+        clock=look_at_clock(began),
+        forge=look_at_forge(door.start, door.environ, wanted=settings.text("landing.mode") == "pr"),
+        loose=LooseFacts(paths=tuple(map(str, paths))) if (paths := loose(door.environ)) else None,
+        unheard=look_at_notices(home, settings),
+    )
+
+
+# Look whether pull requests could be opened from here. Its one rule: it asks gh alone, for no token.
+
+
+def look_at_forge(start: Path, environ: Mapping[str, str], *, wanted: bool) -> ForgeFacts | None:
+    """Say where pull requests would be opened; None where there is nowhere, and nobody `wanted` to."""
+    if shutil.which("git") is None:
+        return None
+    try:
+        address = open_forge(open_repository(start), environ).address
+    except (NotFound, GitFailed):
+        return None
+    except ForgeFailed as error:
+        return ForgeFacts(wanted=wanted, trouble=trouble_of(error)) if wanted else None
+    host = address.partition("/")[0]
+    path = environ.get("PATH", os.defpath)
+    program = shutil.which("gh", path=path)
+    if program is None and not wanted:
+        return None
+    seen = ForgeFacts(wanted=wanted, host=host, version=version_of(program, path) if program else None)
+    try:
+        Gh(host=host, environment=environ).require_login()
+    except ForgeFailed as error:
+        return replace(seen, trouble=trouble_of(error))
+    return seen

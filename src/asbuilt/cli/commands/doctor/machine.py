@@ -1,0 +1,140 @@
+"""Look at the machine: what the kernel holds, whether it sleeps, whether its clock can be believed."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.agents.awake import awake
+from asbuilt.agents.sandbox.launch import probe
+from asbuilt.cli.commands.doctor.facts import ClockFacts, PowerFacts, SandboxFacts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_ASK_TIMEOUT_S: Final = 3
+_AT_ONCE_S: Final = 0.1
+_SUPPLIES: Final = Path("/sys/class/power_supply")
+_LOGIND: Final = (
+    "busctl",
+    "get-property",
+    "org.freedesktop.login1",
+    "/org/freedesktop/login1",
+    "org.freedesktop.login1.Manager",
+    "IdleAction",
+)
+_SLEEPS: Final = frozenset({"sleep", "suspend", "hibernate", "hybrid-sleep", "suspend-then-hibernate"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """The two clocks of a machine, read together."""
+
+    wall_s: float
+    monotonic_s: float
+
+
+def look_at_sandbox(*, required: bool) -> SandboxFacts:
+    """Try the ring: a write and a connection have to be refused, now."""
+    probed = probe()
+    return SandboxFacts(
+        level=probed.level, version=probed.version, refusals=probed.reasons, required=required
+    )
+
+
+def look_at_power(*, inhibit: bool) -> PowerFacts | None:
+    """Say whether this machine sleeps when nobody touches it, and what can hold that off, by trying it.
+
+    None where nobody tells.
+    """
+    power = _sleep()
+    if power is None or not power.sleeps or not inhibit:
+        return power
+    with awake() as held_by:
+        return replace(power, held_by=held_by)
+
+
+def _sleep() -> PowerFacts | None:
+    if sys.platform == "darwin":
+        sleeps = sleeps_by_pmset(_asked(("pmset", "-g")))
+        return None if sleeps is None else PowerFacts(sleeps=sleeps, told_by="pmset")
+    if not _has_battery(_SUPPLIES):
+        return None
+    sleeps = sleeps_by_logind(_asked(_LOGIND))
+    return None if sleeps is None else PowerFacts(sleeps=sleeps, told_by="logind")
+
+
+def sleeps_by_logind(said: str) -> bool | None:
+    """Read what logind does when idle, as busctl prints a string."""
+    action = re.fullmatch(r's "([a-z-]+)"', said.strip())
+    return action[1] in _SLEEPS if action else None
+
+
+def sleeps_by_pmset(said: str) -> bool | None:
+    """Read after how many minutes macOS sleeps; 0 is never."""
+    minutes = re.search(r"^\s*sleep\s+(\d+)", said, re.MULTILINE)
+    return int(minutes[1]) > 0 if minutes else None
+
+
+def moment() -> Moment:
+    """Read both clocks; when we were put aside in between, again."""
+    while True:
+        before_s, wall_s = time.monotonic(), time.time()
+        if time.monotonic() - before_s < _AT_ONCE_S:
+            return Moment(wall_s=wall_s, monotonic_s=before_s)
+
+
+def look_at_clock(began: Moment) -> ClockFacts | None:
+    """Compare the clock with a new file's time, with our own files' times and with its own run."""
+    try:
+        with tempfile.TemporaryFile() as file:
+            file.write(b"tick")
+            file.flush()
+            ahead_s = time.time() - os.fstat(file.fileno()).st_mtime
+        installed_s = Path(__file__).stat().st_mtime
+    except OSError:
+        return None
+    now = moment()
+    passed_s = now.monotonic_s - began.monotonic_s
+    return ClockFacts(
+        ahead_of_disk_s=round(ahead_s, 1),
+        behind_us_s=round(max(0.0, installed_s - now.wall_s), 1),
+        jumped_s=round(now.wall_s - began.wall_s - passed_s, 1),
+    )
+
+
+def _has_battery(supplies: Path) -> bool:
+    kinds = [_line(supply / "type") for supply in supplies.glob("*") if _line(supply / "scope") != "Device"]
+    return "Battery" in kinds
+
+
+def _line(file: Path) -> str:
+    try:
+        return file.read_text(encoding="ascii", errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def _asked(argv: Sequence[str]) -> str:
+    program = shutil.which(argv[0])
+    if program is None:
+        return ""
+    try:
+        done = subprocess.run(  # noqa: S603 - a fixed question to the system's own program
+            [program, *argv[1:]],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_ASK_TIMEOUT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else ""

@@ -1,0 +1,141 @@
+"""Look at git, the repository around a folder, and its tests. Nothing in the checkout is written."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.agents.commands import RingProcesses
+from asbuilt.cli.commands.doctor.facts import GitFacts, SuiteFacts, Tried, Trouble
+from asbuilt.errors import AsbuiltError, GateStopped, GitFailed, NotFound, RingUnavailable
+from asbuilt.flows.checks.project import project_of
+from asbuilt.flows.environments.check_environment import Rigs
+from asbuilt.flows.environments.terms import Given
+from asbuilt.git.commits import read_commit
+from asbuilt.git.locks import need_writable
+from asbuilt.git.repository import checkouts, current_branch, open_repository, operations, resolve
+from asbuilt.library.repository import find_repository
+from asbuilt.policy.sandbox.variables import passed
+from asbuilt.proof.evidence import judge_setup, judge_tests
+from asbuilt.proof.projects.model import Suite
+from asbuilt.proof.projects.resolving import resolve_setup
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from asbuilt.flows.environments.check_environment import Rig
+    from asbuilt.git.repository import Repository
+    from asbuilt.settings import Settings
+
+_BRANCH: Final = "refs/heads/"
+_VERSION_TIMEOUT_S: Final = 10
+
+
+def look_at_git(start: Path, environ: Mapping[str, str]) -> GitFacts:
+    """Say which git there is, and how the repository stands."""
+    program = shutil.which("git", path=environ.get("PATH"))
+    if program is None:
+        return GitFacts(version=None)
+    version = _version(program)
+    try:
+        return _in_repository(open_repository(start), version)
+    except NotFound:
+        return GitFacts(version=version)
+    except GitFailed as error:
+        return GitFacts(version=version, repository=start.name, trouble=trouble_of(error))
+
+
+def look_at_tests(settings: Settings) -> SuiteFacts:
+    """Say which command proves a run, and who chose it."""
+    chosen = settings.chosen["checks.tests"]
+    return SuiteFacts(command=settings.text("checks.tests"), origin=chosen.origin.where)
+
+
+def try_tests(
+    facts: SuiteFacts,
+    start: Path,
+    *,
+    setup: str | None,
+    hidden: Path,
+    given: Given = Given(),  # noqa: B008  frozen
+) -> SuiteFacts:
+    """Run the tests as a run would: in the ring, on a clean checkout of what is committed.
+
+    `hidden` is the state folder, which no check sees; `given` is what checks get beside the checkout.
+    """
+    repository = open_repository(start)
+    commit = resolve(repository, "HEAD")
+    if not facts.command or commit is None:
+        return facts
+    tree = read_commit(repository, commit).tree
+    with tempfile.TemporaryDirectory(prefix="asbuilt-doctor-", ignore_cleanup_errors=True) as made:
+        folder = Path(made).resolve()
+        processes = RingProcesses(
+            scratch=folder / "scratch", hidden=(hidden,), environment=passed(os.environ)
+        )
+        try:
+            rigs = Rigs(folder / "setups", repository, processes, history=commit, given=given)
+            wanted = resolve_setup(setup, project_of(repository, tree), (Suite("", facts.command),))
+            with rigs.take(wanted) as rig:
+                tried = _tried(rig, tree, facts.command)
+        except (GitFailed, RingUnavailable, GateStopped) as error:
+            tried = Tried(outcome="INDETERMINATE", why=error.what)
+    return replace(facts, tried=tried)
+
+
+def _tried(rig: Rig, tree: str, command: str) -> Tried:
+    made = rig.set_up(tree)
+    if made is not None and made.ended.exit_code != 0:
+        judged = judge_setup(made.ended.exit_code, made.cut_off)
+        return Tried(outcome=judged.outcome, why=f"setup: {judged.why}")
+    ran = rig.run(tree, command)
+    ended, counts = ran.ended, ran.counts
+    judged = judge_tests(ended.exit_code, counts, truncated=ended.truncated, baseline=counts, cut=ran.cut_off)
+    return Tried(outcome=judged.outcome, why=judged.why, failing=counts.failed if counts else 0)
+
+
+def trouble_of(error: AsbuiltError) -> Trouble:
+    """Keep an error's words as a fact."""
+    return Trouble(what=error.what, why=error.why, next_step=error.next_step)
+
+
+def _version(program: str) -> str:
+    try:
+        said = subprocess.run(  # noqa: S603 - the user's own git
+            [program, "--version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_VERSION_TIMEOUT_S,
+            check=False,
+        ).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    found = re.search(rb"\d+(?:\.\d+)+", said)
+    return found[0].decode() if found else ""
+
+
+def _in_repository(repository: Repository, version: str) -> GitFacts:
+    here = next((one for one in checkouts(repository) if one.git_dir == repository.git_dir), None)
+    changed = here.git.said("status", "--porcelain=v1", "-z", "--no-renames").fields if here else []
+    branch = current_branch(repository)
+    known = find_repository(repository.root)
+    try:
+        need_writable(repository)
+        trouble = None
+    except GateStopped as error:
+        trouble = trouble_of(error)
+    return GitFacts(
+        version=version,
+        trouble=trouble,
+        repository=known.name if known else repository.root.name,
+        branch=branch.removeprefix(_BRANCH) if branch else None,
+        has_commits=resolve(repository, "HEAD") is not None,
+        changed=len(changed),
+        operations=operations(repository.git_dir),
+    )

@@ -1,0 +1,127 @@
+"""Name a rendered plugin in Claude Code's settings, and take the name out again. Pure.
+
+The one rule: two entries are ours; taken out of a file that nobody changed, it is as it was, to the byte.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from asbuilt.cli.commands.init.members import (
+    Splice,
+    inside,
+    set_member,
+    take,
+    take_section,
+    undone,
+    value_of,
+    whole,
+)
+from asbuilt.cli.commands.init.rendering import MARKETPLACE, PLUGIN
+from asbuilt.plan.markdown.source import digest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_MARKETPLACES: Final = "extraKnownMarketplaces"
+_ENABLED: Final = "enabledPlugins"
+_ENTRIES: Final = ((_ENABLED, PLUGIN), (_MARKETPLACES, MARKETPLACE))
+
+
+class AnotherMarketplace(ValueError):
+    """The settings know a marketplace of our name that is not ours."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registration:
+    """What was spliced into a settings file."""
+
+    folder: str
+    """Where the plugin is."""
+    digest: str
+    """Of the file with us in it."""
+    made: bool
+    """There was no file before."""
+    sections: tuple[str, ...]
+    """Those that were not there before."""
+    splices: tuple[Splice, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Give what a record keeps."""
+        return {
+            "folder": self.folder,
+            "digest": self.digest,
+            "made": self.made,
+            "sections": list(self.sections),
+            "splices": [list(splice) for splice in self.splices],
+        }
+
+    @classmethod
+    def of(cls, kept: Mapping[str, Any]) -> Registration:
+        """Read what a record keeps."""
+        splices = tuple(Splice(*splice) for splice in kept["splices"])
+        return cls(**{**kept, "sections": tuple(kept["sections"]), "splices": splices})
+
+
+def is_registered(text: str | None, folder: str) -> bool:
+    """Tell whether a settings file names this plugin, and has it enabled."""
+    if text is None or not text.strip():
+        return False
+    return (
+        _value(text, _MARKETPLACES, MARKETPLACE) == _entry(folder) and _value(text, _ENABLED, PLUGIN) is True
+    )
+
+
+def register(text: str | None, folder: str, kept: Registration | None) -> tuple[str, Registration]:
+    """Give the settings with the plugin in them, and what takes it out again; None: there is no file."""
+    if text is not None and kept and is_registered(text, folder):
+        return text, kept
+    before = text if text is None or kept is None else unregister(text, folder, kept)
+    after = before or ""
+    there = _value(after, _MARKETPLACES, MARKETPLACE) if after.strip() else None
+    if there not in (None, _entry(folder)):
+        raise AnotherMarketplace(str(there))
+    known = {member.key for member in whole(after).members} if after.strip() else set()
+    splices: list[Splice] = []
+    for section, key, value in ((_MARKETPLACES, MARKETPLACE, _entry(folder)), (_ENABLED, PLUGIN, True)):
+        splice = set_member(after, section, key, value)
+        if splice is not None:
+            splices.append(splice)
+            after = splice.apply(after)
+    sections = tuple(section for section, _ in _ENTRIES if section not in known)
+    return after, Registration(
+        folder=folder,
+        digest=digest(after.encode()),
+        made=before is None,
+        sections=sections,
+        splices=tuple(splices),
+    )
+
+
+def unregister(text: str, folder: str, kept: Registration | None) -> str | None:
+    """Give the settings without the plugin; None: nothing is left of a file that was made for it."""
+    if not text.strip():
+        return text
+    if kept and kept.splices and digest(text.encode()) == kept.digest:
+        return None if kept.made else undone(text, kept.splices)
+    ours = [_entry(folder), *([_entry(kept.folder)] if kept else [])]
+    there = _value(text, _MARKETPLACES, MARKETPLACE)
+    if there is not None and there not in ours:
+        return text
+    for section, key in _ENTRIES:
+        if splice := take(text, section, key):
+            text = splice.apply(text)
+            emptied = take_section(text, section) if kept and section in kept.sections else None
+            text = emptied.apply(text) if emptied else text
+    return None if kept and kept.made and not whole(text).members else text
+
+
+def _entry(folder: str) -> dict[str, object]:
+    return {"source": {"source": "directory", "path": folder}}
+
+
+def _value(text: str, section: str, key: str) -> object:
+    found = inside(text, section)
+    member = found.last(key) if found else None
+    return None if member is None else value_of(text, member)

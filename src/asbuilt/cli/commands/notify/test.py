@@ -1,0 +1,93 @@
+"""`asbuilt notify test`: send a message by every way, and say what each answered.
+
+Its one rule: no address and no secret is said, only who was asked and what came back.
+"""
+
+from __future__ import annotations
+
+import secrets
+from contextlib import closing
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from asbuilt import wiring
+from asbuilt.cli.shell.lazy import Command
+from asbuilt.cli.shell.options import Door, shared
+from asbuilt.cli.ui.messages import answer, coloured, next_command
+from asbuilt.errors import DONE, FAILED, NotFound
+from asbuilt.journal.ids import LOCAL
+from asbuilt.journal.notices import unheard
+from asbuilt.lifecycle.attention import Message, Notice
+from asbuilt.settings import load
+
+if TYPE_CHECKING:
+    from asbuilt.journal.notices import Unheard
+    from asbuilt.settings import Settings
+
+_SAID = Notice("asbuilt: this is a test", "Somebody typed asbuilt notify test.")
+
+
+class Tried(NamedTuple):
+    """What came of one way."""
+
+    way: str
+    said: str | None
+    """What kept the message from being taken; None: it was."""
+
+
+@click.command(
+    "test",
+    cls=Command,
+    examples=[
+        ("asbuilt notify test", "by every way that you have chosen"),
+        ("asbuilt notify test webhook", "by this one"),
+    ],
+)
+@click.argument("way", required=False)
+@shared(json=True)
+def command(door: Door, way: str | None) -> int:
+    """Send a message by every way, at any hour, and say what each answered."""
+    settings = load(repository=None, environ=door.environ)
+    ways = wiring.reach(settings, door.environ).ways
+    if way is not None and way not in ways:
+        raise NotFound(
+            f'no way "{way}" is chosen here',
+            why=f"There is {', '.join(ways)}." if ways else "None is chosen, and there is no desktop here.",
+            next_step="`asbuilt config set notify.ntfy URL`, or notify.webhook, or notify.slack.",
+        )
+    at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    message = Message(secrets.token_hex(8), at, (_SAID,))
+    tried = [Tried(name, one.call(message)) for name, one in ways.items() if way in (None, name)]
+    _show(door, tried, _lost(settings, door), settings.text("notify.quiet"))
+    return DONE if all(one.said is None for one in tried) else FAILED
+
+
+def _lost(settings: Settings, door: Door) -> list[Unheard]:
+    """Look up which way was last kept from being heard, by a run."""
+    journal = wiring.find_journal(settings, door.environ)
+    if journal is None:
+        return []
+    with closing(journal.store), journal.store.read() as session:
+        return unheard(session, LOCAL)
+
+
+def _show(door: Door, tried: list[Tried], lost: list[Unheard], quiet: str) -> None:
+    if door.json:
+        rows = [{"way": one.way, "taken": one.said is None, "said": one.said} for one in tried]
+        before = [asdict(one) for one in lost]
+        door.screen.emit_json({"schema": "asbuilt.notify-test/1", "ways": rows, "unheard": before})
+        return
+    pen = door.screen.out
+    for one in tried:
+        mark = pen.symbols.proven if one.said is None else pen.symbols.failed
+        answer(door, f"{coloured(pen, mark)} {one.way:<8} ", one.said or "taken")
+    for past in lost:
+        answer(door, f"{pen.symbols.note} {past.way:<8} ", f"not heard at {past.at}: {past.said}")
+    if quiet and tried:
+        answer(door, f"{pen.symbols.note} {'quiet':<8} ", f"{quiet}: what runs say then comes at their end")
+    if not tried:
+        door.screen.answer("There is no way to you: no desktop here, and none is chosen.")
+        next_command(door, "asbuilt config set notify.ntfy https://ntfy.sh/TOPIC", ", for your phone")

@@ -1,0 +1,178 @@
+"""`asbuilt plan check`: everything that is wrong with a plan, line by line, with what to do about it."""
+
+from __future__ import annotations
+
+from dataclasses import replace as replaced
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import click
+
+from asbuilt.cli.runs.check_trial import show_tried, trying
+from asbuilt.cli.shell.desk import complete_plan, desk_for, problem_counts, show_the_first_step
+from asbuilt.cli.shell.lazy import Command
+from asbuilt.cli.shell.options import Door, shared
+from asbuilt.cli.ui.screen import printable
+from asbuilt.cli.ui.words import counted
+from asbuilt.errors import DONE, FAILED, NotFound, PlanUnreadable
+from asbuilt.library.shelves import plans
+from asbuilt.library.writing import replace
+from asbuilt.plan.contract import problem_contract
+from asbuilt.plan.editing.edit import fill_in
+from asbuilt.plan.problems import Rule
+from asbuilt.proof.trying import problems_of
+from asbuilt.settings.running import command_in
+
+if TYPE_CHECKING:
+    from asbuilt.cli.shell.desk import Desk
+    from asbuilt.flows.checks.dry_run import Trying
+    from asbuilt.library.finding import Opened
+    from asbuilt.library.shelves import PlanFile
+    from asbuilt.plan.model import Plan
+    from asbuilt.plan.problems import Problem
+    from asbuilt.proof.trying import Tried
+
+_SCHEMA: Final = "asbuilt.check/1"
+
+
+class _Checked(NamedTuple):
+    """A plan and what was written into it, or why it could not be read."""
+
+    at: PlanFile
+    plan: Plan | None
+    trouble: str = ""
+    written: tuple[str, ...] = ()
+    tried: tuple[Tried, ...] | None = None
+    """What its checks do before the work; None when nobody asked."""
+
+    @property
+    def has_error(self) -> bool:
+        """Tell whether something in it stops a run."""
+        return self.plan is None or any(problem.severity == "error" for problem in self.plan.problems)
+
+
+@click.command(
+    "check",
+    cls=Command,
+    examples=[
+        ("asbuilt plan check rate-limit", "errors and warnings, with their lines"),
+        ("asbuilt plan check", "every plan of this repository"),
+        ("asbuilt plan check plans/login.md -v", "remarks too"),
+        ("asbuilt plan check rate-limit --fix", "write missing metadata as TBD"),
+        ("asbuilt plan check rate-limit --try", "run its checks before the work: do they fail?"),
+    ],
+)
+@click.argument("names", metavar="[PLAN]...", nargs=-1, shell_complete=complete_plan)
+@click.option("--fix", is_flag=True, help="write metadata that is missing as TBD; nothing else is touched")
+@click.option(
+    "--try",
+    "is_trial",
+    is_flag=True,
+    help="run the checks of open phases on what is committed, in the ring: none of them may pass yet",
+)
+@shared(json=True)
+def command(door: Door, names: tuple[str, ...], *, fix: bool, is_trial: bool) -> int:
+    """Say what is wrong with a plan. Ends with 1 when there is an error; warnings alone end with 0."""
+    desk = desk_for(door)
+    checked = [_check(desk, desk.open(name), fix=fix) for name in names] if names else _every(desk, fix=fix)
+    if is_trial:
+        with trying(door, desk) as trial:
+            checked = [_tried(desk, trial, one) for one in checked]
+    if door.json:
+        door.screen.emit_json({"schema": _SCHEMA, "plans": [_as_json(one) for one in checked]})
+    else:
+        for one in checked:
+            _show(door, one)
+        _sum_up(door, desk, checked)
+    return FAILED if any(one.has_error for one in checked) else DONE
+
+
+def _every(desk: Desk, *, fix: bool) -> list[_Checked]:
+    """Check the repository's plans, or outside of one the user's own; one that cannot be read is told of."""
+    every = plans(desk.library)
+    checked = []
+    for at in [at for at in every if at.repository] if desk.library.repository is not None else every:
+        try:
+            opened = desk.read(at)
+        except (PlanUnreadable, NotFound) as error:
+            checked.append(_Checked(at, None, error.what.removeprefix(f"{at.shown} ")))
+        else:
+            checked.append(_check(desk, opened, fix=fix))
+    return checked
+
+
+def _check(desk: Desk, opened: Opened, *, fix: bool) -> _Checked:
+    at, plan = opened.at, opened.plan
+    edit = fill_in(plan) if fix else None
+    if edit is None or not edit.splices:
+        return _Checked(at, plan)
+    data, _ = edit.apply(plan.source.data)
+    replace(at.file, data, expected=plan.digest, name=at.shown)
+    before = {problem.message for problem in plan.problems if problem.rule is Rule.MISSING_METADATA}
+    again = desk.read(at).plan
+    left = {problem.message for problem in again.problems}
+    written = sorted(f"{message.removeprefix('has no ')}: TBD" for message in before - left)
+    return _Checked(at, again, written=tuple(written))
+
+
+def _tried(desk: Desk, trial: Trying, checked: _Checked) -> _Checked:
+    if checked.plan is None:
+        return checked
+    tried = tuple(trial.tried(checked.plan, setup=command_in(desk.settings, "checks.setup")))
+    problems = tuple(sorted((*checked.plan.problems, *problems_of(tried))))
+    return checked._replace(plan=replaced(checked.plan, problems=problems), tried=tried)
+
+
+def _show(door: Door, checked: _Checked) -> None:
+    screen, plan = door.screen, checked.plan
+    path = printable(checked.at.shown)
+    if plan is None:
+        screen.answer(f"{path}: {screen.out.red('error')}: {printable(checked.trouble)}")
+        return
+    if checked.written:
+        for row in screen.out.hanging(f"{path}: wrote ", ", ".join(checked.written), commands=False):
+            screen.answer(row)
+    listed = [problem for problem in plan.problems if problem.severity != "info" or screen.verbose]
+    for problem in listed:
+        for row in _rows(door, path, problem):
+            screen.answer(row)
+    if checked.tried is not None:
+        show_tried(door, checked.tried)
+    counts = problem_counts(plan)
+    phases = counted(len(plan.phases), "phase")
+    remarks = sum(problem.severity == "info" for problem in plan.problems)
+    hidden = f"; {counted(remarks, 'remark')} with -v" if remarks and not screen.verbose else ""
+    if counts:
+        screen.answer(f"{counts} in {phases}{hidden}.")
+    else:
+        screen.answer(f"{path}: no problems in {phases}{hidden}.")
+
+
+def _sum_up(door: Door, desk: Desk, checked: list[_Checked]) -> None:
+    if not checked:
+        door.screen.answer("No plans here to check.")
+        show_the_first_step(door, desk)
+    if len(checked) > 1:
+        wrong = sum(one.has_error for one in checked)
+        said = f"{wrong} with errors" if wrong else "none with errors"
+        door.screen.answer(f"{len(checked)} plans, {said}.")
+
+
+def _rows(door: Door, path: str, problem: Problem) -> list[str]:
+    pen = door.screen.out
+    style = {"error": pen.red, "warning": pen.yellow}.get(problem.severity.value, pen.dim)
+    head = f"{path}:{problem.line}: {style(problem.severity.value)}: {printable(problem.message)}"
+    return [head, *pen.hanging("  ", f"{problem.advice} [{problem.rule}]", commands=False)]
+
+
+def _as_json(checked: _Checked) -> dict[str, Any]:
+    at, plan = checked.at, checked.plan
+    shown: dict[str, Any] = {"path": at.shown, "slug": at.slug}
+    if plan is None:
+        return {**shown, "trouble": checked.trouble}
+    return {
+        **shown,
+        "phases": len(plan.phases),
+        "written": list(checked.written),
+        "problems": [problem_contract(problem) for problem in plan.problems],
+        **({} if checked.tried is None else {"tried": [one.plain for one in checked.tried]}),
+    }

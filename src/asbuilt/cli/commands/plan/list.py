@@ -1,0 +1,127 @@
+"""`asbuilt plan list`: every plan on the shelves and how far it is. It reads, and leaves nothing unsaid."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import click
+
+from asbuilt.cli.shell.desk import Desk, desk_for, show_the_first_step
+from asbuilt.cli.shell.lazy import Command
+from asbuilt.cli.shell.options import Door, shared
+from asbuilt.cli.ui.columns import cut_path, pad, shorten, width
+from asbuilt.cli.ui.screen import WIDTH, printable
+from asbuilt.errors import NotFound, PlanUnreadable
+from asbuilt.library.shelves import plans
+
+if TYPE_CHECKING:
+    from asbuilt.cli.ui.screen import Screen
+    from asbuilt.library.shelves import PlanFile
+    from asbuilt.plan.model import Plan
+
+_SCHEMA: Final = "asbuilt.plans/1"
+_NAME_WIDTH: Final = 30
+_NEXT_WIDTH: Final = 8
+
+
+class _Row(NamedTuple):
+    """A plan, or why it could not be read."""
+
+    at: PlanFile
+    plan: Plan | None
+    trouble: str | None
+    changed: datetime | None
+
+
+@click.command(
+    "list",
+    cls=Command,
+    examples=[
+        ("asbuilt plan list", "every plan here, and how far it is"),
+        ("asbuilt plan list --json", "the same, for a script"),
+    ],
+)
+@shared(json=True)
+def command(door: Door) -> None:
+    """List every plan here and how far it is."""
+    desk = desk_for(door)
+    rows = [_row(desk, at) for at in plans(desk.library)]
+    if door.json:
+        door.screen.emit_json({"schema": _SCHEMA, "plans": [_as_json(row) for row in rows]})
+    elif rows:
+        _show(door, rows)
+    else:
+        door.screen.answer("No plans here yet.")
+        show_the_first_step(door, desk)
+
+
+def _row(desk: Desk, at: PlanFile) -> _Row:
+    try:
+        changed = datetime.fromtimestamp(at.file.stat().st_mtime, UTC)
+        return _Row(at, desk.read(at).plan, None, changed)
+    except (PlanUnreadable, NotFound) as error:
+        return _Row(at, None, error.what.removeprefix(f"{at.shown} "), None)
+    except OSError as error:
+        return _Row(at, None, (error.strerror or "cannot be read").lower(), None)
+
+
+def _show(door: Door, rows: list[_Row]) -> None:
+    screen, symbols = door.screen, door.screen.out.symbols
+    slugs = [row.at.slug for row in rows]
+    # What cannot be typed as a name, or names two plans, is shown by its path.
+    names = [
+        row.at.slug if row.at.slug and slugs.count(row.at.slug) == 1 else printable(row.at.shown)
+        for row in rows
+    ]
+    names = [cut_path(name, _NAME_WIDTH, symbols) for name in names]
+    cells = [("PLAN", "MARKED", "NEXT", "CHANGED", "TITLE")]
+    for name, row in zip(names, rows, strict=True):
+        if row.plan is not None:
+            progress, following = row.plan.progress, printable(row.plan.next or "-")
+            done = f"{progress.done} of {progress.total}" if progress.total else "-"
+            following = shorten(following, _NEXT_WIDTH, symbols)
+            cells.append((name, done, following, _when(row.changed), printable(row.plan.title)))
+    widths = [max(width(line[at]) for line in cells) for at in range(4)]
+    for line in cells:
+        lead = "  ".join(pad(cell, columns) for cell, columns in zip(line, widths, strict=False))
+        screen.answer(shorten(f"{lead}  {line[4]}", WIDTH, symbols).rstrip())
+    _show_trouble(screen, rows)
+
+
+def _show_trouble(screen: Screen, rows: list[_Row]) -> None:
+    lead = f"{screen.out.symbols.note} "
+    for row in rows:
+        if row.plan is None:
+            for line in screen.out.hanging(lead, f"{row.at.shown} {row.trouble}", commands=False):
+                screen.answer(line)
+        elif not row.at.slug:
+            said = f"{row.at.shown} cannot be typed as a name; rename it: a-z, digits and hyphens."
+            for line in screen.err.hanging(lead, said, commands=False):
+                screen.talk(line)
+
+
+def _when(changed: datetime | None) -> str:
+    if changed is None:
+        return "-"
+    local = changed.astimezone()
+    today = datetime.now(UTC).astimezone().date()
+    return f"{local:%H:%M}" if local.date() == today else f"{local:%d %b %Y}"
+
+
+def _as_json(row: _Row) -> dict[str, object]:
+    plan = row.plan
+    shown: dict[str, object] = {"path": row.at.shown, "slug": row.at.slug}
+    if plan is None:
+        return {**shown, "trouble": row.trouble}
+    return {
+        **shown,
+        "title": plan.title,
+        "format": plan.format.value,
+        "status": plan.status,
+        "digest": plan.digest,
+        "intent": plan.intent,
+        "next": plan.next,
+        "progress": {"done": plan.progress.done, "total": plan.progress.total},
+        "changed_at": f"{row.changed:%Y-%m-%dT%H:%M:%SZ}" if row.changed else None,
+    }

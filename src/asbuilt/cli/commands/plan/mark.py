@@ -1,0 +1,199 @@
+"""`asbuilt plan mark`: state in the file how far something is. The rest of the file keeps every byte.
+
+In a repository the journal is told too, as a person's word: a later run reads both.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import click
+
+from asbuilt.cli.shell.desk import complete_phase, complete_plan, desk_for
+from asbuilt.cli.shell.lazy import Command
+from asbuilt.cli.shell.options import Door, shared
+from asbuilt.cli.shell.site import asker, open_site
+from asbuilt.cli.ui.screen import printable
+from asbuilt.errors import EditRefused, UsageWrong
+from asbuilt.events.phases import PhaseMarked
+from asbuilt.events.plans import PlanCompleted
+from asbuilt.journal.events import append, open_plan
+from asbuilt.journal.ids import LOCAL, Address, new_id
+from asbuilt.library.writing import Change, replace_all
+from asbuilt.plan.editing.edit import complete, mark_item, mark_phase, the_phase
+from asbuilt.plan.model import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from asbuilt.library.finding import Opened
+    from asbuilt.library.shelves import PlanFile
+    from asbuilt.plan.markdown.splice import Edit
+    from asbuilt.plan.model import Plan
+
+    _Change = tuple[PlanFile, Plan, Edit]
+    from collections.abc import Iterator
+
+    from asbuilt.cli.shell.options import Door
+    from asbuilt.library.shelves import PlanFile
+
+_NOT_PROVEN: Final = "Marked, not proven: no check was run."
+_STATUSES: Final = {
+    "pending": Status.PENDING,
+    "in-progress": Status.IN_PROGRESS,
+    "in_progress": Status.IN_PROGRESS,
+    "done": Status.DONE,
+    "blocked": Status.BLOCKED,
+}
+
+
+class _Wish(NamedTuple):
+    """What is to be stated of one phase."""
+
+    phase: str
+    status: Status
+    item: int | None
+    items: bool
+    commit: str | None
+    note: str | None
+
+
+@click.command(
+    "mark",
+    cls=Command,
+    examples=[
+        ("asbuilt plan mark rate-limit 2a done", "one phase"),
+        ("asbuilt plan mark rate-limit 2a done --commit a1b2c3d", "with the commit that did it"),
+        ("asbuilt plan mark rate-limit 2a done --item 3", "one of its work items"),
+        ("asbuilt plan mark rate-limit --complete", "the whole plan"),
+    ],
+)
+@click.argument("plan", shell_complete=complete_plan)
+@click.argument("phase", required=False, shell_complete=complete_phase)
+@click.argument("status", required=False, type=click.Choice(list(_STATUSES)))
+@click.option("--commit", metavar="HASH", help="the commit that did it")
+@click.option("--note", metavar="TEXT", help="a remark, where the plan has a place for one")
+@click.option("--item", type=int, metavar="N", help="only the Nth work item of the phase")
+@click.option("--items", is_flag=True, help="its work items' boxes too")
+@click.option("--complete", "whole", is_flag=True, help="state that the whole plan is complete, and when")
+@shared(json=False)
+def command(  # noqa: PLR0913 - click passes each option by its name
+    door: Door,
+    plan: str,
+    phase: str | None,
+    status: str | None,
+    *,
+    commit: str | None,
+    note: str | None,
+    item: int | None,
+    items: bool,
+    whole: bool,
+) -> None:
+    """Mark a phase, an item or the plan in the file, in the manner that the file already uses."""
+    if whole == (phase is not None) or (phase is not None and status is None):
+        raise UsageWrong(
+            "mark takes a phase and its status, or --complete",
+            why="Nothing is marked by guessing.",
+            next_step=f"`asbuilt plan mark {plan} 1 done`, or `asbuilt plan mark {plan} --complete`",
+        )
+    opened = desk_for(door).open(plan)
+    if phase is None or status is None:
+        _refuse("--complete", {"--commit": commit, "--note": note, "--item": item, "--items": items})
+        with told(door, opened.at, PlanCompleted(status="complete", by="hand")):
+            _write([(opened.at, opened.plan, complete(opened.plan, datetime.now(UTC)))])
+        door.screen.answer(f"{printable(opened.at.shown)}: the plan is marked complete.")
+        door.screen.talk(_NOT_PROVEN)
+        return
+    if item is not None:
+        _refuse("--item", {"--items": items})
+    _mark(door, opened, _Wish(phase, _STATUSES[status], item, items, commit, note))
+
+
+def _refuse(option: str, others: Mapping[str, object]) -> None:
+    """Refuse options that would be left aside without a word."""
+    given = [name for name, value in others.items() if value not in (None, False)]
+    if given:
+        raise UsageWrong(
+            f"{option} does not go with {', '.join(given)}",
+            why="One of them would be left aside; nothing was written.",
+            next_step="Mark one after the other.",
+        )
+
+
+def _mark(door: Door, opened: Opened, wish: _Wish) -> None:
+    phase = the_phase(opened.plan, wish.phase)
+    edit, left_out = _edit(opened.plan, wish)
+    edits = [(opened.at, opened.plan, edit)]
+    if opened.companion is not None and wish.item is None:
+        more, missing = _beside(*opened.companion, wish)
+        edits += more
+        left_out += missing
+    mark = PhaseMarked(phase=phase.id, status=wish.status.value, item=wish.item, by="hand")
+    with told(door, opened.at, mark):
+        changed = _write(edits)
+    screen = door.screen
+    name = f"phase {phase.id}" if wish.item is None else f"item {wish.item} of phase {phase.id}"
+    words = wish.status.value.replace("_", " ")
+    if changed:
+        places = ", ".join(printable(at.shown) for at in changed)
+        screen.answer(f"{places}: {name} is marked {words}.")
+    else:
+        screen.answer(f"{printable(opened.at.shown)}: {name} is marked {words} already.")
+    for what in left_out:
+        for row in screen.err.hanging(f"{screen.err.symbols.note} ", f"Not written: {what}.", commands=False):
+            screen.talk(row)
+    if changed and wish.status is Status.DONE:
+        screen.talk(_NOT_PROVEN)
+
+
+def _edit(plan: Plan, wish: _Wish) -> tuple[Edit, tuple[str, ...]]:
+    if wish.item is None:
+        marked = mark_phase(
+            plan, wish.phase, wish.status, commit=wish.commit, note=wish.note, items=wish.items
+        )
+        return marked.edit, marked.left_out
+    if wish.status not in (Status.DONE, Status.PENDING):
+        raise UsageWrong(
+            f"an item is done or pending, not {wish.status.value.replace('_', ' ')}",
+            why="A box has two states.",
+            next_step="Mark the phase instead, without --item.",
+        )
+    edit = mark_item(plan, wish.phase, wish.item, done=wish.status is Status.DONE, commit=wish.commit)
+    return edit, ("the note: an item has no place for one",) if wish.note else ()
+
+
+def _beside(at: PlanFile, plan: Plan, wish: _Wish) -> tuple[list[_Change], tuple[str, ...]]:
+    """Mark the phase in the progress document too; second, what could not be stated there."""
+    if all(phase.id != wish.phase.lower() for phase in plan.phases):
+        return [], (f"{at.shown} does not speak of phase {wish.phase}",)
+    try:
+        marked = mark_phase(plan, wish.phase, wish.status, commit=wish.commit, note=wish.note)
+    except EditRefused as error:
+        return [], (f"{at.shown} stays as it is: {error.what}",)
+    return [(at, plan, marked.edit)], tuple(f"in {at.shown}, {what}" for what in marked.left_out)
+
+
+def _write(edits: list[_Change]) -> list[PlanFile]:
+    """Write all edits or none, and name the files that changed."""
+    changing = [(at, plan.source.data, edit) for at, plan, edit in edits if edit.splices]
+    replace_all([Change(at.file, data, edit.apply(data)[0], at.shown) for at, data, edit in changing])
+    return [at for at, _, _ in changing]
+
+
+# Tell the journal what a person marks by hand. A mark and its record stand together, or neither does.
+
+
+@contextmanager
+def told(door: Door, at: PlanFile, mark: PhaseMarked | PlanCompleted) -> Iterator[None]:
+    """Write the event of a mark around the writing of its file: what fails there leaves no event."""
+    if not at.repository:
+        yield
+        return
+    site = open_site(door)
+    address = Address(LOCAL, site.repo, at.shown)
+    with site.journal.store.write() as session:
+        open_plan(session, address, at.slug)
+        append(session, address, mark, key=f"mark/{new_id()}", actor=asker(door).actor)
+        yield

@@ -1,0 +1,63 @@
+"""`asbuilt plan open`: a plan in the person's own editor, then what changed. Only the editor writes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from asbuilt.cli.shell.desk import complete_plan, desk_for, next_command, problem_counts
+from asbuilt.cli.shell.lazy import Command
+from asbuilt.cli.shell.options import Door, shared
+from asbuilt.cli.ui.editor import edit
+from asbuilt.cli.ui.screen import printable
+from asbuilt.cli.ui.words import counted
+from asbuilt.errors import DONE, FAILED, UsageWrong
+
+if TYPE_CHECKING:
+    from asbuilt.cli.shell.desk import Desk
+    from asbuilt.library.finding import Opened
+
+
+@click.command(
+    "open",
+    cls=Command,
+    examples=[
+        ("asbuilt plan open rate-limit", "in $VISUAL or $EDITOR"),
+        ("EDITOR='code --wait' asbuilt plan open rate-limit", "in another one"),
+    ],
+)
+@click.argument("plan", shell_complete=complete_plan)
+@shared(json=False)
+def command(door: Door, plan: str) -> int:
+    """Edit a plan in your own editor, then hear what changed."""
+    if not door.may_ask:
+        raise UsageWrong(
+            "plan open needs a terminal",
+            why="An editor without anybody in front of it would wait for ever.",
+            next_step="Edit the file directly, then `asbuilt plan check`.",
+        )
+    desk = desk_for(door)
+    before = desk.open(plan)
+    failure = edit(door, before.at.file, name=before.at.shown)
+    after = desk.read(before.at)
+    _tell(door, desk, before, after)
+    if not failure:
+        return DONE
+    door.screen.talk(failure)
+    return FAILED
+
+
+def _tell(door: Door, desk: Desk, before: Opened, after: Opened) -> None:
+    screen, path, plan = door.screen, printable(after.at.shown), after.plan
+    if before.plan.digest == plan.digest:
+        screen.answer(f"{path} is unchanged.")
+        return
+    if before.plan.intent == plan.intent:
+        screen.answer(f"{path}: only marks changed; what the plan wants is the same.")
+    else:
+        screen.answer(f"{path}: what the plan wants has changed.")
+    problems = problem_counts(plan)
+    screen.answer(f"{counted(len(plan.phases), 'phase')}, {problems or 'no problems'}.")
+    if problems:
+        next_command(door, f"asbuilt plan check {desk.name_of(after.at)}")

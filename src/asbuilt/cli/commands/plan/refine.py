@@ -1,0 +1,320 @@
+"""`asbuilt plan refine`: change what is open of a plan, see it, approve it. What is done keeps every byte."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
+
+import click
+
+from asbuilt import wiring
+from asbuilt.cli.runs.check_trial import show_tried, trying
+from asbuilt.cli.runs.decisions import decide
+from asbuilt.cli.runs.drafts import change_rows
+from asbuilt.cli.runs.refined import refinements_of
+from asbuilt.cli.runs.terms import with_team
+from asbuilt.cli.shell.desk import complete_plan, next_command, problem_counts
+from asbuilt.cli.shell.lazy import Command
+from asbuilt.cli.shell.options import Door, shared
+from asbuilt.cli.shell.site import asker, open_site
+from asbuilt.cli.ui.editor import edit
+from asbuilt.cli.ui.messages import answer
+from asbuilt.cli.ui.screen import printable
+from asbuilt.cli.ui.words import counted
+from asbuilt.errors import DONE, GATE_STOPPED, WAITS_FOR_APPROVAL, AsbuiltError, GateStopped, UsageWrong
+from asbuilt.events.options import RunOptions
+from asbuilt.flows.authoring.redraft import AgentRedrafting
+from asbuilt.flows.authoring.refinement import Wish
+from asbuilt.journal import approvals
+from asbuilt.journal.ids import LOCAL
+from asbuilt.library.reading import read_bytes
+from asbuilt.lifecycle.approval import Ask, Await, File, GiveUp, Rewrite
+from asbuilt.lifecycle.run.team import agent_of
+from asbuilt.pages.drafts import changes
+from asbuilt.plan.editing.refinement import changed_phases
+from asbuilt.plan.problems import Severity
+from asbuilt.plan.reader import read
+from asbuilt.proof.trying import problems_of
+from asbuilt.settings.running import command_in, with_sandbox
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from asbuilt.cli.shell.site import Site
+    from asbuilt.flows.authoring.refinement import Refinements, Refining
+    from asbuilt.library.finding import Opened
+    from asbuilt.plan.model import Plan
+    from asbuilt.plan.problems import Problem
+    from asbuilt.ports import Redrafting
+    from asbuilt.proof.trying import Tried
+
+_SHOWN = 200
+"""Lines of a difference that are shown; the whole text is in the inbox."""
+
+
+class _FromFile(NamedTuple):
+    """A text that somebody has written already."""
+
+    by: str
+    file: str
+
+    def redraft(self, text: bytes, change: str) -> bytes:
+        del text, change
+        if self.file == "-":
+            return sys.stdin.buffer.read()
+        return read_bytes(Path(self.file), name=self.file)
+
+
+class _FromEditor(NamedTuple):
+    """A person who writes it now, in a copy; one that was refused before is gone on with."""
+
+    by: str
+    door: Door
+    copy: Path
+
+    def redraft(self, text: bytes, change: str) -> bytes:
+        del change
+        if not self.copy.exists():
+            self.copy.parent.mkdir(mode=0o700, exist_ok=True)
+            self.copy.write_bytes(text)
+        edit(self.door, self.copy, name=str(self.copy))
+        return self.copy.read_bytes()
+
+
+class _Work(NamedTuple):
+    """What one command works on."""
+
+    door: Door
+    site: Site
+    opened: Opened
+    refinements: Refinements
+
+    @property
+    def name(self) -> str:
+        """Return what can be typed for the plan."""
+        return self.site.desk.name_of(self.opened.at)
+
+    @property
+    def copy(self) -> Path:
+        """Where a person's text is kept until it is a draft."""
+        return self.site.journal.home.edits / f"refine-{self.site.repo}-{self.opened.at.slug}.md"
+
+
+@click.command(
+    "refine",
+    cls=Command,
+    examples=[
+        ('asbuilt plan refine rate-limit "Redis, not memcached"', "write it in your editor"),
+        ('asbuilt plan refine rate-limit -m "Redis, not memcached"', "let the agent that plans write it"),
+        ('asbuilt plan refine rate-limit "one phase more" --from new.md', "take the new text from a file"),
+        ("asbuilt plan refine rate-limit", "go on: ask again, or write what was approved"),
+    ],
+)
+@click.argument("plan", shell_complete=complete_plan)
+@click.argument("change", required=False, metavar="[WHAT CHANGES]")
+@click.option(
+    "--from", "source", metavar="FILE", help="the new text of the plan; -: standard input", type=click.Path()
+)
+@click.option("-m", "wanted", metavar="WHAT CHANGES", help="let the agent that plans write it (roles.plan)")
+@click.option("--agent", metavar="NAME", help="with -m: another agent")
+@click.option(
+    "--script",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False),
+    help="with -m: what the scripted agent plays",
+)
+@click.option("--try", "is_trial", is_flag=True, help="run the checks of open phases before you are asked")
+@shared(json=True)
+def command(
+    door: Door,
+    plan: str,
+    *,
+    is_trial: bool,
+    **given: Any,  # noqa: ANN401 - click passes each option by its name
+) -> int:
+    """Change the open phases of a plan. Completed ones keep their text and their marks, whatever is written.
+
+    What changes is shown and waits for a yes; the file is written then, and a run accepts only that text.
+    """
+    site = open_site(door)
+    opened = site.desk.open(plan)
+    work = _Work(door, site, opened, refinements_of(site, opened.at.shown))
+    change, source, wanted = (given[name] for name in ("change", "source", "wanted"))
+    if wanted is not None:
+        if change is not None or source is not None or not wanted.strip():
+            raise UsageWrong(
+                "-m says what changes, and the agent writes it",
+                why="Of two texts, or two wishes, nobody knows which one you mean.",
+                next_step=f'`asbuilt plan refine {plan} -m "what changes"`',
+            )
+        return _propose(work, wanted, _agent(work, given["agent"], given["script"]), is_trial=is_trial)
+    if not (change or "").strip():
+        if source is not None:
+            raise UsageWrong(
+                "say in a few words what changes",
+                why="Whoever approves it is shown that, and the journal keeps it.",
+                next_step=f'`asbuilt plan refine {plan} "what changes" --from {source}`',
+            )
+        return _go_on(work)
+    return _propose(work, change or "", _author(work, source), is_trial=is_trial)
+
+
+def _author(work: _Work, source: str | None) -> Redrafting:
+    by = asker(work.door).actor
+    if source is not None:
+        return _FromFile(by, source)
+    if not work.door.may_ask:
+        raise UsageWrong(
+            "nobody is here to write the new text",
+            why="An editor without anybody in front of it would wait for ever.",
+            next_step=f'`asbuilt plan refine {work.name} -m "what changes"` lets an agent write it;'
+            " --from FILE takes it from a file.",
+        )
+    return _FromEditor(by, work.door, work.copy)
+
+
+def _agent(work: _Work, agent: str | None, script: str | None) -> Redrafting:
+    """Let the agent that plans write it, in a checkout of what is committed."""
+    door, site, settings = work.door, work.site, work.site.desk.settings
+    options = with_team(RunOptions(), settings, door.environ, agent=agent, script=script)
+    door.screen.talk(printable(f"{agent_of(options, 'plan')} writes it, read-only."))
+    return AgentRedrafting(
+        attempts=wiring.attempts(site.journal.home),
+        home=site.journal.home,
+        repository=site.repository,
+        repo=site.repo,
+        options=with_sandbox(options, settings),
+        environ=door.environ,
+        done=work.refinements.done(work.opened.plan),
+        judge=lambda text: _need_change(work, _refined(work, text)),
+        write_down=partial(work.refinements.write_down, work.opened.at.slug),
+    )
+
+
+def _need_change(work: _Work, after: Plan) -> None:
+    if after.intent == work.opened.plan.intent:
+        raise GateStopped(
+            "the new text wants what the plan wants already",
+            why="A change was asked for, and phases that are done cannot be where it is.",
+            next_step="Change an open phase, or add one.",
+        )
+
+
+def _propose(work: _Work, change: str, author: Redrafting, *, is_trial: bool) -> int:
+    before = work.opened.plan
+    text = author.redraft(before.source.data, change)
+    try:
+        after = _refined(work, text)
+        tried = _tried(work, after) if is_trial else None
+    except AsbuiltError:
+        if work.copy.exists():
+            work.door.screen.talk(
+                printable(f"Your text is kept: {work.copy}. The same command opens it again.")
+            )
+        raise
+    if after.intent == before.intent:
+        work.copy.unlink(missing_ok=True)
+        return _told(work, "unchanged", "what the plan wants is the same; nothing was written.", DONE)
+    if not work.door.json:
+        _show(work.door, before, after)
+    actor, root = asker(work.door).actor, str(work.site.repository.root)
+    wish = Wish(work.opened.at.slug, change, actor, root)
+    asked = work.refinements.propose(before, after, wish, by=author.by, tried=tried)
+    work.copy.unlink(missing_ok=True)
+    return _put(work, asked.number, phases=changed_phases(before, after))
+
+
+def _refined(work: _Work, text: bytes) -> Plan:
+    desk = work.site.desk
+    data = work.refinements.refined(work.opened.plan, text)
+    after = read(data, ui_patterns=desk.ui_patterns, length=desk.length)
+    _need_no_error(after.problems)
+    return after
+
+
+def _tried(work: _Work, after: Plan) -> list[Tried]:
+    desk, done = work.site.desk, work.refinements.done(work.opened.plan)
+    with trying(work.door, desk) as trial:
+        tried = trial.tried(after, setup=command_in(desk.settings, "checks.setup"), done=done)
+    if not work.door.json:
+        show_tried(work.door, tried)
+    _need_no_error(problems_of(tried))
+    return tried
+
+
+def _need_no_error(problems: Sequence[Problem]) -> None:
+    errors = [problem for problem in problems if problem.severity is Severity.ERROR]
+    if errors:
+        raise GateStopped(
+            f"the new text has {counted(len(errors), 'error')}: line {errors[0].line}: {errors[0].message}",
+            why="A run would work, and prove, against a text that contradicts itself.",
+            next_step=errors[0].advice,
+        )
+
+
+def _show(door: Door, before: Plan, after: Plan) -> None:
+    """Show what would change: by phase, then line by line."""
+    pen = door.screen.out
+    found = [f"{phase} {word}" for phase, word in changed_phases(before, after).items()]
+    answer(door, "Phases  ", ", ".join(found) or "none; only the text around them")
+    for row in change_rows(pen, changes(before.source.lines, after.source.lines), most=_SHOWN):
+        door.screen.answer(row)
+    door.screen.talk(f"plan check: {problem_counts(after) or 'clean'}")
+
+
+def _put(work: _Work, number: int, **more: Any) -> int:  # noqa: ANN401 - JSON values
+    """Put a question to the person at the terminal, or leave it in the inbox."""
+    door, site = work.door, work.site
+    with site.journal.store.read() as session:
+        asked = approvals.named(session, LOCAL, site.repo, number)
+    is_here = door.may_ask and door.screen.err.is_live and not door.json
+    if asked is not None and is_here and decide(door, site, asked):
+        # A yes has written the file, and said so.
+        last = work.refinements.last()
+        return DONE if last is None or last.step is None else _go_on(work)
+    said = f"a{number} waits for a yes; the file is as it was."
+    code = _told(work, "waits", said, WAITS_FOR_APPROVAL, question=f"a{number}", **more)
+    next_command(door, f"asbuilt approve yes a{number}", f", or `asbuilt approve show a{number}`")
+    return code
+
+
+def _go_on(work: _Work) -> int:
+    """Go on with the newest refinement: write it, ask again, or say what became of it."""
+    last = work.refinements.last()
+    if last is None or last.step is None:
+        raise UsageWrong(
+            f"no refinement of {work.name} waits",
+            why="Nothing was said about what is to change.",
+            next_step=f'`asbuilt plan refine {work.name} "what changes"`',
+        )
+    match last.step:
+        case File():
+            return _file(work, last)
+        case Await(question):
+            return _put(work, int(question.name[1:]))
+        case Rewrite(question) | GiveUp(question):
+            reason = f": {question.note}" if question.note else ""
+            return _told(work, "declined", f"{question.name} was declined{reason}.", GATE_STOPPED)
+        case Ask():
+            return _told(work, "declined", "it was declined, without a reason.", GATE_STOPPED)
+        case _:
+            assert_never(last.step)
+
+
+def _file(work: _Work, last: Refining) -> int:
+    at, actor = work.opened.at, asker(work.door).actor
+    approved = work.refinements.file(last, work.opened.plan, at.file, name=at.shown, actor=actor)
+    said = f"written as {approved.by if approved else actor} approved it, and not committed."
+    return _told(work, "filed", said, DONE)
+
+
+def _told(work: _Work, state: str, said: str, code: int, **more: Any) -> int:  # noqa: ANN401 - JSON values
+    door, at = work.door, work.opened.at
+    if door.json:
+        shown = {"schema": "asbuilt.refinement/1", "plan": at.shown, "state": state, **more, "exit": code}
+        door.screen.emit_json(shown)
+    else:
+        answer(door, "", f"{at.shown}: {said}")
+    return code

@@ -1,0 +1,175 @@
+"""`asbuilt report`: what a run promised, what is proven of it, and what to know; on a screen, or as a page.
+
+The one rule: nothing is written into a checkout unless somebody names the folder.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from asbuilt.cli.commands.status import views_here
+from asbuilt.cli.shell.lazy import Command
+from asbuilt.cli.shell.options import Door, shared
+from asbuilt.cli.shell.reading import complete_address, look, look_for
+from asbuilt.cli.ui.clock import at, lasting, parsed, stamp, zone_of
+from asbuilt.cli.ui.failure import helping, show_failures
+from asbuilt.cli.ui.messages import advise, answer, headline, next_command
+from asbuilt.cli.ui.page_files import copy_to, keep, show
+from asbuilt.cli.ui.screen import printable
+from asbuilt.cli.ui.words import counted, listed
+from asbuilt.errors import DONE, NotFound
+from asbuilt.flows.report import account_of
+from asbuilt.flows.run.record import Record
+from asbuilt.journal.queries.overview import facts_of
+from asbuilt.lifecycle.run.facts import is_planning
+from asbuilt.lifecycle.status.report import notes, sums
+from asbuilt.pages.telling import Page
+
+if TYPE_CHECKING:
+    from asbuilt.cli.shell.reading import Looking
+    from asbuilt.journal.runs import Run
+    from asbuilt.lifecycle.run.facts import Landed, RunFacts
+    from asbuilt.lifecycle.status.report import Account
+
+
+@click.command(
+    "report",
+    cls=Command,
+    examples=[
+        ("asbuilt report", "the newest run here"),
+        ("asbuilt report rate-limit", "the newest run of a plan"),
+        ("asbuilt report rate-limit --open", "the whole account as a page, in your browser"),
+        ("asbuilt report rate-limit.1 --to ~/reports", "the page as HTML and as Markdown, copied there"),
+        ("asbuilt report rate-limit.1 --markdown", "the page on the screen, for a pull request"),
+    ],
+)
+@click.argument("plan", required=False, shell_complete=complete_address)
+@click.option("--open", "is_opened", is_flag=True, help="show the page in a browser")
+@click.option("--to", "folder", metavar="DIR", help="copy the page into a folder")
+@click.option("--markdown", is_flag=True, help="print the page as Markdown")
+@shared(json=True)
+def command(door: Door, plan: str | None, *, is_opened: bool, folder: str | None, markdown: bool) -> int:
+    """Show what a run promised, what asbuilt has proven of it, and what to know before you trust it."""
+    looking, run = _found(door, plan)
+    if is_planning(run.options.kind):
+        slug, is_written = run.options.slug, run.state == "done"
+        raise NotFound(
+            f"{slug}.{run.number} {'has written' if is_written else 'is to write'} a plan, and no run of it"
+            " has begun",
+            why="A report is about what a run promised and proved.",
+            next_step=f"`asbuilt log {slug}` shows how the plan came; `asbuilt run {slug}` begins."
+            if is_written
+            else f"`asbuilt why {slug}` says how that stands.",
+        )
+    facts, account = _told(looking, run)
+    page = Page(account, zone_of(looking.moment.now))
+    files = []
+    if is_opened:
+        files.append(keep(page, looking.journal.home.runs / run.run))
+    if folder is not None:
+        files += copy_to(page, (door.start / folder).resolve(), account.name)
+    if door.json:
+        told = {**_json(run, facts, account), "files": [str(file) for file in files]}
+        door.screen.emit_json({"schema": "asbuilt.report/1", **told})
+    elif markdown:
+        for line in printable(page.markdown, lines=True).removesuffix("\n").split("\n"):
+            door.screen.answer(line)
+    elif files:
+        for file in files:
+            door.screen.answer(printable(str(file)))
+    else:
+        _show(door, looking, run, facts, account)
+    if is_opened and not show(files[0], door.environ):
+        door.screen.talk(f"{door.screen.err.symbols.note} No browser could be started here: open that file.")
+    return DONE
+
+
+def _told(looking: Looking, run: Run) -> tuple[RunFacts, Account]:
+    record = Record(run=run, store=looking.journal.store, blobs=looking.journal.blobs)
+    with looking.journal.store.read() as session:
+        now, facts = session.now, facts_of(session, looking.journal.blobs, run)
+    account = account_of(record, facts, looking.journal.home.workspaces / run.repo / run.run, now)
+    return facts, account if run.is_over else account._replace(state=run.state)
+
+
+def _found(door: Door, plan: str | None) -> tuple[Looking, Run]:
+    if plan is not None:
+        looking = look_for(door, plan)
+        return looking, looking.run(plan)
+    _, here = look(door)
+    views = views_here(here) if here is not None else []
+    newest = [one.run for one in views if one.run and not is_planning(one.run.run.options.kind)]
+    if here is None or not newest:
+        raise NotFound(
+            "nothing has been run here",
+            why="A report is about a run.",
+            next_step="`asbuilt plan list` shows what could be.",
+        )
+    return here, newest[0].run
+
+
+def _show(door: Door, looking: Looking, run: Run, facts: RunFacts, account: Account) -> None:
+    pen, now = door.screen.out, looking.moment.now
+    ended = f" {at(run.ended_at, now)}" if run.ended_at else ""
+    where = f" on {account.target}" if run.state == "landed" else ""
+    took = lasting((parsed(run.ended_at or now.isoformat()) - parsed(run.at)).total_seconds())
+    if account.at_work_s is not None:
+        took += f", {lasting(account.at_work_s)} of it at work"
+    cost = f", {facts.spent.words} at API prices" if facts.spent.brief else ""
+    headline(door, account.name, f"{run.state}{where}{ended}, {took}{cost}")
+    answer(door, "", _what_came(account))
+    if run.state == "failed":
+        answer(door, f"{pen.symbols.failed} ", account.reason)
+        show_failures(door, account.failed, more=f"asbuilt why {account.slug}")
+    for phase, text in notes(account):
+        answer(door, f"{pen.symbols.note} ", f"phase {phase}: {text}", under=4)
+    if account.advice is not None:
+        advise(door, *account.advice)
+    if command := helping(account.failed):
+        next_command(door, command, f", then `asbuilt resume {account.slug}`")
+    else:
+        next_command(door, f"asbuilt report {account.name} --open")
+
+
+def _what_came(account: Account) -> str:
+    total = sums(account)
+    if account.kind == "verify" and account.phases:
+        passed = f"{total.checks_passed} of {counted(total.checks, 'check')} passed"
+        return f"Checked {counted(len(account.phases), 'phase')} again: {passed}. Not run {total.not_run}."
+    if account.phases:
+        return (
+            f"Promised {counted(total.items, 'item')}, {counted(total.checks, 'check')}. Proven"
+            f" {total.items_proven}, {total.checks_passed}. Not run {total.not_run}."
+        )
+    came = ""
+    if account.landed:
+        came = f"Landed {_named(account.landed)}, proven before. "
+    elif account.undone:
+        came = f"Took back {_named(account.undone)}. "
+    elif account.state == "done" and account.reason:
+        came = f"{account.reason[0].upper()}{account.reason[1:]}. "
+    return f"{came}Nothing was worked on in this run."
+
+
+def _named(landed: tuple[Landed, ...]) -> str:
+    phases = [one.phase for one in landed]
+    return f"{'phase' if len(phases) == 1 else 'phases'} {listed(phases)}"
+
+
+def _json(run: Run, facts: RunFacts, account: Account) -> dict[str, Any]:
+    return {
+        "run": account.name,
+        "plan": account.plan,
+        "state": run.state,
+        "at": stamp(run.at),
+        "ended_at": stamp(run.ended_at) if run.ended_at else None,
+        "reason": account.reason,
+        **sums(account)._asdict(),
+        "advice": account.advice and account.advice[1],
+        "failures": [one.plain for one in account.failed],
+        "next": helping(account.failed) or account.next_step or None,
+        "notes": [{"phase": phase, "text": text} for phase, text in notes(account)],
+        "cost": facts.spent.plain,
+    }

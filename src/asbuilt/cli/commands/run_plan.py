@@ -1,0 +1,123 @@
+"""`asbuilt run-plan`: the words of `/run-plan`, for those who know them. It does nothing itself.
+
+The one rule: each line of words is one command of asbuilt, which is said before it is done.
+"""
+
+from __future__ import annotations
+
+import shlex
+from functools import partial
+from stat import S_ISREG
+from typing import TYPE_CHECKING, assert_never
+
+import click
+
+from asbuilt.cli.shell.desk import complete_plan, desk_for
+from asbuilt.cli.shell.lazy import Command
+from asbuilt.cli.shell.options import Door, SharedOption, shared
+from asbuilt.cli.ui.screen import printable
+from asbuilt.errors import UsageWrong
+from asbuilt.lifecycle.run_plan_words import (
+    EveryWords,
+    NextWords,
+    NowWords,
+    RunWords,
+    StatusWords,
+    StopWords,
+    Unclear,
+    parse,
+)
+
+if TYPE_CHECKING:
+    from asbuilt.library.shelves import Library
+    from asbuilt.lifecycle.run_plan_words import Landing, Words
+
+
+@click.command(
+    "run-plan",
+    cls=Command,
+    examples=[
+        ("asbuilt run-plan plans/login.md", "its next phase"),
+        ("asbuilt run-plan plans/login.md 4b", "this phase"),
+        ("asbuilt run-plan plans/login.md finish auto", "all that is left, no questions, then land"),
+        ("asbuilt run-plan plans/login.md auto every 4h now", "a phase now, and every four hours"),
+        ("asbuilt run-plan plans/login.md status", "how far it is"),
+        ("asbuilt run-plan next", "what happens by itself, and when"),
+        ("asbuilt run-plan stop", "end all that runs or is scheduled here"),
+    ],
+)
+@click.argument("words", nargs=-1, shell_complete=complete_plan)
+@shared(json=True)
+def command(door: Door, words: tuple[str, ...]) -> int:
+    """Understand /run-plan's words: PLAN, a phase, finish, auto, pr, direct, every, now, status, next, stop.
+
+    They mean the same in any order and in any case. A plan whose path holds such a word is still that plan.
+    """
+    typed = command_line(understood(" ".join(words), desk_for(door).library))
+    door.screen.talk(printable(f"= asbuilt {shlex.join(typed)}"))
+    return _do(click.get_current_context(), typed)
+
+
+def _do(context: click.Context, typed: tuple[str, ...]) -> int:
+    """Do a command as if it had been typed in place of this one, with what every command takes."""
+    root = context.find_root()
+    name, *arguments = typed
+    if not isinstance(root.command, click.Group) or (chosen := root.command.get_command(root, name)) is None:
+        raise LookupError(name)
+    shared_by_all = [option for option in context.command.params if isinstance(option, SharedOption)]
+    for option in shared_by_all:
+        given = context.params.get(option.name or "")
+        arguments += [option.opts[-1], *([] if option.is_flag else [str(given)])] if given else []
+    with chosen.make_context(name, arguments, parent=root) as inner:
+        code: int = chosen.invoke(inner)
+        return code
+
+
+def understood(text: str, library: Library) -> Words:
+    """Read words that were typed, or say what of them was understood."""
+    words = parse(text, partial(_is_file, library))
+    if isinstance(words, Unclear):
+        raise UsageWrong(
+            f"not understood: {words.what}",
+            why=f"{words.why} Understood: {words.understood}.",
+            next_step="`asbuilt run-plan -h` shows what can be said.",
+        )
+    return words
+
+
+def _is_file(library: Library, name: str) -> bool:
+    try:
+        return S_ISREG((library.start / name).stat().st_mode)
+    except (OSError, ValueError):  # not there, or no name of a file at all
+        return False
+
+
+def command_line(words: Words) -> tuple[str, ...]:
+    """Give the command that does what the words mean, as it would be typed behind `asbuilt`."""
+    match words:
+        case RunWords():
+            phase = [words.phase] if words.phase is not None else []
+            flags = ["--finish"] * words.finish + ["--auto"] * words.auto
+            return ("run", *_named(words.plan), *phase, *flags, *_landing(words.landing))
+        case EveryWords():
+            flags = ["--every", words.schedule, *["--now"] * words.now]
+            return ("run", *_named(words.plan), "--auto", *flags, *_landing(words.landing))
+        case StopWords():
+            return ("stop", *_named(words.plan)) if words.plan else ("stop", "--all")
+        case NextWords():
+            return ("next", *_named(words.plan))
+        case StatusWords():
+            return ("status", *_named(words.plan))
+        case NowWords():
+            return ("now", *_named(words.plan))
+        case _:
+            assert_never(words)
+
+
+def _named(plan: str | None) -> list[str]:
+    """Name a plan so that no option is taken for it."""
+    return [] if plan is None else [f"./{plan}" if plan.startswith("-") else plan]
+
+
+def _landing(chosen: Landing | None) -> list[str]:
+    return [] if chosen is None else [f"--{chosen}"]

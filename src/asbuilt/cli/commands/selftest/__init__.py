@@ -1,0 +1,18 @@
+"""`asbuilt selftest`: try this installation on what it is for. Nothing of the user's is touched."""
+
+from __future__ import annotations
+
+from asbuilt.cli.shell.lazy import Lazy, LazyGroup
+
+group = LazyGroup(
+    "selftest",
+    commands={
+        "agent": Lazy("selftest.agent:command", "five small plans with your own agent, measured"),
+        "lies": Lazy("selftest.lies:command", "are lies caught, and honest work let through?"),
+    },
+    examples=[
+        ("asbuilt selftest lies", "the whole corpus against this installation; no model"),
+        ("asbuilt selftest agent", "five small plans with your own agent and login; asks first"),
+    ],
+    help="Try this installation on what it is for, in folders of its own.",
+)

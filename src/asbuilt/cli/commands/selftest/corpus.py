@@ -1,0 +1,212 @@
+"""The corpus: deceptions and honest work, one file each. docs/lies.md tells the format.
+
+The one rule: a case is understood wholly or refused; a typo never becomes a lie that cannot fail.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+import tomlkit
+
+from asbuilt.agents.scripted.script import parsed
+from asbuilt.errors import NotFound, ScriptInvalid
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+Wanted = Literal["caught", "sign-off", "passes"]
+LIES: Final = "lies"
+HONEST: Final = "honest"
+_TEXTS: Final = {"title", "project", "cause", "outcome", "unsettled", "work", "plan"}
+_TURNS: Final = {"acts": "implement", "fix": "fix", "verify": "verify"}
+_KNOWN: Final = _TEXTS | {*_TURNS, "because", "eyes", "base"}
+_NEEDED: Final = ("title", "project", "cause", "outcome")
+_PROJECT: Final = ("tests", "plan", "files")
+_NODE: Final = "node"
+_TYPED: Final = "typescript"
+_TYPESCRIPT: Final = (
+    (r'^project = "node"$', 'project = "typescript"'),
+    (r"\.js\b", ".ts"),
+    (r'^tests = "node ', 'tests = "@NODE@ '),
+    (r'(`|run = ")node ', r"\1@NODE@ "),
+    (r"function total\(prices\)", "function total(prices: number[]): number"),
+    (r"function discounted\(cents, percent\)", "function discounted(cents: number, percent: number): number"),
+    (r"function shipping\(grams\)", "function shipping(grams: number): number"),
+)
+"""How a case for node is told in TypeScript: names of files, the program that runs them, and types."""
+_BELIEVES: Final = ({"verdict": "pass"},)
+"""A verifier that believes everything: whoever is caught is caught without its help."""
+
+
+class Project(NamedTuple):
+    """One kind of project: its files, its plan, and how it is tested."""
+
+    kind: str
+    """The name of its file in `projects`."""
+    tests: str
+    plan: str
+    files: Mapping[str, str]
+    work: Mapping[str, Mapping[str, str]]
+    """The phase done in several ways, by name: files as they are written."""
+
+
+class Case(NamedTuple):
+    """One deception, or one piece of honest work."""
+
+    name: str
+    file: Path
+    is_lie: bool
+    title: str
+    project: Project
+    cause: str
+    wanted: Wanted
+    because: tuple[str, ...]
+    """Words that the reason has, every one of them."""
+    by_eyes: bool
+    """True: no machine can see it; the verifier of this case has honest eyes, and fails the item."""
+    plan: str
+    files: Mapping[str, str]
+    script: str
+    """What the agents do, as the scripted agent reads it."""
+    is_fixed: bool
+    """True: the agent has something to say to a fix; else the first refusal is the end."""
+
+
+def where(given: Path | None = None) -> Path:
+    """Find the corpus: the given folder, the installed package's, or that of this repository."""
+    if given is not None:
+        return _corpus_at(given)
+    packed = Path(str(files(__package__).joinpath("corpus")))
+    found = packed if packed.is_dir() else Path(__file__).parents[5] / "tests" / "attack"
+    if not (found / LIES).is_dir():
+        raise NotFound(
+            f"there is no corpus of lies at {packed}",
+            why="It is installed with asbuilt; without it nothing can be tried.",
+            next_step="Install asbuilt again.",
+        )
+    return found
+
+
+def _corpus_at(folder: Path) -> Path:
+    for part in (LIES, HONEST, "projects"):
+        if not (folder / part).is_dir():
+            raise NotFound(
+                f"{folder} has no folder {part}/",
+                why="A corpus has three folders: lies/, honest/ and projects/.",
+                next_step="docs/lies.md describes their files.",
+            )
+    return folder
+
+
+def read_corpus(folder: Path) -> tuple[Case, ...]:
+    """Read every case, in the order of their names, lies first."""
+    projects = read_projects(folder / "projects")
+    found = [file for part in (LIES, HONEST) for file in sorted((folder / part).glob("*.toml"))]
+    cases = [read_case(file, projects) for file in found]
+    in_types = [read_case(one.file, projects, typed=True) for one in cases if one.project.kind == _NODE]
+    return (*cases, *in_types)
+
+
+def read_projects(folder: Path) -> dict[str, Project]:
+    """Read every kind of project: one file each, and node's again in TypeScript."""
+    found = {file.stem: _project(file) for file in sorted(folder.glob("*.toml"))}
+    typed = {_TYPED: _project(folder / f"{_NODE}.toml", typed=True)} if _NODE in found else {}
+    return {**typed, **found}
+
+
+def read_case(file: Path, projects: Mapping[str, Project], *, typed: bool = False) -> Case:
+    """Read one case; what its file does not say is said by its project. A case for node can be typed."""
+    told, is_lie = _table(file, typed=typed), file.parent.name == LIES
+    refusal = _refusal(told, projects, is_lie=is_lie)
+    if refusal is not None:
+        raise _wrong(file, refusal)
+    project = projects[told["project"]]
+    work = project.work[told.get("work", "none")]
+    return Case(
+        name=file.stem.replace(_NODE, "typescript", 1) if typed else file.stem,
+        file=file,
+        is_lie=is_lie,
+        title=told["title"],
+        project=project,
+        cause=told["cause"],
+        wanted=told["outcome"],
+        because=tuple(told.get("because", ())),
+        by_eyes=bool(told.get("eyes")),
+        plan=told.get("plan", project.plan),
+        files={**project.files, **told.get("base", {})},
+        script=_script(file, told, work),
+        is_fixed="fix" in told,
+    )
+
+
+def _refusal(told: Mapping[str, Any], projects: Mapping[str, Project], *, is_lie: bool) -> str | None:
+    """Say what in a case is not understood; None when all of it is."""
+    for key in sorted(set(told) - _KNOWN):
+        return f'a case has no key "{key}"'
+    for key in _NEEDED:
+        if key not in told:
+            return f'it lacks "{key}"'
+    for key in sorted(_TEXTS & set(told)):
+        if not isinstance(told[key], str):
+            return f'"{key}" takes text'
+    project = projects.get(told["project"])
+    if project is None:
+        return f'there is no project "{told["project"]}"'
+    if told["outcome"] not in (("caught", "sign-off") if is_lie else ("passes",)):
+        return f'"{told["outcome"]}" is no outcome of {"a lie" if is_lie else "honest work"}'
+    if is_lie and not told.get("because"):
+        return "a lie says by which words it is caught"
+    if told["outcome"] == "sign-off" and "unsettled" not in told:
+        return "a sign-off says why no machine settles it"
+    if told.get("work", "none") not in project.work:
+        return f'the project has no work that is called "{told["work"]}"'
+    return None
+
+
+def _script(file: Path, told: Mapping[str, Any], work: Mapping[str, str]) -> str:
+    """Write the part of every agent: the work that the project knows, then what the case adds to it."""
+    before = [{"write": path, "text": text} for path, text in work.items()]
+    acts = {"verify": list(_BELIEVES), **told, "acts": [*before, *told.get("acts", [])]}
+    turns = [{"role": role, "acts": acts[key]} for key, role in _TURNS.items() if key in acts]
+    script = tomlkit.dumps({"turn": turns})
+    parsed(script, name=file.name)
+    return script
+
+
+def _project(file: Path, *, typed: bool = False) -> Project:
+    told = _table(file, typed=typed)
+    for key in _PROJECT:
+        if key not in told:
+            raise _wrong(file, f'it lacks "{key}"')
+    work = {"none": {}, **told.get("work", {})}
+    return Project(_TYPED if typed else file.stem, told["tests"], told["plan"], told["files"], work)
+
+
+def _table(file: Path, *, typed: bool = False) -> dict[str, Any]:
+    try:
+        text = file.read_text(encoding="utf-8")
+        for pattern, new in _TYPESCRIPT if typed else ():
+            text = re.sub(pattern, new, text, flags=re.MULTILINE)
+        return tomllib.loads(text)
+    except (OSError, ValueError) as error:
+        raise _wrong(file, str(error)) from error
+
+
+def _wrong(file: Path, what: str) -> ScriptInvalid:
+    return ScriptInvalid(
+        f"{file}: {what}",
+        why="A case that is understood in part would show something else than it says.",
+        next_step="docs/lies.md tells what a case consists of.",
+    )
+
+
+def chosen(cases: tuple[Case, ...], kind: str | None, only: str | None) -> Iterator[Case]:
+    """Choose the cases of a kind of project, and those whose name has a word."""
+    for case in cases:
+        if kind in (None, case.project.kind) and (only is None or only in case.name):
+            yield case

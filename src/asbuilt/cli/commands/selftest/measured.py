@@ -1,0 +1,167 @@
+"""What `asbuilt selftest agent` has measured: an outcome, a cost and a time for each plan. Pure."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from asbuilt.cli.ui.clock import lasting
+from asbuilt.lifecycle.run.money import NO_PAST, Spent, forecast, total
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from asbuilt.cli.commands.selftest.hidden import Seen
+
+SCHEMA: Final = "asbuilt.selftest.agent/1"
+RANGE_USD: Final = (0.10, 1.00)
+"""What a plan is assumed to cost where the journal has no costs: an assumption, not a measurement."""
+_HEAD: Final = ("plan", "outcome", "cost", "time", "reason")
+_REASON: Final = 200
+
+
+class Outcome(StrEnum):
+    """What became of a plan."""
+
+    PROVEN = "proven"
+    """Landed with asbuilt's own checks, and the hidden test passes."""
+    WRONG = "landed and wrong"
+    UNCLEAR = "landed, not tested"
+    """The hidden test could not run."""
+    REFUSED = "refused"
+    ASKED = "asked"
+    """It waits for an answer that only a person may give."""
+    NOT_RUN = "not run"
+
+
+class Row(NamedTuple):
+    """One plan, and what became of it."""
+
+    name: str
+    outcome: Outcome
+    why: str = ""
+    spent: Spent = Spent()
+    seconds: float = 0.0
+    implements: tuple[str, ...] = ()
+    """The models that its implementers reported."""
+    verifies: tuple[str, ...] = ()
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """Write it as a row of the table."""
+        if self.outcome is Outcome.NOT_RUN:
+            return (self.name, self.outcome, "", "", self.why)
+        return (self.name, self.outcome, self.spent.brief or "$0.00", lasting(self.seconds), self.why)
+
+
+class Agents(NamedTuple):
+    """Which agents were measured, without names and paths of the user's."""
+
+    version: str
+    """Of asbuilt."""
+    implements: str
+    verifies: str
+    sandbox: str
+    day: str
+
+    @property
+    def line(self) -> str:
+        """Name them in one line."""
+        return (
+            f"asbuilt {self.version}, {self.day}, sandbox: {self.sandbox}."
+            f" Implements: {self.implements}. Verifies: {self.verifies}."
+        )
+
+
+def estimate(past: Sequence[Spent], plans: int, silent: Sequence[str]) -> str:
+    """Say what so many plans may cost; `silent` names the agents that report no dollars."""
+    expected = forecast(past, plans)
+    if expected == NO_PAST:
+        least, most = (each * plans for each in RANGE_USD)
+        expected = f"${least:.2f} to ${most:.2f}, assumed: {NO_PAST}"
+    if not silent:
+        return expected
+    return f"unknown: {' and '.join(silent)} report{'s' * (len(silent) == 1)} no dollars"
+
+
+def spent_of(run: Mapping[str, Any]) -> Spent:
+    """Read the cost out of a run's JSON; of a run that wrote none it is unknown."""
+    cost = run.get("cost") or {"usd": None, "is_whole": False}
+    return Spent(usd=cost["usd"] or 0.0, usd_untold=int(not cost["is_whole"]))
+
+
+def outcome_of(run: Mapping[str, Any], seen: Seen | None) -> tuple[Outcome, str]:
+    """Judge a run by its JSON and, where it landed, by the hidden test; the reason is one line."""
+    if not run:
+        return Outcome.REFUSED, "no run was started; its error message says why"
+    if run["state"] == "landed":
+        match seen:
+            case None:
+                return Outcome.UNCLEAR, "the hidden test was not run"
+            case (how, why):
+                landed = {"right": Outcome.PROVEN, "wrong": Outcome.WRONG, "unclear": Outcome.UNCLEAR}
+                return landed[how], _line(why)
+    if run["questions"]:
+        return Outcome.ASKED, _line(run["questions"][0]["question"])
+    return Outcome.REFUSED, _line(run["waits_for"]["why"] or run["state"])
+
+
+def is_good(rows: Sequence[Row]) -> bool:
+    """Tell whether something was proven, and nothing landed that is wrong."""
+    outcomes = [row.outcome for row in rows]
+    return Outcome.WRONG not in outcomes and Outcome.PROVEN in outcomes
+
+
+def summary(rows: Sequence[Row]) -> str:
+    """Count the outcomes, and add up costs and times."""
+    counts = {outcome: sum(row.outcome is outcome for row in rows) for outcome in Outcome}
+    parts = [f"{count} {outcome}" for outcome, count in counts.items() if count]
+    cost = total(row.spent for row in rows).words
+    return f"{', '.join(parts)}; {cost}, {lasting(sum(row.seconds for row in rows))}."
+
+
+def drawn(rows: Sequence[Row]) -> list[str]:
+    """Draw the table for a terminal."""
+    table = [_HEAD, *(row.cells for row in rows)]
+    widths = [max(len(row[at]) for row in table) for at in range(len(_HEAD) - 1)]
+    return [
+        "  ".join([*(cell.ljust(wide) for cell, wide in zip(row, widths, strict=False)), row[-1]]).rstrip()
+        for row in table
+    ]
+
+
+def markdown(rows: Sequence[Row], agents: Agents) -> str:
+    """Write the table as Markdown that can be shared."""
+    table = [_HEAD, ("---",) * len(_HEAD), *(row.cells for row in rows)]
+    lines = ["| " + " | ".join(_cell(cell) for cell in row) + " |" for row in table]
+    return "\n".join(["## asbuilt selftest agent", "", agents.line, "", *lines, "", summary(rows), ""])
+
+
+def as_json(rows: Sequence[Row], agents: Agents) -> dict[str, Any]:
+    """Give it to a script."""
+    return {
+        "schema": SCHEMA,
+        "good": is_good(rows),
+        **agents._asdict(),
+        "plans": [
+            {
+                "name": row.name,
+                "outcome": row.outcome.value,
+                "why": row.why,
+                "cost": row.spent.plain,
+                "seconds": round(row.seconds, 1),
+            }
+            for row in rows
+        ],
+        "cost": total(row.spent for row in rows).plain,
+    }
+
+
+def _line(text: str) -> str:
+    """Keep a reason to one line that fits a table."""
+    line = " ".join(text.split())
+    return line if len(line) <= _REASON else line[: _REASON - 3].rstrip() + "..."
+
+
+def _cell(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")

@@ -1,0 +1,163 @@
+"""`asbuilt session [--plan] -- claude …`: start the user's own agent on the user's terminal.
+
+The one rule: with --plan nothing is started that was not just seen to be held.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.agents.host.canaries import Unheld
+from asbuilt.agents.host.sealing import differing
+from asbuilt.agents.plan_session import PlanningSeat, can_share_a_terminal, run
+from asbuilt.agents.sandbox.launch import probe
+from asbuilt.cli.shell.desk import desk_for
+from asbuilt.cli.ui.screen import printable
+from asbuilt.errors import GateStopped, NotFound, RingUnavailable, UsageWrong
+from asbuilt.flows.run.briefs import opened
+from asbuilt.policy.plan_mode.hold import Hold
+from asbuilt.session.bytecode import compile_hooks
+from asbuilt.session.conversation import folder_of, keep_hold, key_of, state_home
+from asbuilt.session.entry import ASKED, hook_argv
+from asbuilt.session.look import NAME as LOOK
+from asbuilt.session.look import offer, rule
+from asbuilt.settings.running import chosen_for_runs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from asbuilt.cli.shell.options import Door
+    from asbuilt.policy.sandbox.rules import Level
+
+_EXAMPLE: Final = "asbuilt session --plan -- claude"
+
+
+def start(door: Door, agent: Sequence[str], *, plan: bool) -> int:
+    """Start the agent, and give its exit code; without --plan it takes our place."""
+    if not agent:
+        raise UsageWrong(
+            "no agent is named",
+            why="A conversation is started with the agent that stands behind two dashes.",
+            next_step=_EXAMPLE,
+        )
+    if plan:
+        _insist_on_what_can_be_held(agent)
+    program = shutil.which(agent[0], path=door.environ.get("PATH"))
+    if program is None:
+        raise NotFound(
+            f"{agent[0]} is not installed, or not on your PATH",
+            why="It is started as you would start it yourself.",
+            next_step="Install it, or write its path.",
+        )
+    # Without --plan the agent takes the place of this process: it is named as its own hooks would name it.
+    key = key_of({"CLAUDE_PID": str(os.getpid())})
+    known = {"ASBUILT_CONVERSATION": key, "ASBUILT_HOME": state_home(door.environ)}
+    if not plan:
+        os.execve(program, [program, *agent[1:]], {**door.environ, **known})  # noqa: S606  as the user asked
+    return _plan(door, program, agent[1:], key, known)
+
+
+def _insist_on_what_can_be_held(agent: Sequence[str]) -> None:
+    if Path(agent[0]).name != "claude":
+        raise UsageWrong(
+            f"--plan starts claude, not {agent[0]}",
+            why="Of no other agent is it known how to hold it at a terminal.",
+            next_step=f"{_EXAMPLE}, or leave --plan out",
+        )
+    if any(one.partition("=")[0] == "--settings" for one in agent):
+        raise UsageWrong(
+            "with --plan, --settings is not yours to give",
+            why="The gate stands in it, and a second one would take its place.",
+            next_step="Write them into ~/.claude/settings.json.",
+        )
+
+
+def _plan(door: Door, program: str, arguments: Sequence[str], key: str, known: Mapping[str, str]) -> int:
+    desk = desk_for(door)
+    level = _level(required=desk.settings.flag("sandbox.required"))
+    repository = desk.library.repository
+    root = repository.root if repository is not None else door.start
+    plans = desk.library.folder or desk.library.user_folder
+    plans.mkdir(parents=True, exist_ok=True)
+    state = state_home(door.environ)
+    folder = Path(folder_of(door.environ, key))
+    seat = PlanningSeat(
+        root=root,
+        plans=plans,
+        folder=folder,
+        config=Path(state) / "planning" / "claude",
+        home=Path(door.environ.get("HOME") or "~").expanduser(),
+        environ=door.environ,
+        look=Path(state) / LOOK,
+        opened=opened(chosen_for_runs(desk.settings)),
+    )
+    hold = Hold(by="session", since=time.time(), root=str(root), plans=(str(plans),))
+    keep_hold(str(folder), hold)
+    offer(state)
+    compile_hooks()
+    seat.furnish()
+    refused: dict[str, None] = {}
+    egress = seat.way_out(level, lambda host, why: refused.update({f"{host}: {why}": None}))
+    request = seat.request(known, program, egress)
+    try:
+        if level != "none":
+            seat.try_out(level, request)
+    except Unheld as unheld:
+        raise GateStopped(
+            str(unheld),
+            why="What was not refused just now is not believed to hold.",
+            next_step="`asbuilt doctor` tries the ring and says what is in its way.",
+        ) from unheld
+    argv = (program, *_planning(arguments, plans=os.path.relpath(plans, root), looks=rule(state)))
+    before = seat.seals()
+    code = run(level, request, argv, terminal=sys.stdin.isatty(), egress=egress)
+    for one in refused:
+        door.screen.talk(
+            printable(f"The sandbox refused {one}. `asbuilt config set sandbox.hosts HOST` allows one.")
+        )
+    if changed := differing(before, seat.seals()):
+        raise GateStopped(
+            f"{', '.join(changed)} in {seat.state.login} changed while it planned",
+            why="Claude Code would act on it at its next start, outside the ring.",
+            next_step="Look at it. If it was not you, put it back as it was.",
+        )
+    return code
+
+
+def _level(*, required: bool) -> Level:
+    level = probe().for_work
+    if level == "none" and required:
+        causes = "; ".join(reason.what for reason in probe().reasons)
+        raise RingUnavailable(
+            f"no ring holds an agent on this machine: {causes}",
+            why="It could write to anything that you can write to.",
+            next_step="`asbuilt doctor` says what helps, or: asbuilt config set sandbox.required false",
+        )
+    if sys.stdin.isatty() and not can_share_a_terminal(level):
+        raise RingUnavailable(
+            "on this processor nothing keeps an agent from typing into your terminal",
+            why="What it types would be run by your shell, outside the ring.",
+            next_step="Start it without a terminal: claude -p, its input from a pipe.",
+        )
+    return level
+
+
+def _planning(arguments: Sequence[str], *, plans: str, looks: str) -> list[str]:
+    """Have Claude Code plan from its first turn, into the folder of plans, the gate before every call."""
+    settings = {
+        "hooks": {
+            event: [{"hooks": [{"type": "command", "command": shlex.join(hook_argv(event)), "timeout": 30}]}]
+            for event in ASKED
+        },
+        # In plan mode nothing else spares the question, or the classifier, about what runs in the ring.
+        "permissions": {"allow": [looks]},
+        "plansDirectory": plans,
+    }
+    return ["--permission-mode", "plan", "--settings", json.dumps(settings), *arguments]

@@ -1,0 +1,152 @@
+"""`asbuilt status`: how every plan here stands, or one of them phase by phase. It writes nothing."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from asbuilt.cli.runs.outcome import as_json
+from asbuilt.cli.runs.standing import open_ends, show_plan, show_table
+from asbuilt.cli.runs.waiting import run_waiting, waiting
+from asbuilt.cli.shell.addresses import never_ran
+from asbuilt.cli.shell.lazy import Command
+from asbuilt.cli.shell.options import Door, shared
+from asbuilt.cli.shell.reading import complete_address, look, look_for
+from asbuilt.cli.ui import timetable
+from asbuilt.cli.ui.clock import stamp
+from asbuilt.cli.ui.messages import next_command
+from asbuilt.errors import DONE
+from asbuilt.journal import approvals, repositories
+from asbuilt.journal.ids import LOCAL
+from asbuilt.journal.queries.overview import plan_view, plan_views, run_view
+
+if TYPE_CHECKING:
+    from asbuilt.cli.shell.reading import Looking, Moment
+    from asbuilt.journal.queries.overview import PlanView
+    from asbuilt.journal.repositories import Known
+
+
+@click.command(
+    "status",
+    cls=Command,
+    examples=[
+        ("asbuilt status", "every plan here that was run"),
+        ("asbuilt status rate-limit", "one plan, phase by phase"),
+        ("asbuilt status rate-limit.1", "one run of it"),
+        ("asbuilt status --all", "every repository on this machine"),
+        ("asbuilt status --json", "for a script"),
+    ],
+)
+@click.argument("plan", required=False, shell_complete=complete_address)
+@click.option("--all", "everywhere", is_flag=True, help="every repository that was ever run in")
+@shared(json=True)
+def command(door: Door, plan: str | None, *, everywhere: bool) -> int:
+    """Show how far plans are, what they wait for, and what they cost."""
+    if plan is not None:
+        return _one(door, plan)
+    _, looking = look(door)
+    if everywhere:
+        return _everywhere(door, looking)
+    views = [] if looking is None else views_here(looking)
+    if door.json:
+        rows = [] if looking is None else [_json(view, looking.moment) for view in views]
+        door.screen.emit_json({"schema": "asbuilt.status/1", "plans": rows})
+        return DONE
+    if looking is None or not views:
+        door.screen.answer("Nothing has been run here.")
+        next_command(door, "asbuilt plan list")
+        return DONE
+    show_here(door, looking, views)
+    return DONE
+
+
+def views_here(looking: Looking) -> list[PlanView]:
+    """Look at the plans of the repository that one stands in."""
+    if looking.repo is None:
+        return []
+    with looking.journal.store.read() as session:
+        return plan_views(session, looking.journal.blobs, LOCAL, looking.repo)
+
+
+def show_here(door: Door, looking: Looking, views: list[PlanView]) -> None:
+    """Draw the plans of one repository, and what waits for a person anywhere."""
+    with looking.journal.store.read() as session:
+        asked = approvals.counted(session, LOCAL)
+    show_table(door.screen, views, looking.moment)
+    here = asked.pop(looking.repo or "", 0)
+    open_ends(door, here=here, elsewhere=sum(asked.values()))
+
+
+def _one(door: Door, name: str) -> int:
+    looking = look_for(door, name)
+    address, named = looking.find(name)
+    blobs, moment = looking.journal.blobs, looking.moment
+    run = looking.run(name) if named.run is not None else None
+    with looking.journal.store.read() as session:
+        view = plan_view(session, blobs, address)
+        one = run_view(session, blobs, run) if run is not None else None
+    if view is None or (view.run is None and view.schedule is None):
+        raise never_ran(named.plan)
+    if one is not None:
+        # What one run has brought, whatever became of it since.
+        view = view._replace(run=one, phases=one.phases, spent=one.spent, claim=None, slug=one.name)
+    told = waiting(view, moment) if one is None else run_waiting(one, moment.seen(one))
+    if door.json:
+        door.screen.emit_json({"schema": "asbuilt.status/1", "plans": [_json(view, moment)]})
+        return DONE
+    show_plan(door, view, told, moment.now)
+    return DONE
+
+
+def _everywhere(door: Door, looking: Looking | None) -> int:
+    found: list[tuple[Known, list[PlanView]]] = []
+    if looking is not None:
+        with looking.journal.store.read() as session:
+            for known in repositories.every(session, LOCAL):
+                views = plan_views(session, looking.journal.blobs, LOCAL, known.repo)
+                found += [(known, views)] * bool(views)
+    if door.json:
+        rows = [
+            {"repository": _folder(known), "plans": [_json(view, looking.moment) for view in views]}
+            for known, views in found
+            if looking is not None
+        ]
+        door.screen.emit_json({"schema": "asbuilt.status-all/1", "repositories": rows})
+        return DONE
+    if looking is None or not found:
+        door.screen.answer("Nothing has been run on this machine.")
+        next_command(door, "asbuilt plan list")
+        return DONE
+    for number, (known, views) in enumerate(found):
+        if number:
+            door.screen.answer()
+        show_table(door.screen, views, looking.moment, title=_folder(known))
+    return DONE
+
+
+def _folder(known: Known) -> str:
+    """Name a repository by its folder, not by the git folder in it."""
+    path = PurePath(known.path)
+    return str(path.parent if path.name == ".git" else path)
+
+
+def _json(view: PlanView, moment: Moment) -> dict[str, Any]:
+    return {
+        "plan": view.slug,
+        "path": view.address.plan,
+        "changed_at": stamp(view.changed_at),
+        "state": view.run.run.state if view.run else "not run",
+        "next": view.next,
+        "phases": [
+            {"id": phase.id, "title": phase.title, "state": phase.state, "commit": phase.commit}
+            for phase in view.phases
+        ],
+        "waits_for": waiting(view, moment).as_json(moment.now),
+        "cost": view.spent.plain,
+        "notes": list(view.notes),
+        "claim": {"run": view.claim.run, "since": stamp(view.claim.since)} if view.claim else None,
+        "schedule": timetable.as_json(view.schedule),
+        "run": as_json(view.run) if view.run else None,
+    }

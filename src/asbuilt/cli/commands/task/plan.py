@@ -1,0 +1,35 @@
+"""`asbuilt task plan`: let an agent plan tasks. The work itself is the worker's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from asbuilt.cli.commands.task.asking import Wish, ask, with_flags
+from asbuilt.cli.shell.lazy import Command
+from asbuilt.cli.shell.options import Door, shared
+from asbuilt.lifecycle.tasks.numbering import PLAN
+
+
+@click.command(
+    "plan",
+    cls=Command,
+    examples=[
+        ("asbuilt task plan 7", "planned, linked and committed"),
+        ("asbuilt task plan 7, 22-24, 59", "several; what cannot be planned is said and skipped"),
+        ("asbuilt task plan 7 --hard --model opus", "more thought, by another model"),
+        ("asbuilt task plan 7 --roadmap", "with a phase that brings specs/ROADMAP.md up to date"),
+    ],
+)
+@click.argument("numbers", nargs=-1, required=True)
+@click.option("--roadmap", is_flag=True, help="a first and a last phase about specs/ROADMAP.md")
+@with_flags
+@shared(json=True)
+def command(door: Door, numbers: tuple[str, ...], *, foreground: bool, **given: Any) -> int:  # noqa: ANN401 - click passes each option by its name
+    """Plan tasks: an agent reads, read-only, and hands in a plan that code judges.
+
+    The task says planning before the agent begins and planned when it is done; the plan, its link and both
+    views are one commit. What cannot be used leaves the task planning, with the reason.
+    """
+    return ask(door, PLAN, numbers, Wish(**given), is_here=foreground)

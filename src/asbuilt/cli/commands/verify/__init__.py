@@ -1,0 +1,1 @@
+"""`asbuilt verify`: run the checks of finished phases again."""

@@ -1,0 +1,83 @@
+"""`asbuilt worker`: the process that does what was asked for. One a user; a run starts it by itself."""
+
+from __future__ import annotations
+
+import signal
+import threading
+
+import click
+
+from asbuilt import wiring
+from asbuilt.cli.shell.boundary import tell
+from asbuilt.cli.shell.lazy import Lazy, LazyGroup
+from asbuilt.cli.shell.options import Door, door_of
+from asbuilt.errors import DONE, AsbuiltError, EngineDamaged
+from asbuilt.settings import load
+
+
+def _callback(context: click.Context, /, *, foreground: bool, idle: int | None, **_: object) -> int | None:
+    if context.invoked_subcommand:
+        return None
+    door = door_of(context, json=True)
+    return _serve(door, idle) if foreground else _start(door)
+
+
+def _start(door: Door) -> int:
+    """See that a worker is there, and say which."""
+    settings = load(repository=None, environ=door.environ)
+    journal = wiring.open_journal(settings, door.environ)
+    before = wiring.worker_pid(journal.home)
+    pid = before or wiring.ensure_worker(journal.home, door.environ)
+    if door.json:
+        door.screen.emit_json({"schema": "asbuilt.worker/1", "pid": pid, "started": before is None})
+        return DONE
+    door.screen.answer(f"The worker is {'running' if before else 'started'} (pid {pid}).")
+    return DONE
+
+
+def _serve(door: Door, idle: int | None) -> int:
+    """Be the worker, here."""
+    settings = load(repository=None, environ=door.environ)
+    journal = wiring.open_journal(settings, door.environ)
+    ended = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: ended.set())
+    while True:
+        try:
+            mine = wiring.serve(journal, settings, ended, idle_s=idle)
+        except EngineDamaged as error:
+            door.screen.talk(f"{error.what}. It is set aside, and made anew from the journal.")
+            wiring.begin_anew()
+        except AsbuiltError as error:
+            # Not raised: threads of the engine may wait for an agent, and would be waited for.
+            wiring.leave(tell(door.screen.err, error))
+        if not mine:
+            door.screen.talk(f"Another worker is there (pid {wiring.worker_pid(journal.home)}).")
+            return DONE
+        # Asked for in the moment between the last look and the lock's release: nobody else saw it.
+        if ended.is_set() or not wiring.is_due(journal):
+            wiring.leave()
+
+
+group = LazyGroup(
+    "worker",
+    commands={
+        "install": Lazy("worker.install:install", "let the system start it when you log in"),
+        "uninstall": Lazy("worker.install:uninstall", "take that away again"),
+    },
+    examples=[
+        ("asbuilt worker", "see that one is there"),
+        ("asbuilt worker --foreground", "be the worker in this terminal"),
+        ("asbuilt worker install", "let the system start it when you log in"),
+    ],
+    help=(
+        "The process that does what was asked for. One a user; the first run starts it. Installed, the"
+        " system starts it when you log in, so that runs go on after a restart."
+    ),
+    callback=click.pass_context(_callback),
+    invoke_without_command=True,
+    params=[
+        click.Option(["--foreground"], is_flag=True, help="be the worker in this terminal"),
+        click.Option(["--idle"], type=int, metavar="SECONDS", hidden=True),
+    ],
+)

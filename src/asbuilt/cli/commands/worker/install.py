@@ -1,0 +1,188 @@
+"""`asbuilt worker install` and `uninstall`: let the system start the worker.
+
+Its one rule: only a file of ours is replaced or removed, and the system is told only after a yes.
+"""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from asbuilt.cli.commands.worker import units
+from asbuilt.cli.shell.lazy import Command
+from asbuilt.cli.shell.options import Door, shared
+from asbuilt.cli.ui.confirm import agreed
+from asbuilt.cli.ui.screen import printable
+from asbuilt.errors import DONE, FAILED, NameTaken
+from asbuilt.library.reading import read_bytes
+from asbuilt.library.writing import create, replace
+from asbuilt.plan.markdown.source import digest
+from asbuilt.settings import SETTINGS, config_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_SCHEMA: Final = "asbuilt.worker-install/1"
+_TIMEOUT_S: Final = 60
+_STORE: Final = SETTINGS["store.url"].variable
+
+
+@click.command(
+    "install",
+    cls=Command,
+    examples=[
+        ("asbuilt worker install", "write the unit, show it, ask to enable it"),
+        ("asbuilt worker install --yes", "and enable it without asking"),
+    ],
+)
+@click.option("--yes", is_flag=True, help="enable it without asking")
+@shared(json=True)
+def install(door: Door, *, yes: bool) -> int:
+    """Let the system start the worker when you log in: a systemd user unit, on macOS a launchd agent.
+
+    It carries your PATH of now, so that the worker finds the agents that you find.
+    """
+    unit = _unit(door.environ)
+    written = _write(unit)
+    code, enabled = DONE, False
+    if not door.json:
+        _show(door, unit, written=written)
+    if _may_tell(door, unit, yes=yes, question="Enable and start it now?"):
+        enabled = _told(door, unit.enable)
+        code = DONE if enabled else FAILED
+    commands = [shlex.join(argv) for argv in unit.enable]
+    if door.json:
+        door.screen.emit_json(
+            {
+                "schema": _SCHEMA,
+                "file": str(unit.file),
+                "written": written,
+                "text": unit.text,
+                "enabled": enabled,
+                "next": [] if enabled else commands,
+            }
+        )
+    elif enabled:
+        door.screen.answer("Enabled and started.")
+    else:
+        _show_commands(door, "Not enabled. To enable and start it:", commands)
+    return code
+
+
+@click.command(
+    "uninstall",
+    cls=Command,
+    examples=[("asbuilt worker uninstall", "stop it, and take the unit away")],
+)
+@click.option("--yes", is_flag=True, help="stop and disable it without asking")
+@shared(json=False)
+def uninstall(door: Door, *, yes: bool) -> int:
+    """Take the worker's unit away again. Runs are not lost: the worker starts with the next command."""
+    unit = _unit(door.environ)
+    name = printable(unit.name)
+    if _content(unit) is None:
+        door.screen.answer(f"{name} is not there; nothing to take away.")
+        return DONE
+    told = _may_tell(door, unit, yes=yes, question="Stop and disable it now?") and _told(door, unit.disable)
+    unit.file.unlink(missing_ok=True)
+    if unit.link is not None and unit.link.is_symlink():
+        unit.link.unlink()
+    door.screen.answer(f"Removed {name}.")
+    if not told:
+        _show_commands(door, "If it runs, it goes on until it is stopped:", [shlex.join(unit.stop)])
+    return DONE
+
+
+def is_installed(environ: Mapping[str, str]) -> bool:
+    """Tell whether the system starts the worker, so that it is there again after a restart."""
+    unit = _unit(environ)
+    return unit.file.exists() and (unit.link is None or unit.link.is_symlink())
+
+
+def _unit(environ: Mapping[str, str]) -> units.Unit:
+    argv = units.program(sys.argv[0], found=shutil.which(sys.argv[0]), python=sys.executable)
+    given = units.environment(environ)
+    home = Path(environ.get("HOME") or "~").expanduser()
+    if sys.platform == "darwin":
+        return units.launchd(home, argv, given)
+    return units.systemd(config_folder(environ), home, argv, given)
+
+
+def _content(unit: units.Unit) -> bytes | None:
+    """Read the file that is there; one that is not ours is never touched."""
+    if not unit.file.exists():
+        return None
+    content = read_bytes(unit.file)
+    if unit.mark.encode() not in content:
+        raise NameTaken(
+            f"{unit.name} is there, and asbuilt did not write it",
+            why="Nothing of yours is ever overwritten or removed.",
+            next_step="Move it away, then repeat the command.",
+        )
+    return content
+
+
+def _write(unit: units.Unit) -> bool:
+    before, after = _content(unit), unit.text.encode("utf-8", "surrogateescape")
+    if before == after:
+        return False
+    if before is None:
+        create(unit.file, after, name=unit.name)
+    else:
+        replace(unit.file, after, expected=digest(before), name=unit.name)
+    return True
+
+
+def _show(door: Door, unit: units.Unit, *, written: bool) -> None:
+    screen = door.screen
+    name = printable(unit.name)
+    screen.answer(f"Wrote {name}:" if written else f"{name} is there already, unchanged:")
+    for line in unit.text.rstrip("\n").split("\n"):
+        screen.answer(f"  {printable(line)}".rstrip())
+    if door.environ.get(_STORE):
+        for row in screen.err.hanging(
+            f"{screen.err.symbols.note} ",
+            f"{_STORE} is not in it: it may hold a password. `asbuilt config set store.url URL` keeps it.",
+        ):
+            screen.talk(row)
+
+
+def _show_commands(door: Door, lead: str, commands: list[str]) -> None:
+    door.screen.answer(lead)
+    for command in commands:
+        door.screen.answer(f"  {door.screen.out.bold(command)}")
+
+
+def _may_tell(door: Door, unit: units.Unit, *, yes: bool, question: str) -> bool:
+    return _answers(unit, door.environ) and (yes or (not door.json and agreed(door, question)))
+
+
+def _answers(unit: units.Unit, environ: Mapping[str, str]) -> bool:
+    """Tell whether somebody is there to be told: launchd always, systemd only with a user's bus."""
+    if shutil.which(unit.enable[0][0], path=environ.get("PATH")) is None:
+        return False
+    runtime = environ.get("XDG_RUNTIME_DIR")
+    return unit.link is None or bool(runtime and (Path(runtime) / "systemd" / "private").exists())
+
+
+def _told(door: Door, commands: tuple[tuple[str, ...], ...]) -> bool:
+    for argv in commands:
+        try:
+            ended = subprocess.run(  # noqa: S603 - the commands that were shown
+                argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=_TIMEOUT_S, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            said = str(error)
+        else:
+            if ended.returncode == 0:
+                continue
+            said = ended.stderr.decode("utf-8", "replace").strip()
+        door.screen.talk(f"{door.screen.err.symbols.failed} {shlex.join(argv)}: {printable(said)}")
+        return False
+    return True

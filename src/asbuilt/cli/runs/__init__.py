@@ -1,0 +1,1 @@
+"""What the commands about runs share: state, waits, decisions, terms and schedules."""

@@ -1,0 +1,120 @@
+"""Try the checks of a plan from a command, and show what each did. Nothing in the checkout is touched."""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+
+from asbuilt import wiring
+from asbuilt.cli.runs.grants import need_variables
+from asbuilt.cli.ui.failure import helping, show_failures
+from asbuilt.cli.ui.messages import answer, coloured, next_command
+from asbuilt.cli.ui.screen import printable
+from asbuilt.cli.ui.words import counted
+from asbuilt.errors import GateStopped, NotFound
+from asbuilt.flows.checks.dry_run import Trying
+from asbuilt.flows.checks.prove import tree_of
+from asbuilt.flows.enroll import known
+from asbuilt.flows.environments.check_environment import Rigs
+from asbuilt.flows.run.environment import given_by
+from asbuilt.git.repository import open_repository, resolve
+from asbuilt.journal.home import Home
+from asbuilt.policy.sandbox.variables import passed
+from asbuilt.proof.trying import Before, told
+from asbuilt.settings import load, state_folder
+from asbuilt.settings.running import beside_checks
+from asbuilt.settings.variables import given
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from asbuilt.cli.shell.desk import Desk
+    from asbuilt.cli.shell.options import Door
+    from asbuilt.flows.environments.terms import Given
+    from asbuilt.git.repository import Repository
+    from asbuilt.proof.trying import Tried
+
+
+@contextmanager
+def trying(door: Door, desk: Desk) -> Iterator[Trying]:
+    """Make a room in which checks are tried on what is committed; it goes with the command.
+
+    What a setup has made for runs of this repository is used again; for one that has never run, it is made in
+    that room.
+    """
+    if desk.library.repository is None:
+        raise NotFound(
+            "checks are tried on what is committed, and there is no repository here",
+            why="They need a clean checkout of the project.",
+            next_step="Go into the repository of the plan, or name it with --repo.",
+        )
+    repository = open_repository(desk.library.repository.root)
+    commit = resolve(repository, "HEAD")
+    if commit is None:
+        raise GateStopped(
+            "nothing is committed here yet",
+            why="Checks are tried on a clean checkout of the last commit.",
+            next_step="Commit first; `asbuilt plan check` without --try says what can be told from the text.",
+        )
+    home = Home(state_folder(door.environ))
+    with tempfile.TemporaryDirectory(prefix="asbuilt-try-", ignore_cleanup_errors=True) as made:
+        room = Path(made).resolve()
+        processes = wiring.check_processes(home, room / "scratch", door.environ)
+        setups = _setups(door, desk, repository) or room / "setups"
+        rigs = Rigs(
+            setups,
+            repository,
+            processes,
+            environment=passed(door.environ),
+            history=commit,
+            given=given_here(door, desk),
+        )
+        yield Trying(repository, rigs, tree_of(repository, commit), processes.level)
+
+
+def given_here(door: Door, desk: Desk) -> Given:
+    """Give what checks get beside a checkout, as the settings are now; what is not granted is asked for."""
+    repository = desk.library.repository
+    options = beside_checks(desk.settings)
+    if repository is None:
+        return given_by(options, {})
+    need_variables(door, structs.replace(options, checkout=str(repository.root)))
+    settings = load(repository=repository.root, environ=door.environ)
+    values = given(settings, repository.root, door.environ)
+    return given_by(options, {**values, "home": door.environ.get("HOME")})
+
+
+def _setups(door: Door, desk: Desk, repository: Repository) -> Path | None:
+    journal = wiring.find_journal(desk.settings, door.environ)
+    repo = journal and known(journal.store, repository)
+    return journal.home.path / "setups" / repo if journal and repo else None
+
+
+def show_tried(door: Door, tried: Sequence[Tried]) -> None:
+    """Show each check and what it did before the work, then all of it in a line."""
+    pen = door.screen.out
+    symbols = {
+        Before.PASSES: pen.symbols.note,
+        Before.UNREADABLE: pen.symbols.failed,
+        Before.NO_PROGRAM: pen.symbols.failed,
+        Before.UNCLEAR: pen.symbols.not_run,
+    }
+    for one in tried:
+        symbol = pen.symbols.not_started if one.is_fit else symbols[one.before]
+        lead = f"{symbol} {printable(one.phase) or '-':<3} {one.before:<11} "
+        command = printable(one.command.partition("\n")[0])
+        first, *rest = pen.hanging(lead, f"{command}: {one.why}", commands=False, under=6)
+        for row in (coloured(pen, symbol, needs_you=not one.is_fit) + first.removeprefix(symbol), *rest):
+            door.screen.answer(row)
+    failures = [*dict.fromkeys(one.failure for one in tried if one.failure is not None)]
+    show_failures(door, failures)
+    if tried:
+        answer(door, "", f"Tried {counted(len(tried), 'check')}: {told(tried)}.")
+    else:
+        answer(door, "", "It has no check that could be tried.")
+    if command := helping(failures):
+        next_command(door, command)

@@ -1,0 +1,275 @@
+"""Decide on a plan: yes, no, or another text. Its one rule: an edit is a revision, shown before its yes."""
+
+from __future__ import annotations
+
+import sys
+import termios
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+from asbuilt import wiring
+from asbuilt.cli.runs.drafts import change_rows, draft_of, screen_of, slug_of
+from asbuilt.cli.runs.refined import file_refined
+from asbuilt.cli.shell.desk import problem_counts
+from asbuilt.cli.shell.site import asker
+from asbuilt.cli.ui.clock import at
+from asbuilt.cli.ui.confirm import typed
+from asbuilt.cli.ui.editor import edit
+from asbuilt.cli.ui.messages import next_command
+from asbuilt.cli.ui.screen import printable
+from asbuilt.cli.ui.words import counted, listed
+from asbuilt.errors import DONE, GATE_STOPPED, GateStopped
+from asbuilt.flows.authoring.refinement import is_refinement
+from asbuilt.flows.requests import answer, revise
+from asbuilt.journal import runs
+from asbuilt.journal.drafts import drafts_of
+from asbuilt.journal.events import keyed
+from asbuilt.journal.ids import LOCAL, Address
+from asbuilt.lifecycle.approval import REVISED, WITHDRAWN
+from asbuilt.lifecycle.authoring.questions import answer_to
+from asbuilt.pages.drafts import changes, summary_of
+from asbuilt.plan.problems import Severity
+from asbuilt.plan.reader import read
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from asbuilt.cli.shell.options import Door
+    from asbuilt.cli.shell.site import Site
+    from asbuilt.cli.ui.screen import Pen
+    from asbuilt.journal.approvals import Approval
+    from asbuilt.lifecycle.approval import Drafts
+
+Said = Literal["yes", "no"]
+_KEYS: Final = "y approve   e edit   n reject with a reason   f full text   l later >"
+
+
+class Given(NamedTuple):
+    """An answer as it was taken: whether it counts, and the question since."""
+
+    counts: bool
+    asked: Approval
+
+    def code(self, said: str) -> int:
+        """Return what the command ends with: an answer that was given before in the same words is no harm."""
+        return DONE if self.counts or self.asked.answer == said else GATE_STOPPED
+
+
+def give(
+    door: Door, site: Site, number: int, said: Said, note: str | None, *, by: str | None = None
+) -> Given:
+    """Give an answer, and see that somebody goes on with what asked; `by`: somebody who spoke elsewhere."""
+    who = asker(door) if by is None else asker(door)._replace(actor=by)
+    given = Given(
+        *answer(
+            site.journal.store, LOCAL, site.repo, number,
+            said=said, note=note, asker=who, approvers=_approvers(site),
+        )
+    )  # fmt: skip
+    if given.counts and is_refinement(given.asked.run):
+        file_refined(door, site, given.asked)
+    elif given.counts:
+        wiring.ensure_worker(site.journal.home, door.environ)
+    return given
+
+
+def _approvers(site: Site) -> tuple[str, ...]:
+    return site.desk.settings.globs("approvals.plan")
+
+
+def edited(door: Door, site: Site, asked: Approval) -> Approval:
+    """Let a person change a draft; returns the question about their text, or the same one if none differs.
+
+    Their text is kept beside the journal until it is a revision: an edit that cannot be one is not lost.
+    """
+    draft = draft_of(site, asked)
+    file = site.journal.home.edits / f"{asked.run}-{draft.revision.number}.md"
+    if not file.exists():
+        file.parent.mkdir(mode=0o700, exist_ok=True)
+        file.write_bytes(draft.plan.source.data)
+    failure = edit(door, file, name=str(file))
+    if failure:
+        door.screen.talk(failure)
+    data = file.read_bytes()
+    plan = read(data)
+    if plan.intent == draft.plan.intent:
+        file.unlink()
+        door.screen.talk(f"Your editor closed; what the plan wants is the same. {asked.name} still waits.")
+        return asked
+    pen = door.screen.err
+    found = changes(draft.plan.source.lines, plan.source.lines)
+    door.screen.talk("Your editor closed. What differs:")
+    for row in change_rows(pen, found):
+        door.screen.talk(row)
+    errors = [problem for problem in plan.problems if problem.severity is Severity.ERROR]
+    if errors:
+        raise GateStopped(
+            f"your text has {counted(len(errors), 'error')}: line {errors[0].line}: {errors[0].message}",
+            why="A run would work, and prove, against a text that contradicts itself. Your text is kept.",
+            next_step=f"`asbuilt approve yes {site.lead}{asked.name} --edit` goes on with your text.",
+        )
+    door.screen.talk(f"{pen.symbols.proven} plan check: {problem_counts(plan) or 'clean'}")
+    return _revised(door, site, asked, file, data)
+
+
+def _revised(door: Door, site: Site, asked: Approval, file: Path, data: bytes) -> Approval:
+    number = int(asked.name[1:])
+    is_ours, now = revise(
+        site.journal.store, site.journal.blobs, LOCAL, site.repo, number,
+        data=data, asker=asker(door), approvers=_approvers(site),
+    )  # fmt: skip
+    if not is_ours:
+        raise GateStopped(
+            f"{now.name} was answered while you edited: {now.answer}, by {now.answered_by}",
+            why="Your text would take the place of what somebody has decided on. It is kept as"
+            f" {file.parent.name}/{file.name} in the state folder.",
+            next_step=f"`asbuilt approve show {site.lead}{now.name}`",
+        )
+    file.unlink()
+    return now
+
+
+def decide(door: Door, site: Site, asked: Approval, *, is_followed: bool = False) -> bool:
+    """Put a draft to the person at the terminal until it is answered; False when they leave it for later.
+
+    Where the run that asks is followed, what becomes of the answer is told by its ending, not here.
+    """
+    pen = door.screen.err
+    for row in screen_of(door, site, asked, draft_of(site, asked), pen):
+        pen.line(row)
+    while True:
+        # What was typed while nobody asked anything answers nothing.
+        with suppress(termios.error):
+            termios.tcflush(sys.stdin, termios.TCIFLUSH)
+        try:
+            word = typed(door, _KEYS).casefold()
+            note = typed(door, "Why? >") if word in ("n", "no") else ""
+        except KeyboardInterrupt:
+            pen.line()
+            return False
+        match word:
+            case "y" | "yes":
+                _say_here(door, site, asked, "yes", note, is_followed=is_followed)
+                return True
+            case "n" | "no":
+                _say_here(door, site, asked, "no", note, is_followed=is_followed)
+                return True
+            case "e" | "edit":
+                asked = _edited_here(door, site, asked)
+            case "f" | "full":
+                for line in draft_of(site, asked).plan.source.lines:
+                    pen.line(printable(line))
+            case "" | "l" | "later":
+                return False
+            case _:
+                door.screen.talk(printable(f'"{word}" is none of these; nothing was answered.'))
+
+
+def _say_here(door: Door, site: Site, asked: Approval, said: Said, note: str, *, is_followed: bool) -> None:
+    """Answer in the middle of a dialogue, and say what became of it."""
+    pen = door.screen.err
+    told = told_of(site, give(door, site, asked.number, said, note or None), pen)
+    for row in told.rows[:1] if is_followed else told.rows:
+        pen.line(row)
+    if told.command and not is_followed:
+        next_command(door, told.command)
+
+
+def _edited_here(door: Door, site: Site, asked: Approval) -> Approval:
+    """Let a person edit in the middle of a dialogue, where a refusal is only told."""
+    try:
+        now = edited(door, site, asked)
+    except GateStopped as error:
+        door.screen.talk(f"{door.screen.err.symbols.failed} {printable(error.what)}")
+        return asked
+    draft = draft_of(site, now)
+    door.screen.talk(f"{now.name} asks about {draft.name}, {draft.brief}")
+    return now
+
+
+class Told(NamedTuple):
+    """What became of an answer, in rows, and what to type next."""
+
+    rows: list[str]
+    command: str = ""
+
+
+def told_of(site: Site, given: Given, pen: Pen) -> Told:
+    """Say what became of an answer: it counts, or what stands instead of it."""
+    asked = given.asked
+    if not given.counts and asked.answer == REVISED:
+        return _overtaken(site, asked, pen)
+    if not given.counts and asked.answer == WITHDRAWN:
+        gone = f"{asked.name} is not asked any more: its authoring is over. Nothing was answered."
+        return Told([printable(gone)], "" if site.lead else f"asbuilt resume {slug_of(asked)}")
+    if not given.counts:
+        return Told([printable(f"{asked.name} was answered before: {asked.answer}, by {asked.answered_by}.")])
+    if asked.kind == "plan" and asked.answer == "yes":
+        return _approved(site, asked, pen)
+    if asked.kind == "plan" and _is_authored(site, asked):
+        return _declined(site, asked)
+    if asked.kind == "question" and asked.answer == "yes":
+        said = answer_to(asked.question, "yes", asked.note or "").partition("\n")[2]
+        command = "" if site.lead else f"asbuilt watch {slug_of(asked)}"
+        return Told([printable(f"{asked.name}: {said}. {asked.gist}")], command)
+    return Told([printable(f"{asked.name}: {asked.answer}. {asked.gist}")])
+
+
+def _overtaken(site: Site, asked: Approval, pen: Pen) -> Told:
+    """Show somebody who answered an earlier text what has become of it."""
+    draft, known = draft_of(site, asked), _drafts(site, asked)
+    newest, question = known.newest or draft.revision, known.asked
+    said = (
+        f"{asked.name} is about {draft.name}, and revision {newest.number} is there, by {newest.by}."
+        " Nothing was answered. What differs:"
+    )
+    now = read(site.journal.blobs.get(newest.text))
+    rows = change_rows(pen, changes(draft.plan.source.lines, now.source.lines))
+    command = f"asbuilt approve show {site.lead}{question.name}" if question else "asbuilt approve"
+    return Told([*pen.hanging("", said, commands=False), *rows], command)
+
+
+def _is_authored(site: Site, asked: Approval) -> bool:
+    with site.journal.store.read() as session:
+        run = runs.find(session, LOCAL, site.repo, asked.run)
+    return run is not None and run.options.kind == "author"
+
+
+def _declined(site: Site, asked: Approval) -> Told:
+    """Say what a no to a draft brings about; who answers elsewhere looks on elsewhere."""
+    command = "" if site.lead else f"asbuilt watch {slug_of(asked)}"
+    if (asked.note or "").strip():
+        return Told([f"{asked.name}: no. Its author gets your words and hands in another text."], command)
+    if any(one.name == asked.name and one.is_again for one in _drafts(site, asked).questions):
+        return Told([f"{asked.name}: no, without a word again. Its authoring ends; the draft is kept."])
+    return Told([f"{asked.name}: no. You are asked once more what is to differ."], command)
+
+
+def _approved(site: Site, asked: Approval, pen: Pen) -> Told:
+    draft, known = draft_of(site, asked), _drafts(site, asked)
+    approved = known.covering(draft.revision.intent)
+    heading = approved.heading if approved else ""
+    said = f"{asked.answered_by}, {at(asked.answered_at or '', datetime.now(UTC))}"
+    rows = [f"{pen.symbols.proven} {heading}: {printable(said)}, revision {draft.revision.number}"]
+    rows += pen.hanging("  ", f"{asked.plan} {_where(site, asked)}. A run accepts only this text.")
+    for wave in summary_of(draft.plan).side_by_side:
+        rows += pen.hanging("  ", f"Phases {listed(wave)} do not need each other.", commands=False)
+    # Elsewhere it is run by whoever works there.
+    return Told(rows, "" if site.lead else f"asbuilt run {slug_of(asked)}")
+
+
+def _where(site: Site, asked: Approval) -> str:
+    """Say whether a plan's file has the text that was approved, or who writes it."""
+    with site.journal.store.read() as session:
+        filed = keyed(session, Address(LOCAL, site.repo, asked.plan), f"{asked.run}/filed")
+    if filed is not None:
+        return "has it"
+    if is_refinement(asked.run):
+        return f"is as it was here: `asbuilt plan refine {slug_of(asked)}` writes it where it was begun"
+    return "is written next, and not committed"
+
+
+def _drafts(site: Site, asked: Approval) -> Drafts:
+    with site.journal.store.read() as session:
+        return drafts_of(session, Address(LOCAL, site.repo, asked.plan))

@@ -1,0 +1,211 @@
+"""A plan that waits for a yes, drawn on one screen and told as JSON. It only reads.
+
+Its one rule: what is shown is the text that a yes would cover, found by its digest.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from asbuilt.cli.runs.costs import expected_by
+from asbuilt.cli.runs.terms import terms_of, with_team
+from asbuilt.cli.ui.columns import pad, shorten
+from asbuilt.cli.ui.screen import printable
+from asbuilt.cli.ui.words import counted
+from asbuilt.errors import AsbuiltError, NotFound
+from asbuilt.events.options import RunOptions
+from asbuilt.flows.checks.dry_run import tried_of
+from asbuilt.journal import runs
+from asbuilt.journal.drafts import drafts_of
+from asbuilt.journal.ids import LOCAL, Address
+from asbuilt.journal.queries.spending import past_of
+from asbuilt.pages.drafts import changes, summary_of
+from asbuilt.plan.reader import read
+from asbuilt.proof.projects.dependencies import allowances_in
+from asbuilt.proof.trying import told as told_of_checks
+from asbuilt.settings.running import chosen_for_runs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from asbuilt.cli.shell.options import Door
+    from asbuilt.cli.shell.site import Site
+    from asbuilt.cli.ui.screen import Pen
+    from asbuilt.journal.approvals import Approval
+    from asbuilt.lifecycle.approval import Revision
+    from asbuilt.pages.drafts import Change, Row
+    from asbuilt.plan.model import Plan
+    from asbuilt.proof.trying import Tried
+
+_PROSE: Final = 3
+"""Rows that a goal, or what a plan leaves out, has on the screen."""
+_PHASES: Final = 12
+_CHANGES: Final = 10
+_DIGEST: Final = 11
+"""So much of a digest tells two of them apart: `sha256:9c41`."""
+
+
+class Draft(NamedTuple):
+    """One revision, and the text that it is compared with."""
+
+    revision: Revision
+    plan: Plan
+    since: str
+    """What the text before is called; empty when there is none."""
+    changes: tuple[Change, ...]
+    tried: list[Tried] | None
+    """What its checks do before the work; None when nobody has tried them."""
+    is_again: bool
+    """It was declined without a word, and is asked about once more."""
+
+    @property
+    def name(self) -> str:
+        """Name it: `revision 2 (edited by user)`."""
+        label = f" ({self.revision.label})" if self.revision.label else ""
+        return f"revision {self.revision.number}{label}"
+
+    @property
+    def brief(self) -> str:
+        """Show what a yes would name, short."""
+        return self.revision.intent[:_DIGEST]
+
+
+def draft_of(site: Site, asked: Approval) -> Draft:
+    """Find the text that a question is about, and what differs from the one before.
+
+    That is the approved one, if there is one: what nobody has approved yet is what a person has to see.
+    """
+    address = Address(LOCAL, site.repo, asked.plan)
+    with site.journal.store.read() as session:
+        known = drafts_of(session, address)
+    question = next((one for one in known.questions if one.name == asked.name), None)
+    revision = known.revision(question.revision) if question else None
+    if question is None or revision is None:
+        raise NotFound(
+            f"the draft of {asked.name} is not in the journal",
+            why="The journal was put back to an earlier time, or another version wrote it.",
+            next_step="`asbuilt doctor` looks at the journal.",
+        )
+    plan = read(site.journal.blobs.get(revision.text))
+    with site.journal.store.read() as session:
+        tried = tried_of(session, site.journal.blobs, address, revision)
+    approved = next((one for one in reversed(known.approved) if one.intent != revision.intent), None)
+    earlier = known.revision(revision.number - 1)
+    if approved is not None:
+        since, text = f"what {approved.by} approved", approved.text
+    elif earlier is not None:
+        since, text = f"revision {earlier.number}", earlier.text
+    else:
+        return Draft(revision, plan, "", (), tried, question.is_again)
+    before = read(site.journal.blobs.get(text))
+    differs = changes(before.source.lines, plan.source.lines)
+    return Draft(revision, plan, since, differs, tried, question.is_again)
+
+
+def difference(site: Site, address: Address, plan: Plan, pen: Pen) -> list[str]:
+    """Draw what differs between a plan and the text of it that was approved last."""
+    with site.journal.store.read() as session:
+        approved = drafts_of(session, address).approved[-1]
+    before = read(site.journal.blobs.get(approved.text))
+    return change_rows(pen, changes(before.source.lines, plan.source.lines))
+
+
+def change_rows(pen: Pen, found: Sequence[Change], *, most: int = _CHANGES) -> list[str]:
+    """Draw the lines that differ; the first of many."""
+    rows = [shorten(f"  {one.sign} {printable(one.text)}", pen.width, pen.symbols) for one in found[:most]]
+    left = len(found) - most
+    return rows + ([f"  {pen.symbols.ellipsis} and {counted(left, 'line')} more"] if left > 0 else [])
+
+
+def screen_of(door: Door, site: Site, asked: Approval, draft: Draft, pen: Pen) -> list[str]:
+    """Draw a draft on one screen: what it wants, in which steps, on which terms, and what has changed."""
+    told = summary_of(draft.plan)
+    lead = pen.bold(slug_of(asked))
+    lead = f"Approve {lead}?" if asked.answer is None else lead
+    rows = [f"{lead}   {site.lead}{asked.name}   {draft.name}, {pen.dim(draft.brief)}"]
+    if draft.is_again and asked.answer is None:
+        rows += _prose(pen, "", "It was declined without a word: say with a no what is to differ.")
+    rows += _prose(pen, "", told.title)
+    rows += _prose(pen, "Goal   ", told.goal) + _prose(pen, "Not    ", told.excluded)
+    rows += [_phase_row(pen, one) for one in told.phases[:_PHASES]]
+    if len(told.phases) > _PHASES:
+        rows.append(f"  {pen.symbols.ellipsis} and {len(told.phases) - _PHASES} more phases")
+    for lead, words in _terms(door, site, draft):
+        rows += _prose(pen, f"{lead:<9}", words)
+    if draft.tried is not None:
+        rows += _prose(pen, "Checks   ", told_of_checks(draft.tried))
+    if draft.changes:
+        rows += [f"What differs from {printable(draft.since)}:", *change_rows(pen, draft.changes)]
+    return rows
+
+
+def slug_of(asked: Approval) -> str:
+    """Return what people call the plan of a question: its file's name."""
+    return asked.plan.rpartition("/")[2].removesuffix(".md")
+
+
+def _prose(pen: Pen, lead: str, text: str) -> list[str]:
+    """Wrap words under their lead; what does not fit on the screen is in the full text."""
+    rows = pen.hanging(lead, text, commands=False) if text else []
+    if len(rows) <= _PROSE:
+        return rows
+    last = shorten(rows[_PROSE - 1], pen.width - len(pen.symbols.ellipsis) - 1, pen.symbols)
+    return [*rows[: _PROSE - 1], last.removesuffix(pen.symbols.ellipsis) + f" {pen.symbols.ellipsis}"]
+
+
+def _phase_row(pen: Pen, row: Row) -> str:
+    promises = f"{row.size or ' '}  {counted(row.items, 'item'):<8} {counted(row.checks, 'check'):<9}"
+    after = f" after {', '.join(row.after)}" if row.after else ""
+    lead = f"  {pad(printable(row.id), 3)} "
+    room = max(12, pen.width - len(lead) - len(promises) - 18)
+    title = pad(shorten(printable(row.title), room, pen.symbols), room)
+    return shorten(printable(f"{lead}{title}  {promises}{after}"), pen.width, pen.symbols).rstrip()
+
+
+def _terms(door: Door, site: Site, draft: Draft) -> list[tuple[str, str]]:
+    """Say how it would be proven, what it touches, who would work, what it may cost and where it lands."""
+    settings, plan = site.desk.settings, draft.plan
+    terms = [("Tests", settings.text("checks.tests").strip() or "detected when the run begins")]
+    scope = summary_of(plan).scope
+    if scope:
+        terms.append(("Touches", scope))
+    if allowed := allowances_in(plan.source.text):
+        terms.append(("Allows", "; ".join(allowed)))
+    with site.journal.store.read() as session:
+        run = runs.find(session, LOCAL, site.repo, draft.revision.run)
+        past = past_of(session, LOCAL, site.repo)
+    expected = expected_by(past, len(plan.phases), settings.text("proof.depth"))
+    branch = run.options.branch if run else None
+    options = RunOptions(
+        branch=branch or "the branch that is checked out", hold=True, caps=chosen_for_runs(settings).caps
+    )
+    try:
+        options = with_team(options, settings, door.environ, agent=None, script="-")
+    except AsbuiltError as error:
+        # Whoever approves needs no agent on their own machine.
+        _, *others = terms_of(options, expected)
+        return [*terms, ("Agents", error.what), *others]
+    return terms + terms_of(options, expected)
+
+
+def as_json(door: Door, site: Site, draft: Draft) -> dict[str, Any]:
+    """Tell a draft to a script: all that the screen has, and the whole text."""
+    told = summary_of(draft.plan)
+    return {
+        "revision": draft.revision.number,
+        "label": draft.revision.label,
+        "by": draft.revision.by,
+        "intent": draft.revision.intent,
+        "digest": draft.revision.digest,
+        "title": told.title,
+        "goal": told.goal,
+        "not": told.excluded,
+        "scope": told.scope,
+        "phases": [one._asdict() for one in told.phases],
+        "checks": told.checks,
+        "terms": {lead.lower(): words for lead, words in _terms(door, site, draft)},
+        "since": draft.since,
+        "changes": [one._asdict() for one in draft.changes],
+        "tried": None if draft.tried is None else [one._asdict() for one in draft.tried],
+        "text": draft.plan.source.data.decode("utf-8", "replace"),
+    }

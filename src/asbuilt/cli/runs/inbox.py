@@ -1,0 +1,146 @@
+"""Find what waits for a person: here, or in every repository of a journal that several share.
+
+Its one rule: a name means one question. `a7` is one of this repository, `shop-api:a7` one of another.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import PurePath
+from typing import TYPE_CHECKING, NamedTuple
+
+from asbuilt import wiring
+from asbuilt.cli.shell.desk import desk_for
+from asbuilt.cli.shell.site import Site, look_at
+from asbuilt.errors import NotFound, UsageWrong
+from asbuilt.git.repository import open_repository
+from asbuilt.journal import approvals, repositories, runs
+from asbuilt.journal.ids import LOCAL
+
+if TYPE_CHECKING:
+    from asbuilt.cli.shell.options import Door
+    from asbuilt.journal.approvals import Approval
+    from asbuilt.journal.database.store import Session
+    from asbuilt.journal.runs import Run
+
+
+class Waits(NamedTuple):
+    """A question that nobody has answered, and what is typed for it."""
+
+    name: str
+    run: str
+    """Who asks, as people name runs."""
+    asked: Approval
+
+
+def waiting_here(door: Door) -> list[Waits]:
+    """List what waits in this repository, oldest first."""
+    _, site = look_at(door)
+    if site is None:
+        return []
+    with site.journal.store.read() as session:
+        return _waiting(session, site.repo, "")
+
+
+def waiting_everywhere(door: Door) -> list[Waits]:
+    """List what waits in every repository of the journal."""
+    journal = wiring.find_journal(desk_for(door).settings, door.environ)
+    if journal is None:
+        return []
+    with journal.store.read() as session:
+        names = _names(session)
+        return [
+            one for repo in approvals.counted(session, LOCAL) for one in _waiting(session, repo, names[repo])
+        ]
+
+
+def landing_here(door: Door) -> list[Run]:
+    """List the runs of this repository whose proven work waits to be landed, newest first."""
+    _, site = look_at(door)
+    if site is None:
+        return []
+    with site.journal.store.read() as session:
+        return runs.to_land(session, LOCAL, site.repo)
+
+
+def _waiting(session: Session, repo: str, name: str) -> list[Waits]:
+    lead = f"{name}:" if name else ""
+    asked = approvals.waiting(session, LOCAL, repo)
+    return [Waits(f"{lead}{one.name}", _run_name(session, repo, one), one) for one in asked]
+
+
+def asker_of(site: Site, asked: Approval) -> str:
+    """Name the run that asks, as people name runs."""
+    with site.journal.store.read() as session:
+        return _run_name(session, site.repo, asked)
+
+
+def _run_name(session: Session, repo: str, asked: Approval) -> str:
+    run = runs.find(session, LOCAL, repo, asked.run)
+    return f"{run.options.slug}.{run.number}" if run else asked.run
+
+
+def _names(session: Session) -> dict[str, str]:
+    """Name every repository by its folder, and those that share a folder's name by their ids."""
+    folders = {known.repo: _folder(known.path) for known in repositories.every(session, LOCAL)}
+    often = Counter(folders.values())
+    names = {repo: folder if often[folder] == 1 else repo[:8] for repo, folder in folders.items()}
+    return names | {repo: repo[:8] for repo in approvals.counted(session, LOCAL) if repo not in names}
+
+
+def _folder(path: str) -> str:
+    parts = PurePath(path)
+    return parts.parent.name if parts.name == ".git" else parts.name
+
+
+def question_at(door: Door, name: str) -> tuple[Site, int]:
+    """Find where a question is asked, and its number there."""
+    place, _, text = name.rpartition(":")
+    digits = text.removeprefix("a")
+    if not digits.isascii() or not digits.isdigit():
+        raise UsageWrong(
+            f"{name} is not the name of a question",
+            why="Questions are called a1, a2 and so on; in another repository shop-api:a1.",
+            next_step="`asbuilt approve` lists what waits for you.",
+        )
+    return (_elsewhere(door, place) if place else _here(door, name)), int(digits)
+
+
+def _here(door: Door, name: str) -> Site:
+    _, site = look_at(door)
+    if site is None:
+        raise NotFound(
+            f"there is no question {name} here",
+            why="Nothing has been run in this repository.",
+            next_step="`asbuilt approve --all` lists what waits in every repository.",
+        )
+    return site
+
+
+def _elsewhere(door: Door, place: str) -> Site:
+    desk = desk_for(door)
+    journal = wiring.find_journal(desk.settings, door.environ)
+    repo = None
+    if journal is not None:
+        with journal.store.read() as session:
+            repo = next((repo for repo, one in _names(session).items() if one == place), None)
+    if journal is None or repo is None:
+        raise NotFound(
+            f"the journal knows no repository {place}",
+            why="A repository is named by its folder, or by its id where two folders are called alike.",
+            next_step="`asbuilt approve --all` lists what waits in every repository.",
+        )
+    return Site(desk, open_repository(door.start), journal, repo, f"{place}:")
+
+
+def question_in(site: Site, number: int) -> Approval:
+    """Return a question of a repository."""
+    with site.journal.store.read() as session:
+        found = approvals.named(session, LOCAL, site.repo, number)
+    if found is None:
+        raise NotFound(
+            f"there is no question {site.lead}a{number} here",
+            why="Questions are numbered in each repository.",
+            next_step="`asbuilt approve` lists what waits for you.",
+        )
+    return found

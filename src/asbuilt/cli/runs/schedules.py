@@ -1,0 +1,241 @@
+"""`asbuilt run --every`: let a plan be run by itself. What cannot be meant is refused before anything is."""
+
+from __future__ import annotations
+
+import functools
+from datetime import UTC
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+from msgspec import UNSET
+
+from asbuilt import wiring
+from asbuilt.cli.commands.worker.install import is_installed
+from asbuilt.cli.runs.grants import need_grants
+from asbuilt.cli.shell.site import asker
+from asbuilt.cli.ui.clock import now_in, stamp
+from asbuilt.cli.ui.messages import answer
+from asbuilt.cli.ui.timetable import as_json, sentence
+from asbuilt.errors import UsageWrong
+from asbuilt.events.options import Between
+from asbuilt.flows.schedule import schedule, setting_of
+from asbuilt.journal import schedules
+from asbuilt.library.zones import zone_name
+from asbuilt.lifecycle.run import windows
+from asbuilt.lifecycle.schedule import grammar
+from asbuilt.lifecycle.schedule.firing import Setting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    from msgspec import UnsetType
+
+    from asbuilt.cli.shell.options import Door
+    from asbuilt.cli.shell.site import Site
+    from asbuilt.events.options import RunOptions
+    from asbuilt.journal.ids import Address
+    from asbuilt.journal.schedules import Schedule
+    from asbuilt.lifecycle.run.windows import Window
+    from asbuilt.settings import Settings
+
+
+class When(NamedTuple):
+    """When a plan is to be run, as it was typed."""
+
+    every: str | None
+    now: bool
+    between: str | None
+
+
+def times(command: Callable[..., int]) -> Callable[..., int]:
+    """Give a command the options that say when; it gets them as one `when`."""
+
+    @click.option("--every", metavar="WHEN", help="a phase at these times, with --auto: 4h, day at 9am, cron")
+    @click.option("--now", is_flag=True, help="with --every: the first one at once")
+    @click.option("--between", metavar="HOURS", help="begin phases only then: 22:00-07:00")
+    @functools.wraps(command)
+    def timed(*given: object, every: str | None, now: bool, between: str | None, **more: object) -> int:
+        return command(*given, when=When(every, now, between), **more)
+
+    return timed
+
+
+class Every(NamedTuple):
+    """A cadence as it is stored, as it was asked for, and the zone that its times mean."""
+
+    cadence: str
+    asked: str
+    zone: str
+
+    def from_now(self, now: str) -> Setting:
+        """Give what it means if it is put on now."""
+        return Setting(self.cadence, self.zone, now)
+
+
+def refuse_contradictions(
+    slug: str, when: When, *, finish: bool, phase: str | None, foreground: bool
+) -> None:
+    """Refuse what cannot be meant together, before anything is scheduled."""
+    if when.every is None and when.now:
+        raise UsageWrong(
+            "--now goes with --every",
+            why="A run without a schedule begins now anyway.",
+            next_step=f"`asbuilt run {slug}`, or `asbuilt now {slug}` for the schedule that it has",
+        )
+    if when.every is None:
+        return
+    if finish:
+        raise UsageWrong(
+            "--finish and --every exclude each other",
+            why="A scheduled run does one phase, and its schedule goes on until all are done.",
+            next_step=f"`asbuilt run {slug} --finish --auto` for all of it now; nothing was scheduled.",
+        )
+    if phase is not None or foreground:
+        given, word = ("--foreground", "--foreground") if phase is None else (f"phase {phase}", phase)
+        raise UsageWrong(
+            f"{given} does not go with --every",
+            why="Every scheduled run is the worker's, and finds the next phase by itself.",
+            next_step=f"Leave it out, or run it now: `asbuilt run {slug} {word}`",
+        )
+
+
+class Timed(NamedTuple):
+    """When a plan is to be run, as it was understood."""
+
+    every: Every | None
+    now: bool
+    hours: Between | UnsetType
+    """As they are frozen into a run."""
+
+    def rows(self, now: str) -> list[tuple[str, str]]:
+        """Say what cadence and hours mean, and the next three times of each."""
+        rows: list[tuple[str, str]] = []
+        window = windows.window_between(self.hours)
+        if self.every is not None:
+            setting = self.every.from_now(now)
+            first = " at once, then" if self.now else ","
+            rows += [
+                ("Every", f"one phase{first} {setting.meaning}, {setting.zone}"),
+                ("", _listed(setting.next_times(now, window))),
+                ("", _remark(self.every)),
+            ]
+        if window is not None:
+            state = "closed" if window.opens_at(now) else "open"
+            rows += [
+                ("Hours", f"begins phases only {window.words}, {window.zone}; {state} now"),
+                ("", f"opens {_listed(window.next_times(now))}"),
+            ]
+        return rows
+
+    def plain(self, now: str) -> dict[str, Any] | None:
+        """Give the cadence for a script; None where there is none."""
+        return self.every and {
+            "cadence": self.every.cadence,
+            "zone": self.every.zone,
+            **_meant(self.every.from_now(now), windows.window_between(self.hours)),
+        }
+
+
+def read_times(door: Door, settings: Settings, when: When) -> Timed:
+    """Read the cadence, if there is one, and the hours."""
+    every = None if when.every is None else _cadence(settings, door, when.every)
+    return Timed(every, when.now, _hours(settings, door, when.between))
+
+
+def _cadence(settings: Settings, door: Door, every: str) -> Every:
+    """Read a cadence; what is none is refused with examples."""
+    read = grammar.read(every)
+    if isinstance(read, grammar.Unreadable):
+        raise UsageWrong(
+            f'"{every}" is no schedule: {read.why}',
+            why="A guess could fire at the wrong hour, every day.",
+            next_step=f"Write it like one of these: {', '.join(grammar.EXAMPLES)}",
+        )
+    moved = grammar.moved(read, settings.number("schedule.offset"))
+    zone = zone_name(settings.text("time.zone"), door.environ)
+    return Every(grammar.write(moved), grammar.write(read), zone)
+
+
+def _hours(settings: Settings, door: Door, between: str | None) -> Between | UnsetType:
+    """Freeze the hours in which a run may begin phases."""
+    if between is None:
+        return UNSET
+    zone = zone_name(settings.text("time.zone"), door.environ)
+    window = windows.read(between, zone)
+    if window is None:
+        raise UsageWrong(
+            f'"{between}" is no span of hours',
+            why="A run could work when it must not.",
+            next_step="Write it as --between 22:00-07:00; it may go over midnight.",
+        )
+    return Between(hours=window.words, zone=zone)
+
+
+def put_on(
+    door: Door, site: Site, address: Address, every: Every, options: RunOptions, *, is_all: bool
+) -> bool:
+    """Schedule a plan, see that a worker is there, and confirm what it means; tell whether that `is_all`.
+
+    Else a run follows, and its JSON is the only one.
+    """
+    home = site.journal.home
+    options = need_grants(door, options)
+    asked = schedule(
+        site.journal.store,
+        home,
+        address,
+        slug=options.slug,
+        cadence=every.cadence,
+        zone=every.zone,
+        options=options,
+        asker=asker(door),
+    )
+    wiring.ensure_worker(home, door.environ)
+    if is_all or not door.json:
+        _confirm(door, asked.schedule, every, is_new=asked.before is None)
+    return is_all
+
+
+def tell_of_next(door: Door, site: Site, address: Address) -> None:
+    """Say after a run when the next phase is run by itself, where that is so."""
+    with site.journal.store.read() as session:
+        one = schedules.find(session, address)
+    if one is not None and not door.json:
+        zone = wiring.zone(site.desk.settings)
+        door.screen.talk(f"Scheduled {sentence(one, now_in(zone))}.")
+
+
+def _confirm(door: Door, one: Schedule, every: Every, *, is_new: bool) -> None:
+    setting, window = setting_of(one), windows.window_in(one.options)
+    survives = is_installed(door.environ)
+    if door.json:
+        told = {**(as_json(one) or {}), **_meant(setting, window), "survives_restart": survives}
+        door.screen.emit_json({"schema": "asbuilt.schedule/1", **told})
+        return
+    again = "" if is_new else ", in place of the one before"
+    answer(door, "", f"Scheduled {one.slug}: one phase, {setting.meaning}, {one.zone}{again}.")
+    answer(door, "  ", _listed(setting.next_times(one.since, window)))
+    if window is not None:
+        answer(door, "  ", f"Phases begin only {window.words}, {window.zone}.")
+    answer(door, "  ", _remark(every))
+    if not survives:
+        text = "Fires only while the worker lives: `asbuilt worker install` survives restarts."
+        for row in door.screen.err.hanging(f"{door.screen.err.symbols.note} ", text):
+            door.screen.talk(row)
+    stop, early = (door.screen.err.bold(f"asbuilt {verb} {one.slug}") for verb in ("stop", "now"))
+    door.screen.talk(f"Stop: {stop}    Early: {early}")
+
+
+def _meant(setting: Setting, window: Window | None) -> dict[str, Any]:
+    times = (time.astimezone(UTC).isoformat() for time in setting.next_times(setting.since, window))
+    return {"means": setting.meaning, "times": [stamp(time) for time in times]}
+
+
+def _listed(times: Sequence[datetime]) -> str:
+    return ", ".join(f"{time:%a %d %b %H:%M}" for time in times)
+
+
+def _remark(every: Every) -> str:
+    moved = f"{every.cadence[-5:]}, not {every.asked[-5:]}, to miss the rush (schedule.offset). "
+    return f"{moved if every.cadence != every.asked else ''}Implies --auto."

@@ -1,0 +1,202 @@
+"""How plans stand, drawn: a table of many, the phases of one. Its one rule: green is only what we proved."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.cli.runs.waiting import waiting
+from asbuilt.cli.ui.clock import at
+from asbuilt.cli.ui.columns import cut_path, pad, shorten, width
+from asbuilt.cli.ui.failure import next_after, show_failures
+from asbuilt.cli.ui.messages import advise, answer, coloured, headline, next_command
+from asbuilt.cli.ui.screen import WIDTH, printable
+from asbuilt.cli.ui.timetable import sentence
+from asbuilt.cli.ui.words import counted
+from asbuilt.lifecycle.plan_run.decide import FIX_LIMIT
+from asbuilt.lifecycle.run.facts import is_planning
+from asbuilt.lifecycle.status.progress import DONE, IN_WORK
+from asbuilt.proof.numbers.margins import structural
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from asbuilt.cli.runs.waiting import Waiting
+    from asbuilt.cli.shell.options import Door
+    from asbuilt.cli.shell.reading import Moment
+    from asbuilt.cli.ui.screen import Screen
+    from asbuilt.cli.ui.symbols import Symbols
+    from asbuilt.journal.queries.overview import PlanView
+    from asbuilt.lifecycle.status.progress import PhaseProgress
+
+_COLUMNS: Final = (13, 26, 7, 20, 7)
+_PROVEN: Final = ("proven", "landed")
+_NEEDS_YOU: Final = ("person", "claim", "worker")
+_ROW: Final = "  {:<13} {:<26} {:<7} {:<20} {:>7}"
+
+
+def show_table(screen: Screen, views: list[PlanView], moment: Moment, *, title: str = "") -> None:
+    """Draw many plans, a row each; on a narrow terminal a row has its second half below it."""
+    pen = screen.out
+    if title:
+        screen.answer(pen.bold(cut_path(printable(title), pen.width, pen.symbols)))
+    if pen.width >= WIDTH:
+        screen.answer(_ROW.format("PLAN", "STATE", "PHASES", "WAITS FOR", "COST"))
+    for view in views:
+        told = waiting(view, moment)
+        mark = coloured(pen, _symbol(pen.symbols, view, told), needs_you=told.kind in _NEEDS_YOU)
+        cells = _cells(view, told, moment.now)
+        if pen.width >= WIDTH:
+            screen.answer(f"{mark} {_across(cells, pen.symbols)}")
+            continue
+        name, state, done, who, cost = cells
+        room = pen.width - 2 - sum(map(len, (done, cost))) - 4
+        first = f"{pad(shorten(name, room, pen.symbols), room)}  {done}  {cost}"
+        screen.answer(f"{mark} {first}".rstrip())
+        for row in pen.hanging("  ", f"{state}; {who}" if who else state, commands=False):
+            screen.answer(row)
+
+
+def _across(cells: tuple[str, ...], symbols: Symbols) -> str:
+    name, *others = zip(cells, _COLUMNS, strict=True)
+    # What tells two names apart is often their end: `login-audit`, `login-audit-2`.
+    fitted = [cut_path(*name, symbols), *(shorten(*cell, symbols) for cell in others)]
+    padded = [pad(cell, columns) for cell, columns in zip(fitted[:-1], _COLUMNS, strict=False)]
+    return " ".join([*padded, f"{fitted[-1]:>7}"]).rstrip()
+
+
+def _cells(view: PlanView, told: Waiting, now: datetime) -> tuple[str, str, str, str, str]:
+    done = f"{view.done} of {len(view.phases)}" if view.phases else "-"
+    return view.slug, printable(_state(view, now)), done, printable(told.brief), view.spent.brief
+
+
+def _state(view: PlanView, now: datetime) -> str:
+    """Say in a few words how a plan stands."""
+    run = view.run
+    if run is None:
+        return "not run"
+    if run.run.is_over:
+        ended = f"{run.run.state} {at(run.run.ended_at or run.run.at, now)}"
+        failed = next((phase.id for phase in view.phases if phase.state == "failed"), None)
+        return f"{failed}: {ended}" if failed else ended
+    phase = next((phase for phase in view.phases if phase.state in IN_WORK), None)
+    if phase is not None:
+        return f"{phase.id}: {doing(phase)}"
+    proven = [phase.id for phase in view.phases if phase.state in DONE]
+    if run.questions and proven and view.next:
+        return f"between {proven[-1]} and {view.next}"
+    return run.run.state
+
+
+def _symbol(symbols: Symbols, view: PlanView, told: Waiting) -> str:
+    run = view.run
+    if run is None:
+        return symbols.not_started
+    if told.kind in (*_NEEDS_YOU, "limit", "time", "schedule"):
+        return symbols.waits
+    if not run.run.is_over:
+        return symbols.working
+    if run.run.state == "done" and view.phases and all(one.state in _PROVEN for one in view.phases):
+        return symbols.proven
+    return {
+        "landed": symbols.proven,
+        "failed": symbols.failed,
+        "stopped": symbols.not_run,
+        "undone": symbols.not_started,
+    }.get(run.run.state, symbols.note)
+
+
+def show_plan(door: Door, view: PlanView, told: Waiting, now: datetime) -> None:
+    """Draw one plan, phase by phase, and the sentence that says what it waits for."""
+    screen = door.screen
+    state = view.run.run.state if view.run else "not run"
+    headline(door, view.slug, f"{state}{_far(view)}")
+    wide = max((width(printable(phase.id)) for phase in view.phases), default=0)
+    authors = view.run is not None and is_planning(view.run.run.options.kind)
+    for phase in view.phases:
+        is_accepted = authors and phase.state == "done"
+        _show_phase(screen, phase, now, max(3, wide), is_accepted=is_accepted)
+    answer(door, "", told.sentence)
+    failures = view.run.failures if view.run else ()
+    show_failures(door, failures, more=f"asbuilt why {view.slug}")
+    if view.schedule is not None and told.kind != "schedule":
+        answer(door, "Schedule ", f"{sentence(view.schedule, now)}.")
+    if view.run is not None and view.run.already_failing:
+        answer(door, "Baseline ", f"{view.run.already_failing}; a phase is proven against their names.")
+    for one in view.notes:
+        answer(door, "Note     ", one)
+    if view.run is not None and not view.run.run.is_over and (why := structural(view.run.far)):
+        advise(door, why, f"asbuilt plan refine {view.run.run.options.slug}")
+    if view.spent.brief:
+        screen.answer(f"{view.spent.words[:1].upper()}{view.spent.words[1:]} so far.")
+    if view.run is not None and state == "failed" and told.kind == "nobody":
+        next_after(door, view.run, failures)
+    elif told.command:
+        next_command(door, told.command)
+
+
+def _far(view: PlanView) -> str:
+    """Count what is done of the phases; nobody knows them before a run has begun."""
+    total = len(view.phases)
+    if not total:
+        return ""
+    is_over = view.run is None or view.run.run.is_over
+    following = f", next {view.next}" if view.next and is_over else ""
+    return f", {view.done} of {counted(total, 'phase')} done ({view.done * 100 // total}%){following}"
+
+
+def _show_phase(screen: Screen, phase: PhaseProgress, now: datetime, wide: int, *, is_accepted: bool) -> None:
+    """Draw a phase, or a stage of an authoring: what was handed in for it is accepted, nothing is proven."""
+    pen = screen.out
+    mark = pen.symbols.proven if is_accepted else coloured(pen, _phase_symbol(pen.symbols, phase))
+    said = "accepted" if is_accepted else doing(phase)
+    since = at(phase.since, now) if phase.since else ""
+    if phase.state in IN_WORK and since:
+        since = f"since {since}"
+    title = printable(phase.title)
+    lead = f"{pad(printable(phase.id), wide)} "
+    if pen.width >= WIDTH:
+        cells = f"{pad(shorten(title, 26, pen.symbols), 27)}{pad(shorten(said, 26, pen.symbols), 27)}{since}"
+        screen.answer(f"{mark} {shorten(lead + cells, pen.width - 2, pen.symbols)}".rstrip())
+        return
+    screen.answer(f"{mark} {shorten(lead + title, pen.width - 2, pen.symbols)}".rstrip())
+    for row in pen.hanging(" " * 6, f"{said}, {since}" if since else said, commands=False):
+        screen.answer(row)
+
+
+def _phase_symbol(symbols: Symbols, phase: PhaseProgress) -> str:
+    if phase.state in ("proven", "landed"):
+        return symbols.proven
+    if phase.state == "failed":
+        return symbols.failed
+    if phase.state in ("parked", "paused"):
+        return symbols.waits
+    if phase.state in IN_WORK:
+        return symbols.working
+    # A mark is a person's word, not a proof of ours.
+    return {"done": symbols.note, "stopped": symbols.not_run}.get(phase.state, symbols.not_started)
+
+
+def doing(phase: PhaseProgress) -> str:
+    """Say in a few words what becomes of a phase."""
+    commit = (phase.commit or "")[:7]
+    said = {
+        "proven": f"proven {commit}",
+        "landed": f"landed {commit}",
+        "done": "done by its mark",
+        "pending": f"needs {', '.join(phase.needs)}",
+        "implementing": "implementing" + (f", attempt {phase.attempt}" if (phase.attempt or 1) > 1 else ""),
+        "fixing": f"fixing, cycle {max(1, phase.cycle)} of {FIX_LIMIT}",
+        "failed": "failed, not proven",
+        "stopped": "stopped, work kept",
+    }.get(phase.state, phase.state)
+    return printable(said)
+
+
+def open_ends(door: Door, *, here: int, elsewhere: int) -> None:
+    """Say what waits for a person, here and in other repositories."""
+    there = f"{elsewhere} in other repositories" if elsewhere else ""
+    mine = f"{here} {'waits' if here == 1 else 'wait'} for you here" if here else ""
+    if mine or there:
+        both = ", ".join(part for part in (mine, there and f"{there}" + ("" if mine else " for you")) if part)
+        for row in door.screen.out.hanging("", f"{both}: `asbuilt {'approve' if here else 'status --all'}`"):
+            door.screen.answer(row)

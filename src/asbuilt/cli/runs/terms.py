@@ -1,0 +1,79 @@
+"""On what terms a run works: who works and verifies, what it may cost, where it lands. Said beforehand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+
+from asbuilt.agents.roster import SCRIPTED, assigned, frozen, roster, with_model
+from asbuilt.errors import UsageWrong
+from asbuilt.lifecycle.run.money import caps_in
+from asbuilt.lifecycle.run.team import agent_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from asbuilt.cli.runs.costs import Expected
+    from asbuilt.cli.shell.options import Door
+    from asbuilt.events.options import RunOptions
+    from asbuilt.settings import Settings
+
+
+def with_team(
+    options: RunOptions,
+    settings: Settings,
+    environ: Mapping[str, str],
+    *,
+    agent: str | None,
+    script: str | None,
+    model: str | None = None,
+) -> RunOptions:
+    """Return options with the agent of each role, and the file that the scripted agent plays.
+
+    `model` is another one than whoever plans has in the settings.
+    """
+    team = assigned(roster(settings, environ), settings, agent)
+    if model:
+        team = with_model(team, settings, model)
+    if team["implement"].program.kind == SCRIPTED and script is None:
+        raise UsageWrong(
+            "the scripted agent needs a script",
+            why="It does what the script says, and nothing else.",
+            next_step="`--script FILE`; docs/scripted-agent.md says how one is written.",
+        )
+    return structs.replace(
+        options,
+        agent=team["implement"].name,
+        agents=frozen(team),
+        script=str(Path(script).absolute()) if script else None,
+    )
+
+
+def terms_of(options: RunOptions, expected: Expected) -> list[tuple[str, str]]:
+    """Say on what terms a run works: who, how it is proven, what it may cost, and where it lands."""
+    works, mends, judges = (agent_of(options, role) for role in ("implement", "fix", "verify"))
+    said = f"{works} implements and verifies, in two processes"
+    if works != judges:
+        said = f"{works} implements, {judges} verifies"
+    if mends != works:
+        said += f", {mends} mends"
+    cap = caps_in(options).words
+    capped = f"capped at {cap} a run" if cap else "no limit is set (limits.usd)"
+    lands = f"by {options.landing}, when proven" if not options.holds else "when you say so"
+    if options.landing == "pr" and not options.auto and not options.holds:
+        lands = "by a pull request that you merge"
+    return [
+        ("Agents", said),
+        *([("Proof", expected.proof)] if expected.proof else ()),
+        ("Cost", f"{expected.cost}; {capped}"),
+        ("Lands", f"on {options.branch}, {lands}"),
+    ]
+
+
+def announce(door: Door, options: RunOptions, expected: Expected) -> None:
+    """Say the terms before anything begins."""
+    for lead, words in terms_of(options, expected):
+        for row in door.screen.err.hanging(f"{lead:<9}", words, commands=False):
+            door.screen.talk(row)

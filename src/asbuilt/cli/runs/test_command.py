@@ -1,0 +1,185 @@
+"""Settle how a repository is tested: try what its files point to, let a person choose, save the choice.
+
+`author`, `doctor --tests`, `run` and `run --dry-run` share it. Where nobody can answer, nothing is asked.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from asbuilt.cli.runs.check_trial import trying
+from asbuilt.cli.shell.settings_files import edit, file_for
+from asbuilt.cli.ui.confirm import typed
+from asbuilt.cli.ui.screen import cut, printable
+from asbuilt.cli.ui.words import counted
+from asbuilt.errors import GitFailed
+from asbuilt.git.repository import open_repository, resolve
+from asbuilt.git.saving import commit_files
+from asbuilt.proof.candidates import Way, best
+from asbuilt.proof.projects.model import Suite
+from asbuilt.settings import Layer, SuiteTable, setting_named
+from asbuilt.settings.running import command_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from asbuilt.cli.shell.desk import Desk
+    from asbuilt.cli.shell.options import Door
+    from asbuilt.cli.ui.screen import Pen
+    from asbuilt.flows.checks.dry_run import Trying
+    from asbuilt.proof.candidates import Seen
+
+_KEY: Final = "checks.tests"
+_SUITES: Final = "checks.suites"
+_NONE: Final = "none"
+_LINES: Final = 15
+_COLUMN: Final = 40
+
+
+class Settled(NamedTuple):
+    """What came of it."""
+
+    seen: tuple[Seen, ...] = ()
+    chosen: Way | None = None
+    """What was saved, without suites for no tests; None: nothing was."""
+
+
+def is_settled(desk: Desk) -> bool:
+    """Tell whether somebody has set how the repository is tested."""
+    return any(desk.settings.chosen[key].origin.layer is not Layer.DEFAULT for key in (_KEY, _SUITES))
+
+
+def settle(door: Door, desk: Desk, *, plan: str = "") -> Settled:
+    """Try every way to test the repository and let the person at the terminal choose one.
+
+    `plan` is the path of a plan in the repository: it is offered to be committed with the choice.
+    """
+    root = desk.library.repository and desk.library.repository.root
+    if root is None or resolve(open_repository(root), "HEAD") is None:
+        return Settled()
+    with trying(door, desk) as trial:
+        seen = list(_tried(door, desk, trial))
+        if not seen:
+            return Settled()
+        show(door, seen)
+        chosen = _chosen(door, desk, trial, seen)
+    if chosen is not None:
+        name = save(door, desk, chosen)
+        _offer_commit(door, desk, [name, *([plan] if plan else [])])
+    return Settled(tuple(seen), chosen)
+
+
+def try_all(door: Door, desk: Desk) -> tuple[Seen, ...]:
+    """Try every way to test the repository; nothing is asked or saved."""
+    with trying(door, desk) as trial:
+        return tuple(_tried(door, desk, trial))
+
+
+def unknown_tests(door: Door, desk: Desk) -> tuple[str, ...]:
+    """List signs of tests that no known runner runs."""
+    with trying(door, desk) as trial:
+        return trial.signs()
+
+
+def save(door: Door, desk: Desk, way: Way) -> str:
+    """Write the test command to the repository's settings file, and return the file's name."""
+    repository, value = desk.library.repository, _value(way)
+    setting = setting_named(_SUITES if isinstance(value, tuple) else _KEY)
+    place = file_for(repository, door.environ, setting)
+    edit(place, setting, value, repository)
+    for row in door.screen.err.hanging("", f"Saved in {place.name}: {way.shown or _NONE}", commands=False):
+        door.screen.talk(row)
+    return place.name
+
+
+def _value(way: Way) -> str | tuple[SuiteTable, ...]:
+    """Give what is saved: one command at the root, `none`, or a table for each suite."""
+    match way.suites:
+        case ():
+            return _NONE
+        case (Suite(folder="", command=command, counts="tests"),):
+            return command
+        case suites:
+            return tuple(SuiteTable(one.folder, one.command, counts=one.counts) for one in suites)
+
+
+def show(door: Door, seen: Sequence[Seen]) -> None:
+    """Show each way with what it did; where none can be used, with the last lines of each."""
+    door.screen.talk(f"Tests  found {counted(len(seen), 'way')} to test this repository")
+    for number in range(1, len(seen) + 1):
+        for row in _rows(door.screen.err, number, seen):
+            door.screen.talk(row)
+
+
+def _rows(pen: Pen, number: int, seen: Sequence[Seen]) -> Iterator[str]:
+    """Show one way in rows."""
+    one, lead = seen[number - 1], f"  {number}  "
+    column = min(_COLUMN, max(len(each.way.shown) for each in seen))
+    found = f"  ({', '.join(one.way.found[:2])})" if one.way.found else ""
+    row = printable(f"{lead}{one.way.shown:<{column}}  {one.words}{found}")
+    if len(row) <= pen.width:
+        yield row
+    else:
+        yield from pen.hanging(lead, one.way.shown, commands=False)
+        yield from pen.hanging(" " * len(lead), one.words + found, commands=False)
+    for line in () if best(seen) else one.lines[-_LINES:]:
+        if line in one.words:
+            continue
+        yield cut(printable(f"{' ' * len(lead)}  {line}"), pen.width, symbols=pen.symbols)
+
+
+def _tried(door: Door, desk: Desk, trial: Trying) -> Iterator[Seen]:
+    by_exit_code = desk.settings.text("checks.counts") == "exit-code"
+    for way in trial.ways():
+        weaker = tuple(suite._replace(counts="exit-code") for suite in way.suites)
+        yield _seen(door, desk, trial, way._replace(suites=weaker) if by_exit_code else way)
+
+
+def _seen(door: Door, desk: Desk, trial: Trying, way: Way) -> Seen:
+    door.screen.talk(printable(f"Trying {way.shown} on a clean checkout"))
+    setup = command_in(desk.settings, "checks.setup")
+    return trial.seen(way, setup=setup, required=desk.settings.flag("sandbox.required"))
+
+
+def _chosen(door: Door, desk: Desk, trial: Trying, seen: list[Seen]) -> Way | None:
+    """Ask which way it shall be, until one is chosen; a command that is typed is tried too."""
+    usual = best(seen)
+    try:
+        while True:
+            number = seen.index(usual) + 1 if usual else 0
+            keys = "/".join([*(str(at) for at in range(1, len(seen) + 1)), "command", _NONE])
+            question = f"Use {number}?" if number else "Which command runs the tests?"
+            word = typed(door, f"{question} [{keys}]")
+            match word.casefold():
+                case "" | "y" | "yes" if usual or not word:
+                    return usual.way if usual else None
+                case "n" | "no":
+                    return None
+                case "none":
+                    return Way(())
+                case _ if word.isdecimal() and 1 <= int(word) <= len(seen):
+                    return seen[int(word) - 1].way
+            usual = _seen(door, desk, trial, Way((Suite("", word),)))
+            seen.append(usual)
+            for row in _rows(door.screen.err, len(seen), seen):
+                door.screen.talk(row)
+    except KeyboardInterrupt:
+        door.screen.err.line()
+        return None
+
+
+def _offer_commit(door: Door, desk: Desk, paths: list[str]) -> None:
+    repository = desk.library.repository
+    if repository is None or not repository.root.joinpath(paths[0]).exists():
+        return
+    if typed(door, f"Commit {' and '.join(map(printable, paths))}? [Y/n]").casefold() not in ("", "y", "yes"):
+        return
+    try:
+        commit, files = commit_files(open_repository(repository.root), paths, subject="Set the test command")
+    except GitFailed as error:
+        door.screen.talk(
+            printable(f"{door.screen.err.symbols.failed} Not committed: {error.what}. {error.why}")
+        )
+        return
+    if commit:
+        door.screen.talk(printable(f"Committed {commit[:7]}: {', '.join(files)}"))

@@ -1,0 +1,1 @@
+"""What starts every command: dispatch, options, the error boundary, the repository and its journal."""

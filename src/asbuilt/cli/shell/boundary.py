@@ -1,0 +1,186 @@
+"""The one boundary: whatever a command raises becomes words for a person and an exit code.
+
+Its one rule: nobody else catches everything. What no `AsbuiltError` describes is our bug, with a crash log.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import platform
+import select
+import sys
+import traceback
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final, TextIO
+
+import click
+
+from asbuilt._version import VERSION
+from asbuilt.cli.ui.screen import Pen, pen_for, printable
+from asbuilt.errors import DONE, INTERRUPTED, OUR_BUG, USAGE, AsbuiltError, DiskFull, FileDenied, UsageWrong
+from asbuilt.settings import state_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+_NO_GUESS: Final = "A guess could do something you did not mean; nothing was done."
+
+
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT)
+
+
+def run(work: Callable[[], int | None], *, argv: Sequence[str], environ: Mapping[str, str]) -> int:
+    """Do the work, say what went wrong if something did, and return the exit code."""
+    pen = pen_for(sys.stderr, environ=environ, plain="--plain" in argv, no_color="--no-color" in argv)
+    try:
+        code = _perform(work, pen, argv=argv, environ=environ)
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    for stream in (sys.stdout, sys.stderr):
+        _let_go(stream)
+    return code
+
+
+def tell(pen: Pen, error: AsbuiltError) -> int:
+    """Say what, why and what next, and return the error's exit code."""
+    # No backticks are looked for in the first line: names of files and plans may hold some.
+    first, *rest = pen.hanging("error: ", error.what, commands=False)
+    rows = [
+        pen.red("error:") + first.removeprefix("error:"),
+        *rest,
+        *pen.hanging("  Why:  ", error.why),
+        *pen.hanging("  Next: ", error.next_step),
+    ]
+    _say(pen, *rows)
+    return error.exit_code
+
+
+def _say(pen: Pen, *rows: str) -> None:
+    # When nobody can hear it, the exit code still tells.
+    with suppress(BrokenPipeError, AsbuiltError):
+        for row in rows:
+            pen.line(row)
+
+
+def _perform(
+    work: Callable[[], int | None], pen: Pen, *, argv: Sequence[str], environ: Mapping[str, str]
+) -> int:
+    try:
+        code = work() or DONE
+        pen_for(sys.stdout, environ=environ, plain=True, no_color=True).flush()
+    except AsbuiltError as error:
+        code = tell(pen, error)
+    except click.exceptions.NoArgsIsHelpError as error:
+        _say(pen, error.format_message())
+        code = USAGE
+    except click.UsageError as error:
+        code = tell(pen, usage_wrong(error))
+    except (KeyboardInterrupt, click.Abort):
+        _say(pen, "\nInterrupted.")
+        code = INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - the one boundary; everything unforeseen ends in a crash log
+        left_alone = isinstance(error, BrokenPipeError) and _reader_is_gone(sys.stdout)
+        denied = FileDenied.of(error) if isinstance(error, OSError) else None
+        if isinstance(error, OSError) and error.errno in _FULL:
+            code = tell(pen, _disk_full(error))
+        elif denied is not None:
+            code = tell(pen, denied)
+        else:
+            code = DONE if left_alone else _crash(pen, error, argv=argv, environ=environ)
+    return code
+
+
+def _disk_full(error: OSError) -> DiskFull:
+    return DiskFull(
+        f"the disk is full: {error.filename or error.strerror}",
+        why="What happens is written down before it happens, and this could not be. Nothing was changed.",
+        next_step="Make room on that disk, then type it again.",
+    )
+
+
+def _reader_is_gone(stream: TextIO | None) -> bool:
+    if stream is None:
+        return True
+    watch = select.poll()
+    watch.register(stream.fileno(), 0)
+    return any(event & (select.POLLERR | select.POLLHUP) for _, event in watch.poll(0))
+
+
+def _let_go(stream: TextIO | None) -> None:
+    if stream is None:
+        return
+    try:
+        stream.flush()
+    except OSError:
+        # The interpreter would try once more at its end, complain, and replace our exit code.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _crash(pen: Pen, error: Exception, *, argv: Sequence[str], environ: Mapping[str, str]) -> int:
+    trace = "".join(traceback.format_exception(error))
+    try:
+        log = _write_log(state_folder(environ), trace, argv)
+    except (OSError, AsbuiltError):
+        shown = printable(trace, lines=True).rstrip()
+        _say(pen, shown, "error: this is a bug in asbuilt; no crash log could be written")
+    else:
+        _say(pen, f"error: this is a bug in asbuilt; its crash log: {printable(str(log))}")
+    return OUR_BUG
+
+
+def _write_log(state: Path, trace: str, argv: Sequence[str]) -> Path:
+    for folder in (state, state / "crashes"):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    now = datetime.now(UTC)
+    log = state / "crashes" / f"{now:%Y%m%dT%H%M%SZ}-{os.getpid()}.log"
+    text = (
+        f"asbuilt {VERSION}\nPython {platform.python_version()}\n{platform.platform()}\n"
+        f"{now:%Y-%m-%dT%H:%M:%SZ}\nargv {list(argv)!r}\n\n{trace}"
+    )
+    with os.fdopen(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(text.encode("utf-8", "backslashreplace"))
+    return log
+
+
+# Say click's complaints in our words: what is the case, why that stops us, what to do next.
+
+
+def usage_wrong(error: click.UsageError) -> UsageWrong:
+    """Turn one complaint of click into one of ours."""
+    path = error.ctx.command_path if error.ctx else "asbuilt"
+    look = f"`{path} -h` shows examples and options."
+    match error:
+        case click.NoSuchCommand():
+            what = f'{path} has no command "{error.command_name}"{_meant(error.possibilities)}'
+            return UsageWrong(what, why=_NO_GUESS, next_step=f"`{path} -h` lists the commands.")
+        case click.NoSuchOption():
+            what = f"{path} has no option {error.option_name}{_meant(error.possibilities)}"
+        case click.MissingParameter():
+            what = f"{path} needs {_hint(error) or 'one more argument'}"
+            return UsageWrong(what, why="There is no default for it; nothing was done.", next_step=look)
+        case click.BadParameter():
+            what = f"{path}: {_hint(error)}{_sentence(error.message)}"
+        case _:
+            what = f"{path}: {_sentence(error.message)}"
+    return UsageWrong(what, why=_NO_GUESS, next_step=look)
+
+
+def _meant(possibilities: Sequence[str] | None) -> str:
+    if not possibilities:
+        return ""
+    return f". Did you mean {possibilities[0]}?"
+
+
+def _hint(error: click.BadParameter) -> str:
+    if error.param is None:
+        return ""
+    name = error.param.opts[0] if isinstance(error.param, click.Option) else error.param.human_readable_name
+    return name if isinstance(error, click.MissingParameter) else f"{name}: "
+
+
+def _sentence(message: str) -> str:
+    text = message.strip().removesuffix(".")
+    return text[:1].lower() + text[1:]

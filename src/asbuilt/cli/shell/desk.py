@@ -1,0 +1,140 @@
+"""What every plan command starts from: the library, the settings that concern plans, and tab completion."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, NamedTuple
+
+from click.shell_completion import CompletionItem
+
+from asbuilt.cli.shell.options import door_of
+from asbuilt.cli.ui.messages import next_command as next_command  # noqa: PLC0414 - plan commands take it from here
+from asbuilt.cli.ui.screen import printable
+from asbuilt.cli.ui.words import counted
+from asbuilt.errors import AsbuiltError
+from asbuilt.library.finding import find, open_plan
+from asbuilt.library.repository import find_repository, real
+from asbuilt.library.shelves import open_library, plans
+from asbuilt.plan.length import Length
+from asbuilt.settings import load
+
+if TYPE_CHECKING:
+    import click
+
+    from asbuilt.cli.shell.options import Door
+    from asbuilt.library.finding import Opened
+    from asbuilt.library.shelves import Library, PlanFile
+    from asbuilt.plan.model import Plan
+    from asbuilt.settings import Settings
+
+
+class Desk(NamedTuple):
+    """The library of one command, and how it reads plans."""
+
+    library: Library
+    settings: Settings
+
+    @property
+    def ui_patterns(self) -> tuple[str, ...]:
+        """Files that a person looks at before their phase lands."""
+        return self.settings.globs("ui.patterns")
+
+    @property
+    def length(self) -> Length:
+        """How long a plan may be."""
+        return Length(self.settings.text("plan.length"))
+
+    def open(self, name: str) -> Opened:
+        """Find a plan by what was typed, and read it."""
+        return self.read(find(self.library, name))
+
+    def read(self, at: PlanFile) -> Opened:
+        """Read a plan as the settings say."""
+        return open_plan(self.library, at, ui_patterns=self.ui_patterns, length=self.length)
+
+    def name_of(self, at: PlanFile) -> str:
+        """Return what can be typed for a plan: its name where that is enough, else its path."""
+        alike = [plan for plan in plans(self.library) if plan.slug == at.slug]
+        if at.slug and len(alike) == 1 and real(alike[0].file) == real(at.file):
+            return at.slug
+        start = self.library.start
+        return quote(str(at.file.relative_to(start) if at.file.is_relative_to(start) else at.file))
+
+
+def desk_for(door: Door) -> Desk:
+    """Lay out the library around the folder where the command was started."""
+    desk = _lay_out(door)
+    if desk.library.refused is not None:
+        refused = printable(desk.library.refused)
+        screen = door.screen
+        screen.talk(
+            f"{screen.err.symbols.note} plans.folder {refused} leads out of the repository;"
+            " plans/ is used instead."
+        )
+    return desk
+
+
+def _lay_out(door: Door) -> Desk:
+    repository = find_repository(door.start)
+    settings = load(repository=repository.root if repository else None, environ=door.environ)
+    home = Path(door.environ.get("HOME") or "~").expanduser()
+    library = open_library(door.start, home=home, folder=settings.text("plans.folder"))
+    return Desk(library, settings)
+
+
+def problem_counts(plan: Plan) -> str:
+    """Say how many errors and warnings a plan has; nothing when it has none."""
+    errors = sum(problem.severity == "error" for problem in plan.problems)
+    warnings = sum(problem.severity == "warning" for problem in plan.problems)
+    parts = [counted(errors, "error")] * bool(errors) + [counted(warnings, "warning")] * bool(warnings)
+    return ", ".join(parts)
+
+
+def show_the_first_step(door: Door, desk: Desk) -> None:
+    """Say how the first plan is written, here or in the user's own folder."""
+    where = "" if desk.library.repository is not None else " --user"
+    next_command(door, f'asbuilt plan new "what you want"{where}')
+
+
+def complete_plan(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Offer the plans' names, newest first; files are offered by the shell itself."""
+    del parameter
+    try:
+        every = plans(_lay_out(door_of(context, json=True)).library)
+    except AsbuiltError:  # a completion has nowhere to say what is wrong
+        return []
+    named = [plan for plan in every if plan.slug and plan.slug.startswith(incomplete)]
+    named.sort(key=lambda plan: _changed_at(plan.file), reverse=True)
+    return [CompletionItem(plan.slug, help=plan.shown) for plan in named] or [
+        CompletionItem(incomplete, type="file")
+    ]
+
+
+def _changed_at(file: Path) -> float:
+    try:
+        return file.stat().st_mtime
+    except OSError:  # gone since it was listed
+        return 0.0
+
+
+def complete_phase(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Offer the phases of the plan that was named before."""
+    del parameter
+    # Behind an option that still waits for its value, click has not yet given arguments their names.
+    name = context.params.get("plan") or next(iter(context.args), None)
+    if not name:
+        return []
+    try:
+        opened = _lay_out(door_of(context, json=True)).open(str(name))
+    except AsbuiltError:  # a completion has nowhere to say what is wrong
+        return []
+    return [
+        CompletionItem(phase.id, help=phase.title)
+        for phase in opened.plan.phases
+        if phase.id.startswith(incomplete)
+    ]

@@ -1,0 +1,201 @@
+"""What every command that only looks starts from: the journal, the repository in it, and the time.
+
+The one rule: looking makes nothing, starts nothing, and loads no parser of plans.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, NamedTuple
+
+from click.shell_completion import CompletionItem
+
+from asbuilt import wiring
+from asbuilt.agents import activity
+from asbuilt.cli.shell.addresses import Named, matching, named, nearest, never_ran, several, slug_of
+from asbuilt.cli.shell.options import door_of
+from asbuilt.cli.ui.clock import now_in
+from asbuilt.errors import AsbuiltError, NotFound
+from asbuilt.events.attempts import AttemptBegun
+from asbuilt.journal import runs
+from asbuilt.journal.home import is_full
+from asbuilt.journal.ids import LOCAL, Address
+from asbuilt.journal.queries import plan_names
+from asbuilt.library.repository import find_repository, identity_of
+from asbuilt.library.shelves import open_library
+from asbuilt.library.shelves import plans as shelved
+from asbuilt.plan.names import slug_of_file
+from asbuilt.settings import load
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    import click
+
+    from asbuilt.agents.activity import Signs
+    from asbuilt.cli.shell.options import Door
+    from asbuilt.journal.queries.overview import RunView
+    from asbuilt.journal.runs import Run
+    from asbuilt.library.shelves import Library
+
+
+class Seen(NamedTuple):
+    """What is seen of a run from outside the journal, and when."""
+
+    now: datetime
+    heard_at: str | None = None
+    """When the agent that it waits for last gave a sign."""
+    is_served: bool = True
+    """False: no worker lives."""
+    is_full: bool = False
+    """The disk of the state folder takes nothing any more."""
+
+
+class Moment(NamedTuple):
+    """When somebody looks, and who is there to go on."""
+
+    now: datetime
+    worker: int | None
+    """The process that does the work; None when none lives."""
+    state: Path
+    """The state folder, where attempts have their folders."""
+
+    def seen(self, run: RunView | None) -> Seen:
+        """Look at what the journal does not tell: the agent's last sign, and whether a worker lives."""
+        attempt = run.attempt if run else None
+        heard = activity.last_heard(activity.folder_of(self.state, attempt)) if attempt else None
+        return Seen(
+            self.now,
+            None if heard is None else heard.isoformat(),
+            is_served=self.worker is not None,
+            is_full=is_full(self.state),
+        )
+
+    def signs(self, attempt: str | None) -> Signs:
+        """Gather what is heard of an attempt."""
+        return activity.signs_of(activity.folder_of(self.state, attempt)) if attempt else activity.Signs()
+
+
+class Looking(NamedTuple):
+    """A journal, and the repository in it that one looks from."""
+
+    journal: wiring.Journal
+    repo: str | None
+    """None: nothing was ever written about the repository that one stands in."""
+    library: Library
+    moment: Moment
+
+    def find(self, text: str) -> tuple[Address, Named]:
+        """Find a plan of the journal by what was typed for it, or for something of it."""
+        name = named(text)
+        with self.journal.store.read() as session:
+            where = (session, LOCAL, self.repo or "")
+            found = plan_names.called(*where, path=name.plan, slug=slug_of(name.plan))
+            known = [] if found else plan_names.recent(*where)
+        if not found:
+            slugs = matching(name.plan, [one.slug for one in known])
+            found = [one for one in known if one.slug in slugs]
+        if len(found) == 1:
+            return Address(LOCAL, self.repo or "", found[0].plan), name
+        if found:
+            raise several(name.plan, [one.plan for one in found])
+        raise self._missing(name, [one.slug for one in known])
+
+    def run(self, text: str) -> Run:
+        """Find a run: the one that was named, else the newest of its plan."""
+        address, name = self.find(text)
+        with self.journal.store.read() as session:
+            listed = runs.of_plan(session, address)
+        found = [run for run in listed if name.run in (None, run.number)]
+        if found:
+            return found[0]
+        if listed:
+            raise NotFound(
+                f"{name.plan} has no run {name.run}; the newest is {listed[0].number}",
+                why="Runs of a plan are numbered from 1.",
+                next_step=f"`asbuilt status {listed[0].options.slug}`",
+            )
+        raise never_ran(name.plan)
+
+    def _missing(self, name: Named, known: list[str]) -> NotFound:
+        shelf = _names_on_shelf(self.library, name.plan)
+        on_shelf = matching(name.plan, shelf)
+        if on_shelf:
+            return never_ran(on_shelf[0])
+        close = nearest(name.plan, known) or nearest(name.plan, shelf)
+        return NotFound(
+            f'no plan "{name.plan}"' + (f". Did you mean {close}?" if close else ""),
+            why="The journal of this repository has none of that name, and no folder of plans has.",
+            next_step=f"`asbuilt status {close}`" if close in known else "`asbuilt plan list`",
+        )
+
+
+def look(door: Door) -> tuple[Library, Looking | None]:
+    """Open what there is to look at; nothing to look at when nobody has ever run anything."""
+    repository = find_repository(door.start)
+    settings = load(repository=repository.root if repository else None, environ=door.environ)
+    home = Path(door.environ.get("HOME") or "~").expanduser()
+    library = open_library(door.start, home=home, folder=settings.text("plans.folder"))
+    journal = wiring.find_journal(settings, door.environ)
+    if journal is None:
+        return library, None
+    repo = None
+    if repository is not None:
+        uuid = identity_of(repository)
+        repo = wiring.known_repository(journal, repository.root, repository.common, uuid)
+    moment = Moment(now_in(wiring.zone(settings)), wiring.worker_pid(journal.home), journal.home.path)
+    return library, Looking(journal, repo, library, moment)
+
+
+def look_for(door: Door, text: str) -> Looking:
+    """Open what there is to look at of something that was named."""
+    library, looking = look(door)
+    if looking is None or looking.repo is None:
+        plan = named(text).plan
+        on_shelf = matching(plan, _names_on_shelf(library, plan))
+        raise never_ran(on_shelf[0] if len(on_shelf) == 1 else plan)
+    return looking
+
+
+def _names_on_shelf(library: Library, typed: str) -> list[str]:
+    """Name the plans that are there; one that is typed by its path and cannot be named is refused."""
+    there = shelved(library)
+    if any(plan.shown == typed and not plan.slug for plan in there):
+        slug_of_file(PurePath(typed).name)
+    return [plan.slug for plan in there if plan.slug]
+
+
+def complete_address(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Offer what can be named, newest first: plans, then runs, phases and attempts behind their dots."""
+    del parameter
+    try:
+        library, looking = look(door_of(context, json=True))
+        known = [] if looking is None or looking.repo is None else _known(looking, incomplete)
+    except AsbuiltError:  # a completion has nowhere to say what is wrong
+        return []
+    shelf = [plan.slug for plan in shelved(library) if plan.slug]
+    names = dict.fromkeys(name for name in (*known, *shelf) if name.startswith(incomplete))
+    return [CompletionItem(name) for name in names]
+
+
+def _known(looking: Looking, incomplete: str) -> list[str]:
+    with looking.journal.store.read() as session:
+        if "." not in incomplete:
+            return [one.slug for one in plan_names.recent(session, LOCAL, looking.repo or "")]
+        address, name = looking.find(incomplete.partition(".")[0])
+        slug, listed = name.plan, runs.of_plan(session, address)
+        rows = session.rows(
+            "SELECT key FROM events WHERE org = :org AND repo = :repo AND plan = :plan AND kind = :kind"
+            " ORDER BY seq DESC",
+            **address._asdict(),
+            kind=AttemptBegun.kind,
+        )
+    numbers = {run.run: run.number for run in listed}
+    told = [f"{slug}.{run.number}" for run in listed]
+    # The key of an attempt is `run/phase/number/begun/start`.
+    for run, phase, number, *_ in (str(row["key"]).split("/") for row in rows):
+        told += [f"{slug}.{numbers[run]}.{phase}", f"{slug}.{numbers[run]}.{phase}.{number}"]
+    depth = incomplete.count(".")
+    return [name for name in told if name.count(".") == depth]

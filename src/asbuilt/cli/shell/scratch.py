@@ -1,0 +1,147 @@
+"""A temporary repository with its own state folder, and asbuilt's own commands run in it.
+
+The user's journal, worker, checkouts and git settings are neither read nor written.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+from asbuilt.agents.attempts import FolderAttempts
+from asbuilt.cli.ui.symbols import ASCII
+from asbuilt.errors import GitFailed, NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from asbuilt.cli.shell.options import Door
+
+_GONE_WITHIN_S: Final = 15.0
+_PASSED: Final = "ASBUILT_ORGANISATION_FILE"
+"""What an organisation has locked holds in a temporary repository too."""
+
+
+class Scratch:
+    """One temporary repository; deleting its folder deletes all of it."""
+
+    def __init__(
+        self,
+        folder: Path,
+        name: str,
+        environ: Mapping[str, str],
+        own: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        """Take the user's environment without `ASBUILT_` and `GIT_` variables, and `own` over it."""
+        self.checkout = folder / name
+        self.state = folder / "state"
+        kept = {
+            variable: value
+            for variable, value in environ.items()
+            if not variable.startswith(("ASBUILT_", "GIT_")) or variable == _PASSED
+        }
+        self.environ: Mapping[str, str] = {
+            **kept,
+            **own,
+            "ASBUILT_HOME": str(self.state),
+            "ASBUILT_LANDING_SIGN": "never",
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_CONFIG_NOSYSTEM": "1",
+        }
+
+    def build(self, files: Mapping[str, str], *, message: str) -> None:
+        """Write the files and commit them."""
+        for name, text in files.items():
+            file = self.checkout / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+        for arguments in (
+            ("init", "--quiet", "--initial-branch=main"),
+            ("config", "user.name", "asbuilt"),
+            ("config", "user.email", "asbuilt@example.invalid"),
+            ("add", "."),
+            ("commit", "--quiet", f"--message={message}"),
+        ):
+            self.git(*arguments)
+
+    def type(self, door: Door, arguments: Sequence[str], *, json_wanted: bool) -> dict[str, Any]:
+        """Run an asbuilt command that talks to the user's terminal; return its JSON, if it wrote any.
+
+        It ignores Ctrl-C, which ends all of it: a run in a folder that is deleted cannot be resumed.
+        """
+        door.screen.talk(f"$ {door.screen.err.bold(shlex.join(('asbuilt', *arguments)))}")
+        door.screen.out.flush()
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        process = subprocess.Popen(  # noqa: S603 - our own program
+            (sys.executable, "-P", "-m", "asbuilt", *arguments, *_flags(door, json_wanted=json_wanted)),
+            cwd=self.checkout,
+            env=self.environ,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE if json_wanted else None,
+            text=True,
+        )
+        try:
+            signal.signal(signal.SIGINT, before)
+            said, _ = process.communicate()
+        finally:
+            process.kill()
+            process.wait()
+        found: dict[str, Any] = json.loads(said) if said else {}
+        return found
+
+    def end_attempts(self) -> None:
+        """End agents that still work after Ctrl-C, before the folder is deleted."""
+        attempts = FolderAttempts(self.state)
+        alive = [
+            folder.name for folder in self.state.glob("runs/*/attempts/*") if attempts.alive(folder.name)
+        ]
+        for name in alive:
+            attempts.cancel(name)
+        until = time.monotonic() + _GONE_WITHIN_S
+        while any(map(attempts.alive, alive)) and time.monotonic() < until:
+            time.sleep(0.05)
+
+    def git(self, *arguments: str) -> str:
+        """Run git without the user's settings, and return what it printed."""
+        try:
+            done = subprocess.run(  # noqa: S603
+                ("git", *arguments),  # noqa: S607
+                cwd=self.checkout,
+                env=self.environ,
+                check=True,
+                capture_output=True,
+                text=True,
+            )
+        except FileNotFoundError as error:
+            raise NotFound(
+                "there is no git on PATH",
+                why="asbuilt works in git repositories, and makes a temporary one here.",
+                next_step="Install git 2.38 or newer; `asbuilt doctor` looks for it.",
+            ) from error
+        except subprocess.CalledProcessError as error:
+            raise GitFailed(
+                f"git {arguments[0]}: {error.stderr.strip()}",
+                why="A temporary repository could not be made.",
+                next_step="`asbuilt doctor` looks at your git.",
+            ) from error
+        return done.stdout.strip()
+
+
+def _flags(door: Door, *, json_wanted: bool) -> list[str]:
+    screen = door.screen
+    wanted = {
+        "--json": json_wanted,
+        "--plain": screen.err.symbols is ASCII,
+        "--no-color": not screen.err.styled,
+        "--quiet": screen.quiet,
+        "--verbose": screen.verbose,
+    }
+    return [flag for flag, is_wanted in wanted.items() if is_wanted]

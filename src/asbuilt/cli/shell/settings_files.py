@@ -1,0 +1,161 @@
+"""Edit one value in a settings file: which file, the edit, and the write.
+
+Everything else in the file, comments too, stays as it is, or nothing is written.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import tomlkit
+
+from asbuilt.cli.commands.config.show import words
+from asbuilt.errors import SettingInvalid, SettingsNotWritten
+from asbuilt.library.writing import create, replace
+from asbuilt.plan.markdown.source import digest
+from asbuilt.settings import (
+    ServiceTable,
+    bytes_of,
+    decoded,
+    presented,
+    repository_place,
+    survey,
+    table_of,
+    user_place,
+)
+from asbuilt.settings.places import FOLDER
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from asbuilt.library.repository import Repository
+    from asbuilt.settings import Chosen, Place, Setting, Table, Value
+
+
+def chosen_now(repository: Repository | None, environ: Mapping[str, str], setting: Setting) -> Chosen:
+    """Give the value that holds. Problems of other keys are no reason to refuse: `set` repairs them."""
+    settings, _ = survey(repository=repository.root if repository else None, environ=environ)
+    return settings.of(setting)
+
+
+def file_for(
+    repository: Repository | None,
+    environ: Mapping[str, str],
+    setting: Setting,
+    value: Value | None = None,
+    *,
+    user: bool = False,
+) -> Place:
+    """Choose the file of a key: the repository's where it may set the key, else the user's.
+
+    A repository may only tighten some keys; a looser value goes to the user's file, where it holds.
+    """
+    if user or repository is None or not setting.repository_may_set:
+        return user_place(environ)
+    if setting.tightens and value is not None:
+        own = chosen_now(None, environ, setting).value
+        if setting.choices.index(str(value)) >= setting.choices.index(str(own)):
+            return user_place(environ)
+    return repository_place(repository.root)
+
+
+def edit(place: Place, setting: Setting, value: Value | None, repository: Repository | None) -> bool:
+    """Set one value in a file, or remove it (None); False when the file has it so already."""
+    content = bytes_of(place)
+    text = decoded(place, content or b"")
+    changed = _edited(place, text, setting, value)
+    if changed == text:
+        return False
+    # A user's link is followed, so that settings kept elsewhere and linked to stay linked.
+    root = repository.root if repository else None
+    if place.file.parent == root and not place.file.resolve().is_relative_to(root.resolve()):
+        raise SettingsNotWritten(
+            f"{place.name} is a link to a file outside the repository",
+            why="A repository could name any file of yours there.",
+            next_step="Replace the link by a file.",
+        )
+    if place.is_users:
+        _close(place.file)
+    if content is None:
+        create(place.file, changed.encode(), name=place.name)
+    else:
+        replace(place.file, changed.encode(), expected=digest(content), name=place.name)
+    if place.is_users:
+        _close(place.file)
+    return True
+
+
+def _close(file: Path) -> None:
+    """Let only the user read their settings: addresses in them may hold logins. Others' files stay theirs."""
+    with suppress(OSError):  # what keeps us from writing there, too, is reported by the write
+        if file.parent.name == FOLDER:
+            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            file.parent.chmod(0o700)
+        if file.exists():
+            file.chmod(0o600)
+
+
+def refuse_locked(chosen: Chosen, setting: Setting) -> None:
+    """Refuse to change what the organisation's file locks."""
+    if chosen.origin.locked:
+        raise SettingInvalid(
+            f"{setting.key} is locked to {words(chosen.value)} by {chosen.origin.where}",
+            why="Whoever keeps that file decided it for everybody on this machine.",
+            next_step="Leave it, or ask them.",
+        )
+
+
+def _edited(place: Place, text: str, setting: Setting, value: Value | None) -> str:
+    raw: object = value
+    if isinstance(value, tuple):
+        raw = [one if isinstance(one, str) else _table(one) for one in value]
+    table_of(place, text)  # names the line where it is no TOML
+    try:
+        document = tomlkit.parse(text)
+        expected = tomllib.loads(text)
+        for table in (document, expected):
+            _put(table, place, setting.key, raw)
+        changed = tomlkit.dumps(document) if text else tomlkit.dumps(document).lstrip()
+        is_right = tomllib.loads(changed) == expected
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
+        raise _not_edited(place, setting, value) from error
+    if not is_right:
+        raise _not_edited(place, setting, value)
+    return changed
+
+
+def _table(one: Table) -> dict[str, Any] | str:
+    """Write a suite or a service without what it has by default; a service that we know is a name."""
+    usual = one._field_defaults | {"folder": ""}
+    whole = {name: value for name, value in one._asdict().items() if value != usual.get(name)}
+    return one.name if isinstance(one, ServiceTable) and len(whole) == 1 else whole
+
+
+def _put(table: Any, place: Place, key: str, raw: object) -> None:  # noqa: ANN401 - a dict, or tomlkit's own
+    for step in place.table:
+        table = table[step]
+    *sections, name = key.split(".")
+    alias = next((alias for alias, meant in place.aliases.items() if meant == key and alias in table), None)
+    if alias is not None:
+        sections, name = [], alias
+    if raw is None:
+        for section in sections:
+            table = table.get(section, {})
+        table.pop(name, None)
+        return
+    for section in sections:
+        table = table.setdefault(section, {})
+    table[name] = raw
+
+
+def _not_edited(place: Place, setting: Setting, value: Value | None) -> SettingsNotWritten:
+    told = "" if value is None else words(presented(setting, value))
+    by_hand = f"set {setting.key} to {told}" if told else f"remove {setting.key}"
+    return SettingsNotWritten(
+        f"{place.name} cannot be edited safely; it stays as it was",
+        why="It is written in a way that this command would change beyond one value.",
+        next_step=f"Edit it by hand: {by_hand}.",
+    )

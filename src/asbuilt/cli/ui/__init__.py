@@ -1,0 +1,1 @@
+"""What draws on a terminal: the screen, columns, times, questions."""

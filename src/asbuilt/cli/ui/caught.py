@@ -1,0 +1,83 @@
+"""Words that our own looking did not bear out: who said what, what asbuilt ran, and what came of it. Pure.
+
+The one rule: both sides stand next to each other, the agent's in quotation marks.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from asbuilt.cli.ui.screen import cut, printable
+from asbuilt.events.attempts import AttemptEnded, ChecksDone, VerdictGiven
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from asbuilt.cli.ui.screen import Pen
+    from asbuilt.events.event import Entry
+    from asbuilt.proof.evidence import Evidence
+
+_WE: Final = "asbuilt ran"
+_SEEN: Final = "asbuilt sees"
+_LABEL: Final = 14
+_INDENT: Final = 6
+
+
+class Caught(NamedTuple):
+    """One attempt that said done, and was not."""
+
+    phase: str
+    number: int
+    says: str
+    against: tuple[tuple[str, str], ...]
+    """Who disagrees, and with what."""
+
+
+def caught(told: Iterable[Entry], evidence: Callable[[str], Sequence[Evidence]]) -> list[Caught]:
+    """Find in a run's events every attempt that said done and was refuted by a check or by a verifier."""
+    found: list[Caught] = []
+    says = ""
+    for entry in told:
+        match entry.event:
+            case AttemptEnded() as event:
+                says = event.says if event.ending == "done" else ""
+            case ChecksDone() as event if says and event.outcome != "PASS":
+                shown = evidence(event.evidence) if event.evidence else ()
+                ran = tuple((_WE, _shown(one)) for one in shown if one.outcome != "PASS")
+                seen = tuple((_SEEN, failure) for failure in event.failures)
+                found.append(Caught(event.phase, event.number, says, ran or seen))
+            case VerdictGiven() as event if says and event.outcome != "PASS":
+                judged = tuple(("verifier says", str(failure)) for failure in event.failures)
+                found.append(Caught(event.phase, event.number, says, judged))
+            case _:
+                pass
+    return found
+
+
+def _shown(one: Evidence) -> str:
+    code = f"exit {one.exit_code}, but " if one.exit_code == 0 else ""
+    return f"{one.command} on a clean checkout: {code}{one.why}"
+
+
+def block(pen: Pen, one: Caught, *, agent: str, title: str) -> list[str]:
+    """Draw it: the subject, then each side on lines of its own."""
+    symbol, shown = pen.symbols.failed, cut(printable(title), pen.width - 20, symbols=pen.symbols)
+    lead = f"{symbol} {one.phase:<4}{shown}   "
+    first, *rest = pen.hanging(lead, f"`NOT PROVEN:` the agent says done, {_who(one)}", under=_INDENT)
+    rows = [pen.red(symbol) + first.removeprefix(symbol), *rest]
+    for label, text in (
+        (f"{agent} says", f'"{one.says}"'),
+        *one.against,
+        ("so", f"attempt {one.number + 1} gets exactly this."),
+    ):
+        lead = f"{'':<{_INDENT}}{label:<{_LABEL}}"
+        words = (cut(printable(word), pen.width - len(lead), symbols=pen.symbols) for word in text.split())
+        rows += pen.hanging(lead, " ".join(words), commands=False)
+    return rows
+
+
+def _who(one: Caught) -> str:
+    against = dict(one.against)
+    if _WE in against:
+        return "a check disagrees"
+    return "its change disagrees" if _SEEN in against else "another agent disagrees"

@@ -1,0 +1,50 @@
+"""A file in the person's own editor. Its one rule: only the editor writes, and it is waited for."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from asbuilt.cli.ui.screen import printable
+from asbuilt.errors import NotFound, UsageWrong
+
+if TYPE_CHECKING:
+    from asbuilt.cli.shell.options import Door
+
+
+def edit(door: Door, file: Path, *, name: str) -> str:
+    """Open a file and wait until the editor is closed; return how it failed, or nothing."""
+    editor = _editor(door)
+    program = Path(editor[0]).name
+    try:
+        ended = subprocess.run([*editor, str(file)], check=False)  # noqa: S603 - what the person has chosen
+    except OSError as error:
+        raise NotFound(
+            f"the editor {editor[0]} cannot be started: {(error.strerror or 'unknown reason').lower()}",
+            why="It is what VISUAL or EDITOR names.",
+            next_step="Set EDITOR to an editor that is installed.",
+        ) from error
+    if not file.exists():
+        raise NotFound(
+            f"{name} is gone",
+            why=f"{program} deleted or moved it; nothing else was touched.",
+            next_step="`git status` shows what happened, if it was committed before.",
+        )
+    note = door.screen.err.symbols.note
+    return f"{note} {printable(program)} ended with {ended.returncode}." if ended.returncode else ""
+
+
+def _editor(door: Door) -> list[str]:
+    environ = door.environ
+    chosen = environ.get("VISUAL", "").strip() or environ.get("EDITOR", "").strip() or "vi"
+    try:
+        words = shlex.split(chosen)
+    except ValueError:
+        words = []
+    if not words:
+        raise UsageWrong(
+            f"EDITOR {chosen!r} is no command", why="Its quotes do not close.", next_step="Set EDITOR anew."
+        )
+    return words

@@ -1,0 +1,72 @@
+"""A failure on a terminal: the command, where it ran, how it ended, what it printed, and what helps.
+
+Its one rule: every row is harmless and no wider than the terminal; no line of the output is lost.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.cli.ui.columns import pieces
+from asbuilt.cli.ui.messages import next_command
+from asbuilt.cli.ui.screen import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from asbuilt.cli.shell.options import Door
+    from asbuilt.journal.queries.overview import RunView
+    from asbuilt.proof.failure import Failure
+
+_LABEL: Final = 10
+_BAR: Final = "  | "
+
+
+def failure_rows(failure: Failure, width: int) -> Iterator[str]:
+    """Draw a failure in rows of at most `width` columns."""
+    told = (
+        ("failed", failure.title),
+        ("command", failure.command),
+        ("where", failure.folder),
+        ("result", failure.how),
+        ("printed", "" if failure.lines else "nothing"),
+    )
+    for label, text in told:
+        yield from _labelled(label, text, width)
+    for line in failure.lines:
+        yield from (f"{_BAR}{piece}" for piece in pieces(printable(line), width - len(_BAR)))
+    yield from _labelled("cause", failure.cause, width)
+
+
+def _labelled(label: str, text: str, width: int) -> Iterator[str]:
+    lead = f"  {label:<{_LABEL}}"
+    for piece in pieces(printable(" ".join(text.split())), width - len(lead)) if text else ():
+        yield f"{lead}{piece}"
+        lead = " " * len(lead)
+
+
+def show_failures(door: Door, failures: Sequence[Failure], *, more: str = "") -> None:
+    """Answer with every failure; given the command for `more`, with the first alone."""
+    shown = failures[:1] if more else failures
+    for failure in shown:
+        for row in failure_rows(failure, door.screen.out.width):
+            door.screen.answer(row)
+    if left := len(failures) - len(shown):
+        door.screen.answer(f"  {left} more failed: {more}")
+
+
+def next_after(door: Door, run: RunView, failures: Sequence[Failure], *, also: str = "") -> None:
+    """Name the one next step of a failed run: what helps, else what its end advises, else to resume it."""
+    slug, advice = run.run.options.slug, run.waits_for.next_step
+    if command := helping(failures):
+        next_command(door, command, f", then `asbuilt resume {slug}`")
+    elif advice:
+        for row in door.screen.err.hanging("Next: ", advice):
+            door.screen.talk(row)
+    else:
+        next_command(door, f"asbuilt resume {slug}", also)
+
+
+def helping(failures: Sequence[Failure]) -> str:
+    """Return the command of the first failure that has one."""
+    return next((one.next_command for one in failures if one.next_command), "")

@@ -1,0 +1,31 @@
+"""What an agent asks while it plans, put to a person. Its one rule: a letter is an option, or a slip."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from asbuilt.cli.ui.screen import printable
+from asbuilt.lifecycle.authoring.questions import options_of
+
+if TYPE_CHECKING:
+    from asbuilt.cli.ui.screen import Pen
+    from asbuilt.journal.approvals import Approval
+
+
+def below(pen: Pen, asked: Approval) -> list[str]:
+    """Draw what stands below the gist of a question: what did not tell, and the options."""
+    lines = printable(asked.question, lines=True).split("\n")[1:]
+    if asked.kind != "question":
+        return [f"    {line}" for line in lines]
+    rows = []
+    for line in lines:
+        letter, gap, option = line.rpartition("  ")
+        rows += pen.hanging(f"    {letter}{gap}", option, commands=False)
+    return rows
+
+
+def is_slip(asked: Approval, word: str) -> bool:
+    """Tell whether a word is a letter that none of the options has, and so nobody's words."""
+    letter = word.strip().casefold()
+    is_letter = len(letter) == 1 and letter.isascii() and letter.isalpha()
+    return asked.kind == "question" and is_letter and letter not in options_of(asked.question)

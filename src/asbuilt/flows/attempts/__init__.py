@@ -1,0 +1,1 @@
+"""Give a phase to an agent and wait for its result."""

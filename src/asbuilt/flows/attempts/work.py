@@ -1,0 +1,350 @@
+"""Give work to agents and wait for its end. An attempt that was begun is re-attached, never begun twice."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from msgspec.structs import replace as evolve
+
+from asbuilt.events.attempts import (
+    AttemptBegun,
+    TogetherJudged,
+    TogetherJudging,
+    VerifierBegun,
+)
+from asbuilt.flows.environments.results import Results
+from asbuilt.flows.landing.commits import attempt_of, take
+from asbuilt.flows.run.briefs import brief_for
+from asbuilt.flows.run.endings import attempt_ended, judged_of, unjudged, verdict_given, verifier_ended
+from asbuilt.flows.run.environment import kept_for
+from asbuilt.flows.run.numbers import tell
+from asbuilt.flows.run.waivers import waivers_of
+from asbuilt.flows.verification.judge import Exhibits
+from asbuilt.flows.verification.subject import all_exhibits, all_matter, phase_matter, repair_matter
+from asbuilt.git.workspace.workspaces import written_in
+from asbuilt.journal import runs
+from asbuilt.lifecycle.run.facts import GOES_ON, WHOLE
+from asbuilt.lifecycle.run.pull_request import REPAIRS
+from asbuilt.lifecycle.run.team import agent_of
+from asbuilt.ports import Result
+from asbuilt.proof.change.infrastructure import is_cache
+from asbuilt.proof.numbers.drift import weigh
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from asbuilt.flows.checks.outside_changes import Surroundings
+    from asbuilt.flows.engine.lease import Lease
+    from asbuilt.flows.engine.signals import Tidings
+    from asbuilt.flows.run.record import Record
+    from asbuilt.flows.verification.subject import Matter
+    from asbuilt.git.repository import Repository
+    from asbuilt.lifecycle.plan_run import decide
+    from asbuilt.lifecycle.run.facts import AttemptFacts, RunFacts
+    from asbuilt.ports import Attempts, Brief, Role, Workspace
+    from asbuilt.proof.numbers.drift import Weighed
+    from asbuilt.proof.opinion import Opinion
+    from asbuilt.proof.verdict import Verdict
+
+_LOOK_S: Final = 0.05
+_LOOK_AT_MOST_S: Final = 1.0
+"""Whoever has worked for long is looked at less often: a thousand that work must not cost a core."""
+_TOLD: Final = 500
+"""Files that a verifier is told by name; the difference itself is in its workspace."""
+_UNSEEN: Final = 50
+"""Places of new code that no test runs or notices which a verifier is told."""
+_STARTS: Final = 5
+"""Hosts that an attempt may lose: one that dies each time would cost an agent's work for ever."""
+
+
+class _Verifying(NamedTuple):
+    matter: Matter
+    exhibits: Exhibits
+    name: str
+    """The verifier's address below the run: `2a.1v`."""
+
+
+class Working:
+    """The agents of a worker."""
+
+    def __init__(
+        self,
+        attempts: Attempts,
+        awake: Callable[[], AbstractContextManager[object]],
+        tidings: Tidings,
+        lease: Lease | None,
+        rooms: Path,
+        setups: Path,
+    ) -> None:
+        """Take what it works with; runs have folders in `rooms`, repositories their setups in `setups`."""
+        self._rooms = rooms
+        self._setups = setups
+        self._attempts = attempts
+        self._awake = awake
+        self._tidings = tidings
+        self._lease = lease
+
+    def attempt(
+        self,
+        record: Record,
+        workspace: Workspace,
+        facts: RunFacts,
+        move: decide.Attempt,
+        around: Surroundings | None = None,
+    ) -> None:
+        """Let an agent work, or go on waiting for one that does; what is `around` is compared afterwards."""
+        attempt = f"{record.run.run}.{move.phase}.{move.number}"
+        known, start = _known(facts, move)
+        key = f"{move.phase}/{move.number}"
+        role: Role = "fix" if move.role == "fix" else "implement"
+        notes = tuple(facts.untold) if known is None else known.notes
+        record.say(
+            AttemptBegun(
+                phase=move.phase,
+                number=move.number,
+                role=move.role,
+                agent=agent_of(record.run.options, move.role),
+                before=around.keep() if around else None,
+                notes=len(notes) if known is None else 0,
+            ),
+            f"{key}/begun/{start}",
+        )
+        matter = (
+            repair_matter(record, facts.pending, move.phase)
+            if move.phase in REPAIRS
+            else phase_matter(record, move.phase)
+        )
+        brief = self._brief(record, matter, workspace, facts, attempt=attempt, role=role)
+        brief = replace(brief, failures=move.failures, notes=notes)
+        after = 0 if known is None else known.ended_start
+        if not self._is_there(attempt, after):
+            take(record, workspace, facts, attempt)
+        ended = self._await(record, brief, after=after)
+        outside = around.keep_strayed(move.phase) if around and ended.ring == "none" else None
+        event = attempt_ended(record, move, known, brief, [ended])
+        drift = record.blobs.put(json.dumps(ended.drift).encode()) if ended.drift else None
+        record.say(evolve(event, drift=drift, outside=outside), f"{key}/ended/{start}")
+
+    def converse(
+        self, record: Record, facts: RunFacts, move: decide.Attempt, briefs: Sequence[Brief]
+    ) -> None:
+        """Let agents do a stage of authoring side by side, or go on waiting for them; keep their outputs."""
+        known, start = _known(facts, move)
+        key = f"{move.phase}/{move.number}"
+        record.say(
+            AttemptBegun(
+                phase=move.phase,
+                number=move.number,
+                role=move.role,
+                agent=agent_of(record.run.options, move.role),
+                agents=len(briefs),
+            ),
+            f"{key}/begun/{start}",
+        )
+        room = self._rooms / record.run.run
+        ended_start = 0 if known is None else known.ended_start
+        told = [
+            (
+                replace(one, environment=kept_for(room, one.program.kind)),
+                self._after(one.attempt, ended_start),
+            )
+            for one in briefs
+        ]
+        if not _is_stopped(record):
+            for brief, after in told:
+                self._start(record, brief, after)
+        ended = [self._await(record, brief, after=after) for brief, after in told]
+        failed = next(
+            (brief for brief, one in zip(briefs, ended, strict=True) if one.ending != "done"), briefs[0]
+        )
+        event = attempt_ended(record, move, known, failed, ended)
+        output = record.blobs.put(json.dumps([one.says for one in ended]).encode())
+        record.say(evolve(event, output=output), f"{key}/ended/{start}")
+
+    def _after(self, attempt: str, ended_start: int) -> int:
+        """Tell which start of one of several is over; whoever has handed something in does nothing again."""
+        result = self._attempts.result(attempt)
+        return 0 if result is not None and result.ending == "done" else ended_start
+
+    def verify(
+        self,
+        record: Record,
+        repository: Repository,
+        workspace: Workspace,
+        facts: RunFacts,
+        move: decide.Verify,
+    ) -> None:
+        """Let a second agent judge the kept tree in a workspace of its own that it cannot change."""
+        phase, number = facts.phases[move.phase], move.number
+        judged = attempt_of(phase, number)
+        name = f"{number}v{_again(judged)}"
+        agent = agent_of(record.run.options, "verify")
+        record.say(VerifierBegun(phase=phase.id, number=number, agent=agent), f"{phase.id}/{name}/begun")
+        verifying = _Verifying(
+            phase_matter(record, phase.id), Exhibits(record, repository, phase, number), f"{phase.id}.{name}"
+        )
+        brief, ended = self._verify(
+            record, repository, workspace, facts, verifying, judged.verifier_ended_start
+        )
+        if ended.ending != "done":
+            key = f"{phase.id}/{name}/ended/{ended.starts}"
+            record.say(verifier_ended(record, phase.id, number, judged, brief, ended), key)
+            return
+        verifying.exhibits.measure(ended.drift)
+        weighed = _weighed(record, verifying, ended)
+        tell(record, phase.id, number, weighed, verifying.exhibits.measured)
+        told = _judged(record, verifying, ended, weighed.verdict)
+        record.say(verdict_given(phase.id, number, told), f"{phase.id}/{number}/verdict")
+
+    def verify_together(
+        self, record: Record, repository: Repository, workspace: Workspace, facts: RunFacts
+    ) -> None:
+        """Let another agent judge all that waits to be landed, as one change."""
+        whole, name = facts.whole, f"1v{_again(facts.whole)}"
+        record.say(TogetherJudging(), f"together/{name}/begun")
+        exhibits = all_exhibits(record, repository, facts.pending)
+        verifying = _Verifying(all_matter(record, facts.pending), exhibits, f"{WHOLE}.{name}")
+        brief, ended = self._verify(
+            record, repository, workspace, facts, verifying, whole.verifier_ended_start
+        )
+        if ended.ending != "done":
+            key = f"together/{name}/ended/{ended.starts}"
+            record.say(unjudged(record, whole, brief, ended), key)
+            return
+        told = _judged(record, verifying, ended, _weighed(record, verifying, ended).verdict)
+        record.say(told, "together/judged")
+
+    def _verify(
+        self,
+        record: Record,
+        repository: Repository,
+        workspace: Workspace,
+        facts: RunFacts,
+        verifying: _Verifying,
+        after: int,
+    ) -> tuple[Brief, Result]:
+        """Give a verifier what it judges, with the names of all that it can cite."""
+        exhibits = verifying.exhibits
+        attempt = f"{record.run.run}.{verifying.name}"
+        brief = self._brief(record, verifying.matter, workspace, facts, attempt=attempt, role="verify")
+        brief = replace(
+            brief,
+            base=exhibits.base,
+            changed=tuple(sorted(exhibits.changed)[:_TOLD]),
+            removed=tuple(sorted(exhibits.removed)[:_TOLD]),
+            shown=tuple(one.name for one in exhibits.evidence if one.outcome == "PASS"),
+            unseen=tuple(dict.fromkeys(place for one in exhibits.evidence for place in one.unseen))[:_UNSEEN],
+        )
+        ended = self._await(record, brief, after=after)
+        # Where a ring holds, the kernel has kept its workspace as it was.
+        if ended.ending == "done" and ended.ring == "none":
+            wrote = written_in(repository, workspace, exhibits.tree)
+            exhibits.written = tuple(path for path in wrote if not is_cache(path))
+        return brief, ended
+
+    def _brief(
+        self,
+        record: Record,
+        matter: Matter,
+        workspace: Workspace,
+        facts: RunFacts,
+        *,
+        attempt: str,
+        role: Role,
+    ) -> Brief:
+        brief = brief_for(record, matter, workspace, facts, attempt=attempt, role=role)
+        return replace(
+            brief,
+            environment=kept_for(self._rooms / record.run.run, brief.program.kind),
+            results=Results(self._setups / record.run.repo / record.setup().digest).folder,
+        )
+
+    def _is_there(self, attempt: str, after: int) -> bool:
+        """Tell whether an agent works on it, or has come to an end that nobody has heard of."""
+        result = self._attempts.result(attempt)
+        return self._attempts.alive(attempt) or (result is not None and result.starts > after)
+
+    def _await(self, record: Record, brief: Brief, *, after: int) -> Result:
+        """Start or re-attach an attempt and wait for its end, with the machine kept awake meanwhile."""
+        if _is_stopped(record) and not self._is_there(brief.attempt, after):
+            starts = self._attempts.starts(brief.attempt)
+            return Result(ending="cancelled", reason="Stopped before an agent was there.", starts=starts)
+        with self._awake():
+            return self._ended(record, brief, after=after)
+
+    def _ended(self, record: Record, brief: Brief, *, after: int) -> Result:
+        """Wait for an attempt's end; a stop that was asked for ends it.
+
+        Its host hears of every accepted beat of this worker, and of nothing else: without one it ends the
+        agent before another worker may start one.
+        """
+        self._start(record, brief, after)
+        look_s, heard = _LOOK_S, 0
+        while (result := self._attempts.result(brief.attempt)) is None:
+            if self._lease is None or self._lease.sign != heard:
+                heard = self._lease.sign if self._lease else 0
+                self._attempts.beat(brief.attempt)
+            if self._tidings.is_stopped(record.run.run):
+                self._attempts.cancel(brief.attempt)
+            if self._tidings.is_lost(record.workflow):
+                record.hold()
+            if not self._attempts.alive(brief.attempt):
+                starts = self._attempts.starts(brief.attempt)
+                if starts - after >= _STARTS and self._attempts.result(brief.attempt) is None:
+                    return Result(
+                        ending="crashed",
+                        reason=f"Its host was lost {starts - after} times before the agent came to an end.",
+                        starts=starts,
+                    )
+                self._start(record, brief, after)
+            self._tidings.wait(look_s)
+            look_s = min(look_s * 1.1, _LOOK_AT_MOST_S)
+        return result
+
+    def _start(self, record: Record, brief: Brief, after: int) -> None:
+        """Start or re-attach it, unless another worker has gone on: one that wakes has a new lease soon."""
+        if self._lease is not None:
+            if not self._lease.is_good:
+                self._lease.beat()
+            record.hold()
+        self._attempts.start(brief, after=after)
+
+
+def _is_stopped(record: Record) -> bool:
+    run = record.run
+    with record.store.read() as session:
+        now = runs.find(session, run.org, run.repo, run.run)
+    return now is not None and now.stop is not None
+
+
+def _known(facts: RunFacts, move: decide.Attempt) -> tuple[AttemptFacts | None, int]:
+    """Find what is known of an attempt, and which start of it this is."""
+    known = next((one for one in facts.part(move.phase).attempts if one.number == move.number), None)
+    return known, 1 if known is None else known.starts + (known.ending in GOES_ON)
+
+
+def _again(judged: AttemptFacts) -> str:
+    return str(judged.lost_verifiers + 1) if judged.lost_verifiers else ""
+
+
+def _weighed(record: Record, verifying: _Verifying, ended: Result) -> Weighed:
+    """Look up what a verifier says in what we hold."""
+    matter, exhibits = verifying.matter, verifying.exhibits
+    opinion = _opinion(ended)
+    waivers = waivers_of(record, matter.intent, range(1, len(matter.promises) + 1))
+    waivers = {**exhibits.accepted(matter.intent), **waivers}
+    held = exhibits.held(matter.intent, opinion)
+    return weigh(matter.promises, opinion, held, exhibits.numbers, waivers=waivers)
+
+
+def _opinion(ended: Result) -> Opinion | None:
+    return ended.verdict and ended.verdict._replace(says=ended.says)
+
+
+def _judged(record: Record, verifying: _Verifying, ended: Result, verdict: Verdict) -> TogetherJudged:
+    written = verifying.exhibits.written
+    return judged_of(record, verifying.name, ended, _opinion(ended), verdict, written)

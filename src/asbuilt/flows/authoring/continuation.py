@@ -1,0 +1,141 @@
+"""Go on with an authoring that has ended: its stages, its texts and what people said to them are taken over.
+
+The one rule: what somebody has done or answered is neither done nor asked again.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from asbuilt.events.authoring import StageJudged
+from asbuilt.events.plans import AnswerTaken, PlanApproved
+from asbuilt.events.questions import AgentAsksKey
+from asbuilt.flows.checks.dry_run import keep_tried, tried_of
+from asbuilt.flows.run.record import ACTOR, say
+from asbuilt.journal import drafts, runs
+from asbuilt.journal.events import append
+from asbuilt.journal.queries.overview import facts_of
+from asbuilt.lifecycle.approval import ANSWERS, File, Rewrite, next_step
+from asbuilt.lifecycle.authoring.stages import Stage
+from asbuilt.plan.reader import read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from asbuilt.flows.run.record import Record
+    from asbuilt.journal.database.store import Session
+    from asbuilt.journal.runs import Run
+    from asbuilt.lifecycle.run.facts import DraftFacts, Handed, RunFacts
+
+
+def take_over(session: Session, record: Record) -> None:
+    """Take over what the authoring that this one continues has come to; nothing, where it continues none."""
+    run, facts = record.run, _before(session, record, record.run)
+    if facts is None:
+        return
+    draft = facts.draft
+    for number in range(1, len(draft.batches) + 1):
+        _take_questions(session, record, facts, number)
+    if draft.proposals is not None:
+        say(
+            session,
+            run,
+            StageJudged(phase=str(Stage.DRAFT), number=0, outcome="proposed", proposals=draft.proposals),
+            "proposals/taken",
+        )
+    stages = list(_stages(draft))
+    # Whatever came after a text was sent back is heard after that.
+    at = len(stages) if draft.reopened_at is None else draft.reopened_at
+    _take_stages(session, record, stages[:at])
+    _take_text(session, record, draft)
+    _take_stages(session, record, stages[at:])
+
+
+def _before(session: Session, record: Record, run: Run) -> RunFacts | None:
+    """Find what is known of the authoring that a run continues; one that never began has nothing of it."""
+    before = runs.find(session, run.org, run.repo, run.options.continues or "")
+    if before is None or before.options.kind != "author":
+        return None
+    facts = facts_of(session, record.blobs, before)
+    return facts if facts.started else _before(session, record, before)
+
+
+def _take_questions(session: Session, record: Record, facts: RunFacts, number: int) -> None:
+    """Take over what was asked together; what nobody has answered is this authoring's to ask."""
+    run, draft = record.run, facts.draft
+    asks, answers = [], []
+    for at, key in enumerate(draft.batches[number - 1], 1):
+        answer = facts.approvals.get(key)
+        own = AgentAsksKey(run=run.run, batch=number, number=at)
+        taken = key if answer in ANSWERS else str(own)
+        asks.append((taken, draft.asked[key]))
+        if answer in ANSWERS:
+            answers.append((key, answer, draft.notes.get(key, "")))
+    details = record.blobs.put(json.dumps({"asks": asks, "answers": answers}).encode())
+    say(
+        session,
+        run,
+        StageJudged(phase=str(Stage.DRAFT), number=0, outcome="asks", details=details, many=len(asks)),
+        f"asks/{number}/taken",
+    )
+
+
+def _stages(draft: DraftFacts) -> Iterator[tuple[str, Handed, str, str | None]]:
+    """Give each output that was accepted with the name of its stage and what followed it."""
+    names = [one.attempt.rpartition(".")[0] for one in draft.accepted]
+    for one, name, due in zip(draft.accepted, names, [*names, draft.due][1:], strict=True):
+        yield name, one, due, draft.finished if one is draft.accepted[-1] else None
+
+
+def _take_stages(
+    session: Session, record: Record, stages: Iterable[tuple[str, Handed, str, str | None]]
+) -> None:
+    for name, one, due, finished in stages:
+        say(
+            session,
+            record.run,
+            StageJudged(
+                phase=name,
+                number=0,
+                outcome="accepted",
+                stage=one.stage,
+                round=one.round,
+                text=one.text,
+                due=due,
+                finished=finished,
+            ),
+            f"{name}/taken",
+        )
+
+
+def _take_text(session: Session, record: Record, draft: DraftFacts) -> None:
+    """Take over the last text, what its checks did before the work, and what a person said to it."""
+    run, newest = record.run, draft.texts.newest
+    if newest is None:
+        return
+    plan = read(record.blobs.get(newest.text))
+    written = drafts.write(session, run.address, plan, run=run.run, by=newest.by, text=newest.text)
+    tried = tried_of(session, record.blobs, run.address, newest)
+    if tried is not None:
+        keep_tried(session, record.blobs, run.address, written, tried)
+    step = next_step(draft.texts)
+    if not isinstance(step, File | Rewrite):
+        return
+    asked = draft.texts.asked
+    if asked is not None:
+        answered = AnswerTaken(
+            name=asked.name,
+            intent=asked.intent,
+            revision=written.number,
+            is_again=asked.is_again,
+            answer=asked.answer,
+            note=asked.note,
+        )
+        key = f"{run.run}/answer/{written.number}"
+        append(session, run.address, answered, key=key, actor=ACTOR, run=run.run)
+    if isinstance(step, File):
+        of = step.approved
+        approved = PlanApproved(intent=of.intent, digest=of.digest, text=of.text, by=of.by, edited=of.edited)
+        key = f"{run.run}/approved/{written.number}"
+        append(session, run.address, approved, key=key, actor=of.by, run=run.run)

@@ -1,0 +1,140 @@
+"""An authoring that a conversation of the person's does: what it is asked, and what it hands in.
+
+The one rule: an output is written down before it is judged, and wherever it is not the conversation's turn
+the worker goes on: it starts the critics, tries the checks and asks for the approval.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.agents.prompt import stage_for
+from asbuilt.errors import NotFound
+from asbuilt.events.attempts import AttemptBegun, AttemptEnded
+from asbuilt.flows.authoring.prompts import asked_of
+from asbuilt.flows.authoring.stages import Staging
+from asbuilt.flows.run.record import Record, say
+from asbuilt.git.files import entries
+from asbuilt.journal import runs
+from asbuilt.journal.events import hold
+from asbuilt.journal.ids import LOCAL
+from asbuilt.journal.queries.overview import facts_of
+from asbuilt.lifecycle.authoring.stage_machine import progress
+from asbuilt.lifecycle.authoring.turns import Yours
+from asbuilt.lifecycle.status.conversation import turn_of
+
+if TYPE_CHECKING:
+    from asbuilt.git.repository import Repository
+    from asbuilt.journal.blobs import Blobs
+    from asbuilt.journal.database.store import Session, Store
+    from asbuilt.lifecycle.authoring.turns import Turn
+    from asbuilt.lifecycle.run.facts import RunFacts
+
+AGENT: Final = "claude"
+"""Only Claude Code has hooks by which a conversation can be held to its stages."""
+_CRITIC: Final = "critique"
+
+
+class Conversing:
+    """One authoring as its conversation sees it."""
+
+    def __init__(self, store: Store, blobs: Blobs, repository: Repository, *, repo: str, run: str) -> None:
+        self._store = store
+        self._repository = repository
+        with store.read() as session:
+            found = runs.find(session, LOCAL, repo, run)
+        if found is None:
+            raise NotFound(
+                "the plan that this conversation authors is not in the journal",
+                why="The journal was moved, or another one is read here.",
+                next_step="`asbuilt status` shows what there is.",
+            )
+        self._record = Record(run=found, store=store, blobs=blobs)
+
+    @property
+    def turn(self) -> Turn:
+        """Whose turn it is now."""
+        with self._store.read() as session:
+            return turn_of(self._facts(session), session.now)
+
+    @property
+    def place(self) -> str:
+        """Say where it is: `[3/8] alternatives`; empty before it has begun."""
+        with self._store.read() as session:
+            facts = self._facts(session)
+        return progress(self._staging(facts).session) if facts.started else ""
+
+    def asked(self, *, begins: bool = False, is_new: bool = False) -> str:
+        """Say what the stage that is due wants, with the rules where that `begins`.
+
+        One that is new here is told what was handed in before; others have said it themselves.
+        """
+        with self._store.read() as session:
+            facts = self._facts(session)
+        staging = self._staging(facts)
+        ask, told = asked_of(self._record, staging)
+        refused, limit = len(staging.session.refused), staging.session.options.attempt_limit
+        if refused:
+            ask += (
+                f"\n\nRefused {refused} of {limit} times; the block `refusal` says what was found and needed."
+            )
+        kept = [one for one in told if is_new or one[0] != "record" or one[1].startswith(_CRITIC)]
+        return stage_for(ask, kept, begins=begins)
+
+    def hand_in(self, turn: Yours, text: str) -> Turn:
+        """Take what the conversation says for its output, judge it, and tell whose turn it is then."""
+        if self._write_down(turn, text):
+            with self._store.read() as session:
+                facts = self._facts(session)
+            self._staging(facts).judge(turn.stage, turn.number)
+        after = self.turn
+        if not isinstance(after, Yours):
+            self._wake()
+        return after
+
+    def _write_down(self, turn: Yours, text: str) -> bool:
+        """Keep an output before it is judged; False when it is no longer the turn that it was made for."""
+        run = self._record.run
+        output = self._record.blobs.put(json.dumps([text]).encode())
+        stage, number = turn.stage, turn.number
+        with self._store.write() as session:
+            hold(session, run.address)
+            if turn_of(self._facts(session), session.now) != turn:
+                return False
+            say(
+                session,
+                run,
+                AttemptBegun(phase=stage, number=number, role="plan", agent=AGENT, agents=1),
+                f"{turn.name}/begun/1",
+            )
+            say(
+                session,
+                run,
+                AttemptEnded(
+                    phase=stage,
+                    number=number,
+                    ending="done",
+                    starts=1,
+                    says=text[:300],
+                    output=output,
+                    attempt=f"{turn.stage}.{turn.number}",
+                ),
+                f"{turn.name}/ended/1",
+            )
+        return True
+
+    def _wake(self) -> None:
+        run = self._record.run
+        with self._store.write() as session:
+            hold(session, run.address)
+            runs.wake(session, run.org, run.repo, run.run)
+
+    def _facts(self, session: Session) -> RunFacts:
+        run = self._record.run
+        found = runs.find(session, run.org, run.repo, run.run) or run
+        return facts_of(session, self._record.blobs, found)
+
+    def _staging(self, facts: RunFacts) -> Staging:
+        listed = entries(self._repository.git, facts.base or "")
+        return Staging(self._record, facts, frozenset(name.decode("utf-8", "replace") for name in listed))

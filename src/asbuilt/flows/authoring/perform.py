@@ -1,0 +1,192 @@
+"""Author a plan: agents in a read-only workspace, stages that code judges, and a file once a person said yes.
+
+The one rule: each move looks first whether it is done. What an agent handed in is kept before it is judged.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.errors import GitFailed, NotLanded
+from asbuilt.events.options import value_or
+from asbuilt.events.questions import RingKey
+from asbuilt.events.runs import RunStarted
+from asbuilt.flows.authoring.continuation import take_over
+from asbuilt.flows.authoring.prompts import asked_of
+from asbuilt.flows.authoring.stages import Staging
+from asbuilt.flows.checks.dry_run import Trying
+from asbuilt.flows.checks.prove import tree_of
+from asbuilt.flows.checks.read_only import need_unchanged
+from asbuilt.flows.environments.check_environment import Rigs
+from asbuilt.flows.run.approval import file_approved
+from asbuilt.flows.run.briefs import opened, overall_s, program_of, within
+from asbuilt.flows.run.environment import given_in, kept
+from asbuilt.flows.run.record import say
+from asbuilt.flows.start import claim, is_agreed
+from asbuilt.git.files import entries
+from asbuilt.git.repository import base_on
+from asbuilt.git.workspace import workspaces
+from asbuilt.lifecycle import approval
+from asbuilt.lifecycle.approval import next_step
+from asbuilt.lifecycle.authoring.fold import names_of, title_of
+from asbuilt.lifecycle.run import moves
+from asbuilt.lifecycle.run.team import agent_of
+from asbuilt.ports import Brief
+
+if TYPE_CHECKING:
+    from asbuilt.flows.attempts.work import Working
+    from asbuilt.flows.run.record import Record
+    from asbuilt.git.repository import Repository
+    from asbuilt.journal.home import Home
+    from asbuilt.lifecycle.run.facts import RunFacts
+    from asbuilt.plan.model import Plan
+    from asbuilt.ports import Processes, Role, Workspace
+    from asbuilt.proof.trying import Tried
+
+_LANE: Final = "plan"
+_FIELDS: Final = (
+    "how it is built and where the change belongs",
+    "how it is tested, configured and shipped",
+    "who calls it, and what would break",
+    "what was tried before, and what is like it elsewhere in the code",
+)
+"""What each of several explorers looks at."""
+_BENTS: Final = (
+    "the smallest change that does it",
+    "the change that is easiest to live with afterwards",
+    "the change that is safest to make step by step",
+    "the change that somebody new to the code would understand first",
+)
+"""What each of several planners prefers."""
+
+
+class Authoring:
+    """Everything that an authoring does to the world outside."""
+
+    def __init__(self, home: Home, working: Working, processes: Processes) -> None:
+        self._home = home
+        self._working = working
+        self._processes = processes
+
+    def perform(
+        self, record: Record, repository: Repository, facts: RunFacts, move: moves.Move, *, ring: str
+    ) -> None:
+        """Perform one move of an authoring."""
+        match move:
+            case moves.Start():
+                self._start(record, repository, ring)
+            case moves.Attempt():
+                self._attempt(record, repository, facts, move)
+            case moves.Judge(stage=stage, number=number):
+                self._staging(record, repository, facts).judge(stage, number)
+            case moves.Draft():
+                staging = self._staging(record, repository, facts)
+                staging.write(lambda plan: self._tried(record, repository, facts, plan))
+            case moves.File():
+                self._file(record, repository, facts)
+            case _:
+                raise ValueError(move)
+
+    def _start(self, record: Record, repository: Repository, ring: str) -> None:
+        """Claim the plan that is to be, and write down what this authoring looks at."""
+        branch = record.run.options.branch
+        base = base_on(repository, branch)
+        claim(record)
+        names = names_of(Staging.begun(record).options.stages)
+        outline = {
+            "phases": dict.fromkeys(names, ()),
+            "titles": {name: title_of(name) for name in names},
+        }
+        agreed = is_agreed(record, RingKey())
+        kept = record.blobs.put(json.dumps(outline).encode())
+        with record.store.write() as session:
+            say(
+                session,
+                record.run,
+                RunStarted(base=base, ring=ring, ring_agreed=agreed, due=names[0], outline=kept),
+                "started",
+            )
+            take_over(session, record)
+
+    def _tried(
+        self, record: Record, repository: Repository, facts: RunFacts, plan: Plan
+    ) -> list[Tried] | None:
+        """Try the checks of a draft on the base; where no ring holds them, nobody has."""
+        level = self._processes.level
+        if level == "none":
+            return None
+        run = record.run
+        rigs = Rigs(
+            self._home.path / "setups" / run.repo,
+            repository,
+            self._processes,
+            environment=kept(self._home.runs / run.run),
+            history=facts.base or "",
+            given=given_in(self._home.runs / run.run, run.options),
+        )
+        trying = Trying(repository, rigs, tree_of(repository, facts.base or ""), level)
+        return trying.tried(plan, setup=value_or(run.options.setup, None))
+
+    def _file(self, record: Record, repository: Repository, facts: RunFacts) -> None:
+        step = next_step(facts.draft.texts)
+        if not isinstance(step, approval.File):
+            raise TypeError(f"{record.run.run} has nothing to file: {type(step).__name__}")
+        record.hold()
+        # Nobody reads there any more; where something is in its way, `clean` says so later.
+        with suppress(NotLanded, GitFailed):
+            workspaces.remove(repository, self._workspace(record, repository, facts))
+        file_approved(record, step.approved)
+
+    def _staging(self, record: Record, repository: Repository, facts: RunFacts) -> Staging:
+        listed = entries(repository.git, facts.base or "")
+        return Staging(record, facts, frozenset(name.decode("utf-8", "replace") for name in listed))
+
+    def _workspace(self, record: Record, repository: Repository, facts: RunFacts) -> Workspace:
+        run = record.run
+        root = self._home.workspaces / run.repo
+        return workspaces.make(repository, root, run.run, _LANE, facts.base or "")
+
+    def _attempt(self, record: Record, repository: Repository, facts: RunFacts, move: moves.Attempt) -> None:
+        """Let an agent do the stage that is due, or several at once where that was chosen."""
+        staging = self._staging(record, repository, facts)
+        workspace = self._workspace(record, repository, facts)
+        ask, told = asked_of(record, staging)
+        leans = staging.leans(_FIELDS, _BENTS)
+        role: Role = "critique" if move.role == "critique" else "plan"
+        options = record.run.options
+        script = options.script
+        brief = Brief(
+            attempt=f"{record.run.run}.{move.phase}.{move.number}",
+            role=role,
+            agent=agent_of(options, role),
+            program=within(program_of(options, role), facts, share=max(1, len(leans))),
+            workspace=workspace.path,
+            writable=False,
+            phase=move.phase,
+            title=title_of(move.phase),
+            ask=ask,
+            told=told,
+            overall_s=overall_s(record, facts),
+            script=Path(script) if script else None,
+            ring_required=record.told(RunStarted, "started").ring != "none",
+            opened=opened(record.run.options),
+        )
+        briefs = [_one_of(brief, at, lean) for at, lean in enumerate(leans, 1)] or [brief]
+        self._working.converse(record, facts, move, briefs)
+        # Where a ring holds, the kernel has kept the workspace as it was.
+        if not brief.ring_required:
+            need_unchanged(repository, workspace, facts.base or "")
+
+
+def _one_of(brief: Brief, at: int, lean: str) -> Brief:
+    """Give one of several who work side by side its own address and its own leaning."""
+    phase = brief.phase if at == 1 else f"{brief.phase}-{at}"
+    run, _, number = brief.attempt.rpartition(f".{brief.phase}.")
+    attempt = f"{run}.{phase}.{number}"
+    return replace(
+        brief, attempt=attempt, phase=phase, ask=f"{brief.ask}\n\nOf several who do this, you: {lean}."
+    )

@@ -1,0 +1,47 @@
+"""What a stage of an authoring is asked, whoever does it. The one rule: what others wrote keeps its name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from asbuilt.journal.memory import every
+from asbuilt.lifecycle.authoring import stage_machine
+from asbuilt.lifecycle.authoring.modes import EFFORTS
+from asbuilt.lifecycle.authoring.questions import asking
+from asbuilt.lifecycle.authoring.rounds import told_of
+from asbuilt.lifecycle.authoring.stages import Stage
+from asbuilt.lifecycle.critique.convergence import show
+from asbuilt.lifecycle.memory import recall
+
+if TYPE_CHECKING:
+    from asbuilt.flows.authoring.stages import Staging
+    from asbuilt.flows.run.record import Record
+
+Told = tuple[tuple[str, str], ...]
+"""What others wrote, by its name."""
+
+
+def asked_of(record: Record, staging: Staging) -> tuple[str, Told]:
+    """Say what the stage has to bring in our words, and give what others wrote by its name."""
+    session = staging.session
+    move = stage_machine.next_move(session, staging.around(_remembered(record)))
+    if not isinstance(move, stage_machine.Ask):
+        raise TypeError(f"{record.run.run} asks nothing: {type(move).__name__}")
+    ours = [part.text for part in move.parts if part.is_ours]
+    told: list[tuple[str, str]] = [(part.name, part.text) for part in move.parts if not part.is_ours]
+    effort = record.run.options.how_authored.effort
+    if effort and session.stage is not Stage.CRITIQUE:
+        ours.append(EFFORTS[effort])
+    if staging.asks_left:
+        ours.append(asking(staging.asks_left))
+    if session.stage is Stage.CRITIQUE and staging.rounds:
+        told = [one for one in told if one[0] != "plan"]
+        told += told_of(show(staging.rounds, session.plan))
+    return "\n\n".join(ours), (*told, *staging.said)
+
+
+def _remembered(record: Record) -> str:
+    run = record.run
+    with record.store.read() as session:
+        known = every(session, run.org, run.repo)
+    return "\n".join(f"- {one.text}" for one in recall(known, about=run.options.how_authored.prompt))

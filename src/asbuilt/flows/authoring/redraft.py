@@ -1,0 +1,162 @@
+"""Let an agent write a plan anew, in a checkout that it cannot change. The port `Redrafting`.
+
+The one rule: it only hands in a text. Whoever asked judges it, and what is refused is told to the next try.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.errors import AsbuiltError, GateStopped, GitFailed, NotLanded
+from asbuilt.flows.checks.read_only import need_unchanged
+from asbuilt.flows.run import environment
+from asbuilt.flows.run.briefs import opened, program_of
+from asbuilt.git.repository import resolve
+from asbuilt.git.workspace import workspaces
+from asbuilt.journal.ids import new_id
+from asbuilt.lifecycle.approval import AGENT
+from asbuilt.lifecycle.run.team import agent_of
+from asbuilt.plan.markdown.source import Source, encode
+from asbuilt.ports import Brief
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping
+
+    from asbuilt.events.options import RunOptions
+    from asbuilt.git.repository import Repository
+    from asbuilt.journal.home import Home
+    from asbuilt.ports import Attempts, Result, Workspace
+
+TRIES: Final = 3
+"""So many texts of an agent are looked at."""
+_LOOK_S: Final = 0.2
+_NAME: Final = "refine"
+_ASK: Final = """\
+Write this plan anew so that it does what the block `prompt` asks for. Change what that needs and nothing
+else: what stays is kept word for word. Keep the ids of phases that stay, and state no work as done.
+The phases named in the block `done` are completed: leave them as they are, or leave them out.
+Each phase that you write, or the whole plan, has a command under Verification, in backticks, that fails
+before the work and passes after it.
+Hand in the whole plan as one Markdown document that begins with its title, not inside a code block, and
+nothing else."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentRedrafting:
+    """The agent that plans, asked for another text of a plan."""
+
+    attempts: Attempts
+    home: Home
+    repository: Repository
+    repo: str
+    options: RunOptions
+    """Who plans, as a run's options keep it."""
+    environ: Mapping[str, str]
+    done: Collection[str]
+    judge: Callable[[bytes], object]
+    """Raises what is wrong with a text."""
+    write_down: Callable[[Brief, Result | None], object]
+    """Keeps how a turn ended, and what it has used; None: it did not come to its end."""
+
+    @property
+    def by(self) -> str:
+        """Say that no person has written it."""
+        return AGENT
+
+    def redraft(self, text: bytes, change: str) -> bytes:
+        """Ask for the text until one holds; the last refusal is raised."""
+        run = new_id()
+        kind = program_of(self.options, "plan").kind
+        environment.keep(self.home.runs / run, self.environ, {kind})
+        told = [("prompt", change), ("plan", Source(text).text), ("done", "\n".join(sorted(self.done)))]
+        with self._workspace(run) as (workspace, base):
+            refusal: tuple[str, str] | None = None
+            for number in range(1, TRIES + 1):
+                more = [] if refusal is None else [refusal]
+                ended = self._ended(self._brief(run, number, workspace, (*told, *more)))
+                if ended.ring == "none":
+                    need_unchanged(self.repository, workspace, base)
+                new = encode(ended.says.strip() + "\n")
+                try:
+                    _need_title(ended.says)
+                    self.judge(new)
+                except AsbuiltError as error:
+                    if number == TRIES:
+                        raise
+                    refusal = ("refusal", f"{error.what}\n{error.why}\n{error.next_step}")
+                else:
+                    return new
+        raise AssertionError(run)
+
+    @contextmanager
+    def _workspace(self, run: str) -> Iterator[tuple[Workspace, str]]:
+        base = resolve(self.repository, "HEAD")
+        if base is None:
+            raise GateStopped(
+                "nothing is committed here yet",
+                why="An agent plans in a checkout of the last commit.",
+                next_step="Commit first, or write the text yourself: `asbuilt plan refine -h`.",
+            )
+        made = workspaces.make(self.repository, self.home.workspaces / self.repo, run, _NAME, base)
+        try:
+            yield made, base
+        finally:
+            # Where something is in its way, `clean` says so later.
+            with suppress(NotLanded, GitFailed):
+                workspaces.remove(self.repository, made)
+
+    def _brief(self, run: str, number: int, workspace: Workspace, told: tuple[tuple[str, str], ...]) -> Brief:
+        program, script = program_of(self.options, "plan"), self.options.script
+        return Brief(
+            attempt=f"{run}.{_NAME}.{number}",
+            role="plan",
+            agent=agent_of(self.options, "plan"),
+            program=program,
+            workspace=workspace.path,
+            writable=False,
+            phase=_NAME,
+            title="Refine the plan",
+            ask=_ASK,
+            told=told,
+            script=Path(script) if script else None,
+            ring_required=self.options.requires_ring,
+            opened=opened(self.options),
+            environment=environment.kept_for(self.home.runs / run, program.kind),
+        )
+
+    def _ended(self, brief: Brief) -> Result:
+        """Wait for the agent; whoever stops waiting ends it."""
+        self.attempts.start(brief)
+        result = None
+        try:
+            while result is None:
+                self.attempts.beat(brief.attempt)
+                is_there = self.attempts.alive(brief.attempt)
+                result = self.attempts.result(brief.attempt)
+                if result is None and not is_there:
+                    break
+                time.sleep(0 if result else _LOOK_S)
+        finally:
+            if result is None:
+                self.attempts.cancel(brief.attempt)
+            self.write_down(brief, result)
+        if result is None or result.ending != "done":
+            raise GateStopped(
+                f"{brief.agent} has written no text: {result.reason if result else 'its host is gone'}",
+                why="The plan is as it was.",
+                next_step='The same command tries again, or: `asbuilt plan refine PLAN "what changes"`',
+            )
+        return result
+
+
+def _need_title(text: str) -> None:
+    if not text.lstrip().startswith(("# ", "---\n")):
+        raise GateStopped(
+            "the new text does not begin with its title",
+            why="What is written before a plan would become part of it.",
+            next_step="Hand in the document and nothing else, not inside a code block.",
+        )

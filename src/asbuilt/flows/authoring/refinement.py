@@ -1,0 +1,181 @@
+"""Take a refinement of a plan from a new text to the file: put to a person, approved, written.
+
+The one rule: the file is written only by a yes to exactly what it will want, and what is done stays as it is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from asbuilt.errors import GateStopped, PlanChanged
+from asbuilt.events.plans import PlanFiled, PlanRedrafted, PlanRefining
+from asbuilt.flows.checks.dry_run import keep_tried
+from asbuilt.flows.run.record import ACTOR
+from asbuilt.journal import drafts
+from asbuilt.journal.events import append, hold, keyed, open_plan, shortened, whole_history
+from asbuilt.journal.ids import new_id
+from asbuilt.journal.queries.overview import events_of
+from asbuilt.library.writing import replace
+from asbuilt.lifecycle.approval import File, next_step
+from asbuilt.lifecycle.status.standing import done_now, fold_plan
+from asbuilt.plan.editing.refinement import refine
+from asbuilt.plan.markdown.source import digest
+from asbuilt.plan.model import Status
+from asbuilt.plan.reader import read
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from asbuilt.journal.approvals import Approval
+    from asbuilt.journal.blobs import Blobs
+    from asbuilt.journal.database.store import Store
+    from asbuilt.journal.ids import Address
+    from asbuilt.lifecycle.approval import Approved, Step
+    from asbuilt.plan.model import Plan
+    from asbuilt.ports import Brief, Result
+    from asbuilt.proof.trying import Tried
+
+_RUN: Final = "refine-"
+
+
+class Wish(NamedTuple):
+    """What is to change in a plan, in whose words, and in which checkout."""
+
+    slug: str
+    change: str
+    actor: str
+    checkout: str
+
+
+class Refining(NamedTuple):
+    """A refinement that was asked for, and what becomes of it next."""
+
+    run: str
+    change: str
+    """What a person wanted changed, in their words."""
+    base: str
+    """What the file wanted when the new text was made."""
+    checkout: str
+    """Where that file is."""
+    step: Step | None
+    """None: its text is in the file, or another one has taken its place."""
+
+
+def is_refinement(run: str) -> bool:
+    """Tell whether a question was asked by a refinement, for which no worker goes on."""
+    return run.startswith(_RUN)
+
+
+class Refinements:
+    """The refinements of one plan."""
+
+    def __init__(self, store: Store, blobs: Blobs, address: Address) -> None:
+        """Take the plan's place in the journal."""
+        self._store = store
+        self._blobs = blobs
+        self._address = address
+
+    def done(self, plan: Plan) -> frozenset[str]:
+        """Tell which phases are completed: by the journal where it knows them, else by the plan's marks."""
+        with self._store.read() as session:
+            told = events_of(session, self._blobs, self._address)
+        return done_now(fold_plan(told), (one.id for one in plan.phases if one.status is Status.DONE))
+
+    def refined(self, plan: Plan, proposed: bytes) -> bytes:
+        """Put a new text around what is done."""
+        return refine(plan, proposed, self.done(plan))
+
+    def propose(
+        self, before: Plan, after: Plan, wish: Wish, *, by: str, tried: Sequence[Tried] | None = None
+    ) -> Approval:
+        """Put a refinement to whoever may approve plans; the file stays as it is until then.
+
+        `by` is who has written the new text, `tried` what its checks do before the work. What the file says
+        now is a revision too, so that the question shows what would change.
+        """
+        run = f"{_RUN}{new_id()}"
+        was, now = (self._blobs.put(one.source.data) for one in (before, after))
+        with self._store.write() as session:
+            open_plan(session, self._address, wish.slug)
+            hold(session, self._address)
+            begun = PlanRefining(
+                base=before.intent,
+                change=shortened(wish.change, 700),
+                by=wish.actor,
+                checkout=wish.checkout,
+            )
+            append(session, self._address, begun, key=f"{run}/begun", actor=wish.actor, run=run)
+            newest = drafts.drafts_of(session, self._address).newest
+            if newest is None or newest.intent != before.intent:
+                drafts.write(session, self._address, before, run=run, by=wish.actor, text=was)
+            written = drafts.write(session, self._address, after, run=run, by=by, text=now)
+            if tried is not None:
+                keep_tried(session, self._blobs, self._address, written, tried)
+            title = f"{after.title}: {shortened(' '.join(wish.change.split()), 200)}"
+            return drafts.ask(session, self._address, written, title=title, actor=ACTOR)
+
+    def write_down(self, slug: str, brief: Brief, ended: Result | None) -> None:
+        """Keep how a turn of an agent ended that writes a plan anew, and what it has used."""
+        run, _, attempt = brief.attempt.partition(".")
+        event = PlanRedrafted(
+            attempt=attempt,
+            agent=brief.agent,
+            ending=ended.ending if ended else "not ended",
+            cost_usd=ended.cost_usd if ended else None,
+            tokens=ended.tokens if ended else None,
+        )
+        with self._store.write() as session:
+            open_plan(session, self._address, slug)
+            append(session, self._address, event, key=brief.attempt, actor=ACTOR, run=run)
+
+    def last(self) -> Refining | None:
+        """Return the newest refinement, and what becomes of it; None when there never was one."""
+        with self._store.read() as session:
+            told = [
+                (one.run or "", one.event)
+                for one in whole_history(session, self._address)
+                if isinstance(one.event, PlanRefining)
+            ]
+            if not told:
+                return None
+            known = drafts.drafts_of(session, self._address)
+            run, begun = told[-1]
+            is_over = known.newest is None or known.newest.run != run
+            if is_over or keyed(session, self._address, f"{run}/filed") is not None:
+                step = None
+            else:
+                step = next_step(known)
+        return Refining(run, begun.change, begun.base, begun.checkout, step)
+
+    def file(self, refining: Refining, plan: Plan, file: Path, *, name: str, actor: str) -> Approved | None:
+        """Write an approved text into the file it refines; None when it has no yes, or is there already.
+
+        Marks that were made since it was asked about stay, and so does everything that was done since.
+        """
+        if not isinstance(refining.step, File):
+            return None
+        approved, written = refining.step.approved, plan.digest
+        if plan.intent != approved.intent:
+            self._need_the_same(refining, plan, name)
+            data = self.refined(plan, self._blobs.get(approved.text))
+            if read(data).intent != approved.intent:
+                raise GateStopped(
+                    f"what was approved changes a phase of {name} that is done",
+                    why="What is done keeps its text, and the yes covers another one.",
+                    next_step=f'`asbuilt plan refine {name} "what changes"` asks anew.',
+                )
+            replace(file, data, expected=plan.digest, name=name)
+            written = digest(data)
+        with self._store.write() as session:
+            event = PlanFiled(path=self._address.plan, digest=written)
+            append(session, self._address, event, key=f"{refining.run}/filed", actor=actor, run=refining.run)
+        return approved
+
+    def _need_the_same(self, refining: Refining, plan: Plan, name: str) -> None:
+        if plan.intent != refining.base:
+            raise PlanChanged(
+                f"{name} wants something else since its refinement was asked about",
+                why="What somebody wrote there meanwhile would be lost; nothing was written.",
+                next_step=f'`asbuilt plan refine {name} "what changes"` begins from what is there.',
+            )

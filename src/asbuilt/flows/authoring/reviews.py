@@ -1,0 +1,203 @@
+"""The plans that reviewers have as pull requests: looked at by the worker until somebody who may has decided.
+
+The one rule: a look is put off before it is made, and all that it does may be done again. Whoever is killed
+in the middle loses one pace, and an answer counts once.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
+
+from asbuilt.errors import AsbuiltError
+from asbuilt.flows.authoring.review_request import decision, propose, text_of
+from asbuilt.flows.engine.background import beside
+from asbuilt.flows.engine.transient import retry_at
+from asbuilt.flows.requests import Asker, answer
+from asbuilt.flows.run.environment import keep_for_forge, kept_for_forge
+from asbuilt.flows.run.record import ACTOR
+from asbuilt.git.forge.detect import open_forge
+from asbuilt.git.repository import open_repository
+from asbuilt.journal import reviews, runs
+from asbuilt.journal.drafts import drafts_of
+from asbuilt.journal.events import shortened
+from asbuilt.journal.home import machine as this_machine
+from asbuilt.journal.reviews import LookFailed, Review
+from asbuilt.lifecycle.pull_request import reviews as reviewing
+from asbuilt.lifecycle.pull_request.reviews import Bound, Look, Rest, SentBack, Undecided, wait_s
+from asbuilt.lifecycle.run.timers import seconds_after
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
+    from asbuilt.flows.authoring.review_request import Proposal
+    from asbuilt.journal.approvals import Answer
+    from asbuilt.journal.blobs import Blobs
+    from asbuilt.journal.database.store import Store
+    from asbuilt.journal.home import Home
+    from asbuilt.journal.reviews import Terms
+    from asbuilt.journal.runs import Run
+    from asbuilt.lifecycle.approval import Revision
+    from asbuilt.lifecycle.pull_request.forge import PullState
+    from asbuilt.lifecycle.pull_request.reviews import Decision
+
+LOOK_S: Final = 5.0
+"""So often the journal is asked whether a look is due; the forge is asked at the pace of each plan."""
+
+_WORDS: Final = 400
+"""Characters of a failed look that its row keeps, of each part."""
+
+
+def await_reviews(  # noqa: PLR0913 - a review has these parts
+    store: Store, home: Home, run: Run, proposal: Proposal, *, question: int, terms: Terms, asker: Asker
+) -> None:
+    """Let the worker look at what the reviewers say, and put the next draft to them, by the asker's gh."""
+    keep_for_forge(home.runs / run.run, asker.environ)
+    with store.write() as session:
+        wanted = _review(run, proposal, question=question, terms=terms, now=session.now)
+        reviews.set_(session, wanted, actor=asker.actor)
+
+
+class _Asked(NamedTuple):
+    """A text that reviewers are to decide on now."""
+
+    run: Run
+    question: int
+    revision: Revision
+
+
+class _Heard(NamedTuple):
+    """What the forge told of a text."""
+
+    review: Review
+    state: PullState
+    said: Decision
+
+
+class Reviews:
+    """The reviews that one worker looks at."""
+
+    def __init__(
+        self, store: Store, blobs: Blobs, home: Home, *, org: str, machine: str | None = None
+    ) -> None:
+        """Take what it works with; `machine` names the one whose repositories it works in, of several."""
+        self._store = store
+        self._blobs = blobs
+        self._home = home
+        self._org = org
+        self._machine = machine
+        self._waits = False
+
+    @property
+    def waits(self) -> bool:
+        """Whether reviewers have anything, as it was last seen."""
+        return self._waits
+
+    def look(self) -> int:
+        """Look at everything that is due now, and tell how many plans that were."""
+        looked = 0
+        while self._is_due() and (found := self._taken()) is not None:
+            self._look_at(found)
+            looked += 1
+        return looked
+
+    def _is_due(self) -> bool:
+        with self._store.read() as session:
+            self._waits = reviews.is_any(session, self._org, machine=self._machine)
+            return self._waits and reviews.is_due(session, self._org, machine=self._machine)
+
+    def _taken(self) -> Review | None:
+        """Take what is to be looked at next from all other workers."""
+        with self._store.write() as session:
+            found = reviews.next_due(session, self._org, machine=self._machine)
+            if found is not None:
+                reviews.put_off(session, found, until=seconds_after(session.now, found.options.poll_s))
+        return found
+
+    def _look_at(self, review: Review) -> None:
+        """Do what is to be done about one plan; what hinders it is written down, and tried again later."""
+        asked = self._asked(review)
+        if asked is None:
+            return
+        try:
+            heard = self._heard(review, asked)
+        except (AsbuiltError, OSError) as error:
+            failed = LookFailed(str(error))
+            if isinstance(error, AsbuiltError):
+                failed = LookFailed(
+                    *(shortened(part, _WORDS) for part in (error.what, error.why, error.next_step))
+                )
+            with self._store.write() as session:
+                again = retry_at(error, review.troubles, session.now)
+                reviews.troubled(session, review, failed=failed, until=again)
+            return
+        self._take(heard, asked)
+
+    def _asked(self, review: Review) -> _Asked | None:
+        """Find the text that waits for a decision; a plan of which none ever will is looked at no more."""
+        with self._store.read() as session:
+            run = runs.find(session, review.org, review.repo, review.run)
+            drafts = drafts_of(session, review.address)
+        due = reviewing.due(drafts.asked, review.run, is_over=run is None or run.is_over)
+        if isinstance(due, Look) and run is not None and drafts.newest is not None:
+            return _Asked(run, int(due.question.name[1:]), drafts.newest)
+        if not isinstance(due, Rest):
+            with self._store.write() as session:
+                reviews.end(session, review)
+        return None
+
+    def _heard(self, review: Review, asked: _Asked) -> _Heard:
+        """Ask the forge; a text that it has not yet is put to the same reviewers first."""
+        options = asked.run.options
+        repository = open_repository(Path(options.checkout), agreed=options.programs or ())
+        forge = open_forge(repository, kept_for_forge(self._home.runs / review.run))
+        state, terms = forge.pull(review.pull).state, review.options
+        is_new = asked.question != review.question
+        if state == "closed" or (state == "merged" and is_new):
+            return _Heard(review, state, Undecided(""))
+        if is_new:
+            text = text_of(review.plan, self._blobs.get(asked.revision.text), asked.revision.number)
+            proposal = propose(repository, forge, text, base=terms.base)
+            with self._store.write() as session:
+                review = _review(asked.run, proposal, question=asked.question, terms=terms, now=session.now)
+                reviews.set_(session, review, actor=ACTOR)
+        said = decision(forge, review.pull, head=review.head, approvers=terms.approvers)
+        return _Heard(review, state, said)
+
+    def _take(self, heard: _Heard, asked: _Asked) -> None:
+        """Take what the reviewers said as the answer to the question about their text."""
+        review, state, said = heard
+        match said:
+            case Bound(by):
+                self._answer(asked, "yes", by, f"review of {review.url}", review.options)
+            case SentBack(by, note):
+                self._answer(asked, "no", by, note, review.options)
+            case Undecided():
+                with self._store.write() as session:
+                    if state == "open":
+                        wait = wait_s(review.options.poll_s, review.looks)
+                        reviews.looked(session, review, until=seconds_after(session.now, wait))
+                    else:
+                        why = f"pull request #{review.pull} was {state} before anybody decided"
+                        reviews.close(session, review, why=why, actor=ACTOR)
+            case _:
+                assert_never(said)
+
+    def _answer(self, asked: _Asked, said: Answer, by: str, note: str, terms: Terms) -> None:
+        run, asker = asked.run, Asker(by, this_machine(), {})
+        answer(
+            self._store, run.org, run.repo, asked.question,
+            said=said, note=note, asker=asker, approvers=terms.approvers,
+        )  # fmt: skip
+
+
+def looking(found: Reviews) -> AbstractContextManager[Callable[[], bool]]:
+    """Look for as long as a worker is there; give what tells whether it has to stay for that."""
+    return beside(found, every_s=LOOK_S)
+
+
+def _review(run: Run, proposal: Proposal, *, question: int, terms: Terms, now: str) -> Review:
+    pull, head = proposal
+    due_at = seconds_after(now, terms.poll_s)
+    return Review(*run.address, run.run, pull.number, pull.url, question, head, terms, due_at=due_at)

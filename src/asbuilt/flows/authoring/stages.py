@@ -1,0 +1,283 @@
+"""One authoring between its journal and the stage machine: what was handed in, judged and written.
+
+The one rule: the machine decides over texts, the journal keeps them by digest, and neither knows the other.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from asbuilt.errors import GateStopped, PlanUnreadable
+from asbuilt.events.authoring import StageJudged
+from asbuilt.events.questions import AgentAsksKey
+from asbuilt.flows.checks.dry_run import keep_tried
+from asbuilt.flows.run.record import ACTOR
+from asbuilt.journal import drafts, memory
+from asbuilt.journal.events import shortened
+from asbuilt.lifecycle.approval import AGENT
+from asbuilt.lifecycle.authoring import stage_machine
+from asbuilt.lifecycle.authoring.decide import role_of
+from asbuilt.lifecycle.authoring.fold import name_of, names_of
+from asbuilt.lifecycle.authoring.modes import MODES
+from asbuilt.lifecycle.authoring.prompts import told
+from asbuilt.lifecycle.authoring.questions import Question, answer_to, questions_in
+from asbuilt.lifecycle.authoring.rounds import earlier_in, rounds_in, without_needless
+from asbuilt.lifecycle.authoring.session import PLANS, Session, hand_in, read_session
+from asbuilt.lifecycle.authoring.session import Record as Handed
+from asbuilt.lifecycle.authoring.stage_machine import SHIPPED, Surroundings, principles_in
+from asbuilt.lifecycle.authoring.stages import Stage
+from asbuilt.lifecycle.authoring.validators.demands import DEMANDS
+from asbuilt.lifecycle.authoring.validators.promises import without_promises
+from asbuilt.lifecycle.critique.additions import with_additions
+from asbuilt.lifecycle.critique.convergence import Who, carried, fold
+from asbuilt.lifecycle.flaws import Flaw
+from asbuilt.lifecycle.memory import lessons_of_critique
+from asbuilt.lifecycle.run.team import agent_of
+from asbuilt.plan.length import Length
+from asbuilt.plan.markdown.source import encode
+from asbuilt.plan.problems import Rule, Severity
+from asbuilt.plan.reader import read
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    from asbuilt.flows.run.record import Record
+    from asbuilt.lifecycle.authoring.modes import Mode
+    from asbuilt.lifecycle.critique.convergence import Round
+    from asbuilt.lifecycle.run.facts import RunFacts
+    from asbuilt.plan.model import Plan
+    from asbuilt.proof.trying import Tried
+
+_WHY = 500
+_TOO_LONG = (Rule.LONG_PLAN, Severity.ERROR)
+
+
+class Staging:
+    """What an authoring has come to."""
+
+    def __init__(self, record: Record, facts: RunFacts, files: Collection[str]) -> None:
+        """Take what is known of it, and the files that its agents see."""
+        self._record = record
+        self._facts = facts
+        self._draft = facts.draft
+        self._files = files
+        self._chosen = record.run.options.how_authored
+        self._mode: Mode = MODES[self._chosen.mode]
+        chosen = self._chosen.principles
+        self._principles = SHIPPED if chosen is None else principles_in(chosen)
+
+    @staticmethod
+    def begun(record: Record) -> Session:
+        """Read back what was asked and chosen; what nobody can read ends in words, and is kept."""
+        session = read_session(record.run.options.how_authored.session)
+        if isinstance(session, Session):
+            return session
+        raise GateStopped(
+            session.warning, why="Another session than yours would go on.", next_step="Author it again."
+        )
+
+    @cached_property
+    def session(self) -> Session:
+        """The session as it stands, without rounds of critique that nobody needs."""
+        chosen = self._chosen_session
+        is_sent_back = self._draft.reopened_at is not None
+        return chosen if is_sent_back else without_needless(chosen, self.rounds, self._principles)
+
+    @cached_property
+    def _chosen_session(self) -> Session:
+        """The session as it was chosen. A revision that was sent back is one more stage after all before."""
+        session, draft = self.begun(self._record), self._draft
+        records = [Handed(Stage(one.stage), one.round, self._text(one.text)) for one in draft.accepted]
+        if draft.reopened_at is not None:
+            before, since = records[: draft.reopened_at], records[draft.reopened_at :]
+            at = max(at for at, one in enumerate(before) if one.stage in PLANS)
+            # A person may have edited it meanwhile.
+            before[at] = before[at]._replace(text=self._text(draft.texts.revisions[-1].text))
+            stages_now = (*(one.stage for one in before), Stage.REVISE)
+            options = replace(session.options, stages=stages_now, max_phases=len(stages_now) + 1)
+            session, records = replace(session, options=options), [*before, *since]
+        refused = (tuple(Flaw(*flaw) for flaw in json.loads(self._text(one))) for one in draft.refused)
+        return replace(session, records=tuple(records), refused=tuple(refused))
+
+    @cached_property
+    def rounds(self) -> tuple[Round, ...]:
+        """The rounds of critique until now."""
+        options, run = self._record.run.options, self._record.run.run
+        who = {
+            f"{one.stage}-{one.round}": Who(agent_of(options, role_of(one.stage)), f"{run}.{one.attempt}")
+            for one in self._draft.accepted
+        }
+        agents = frozenset(agent_of(options, role) for role in ("plan", "critique"))
+        return rounds_in(
+            self._chosen_session, who, files=self._files, principles=self._principles, agents=agents
+        )
+
+    @property
+    def asks_left(self) -> int:
+        """So many questions the stage that is due may put to a person."""
+        is_open = self.session.stage is Stage.DRAFT and self._draft.reopened_at is None
+        return self._mode.most if is_open and len(self._draft.batches) < self._mode.batches else 0
+
+    @property
+    def said(self) -> list[tuple[str, str]]:
+        """What people have decided, and what others have proposed, by its name."""
+        draft = self._draft
+        answers = [
+            answer_to(draft.asked[key], self._facts.approvals.get(key) or "", draft.notes.get(key, ""))
+            for batch in draft.batches
+            for key in batch
+        ]
+        proposals = self._texts(draft.proposals) if draft.proposals else []
+        return [
+            *(("answer", one) for one in answers),
+            *(("proposal", one) for one in proposals),
+            *(("feedback", one) for one in draft.feedback[-1:] if draft.reopened_at is not None),
+        ]
+
+    def around(self, remembered: str = "") -> Surroundings:
+        """Give what the session does not know by itself."""
+        is_judging = self.session.stage is Stage.CRITIQUE
+        earlier = earlier_in(self.rounds, self.session.plan) if is_judging and self.rounds else []
+        demands = DEMANDS._replace(length=self._length)
+        return Surroundings(self._files, remembered, self._principles, earlier, demands)
+
+    def leans(self, fields: Sequence[str], bents: Sequence[str]) -> Sequence[str]:
+        """Say what each of several looks at who do the stage side by side; nothing for one alone."""
+        chosen = self._chosen
+        many = {Stage.EXPLORE: (chosen.explorers, fields), Stage.DRAFT: (chosen.planners, bents)}
+        wanted, leanings = many.get(self.session.stage, (1, ()))
+        is_proposed = self.session.stage is Stage.DRAFT and self._draft.proposals is not None
+        return leanings[:wanted] if wanted > 1 and not is_proposed else ()
+
+    def judge(self, stage: str, number: int) -> None:
+        """Judge what was handed in, and write down what comes of it."""
+        attempt = next(one for one in self._facts.phases[stage].attempts if one.number == number)
+        texts = self._texts(attempt.output or "")
+        if len(texts) > 1 and self.session.stage is Stage.DRAFT:
+            found = StageJudged(
+                phase=stage, number=number, outcome="proposed", proposals=attempt.output or ""
+            )
+        else:
+            found = self._judged(stage, number, "\n\n".join(texts))
+        self._record.say(found, f"{stage}/{number}/judged")
+
+    def _judged(self, name: str, number: int, text: str) -> StageJudged:
+        asked = None
+        if self.session.stage is Stage.DRAFT:
+            asked = questions_in(text, most=self.asks_left, before=self._draft.asked.values())
+        questions = [one for one in asked or () if isinstance(one, Question)]
+        if questions:
+            run, batch = self._record.run.run, len(self._draft.batches) + 1
+            asks = [
+                (str(AgentAsksKey(run=run, batch=batch, number=at)), one.words)
+                for at, one in enumerate(questions, 1)
+            ]
+            details = self._keep({"asks": asks})
+            return StageJudged(phase=name, number=number, outcome="asks", details=details, many=len(asks))
+        flaws = tuple(one for one in asked or () if isinstance(one, Flaw)) or self._unchanged(text)
+        move = stage_machine.next_move(hand_in(self.session, text), self.around())
+        if not flaws and isinstance(move, stage_machine.Accept) and self.session.is_final:
+            flaws = self._no_room(without_promises(text))
+        if flaws:
+            left = self.session.options.attempt_limit - len(self.session.refused) - 1
+            stage = self.session.stage
+            move = (
+                stage_machine.Refuse(stage, flaws, left) if left > 0 else stage_machine.GiveUp(stage, flaws)
+            )
+        match move:
+            case stage_machine.Accept(record) | stage_machine.Iterate(record):
+                after = stage_machine.advance(self.session, move)
+                then = stage_machine.next_move(after, self.around())
+                is_over = isinstance(then, stage_machine.Finish)
+                left_out = names_of(self._chosen_session.options.stages)[len(after.options.stages) :]
+                return StageJudged(
+                    phase=name,
+                    number=number,
+                    outcome="accepted",
+                    stage=str(record.stage),
+                    round=record.round,
+                    text=self._record.blobs.put(text.encode("utf-8", "surrogateescape")),
+                    finished=then.exit_reason if isinstance(then, stage_machine.Finish) else None,
+                    due=None if is_over else name_of(after.stage, after.round),
+                    left_out=tuple(left_out),
+                )
+            case stage_machine.Refuse(_, flaws):
+                why, kept = shortened(told(flaws), _WHY), self._keep(flaws)
+                return StageJudged(phase=name, number=number, outcome="refused", flaws=kept, why=why)
+            case stage_machine.GiveUp(_, flaws):
+                why = shortened(told(flaws), _WHY)
+                return StageJudged(phase=name, number=number, outcome="gave_up", why=why)
+            case _:
+                raise TypeError(f"nothing to judge: {type(move).__name__}")
+
+    def _unchanged(self, text: str) -> tuple[Flaw, ...]:
+        """Refuse what a person has sent back, handed in again as it was."""
+        if self._draft.reopened_at is None or _body(text) != _body(self.session.plan):
+            return ()
+        needed = f"a plan that answers: {self._draft.feedback[-1]}"
+        return (Flaw("unchanged plan", "the plan as it was sent back", needed, "the phase that it is about"),)
+
+    def _no_room(self, text: str) -> tuple[Flaw, ...]:
+        """Refuse a last text that is too long once what nobody has settled stands in it."""
+        with_all = read(encode(self._with_carried(text)), length=self._length)
+        over = [one for one in with_all.problems if (one.rule, one.severity) == _TOO_LONG]
+        if not over:
+            return ()
+        found = f"with what the critique left open it {over[0].message}"
+        return (Flaw("length", found, "room for that, or an answer to it", "fewer lines of prose"),)
+
+    def _with_carried(self, text: str) -> str:
+        """Write into a text what the critique left open."""
+        if not self.rounds:
+            return text
+        principles = [one.id for one in self._principles]
+        return with_additions(text, carried(self.rounds, text, principles=principles))
+
+    @property
+    def _length(self) -> Length:
+        return Length(self._record.run.options.length or Length.CONTROL)
+
+    def write(self, tried: Callable[[Plan], Sequence[Tried] | None]) -> None:
+        """Write down the plan that came out, as a revision; what the critique left open stands in it.
+
+        `tried` tries its checks before the work; what they did is written with it.
+        """
+        run, record = self._record.run, self._record
+        finish = stage_machine.next_move(self.session, self.around())
+        if not isinstance(finish, stage_machine.Finish):
+            raise TypeError(f"{run.run} has no plan: {type(finish).__name__}")
+        if self._mode.stages is not None:
+            finish = finish._replace(exit_reason="completed")
+        finish = finish._replace(plan=self._with_carried(finish.plan))
+        data = stage_machine.document_of(finish, generated_at=run.at).encode("utf-8", "surrogateescape")
+        plan = read(data)
+        learns = self.session.options.use_memory and finish.exit_reason == "completed"
+        lessons = lessons_of_critique(fold(self.rounds), task=self._chosen.prompt) if learns else ()
+        text, rows = record.blobs.put(data), tried(plan)
+        with record.store.write() as session:
+            written = drafts.write(session, run.address, plan, run=run.run, by=AGENT, text=text)
+            if rows is not None:
+                keep_tried(session, record.blobs, run.address, written, rows)
+            memory.remember(session, run.org, run.repo, lessons, actor=ACTOR)
+
+    def _keep(self, value: object) -> str:
+        return self._record.blobs.put(json.dumps(value).encode())
+
+    def _text(self, digest: str) -> str:
+        return self._record.blobs.get(digest).decode("utf-8", "surrogateescape")
+
+    def _texts(self, digest: str) -> list[str]:
+        texts: list[str] = json.loads(self._text(digest))
+        return texts
+
+
+def _body(text: str) -> list[str]:
+    """Give the words of a plan without what says when and why it came out; none of what nobody can read."""
+    try:
+        plan = read(encode(without_promises(text)))
+    except PlanUnreadable:
+        return []
+    return [word for line in plan.source.lines[plan.front.after :] for word in line.split()]

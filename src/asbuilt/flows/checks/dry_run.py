@@ -1,0 +1,188 @@
+"""Try the checks of a plan on its base before anybody approves it: offline, on a clean checkout.
+
+The one rule: nobody has approved these commands yet, so nothing runs where no kernel holds it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.errors import GateStopped
+from asbuilt.events.plans import DraftTried
+from asbuilt.flows.checks.project import project_of
+from asbuilt.flows.run.record import ACTOR
+from asbuilt.git.files import entries
+from asbuilt.journal.events import append, keyed
+from asbuilt.proof.candidates import Ran, Seen, ways
+from asbuilt.proof.evidence import judge_setup
+from asbuilt.proof.excerpt import last_lines
+from asbuilt.proof.failure import Failure, checkout_of, explained
+from asbuilt.proof.projects.finding import find
+from asbuilt.proof.projects.resolving import resolve_setup
+from asbuilt.proof.runners import Call
+from asbuilt.proof.trying import (
+    Before,
+    Shown,
+    judge,
+    needs_shell,
+    not_tried,
+    parse_only,
+    to_try,
+    told,
+    tried_from,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from asbuilt.flows.environments.check_environment import Rig, Rigs
+    from asbuilt.flows.environments.ran import Ran as RanThere
+    from asbuilt.git.repository import Repository
+    from asbuilt.journal.blobs import Blobs
+    from asbuilt.journal.database.store import Session
+    from asbuilt.journal.ids import Address
+    from asbuilt.lifecycle.approval import Revision
+    from asbuilt.plan.model import Plan
+    from asbuilt.policy.sandbox.rules import Level
+    from asbuilt.ports import Ended
+    from asbuilt.proof.candidates import Way
+    from asbuilt.proof.failure import What
+    from asbuilt.proof.projects.model import Setup, Suite
+    from asbuilt.proof.trying import Tried
+
+_SHOWS: Final = (Before.FAILS, Before.ABSENT, Before.PASSES)
+LIMIT_S: Final = 120
+"""What one check may take before the work; most fail at once."""
+SUITE_LIMIT_S: Final = 15 * 60
+"""What a whole suite may take while a person waits for it."""
+
+
+class Trying:
+    """The rigs of one repository, and the tree that a plan would begin from."""
+
+    def __init__(self, repository: Repository, rigs: Rigs, tree: str, level: Level) -> None:
+        """Take where checks run, and the ring that holds them there."""
+        self._repository = repository
+        self._rigs = rigs
+        self._tree = tree
+        self._level = level
+        self._ran: dict[tuple[Setup, Suite], Ran] = {}
+        """What suites did: several ways share some."""
+
+    def tried(self, plan: Plan, *, setup: str | None, done: Collection[str] | None = None) -> list[Tried]:
+        """Try every check of the phases that are not done, and those of the whole; each command runs once.
+
+        `setup` is the command that was chosen: None for one to be detected, empty for none. `done` names the
+        phases that are done; None: those that the plan's own marks name.
+        """
+        wanted = to_try(plan, done)
+        if not wanted:
+            return []
+        if self._level == "none":
+            raise GateStopped(
+                "no ring holds here what the checks run",
+                why="Nobody has approved these commands yet, and they could reach your files and network.",
+                next_step="`asbuilt doctor --fix ring`, or leave --try out.",
+            )
+        there = _there(self._repository, self._tree)
+        resolved = resolve_setup(setup, project_of(self._repository, self._tree))
+        with self._rigs.take(resolved) as rig:
+            made = rig.set_up(self._tree)
+            ready = None if made is None else judge_setup(made.ended.exit_code)
+            if ready is not None and ready.outcome != "PASS":
+                failure = None if made is None else self._failure("setup", made.command, made.ended)
+                why = f"setup: {ready.why}"
+                return [not_tried(phase, check, why, failure) for phase, check in wanted]
+            commands = dict.fromkeys(check.command for _, check in wanted)
+            ended = {one: rig.run(self._tree, one, limit_s=LIMIT_S).ended for one in commands}
+            shown = {command: self._shown(rig, command, ended[command]) for command in commands}
+        tried = (judge(phase, check, shown[check.command], there) for phase, check in wanted)
+        return [
+            one if one.before in _SHOWS else one._replace(failure=self._failure("check", one.command, end))
+            for one in tried
+            for end in (ended[one.command],)
+        ]
+
+    def ways(self) -> tuple[Way, ...]:
+        """List the ways to test the project that its files point to."""
+        return ways(project_of(self._repository, self._tree))
+
+    def signs(self) -> tuple[str, ...]:
+        """List the files that look like tests and that no way runs."""
+        return find(project_of(self._repository, self._tree)).unknown
+
+    def seen(self, way: Way, *, setup: str | None, required: bool = True) -> Seen:
+        """Run all suites of a way on the tree, as a run's baseline would; `setup` as for `tried`.
+
+        Where nothing holds commands, none runs if a sandbox is `required`.
+        """
+        if self._level == "none" and required:
+            return Seen(way, why="not tried: the sandbox is unavailable")
+        resolved = resolve_setup(setup, project_of(self._repository, self._tree), way.suites)
+        with self._rigs.take(resolved) as rig:
+            made = rig.set_up(self._tree)
+            if made is not None and made.ended.exit_code != 0:
+                return Seen(way, (_ran(made, what="setup"),), setup=made.command)
+            for suite in way.suites:
+                if (resolved, suite) not in self._ran:
+                    there = rig.run(self._tree, suite.command, folder=suite.folder, limit_s=SUITE_LIMIT_S)
+                    self._ran[resolved, suite] = _ran(there, by_exit=suite.counts == "exit-code")
+            return Seen(way, tuple(self._ran[resolved, suite] for suite in way.suites))
+
+    def _failure(self, what: What, command: str, ended: Ended) -> Failure:
+        failure = Failure(
+            what,
+            command,
+            checkout_of(self._tree),
+            ended.exit_code,
+            timed_out=ended.exit_code is None,
+            duration_s=ended.duration_s,
+        )
+        return explained(failure, ended.output)
+
+    def _shown(self, rig: Rig, command: str, ended: Ended) -> Shown:
+        shown = Shown(ended.exit_code, ended.output.decode("utf-8", "replace"))
+        if not shown.exit_code or not needs_shell(command):
+            return shown
+        read = rig.run(self._tree, command, call=Call(parse_only(command)), limit_s=LIMIT_S).ended
+        if read.exit_code == 0:
+            return shown
+        return Shown(shown.exit_code, read.output.decode("utf-8", "replace"), parses=False)
+
+
+def _ran(ran: RanThere, *, what: What = "baseline", by_exit: bool = False) -> Ran:
+    """Keep what a command did; the last of its lines is the cause, where it is known."""
+    code, output = ran.ended.exit_code, ran.ended.output
+    failed = explained(Failure(what, ran.command, "", code, timed_out=code is None), output)
+    cause = (failed.cause,) if failed.cause and code != 0 else ()
+    return Ran(code, ran.counts, (*last_lines(output), *cause), by_exit=by_exit)
+
+
+def keep_tried(
+    session: Session, blobs: Blobs, address: Address, revision: Revision, tried: Sequence[Tried]
+) -> None:
+    """Keep what the checks of a draft did before the work, for whoever approves it."""
+    rows = blobs.put(json.dumps([one.plain for one in tried]).encode())
+    event = DraftTried(number=revision.number, rows=rows, told=told(tried))
+    append(session, address, event, key=_key(revision), actor=ACTOR, run=revision.run)
+
+
+def tried_of(session: Session, blobs: Blobs, address: Address, revision: Revision) -> list[Tried] | None:
+    """Give back what the checks of a draft did; None when nobody has tried them."""
+    found = keyed(session, address, _key(revision))
+    if found is None or not isinstance(found.event, DraftTried):
+        return None
+    return [tried_from(one) for one in json.loads(blobs.get(found.event.rows))]
+
+
+def _key(revision: Revision) -> str:
+    return f"{revision.run}/tried/{revision.number}"
+
+
+def _there(repository: Repository, tree: str) -> frozenset[str]:
+    """List every file and folder of a tree."""
+    files = [os.fsdecode(path) for path in entries(repository.git, tree)]
+    folders = {path[:at] for path in files for at, letter in enumerate(path) if letter == "/"}
+    return frozenset((*files, *folders))

@@ -1,0 +1,167 @@
+"""Look at what an attempt changed, before anything of it runs: the suite, the scope, the plan.
+
+The one rule: it depends on two trees, the frozen text and the user's rules alone, so a replay finds the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from asbuilt.git.changes import base_of
+from asbuilt.git.commits import read_commit
+from asbuilt.git.files import entries
+from asbuilt.git.trees import differing, file_in, names_in
+from asbuilt.plan.reader import read
+from asbuilt.proof.change.boundaries import SEVERITY, USUAL, Boundary
+from asbuilt.proof.change.hollow import hollow
+from asbuilt.proof.change.scope import beyond, plan_changed
+from asbuilt.proof.change.tampering import tampering
+from asbuilt.proof.projects.dependencies import remarks_on_packages
+from asbuilt.proof.remarks import OBSERVED, failing, remark_from, remarks_on
+from asbuilt.proof.suites.model import MAX_BYTES, Change, Kind, Order, Severity
+from asbuilt.proof.suites.places import Role, role_of
+from asbuilt.proof.trials.new_tests import remarks_on_hollow, remarks_on_unnoticed
+from asbuilt.proof.trials.old_tests import OldTest, with_old_tests
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from asbuilt.flows.run.record import Record
+    from asbuilt.git.repository import Repository
+    from asbuilt.plan.model import Plan
+    from asbuilt.proof.evidence import Evidence
+    from asbuilt.proof.remarks import Remark
+
+NO_CHANGES: Final = "The agent made no changes"
+_SHOWN: Final = 400
+_NAMED: Final = 4
+
+
+class Inspection(NamedTuple):
+    """What was noticed, and a digest of all that it depends on."""
+
+    of: str
+    remarks: tuple[Remark, ...]
+    order: Order
+    """What the phase orders, for what its checks show later."""
+
+    @property
+    def failing(self) -> list[str]:
+        """Word what fails the phase whatever its checks show."""
+        return failing_of(self.remarks)
+
+    def after(self, shown: Sequence[Evidence]) -> tuple[Remark, ...]:
+        """Return the remarks with what the base's tests have shown on the new code."""
+        ran = [one for one in shown if one.is_suite and one.old]
+        olds = [OldTest(*test) for one in ran for test in one.olds]
+        is_green = bool(ran) and all(one.old == "green" for one in ran)
+        is_compared = bool(ran) and all(one.old == "green" or one.olds for one in ran)
+        unnoticed = [words for one in shown for words in one.unnoticed]
+        return (
+            *with_old_tests(self.remarks, olds, self.order, is_green=is_green, is_compared=is_compared),
+            *remarks_on_hollow([test for one in shown for test in one.hollow]),
+            *remarks_on_unnoticed(unnoticed, [words for one in shown for words in one.unnoticed_by_own]),
+        )
+
+
+def inspect(
+    record: Record,
+    repository: Repository,
+    phase_id: str,
+    commit: str,
+    *,
+    run: str | None = None,
+    anew: bool = False,
+) -> Inspection:
+    """Inspect a kept commit of a phase; what this run has noticed of the very same before stands.
+
+    `run` is the one that froze the phase, where it was another one. With `anew` it is looked at once more,
+    as a replay does.
+    """
+    phase, text = record.frozen(phase_id, run=run)
+    around = _around_phases(read(record.frozen_plan(phase_id, run=run)))
+    base = base_of(repository, commit)
+    command = "\n".join(suite.command for suite in record.suites().values())
+    rules = {**USUAL, **record.run.options.scope}
+    snapshot = read_commit(repository, commit)
+    facts = [*snapshot.parents, snapshot.tree, text, phase.lines[0], command, around, rules]
+    of = hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+    order = Order(text, phase.lines[0], command, checks=tuple(check.command for check in phase.checks))
+    known = None if anew else record.noticed(of)
+    if known is not None:
+        kept = kept_remarks(record, known)
+        return Inspection(of, tuple(one for one in kept if one.rule not in OBSERVED), order)
+    changes = [Change(*one) for one in differing(repository, base, commit, cap=MAX_BYTES)]
+    folders = {suite.folder for suite in record.suites().values()}
+    order = order._replace(unchanged=_unchanged(repository, base, changes, folders))
+    there = {os.fsdecode(path) for path in entries(repository.git, snapshot.tree)}
+    plan = record.run.plan
+    remarks = (
+        *(
+            _of_the_plan(repository, plan, base, snapshot.parents[1:], rules)
+            if record.run.is_in_repository
+            else ()
+        ),
+        *remarks_on((*tampering(changes, order), *hollow(changes, order, there)), changes),
+        *beyond([change for change in changes if change.path != plan], order, rules, around=around),
+        *remarks_on_packages(changes, order, SEVERITY[rules[Boundary.DEPENDENCIES]], around=around),
+    )
+    return Inspection(of, remarks, order)
+
+
+def are_compared(remarks: Sequence[Remark]) -> bool:
+    """Tell whether the plan orders every change of a file of tests."""
+    return not any(one.rule == Kind.NOT_COMPARED and one.severity is Severity.SIGN_OFF for one in remarks)
+
+
+def failing_of(remarks: Sequence[Remark], *, changed: bool = True) -> list[str]:
+    """Word what fails a phase, short enough for an event; a tree that equals its base always fails."""
+    told = [*(() if changed else (NO_CHANGES,)), *(one.words[:_SHOWN] for one in failing(remarks))]
+    return [*told[:_NAMED], f"and {len(told) - _NAMED} more"] if len(told) > _NAMED else told
+
+
+def keep_remarks(record: Record, remarks: Sequence[Remark]) -> str:
+    """Keep remarks as a blob and return its digest."""
+    return record.blobs.put(json.dumps([one._asdict() for one in remarks]).encode())
+
+
+def kept_remarks(record: Record, digest: str | None) -> tuple[Remark, ...]:
+    """Read them back."""
+    return () if digest is None else tuple(map(remark_from, json.loads(record.blobs.get(digest))))
+
+
+def _around_phases(plan: Plan) -> str:
+    """Give what a plan says of all its phases together."""
+    within = {line for phase in plan.phases for line in range(phase.lines[0], phase.lines[1] + 1)}
+    return "\n".join(text for line, text in enumerate(plan.source.lines, 1) if line not in within)
+
+
+def _unchanged(
+    repository: Repository, tree: str, changes: Sequence[Change], folders: Collection[str]
+) -> dict[str, bytes]:
+    """Read the runner settings of the suites that did not change."""
+    changed = {change.path for change in changes}
+    files = names_in(repository, tree)
+    return {
+        path: repository.git.said("cat-file", "blob", file).out
+        for path, file in files.items()
+        if path not in changed and _has_a_say(path, {"", *folders})
+    }
+
+
+def _has_a_say(path: str, folders: Collection[str]) -> bool:
+    return path.rpartition("/")[0] in folders and role_of(path) is Role.SETTINGS
+
+
+def _of_the_plan(
+    repository: Repository, plan: str, base: str, before: Sequence[str], rules: dict[str, str]
+) -> list[Remark]:
+    """Say what the agent did to the plan: the tree has it put back, the commit before has it as it was."""
+    wanted = file_in(repository, base, plan)
+    if wanted is None:
+        return []
+    found = (plan_changed(plan, wanted, file_in(repository, commit, plan), rules) for commit in before[:1])
+    return [one for one in found if one is not None]

@@ -1,0 +1,87 @@
+"""What people see of proven work: they look at it before it lands, at pictures where a command makes some.
+
+The one rule: whatever comes of the pictures, a phase that people see lands only with a person's yes.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.errors import NotFound, StoreFailed
+from asbuilt.events.phases import PicturesTaken
+from asbuilt.events.questions import SignOffKey
+from asbuilt.flows.checks.prove import tree_of
+from asbuilt.lifecycle.run.facts import SignOff
+from asbuilt.proof.evidence import judge_check
+from asbuilt.proof.pictures import Picture, media_of, sorted_out
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from asbuilt.flows.environments.check_environment import Rigs
+    from asbuilt.flows.run.record import Record
+    from asbuilt.git.repository import Repository
+    from asbuilt.journal.blobs import Blobs
+    from asbuilt.lifecycle.run.facts import RunFacts, Work
+
+_LEFT: Final = 5
+
+
+def seen_by_people(
+    record: Record, repository: Repository, works: Iterable[Work], intents: Mapping[Work, str]
+) -> list[SignOff]:
+    """List the phases that change what people see: each wants a yes to exactly this tree of its own."""
+    slug, seen = record.run.options.slug, []
+    pictures = f"; asbuilt report {slug} --open has pictures" if record.run.options.pictures else ""
+    for work in works:
+        phase, _ = record.frozen(work.phase, run=work.run)
+        if phase.touches_ui:
+            key = SignOffKey(intent=intents[work], change=f"ui-{tree_of(repository, work.commit)}")
+            question = f"look at phase {work.phase}, {phase.title}: it changes what people see{pictures}"
+            seen.append(SignOff(key.item, work.phase, question))
+    return seen
+
+
+def take_pictures(record: Record, repository: Repository, rigs: Rigs, facts: RunFacts) -> None:
+    """Draw what people see where the run stands, once for each tree; what came of it is told either way."""
+    command, tree = record.run.options.pictures, tree_of(repository, facts.base_now)
+    if not command or record.has(f"pictures/{tree}"):
+        return
+    frozen = (record.frozen(work.phase, run=work.run)[0] for work in facts.pending)
+    if not any(phase.touches_ui for phase in frozen):
+        return
+    with rigs.take(record.setup()) as rig:
+        rig.set_up(tree_of(repository, facts.base or ""))
+        ran, files = rig.look(tree, command)
+    found = sorted_out(files)
+    judged = judge_check(ran.ended.exit_code)
+    left = ", ".join(found.left_out[:_LEFT])
+    why = [
+        judged.why if judged.outcome != "PASS" else "",
+        "" if found.pictures else "it left no picture",
+        f"not shown: {left}" if left else "",
+    ]
+    record.say(
+        PicturesTaken(
+            command=command,
+            outcome=judged.outcome if found.pictures else "FAIL",
+            why="; ".join(filter(None, why)),
+            tree=tree,
+            pictures=record.blobs.put(
+                json.dumps([(one.name, record.blobs.put(one.content)) for one in found.pictures]).encode()
+            ),
+            output=record.blobs.put(ran.ended.output),
+        ),
+        f"pictures/{tree}",
+    )
+
+
+def pictures_in(blobs: Blobs, told: PicturesTaken) -> tuple[Picture, ...]:
+    """Give the pictures of an event; what is not kept any more is left out."""
+    try:
+        named = json.loads(blobs.get(told.pictures))
+        kept = [(name, blobs.get(digest)) for name, digest in named]
+    except (NotFound, StoreFailed):
+        return ()
+    return tuple(Picture(name, media, data) for name, data in kept if (media := media_of(data)))

@@ -1,0 +1,113 @@
+"""Get ready to prove: how the project is tested, its setup, and what its tests show before any work.
+
+The one rule: all three are found out once, on the run's base, before an agent's code is there.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.events.phases import BaselineDone, SetupDone
+from asbuilt.flows.checks.project import given_suites, project_of, setup_on
+from asbuilt.journal import approvals
+from asbuilt.proof.projects.resolving import proposal, resolve, written
+
+if TYPE_CHECKING:
+    from asbuilt.events.event import Outcome
+    from asbuilt.flows.checks.prove import Proving
+    from asbuilt.flows.run.record import Record
+    from asbuilt.git.repository import Repository
+    from asbuilt.lifecycle.run.facts import RunFacts
+    from asbuilt.proof.counts import Counts
+    from asbuilt.proof.evidence import Evidence
+
+_UNKNOWN: Final[Outcome] = "INDETERMINATE"
+_WORST_FIRST: Final[tuple[Outcome, ...]] = (_UNKNOWN, "NOT_RUN", "FAIL")
+_SHOWN: Final = 600
+"""Characters of a setup that its event has; a longer one is kept whole beside it."""
+
+
+def resolve_tests(record: Record, repository: Repository, tree: str) -> None:
+    """Write down how the project is tested, and whether a person has agreed to it before."""
+    run = record.run
+    resolved = resolve(given_suites(run), project_of(repository, tree), counts=run.options.counts or None)
+    key = proposal(resolved)
+    with record.store.read() as session:
+        said = key and approvals.last_answered(session, run.org, run.repo, under=key.under)
+    agreed = said.name if said and said.answer == "yes" else None
+    record.prepare(written(resolved, agreed=agreed), "tests")
+
+
+def set_up(record: Record, repository: Repository, proving: Proving, tree: str) -> None:
+    """Make what checks shall find, or find it made."""
+    setup = setup_on(record.run, project_of(repository, tree))
+    is_long = setup.command is not None and len(setup.command) > _SHOWN
+    shown = proving.set_up(setup)
+    why = "no setup is set" if setup.command is None else "it stands from before"
+    record.prepare(
+        SetupDone(
+            command=setup.command[:_SHOWN] if setup.command else None,
+            script=record.blobs.put(setup.command.encode()) if setup.command and is_long else None,
+            digest=setup.digest,
+            outcome="PASS" if shown is None else shown.outcome,
+            why=why if shown is None else shown.why,
+            output=None if shown is None else shown.output,
+            evidence=None if shown is None else proving.keep([shown]),
+        ),
+        "setup",
+    )
+
+
+def run_baseline(record: Record, proving: Proving, facts: RunFacts) -> None:
+    """Run the tests on the base; a landing or an undo is judged by the base on which the work was proven."""
+    suites = record.suites()
+    if not suites:
+        why = "skipping test gate: there are no tests; when the plan adds some, set checks.tests"
+        record.prepare(BaselineDone(outcome="PASS", why=why), "baseline")
+        return
+    if facts.kind == "verify":
+        # What is verified is the base itself: no failure there is an old one.
+        record.prepare(BaselineDone(outcome="PASS", why="every failure counts"), "baseline")
+        return
+    if facts.kind != "run":
+        proven_by = facts.unlanded[-1].run if facts.kind == "land" else facts.of
+        known = record.prepared(BaselineDone, "baseline", run=proven_by)
+        told = BaselineDone(
+            outcome="FAIL" if known.failed else "PASS",
+            why=f"as of run {proven_by}",
+            ran=known.ran,
+            failed=known.failed,
+            counts=known.counts,
+        )
+        record.prepare(told, "baseline")
+        return
+    base = {name: proving.baseline(name, suite) for name, suite in suites.items()}
+    shown = [evidence for evidence, _ in base.values()]
+    counts = {name: counted for name, (_, counted) in base.items()}
+    outcomes = {name: _of_base(evidence, counted) for name, (evidence, counted) in base.items()}
+    # Of several suites, one that could not be run decides; failures that are known by name do not.
+    outcome: Outcome = next((one for one in _WORST_FIRST if one in outcomes.values()), "PASS")
+    asks = any(outcomes[name] == _UNKNOWN and one.ran and not one.unusable for name, (one, _) in base.items())
+    record.prepare(
+        BaselineDone(
+            outcome=outcome,
+            why="; ".join(
+                (one.why if len(base) == 1 else f"{name}: {one.why}" for name, (one, _) in base.items())
+            ),
+            ran=sum(one.ran or 0 for one in shown) if any(one.ran is not None for one in shown) else None,
+            failed=sum(one.failed or 0 for one in shown),
+            took_s=round(sum(one.duration_s for one in shown), 1),
+            asks=asks,
+            counts=record.blobs.put(json.dumps(counts).encode()),
+            evidence=proving.keep(shown),
+        ),
+        "baseline",
+    )
+
+
+def _of_base(shown: Evidence, counted: Counts | None) -> Outcome:
+    """Judge a suite on the base: failures known by name are not blamed on a phase, and are no PASS."""
+    if shown.outcome == "FAIL" and counted is None:
+        return _UNKNOWN
+    return "FAIL" if shown.outcome == "PASS" and shown.failed else shown.outcome

@@ -1,0 +1,398 @@
+"""Run checks on a clean checkout of a tree and keep what they show. Nobody else's word counts here."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.events.options import value_or
+from asbuilt.flows.checks.project import own_setup
+from asbuilt.flows.trials.allowance import Allowance
+from asbuilt.flows.trials.emptied import Emptying, Tested, held_to
+from asbuilt.flows.trials.further import Further
+from asbuilt.flows.trials.old_tests import run_old_tests
+from asbuilt.flows.trials.suite import Trials
+from asbuilt.git.commits import read_commit
+from asbuilt.policy.shell.judge import argv_of
+from asbuilt.proof.change.infrastructure import put_back_words
+from asbuilt.proof.counts import from_output, from_report
+from asbuilt.proof.evidence import (
+    SETUP,
+    Evidence,
+    disagreement,
+    judge_check,
+    judge_setup,
+    judge_tests,
+    left_out,
+    naming_failures,
+    overall,
+)
+from asbuilt.proof.trials.canaries import with_canaries
+from asbuilt.proof.trials.depth import covers
+from asbuilt.proof.trials.flakiness import flaky_among, to_run_again
+from asbuilt.proof.trials.origins import cause_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from asbuilt.events.event import Outcome
+    from asbuilt.events.options import Depth
+    from asbuilt.flows.environments.check_environment import Rig, Rigs
+    from asbuilt.flows.environments.ran import Ran
+    from asbuilt.flows.run.record import Record
+    from asbuilt.flows.trials.suite import Order
+    from asbuilt.git.repository import Repository
+    from asbuilt.proof.counts import Counts
+    from asbuilt.proof.evidence import Judged
+    from asbuilt.proof.projects.model import Setup, Suite
+
+_SHOWN: Final = 220
+_NOTED: Final = 20
+_NAMES: Final = 500
+"""Tests of a phase that are told by name."""
+
+
+@lru_cache(maxsize=256)
+def tree_of(repository: Repository, commit: str) -> str:
+    """Return the tree of a commit; it is remembered, since a commit's name says what is in it."""
+    return read_commit(repository, commit).tree
+
+
+class Proving:
+    """The checks of one run, each in a rig that was made ready on the run's base."""
+
+    def __init__(self, record: Record, repository: Repository, rigs: Rigs, base: str) -> None:
+        self._record = record
+        self._repository = repository
+        self._rigs = rigs
+        self.base = base
+
+    def set_up(self, setup: Setup) -> Evidence | None:
+        """Make what checks shall find; None when it is there already, or there is nothing to make."""
+        with self._rigs.take(setup) as rig:
+            return self._made(rig)
+
+    def baseline(self, name: str, suite: Suite) -> tuple[Evidence, Counts | None]:
+        """Run a suite on the base; failures there are noted, no test at all is a stop.
+
+        The canaries run here too: only what a runner reports rightly before any work can be held against it.
+        """
+        with self._rigs.take(self._record.setup()) as rig:
+            made = self._made(rig)
+            if made is not None and made.outcome != "PASS":
+                return made, None
+            trials = Trials(rig, self._repository, self.base, None, folder=suite.folder)
+            ran = _whole(
+                lambda: rig.run(
+                    self.base, suite.command, modules=trials.modules, folder=suite.folder, keeps_cache=True
+                )
+            )
+            shown = naming_failures(self._tests(name, suite, ran, ran.counts), ran.counts)
+            if not shown.ran and not shown.unusable and shown.outcome != "PASS":
+                # What was set up long ago may not work any more: the next run makes it again.
+                rig.forget()
+            elif shown.is_conclusive:
+                sung = trials.sing(ran)
+                shown = shown._replace(
+                    canary=sung.canary, canaries=sung.heard.state if sung.heard else "", notes=(sung.note,)
+                )
+                shown = held_to(shown, Emptying(rig, [Tested(trials, ran, ran.counts)]).base())
+        return shown, ran.counts
+
+    def prove(
+        self, tree: str, checks: Sequence[str] = (), *, order: Order | None = None, anew: bool = False
+    ) -> list[Evidence]:
+        """Run the tests and a phase's own checks on a tree; what this run has shown of it already stands.
+
+        Asked for anew, nothing stands. With an order, the files that tell a runner how to test are those of
+        its base, unless its text names them, and the phase's own tests are tried on that base too.
+        """
+        (setup, of), suites = self._setup_of(tree), self._record.suites()
+        known = {} if anew else self._known(tree, suites, setup, probed=order is not None)
+        if len(known) == len(suites) and not checks:
+            return [*known.values()]
+        with self._rigs.take(setup) as rig:
+            made = self._made(rig, of)
+            if made is not None and made.outcome != "PASS":
+                return [made]
+            command = "\n".join(suite.command for suite in suites.values())
+            trials = Trials(rig, self._repository, tree, order, command=command)
+            shown: list[Evidence] = []
+            tried: list[Tested] = []
+            allowance = Allowance(self._depth)
+            for name, suite in suites.items():
+                if name in known:
+                    shown.append(known[name])
+                    continue
+                inside = trials.within(suite.folder)
+                ran, told = self._suite(rig, inside, tree, name, suite, allowance)
+                shown.append(told)
+                tried.append(Tested(inside, ran, ran.counts))
+            # Where no suite proves anything, what a runner is told cannot make one green.
+            over = trials.over_checks if suites else trials.without_caches
+            shown += self._checked(rig, tree, checks, over, tried)
+            if order is None or outcome_of(shown) != "PASS":
+                return shown
+            further = Further(self._record, rig, tried, allowance)
+            return further.held(shown, checks, base=order.base, start=self.base)
+
+    @property
+    def _depth(self) -> Depth:
+        return value_or(self._record.run.options.depth, "normal")
+
+    def check(self, tree: str, checks: Sequence[str]) -> list[Evidence]:
+        """Run a phase's own checks on a tree, without the tests."""
+        if not checks:
+            return []
+        setup, of = self._setup_of(tree)
+        with self._rigs.take(setup) as rig:
+            made = self._made(rig, of)
+            if made is not None and made.outcome != "PASS":
+                return [made]
+            return self._checked(rig, tree, checks, {})
+
+    def _setup_of(self, tree: str) -> tuple[Setup, str]:
+        """Return how a tree is prepared, and on which tree: the base, unless it asks for other packages."""
+        own = own_setup(self._record, self._repository, self.base, tree) if tree != self.base else None
+        return (own, tree) if own else (self._record.setup(), self.base)
+
+    def _suite(
+        self, rig: Rig, trials: Trials, tree: str, name: str, suite: Suite, allowance: Allowance
+    ) -> tuple[Ran, Evidence]:
+        """Run a suite, then try the run itself: a PASS stands only when every trial agrees."""
+        earlier = [one for one in self._record.shown() if one.name == name]
+        before_s = next((one.duration_s for one in earlier if one.is_suite), 0.0)
+        ran = _whole(
+            lambda: rig.run(
+                tree,
+                suite.command,
+                over=trials.over_tests,
+                modules=trials.modules,
+                folder=suite.folder,
+                limit_s=rig.limit_for(before_s),
+            )
+        )
+        allowance.add_suite(ran.ended.duration_s, tests_differ=bool(trials.of_base(ran)))
+        shown = self._judged(trials, ran, suite, name, earlier, tight=allowance.is_tight)
+        if shown.outcome == "PASS":
+            shown = self._tried_suite(rig, trials, ran, shown, earlier, allowance)
+        return ran, shown._replace(notes=(*shown.notes, *rig.notes), depth=allowance.depth)
+
+    def _judged(
+        self, trials: Trials, ran: Ran, suite: Suite, name: str, earlier: list[Evidence], *, tight: bool
+    ) -> Evidence:
+        """Judge a run of the suite by what it was on the base."""
+        known = {one.tree: one for one in earlier}
+        before = known.get(self.base)
+        counts, put_back = ran.counts, tuple(trials.over_tests)
+        counted = self._record.baseline(name)
+        shown = self._tests(name, suite, ran, counted, before, may_shrink=trials.may_shrink(ran, counted))
+        notes = tuple(f"{path} is the base's" for path in put_back[:_NOTED])
+        shown = shown._replace(put_back=put_back[:_NAMES], notes=notes)
+        if shown.new_failures and not shown.unusable:
+            shown = self._tried_again(shown, trials, ran, known.get(trials.base))
+        held = {**trials.changed_held(ran), **trials.changed_inline(ran)}
+        gone = self._gone(known.get(trials.base), counts, held)
+        if gone is not None and shown.outcome == "PASS":
+            shown = shown._replace(outcome="FAIL", why=gone)
+        if shown.outcome != "PASS":
+            return shown._replace(why=f"{shown.why}{put_back_words(put_back)}")
+        if counts is not None:
+            is_heard = before is None or before.canaries != "absent"
+            shown = with_canaries(shown, before, trials.sing(ran, is_tight=tight) if is_heard else None)
+        return shown
+
+    def _tried_suite(
+        self,
+        rig: Rig,
+        trials: Trials,
+        ran: Ran,
+        shown: Evidence,
+        earlier: Sequence[Evidence],
+        allowance: Allowance,
+    ) -> Evidence:
+        """Run the tests of the base on the new code, and those of the phase on its base."""
+        before = next((one for one in reversed(earlier) if one.tree == trials.base), None)
+        counts, counted = ran.counts, self._record.baseline(shown.name)
+        olds = run_old_tests(rig, trials, ran, self._counts_before(before, counted), allowance)
+        shown = shown._replace(old=olds.state, olds=tuple(map(tuple, olds.tests)))
+        notes = (*shown.notes, olds.note) if olds.note else shown.notes
+        if counts is None:
+            return shown._replace(notes=notes)
+        compared = trials.compare(ran, counts, allowance)
+        hollow = trials.without_checks(counts, self._counts_before(before, counted))
+        shown = shown._replace(hollow=hollow[:_NAMES])
+        notes = (*notes, compared.note) if compared.note else notes
+        return shown._replace(proves=compared.proves[:_NAMES], idle=compared.idle[:_NAMES], notes=notes)
+
+    def _tried_again(self, shown: Evidence, trials: Trials, ran: Ran, before: Evidence | None) -> Evidence:
+        """Run tests once more that fail though nothing was done to them; a chance is told, not rounded up."""
+        counts, records = ran.counts, self._record.baselines(self.base, shown.name)
+        of_phase = self._record.counts_of(before) if before and before.tree != self.base else None
+        records += [of_phase] if of_phase else []
+        names = to_run_again(shown, counts, records, trials.held_around(ran)) if counts else ()
+        flaky = flaky_among(names, trials.again(ran, names), records) if names else None
+        # Only of a phase is a person asked; elsewhere nobody would hear of it.
+        if flaky is None or not (trials.base or all(one.was_so for one in flaky)):
+            return shown
+        told = ", ".join(f"{one.name} passed {one.passed} of {one.runs}" for one in flaky[:3])
+        why = f"{shown.ran} ran, {shown.skipped} skipped, {len(flaky)} by chance: {told}"
+        notes = (*shown.notes, f"run again, and passed: {told}")
+        return shown._replace(outcome="PASS", why=why, new_failures=(), flaky=flaky[:_NAMES], notes=notes)
+
+    def _counts_before(self, before: Evidence | None, counted: Counts | None) -> Counts | None:
+        """Return what the phase's base has shown; where that is not known, the base of the run."""
+        return (self._record.counts_of(before) if before else None) or counted
+
+    def _gone(self, before: Evidence | None, now: Counts | None, changed: Mapping[str, str]) -> str | None:
+        """Say which tests of the phase's base did not run, though nothing was done to their files."""
+        then = self._record.counts_of(before) if before else None
+        held = "\n".join(changed.values())
+        gone = left_out(then.ran_names, now.ran_names, changed, held) if then and now else ()
+        if not gone:
+            return None
+        told = f"{len(gone)} tests that ran on the base did not run, and their files are the same"
+        return f"{told}: {', '.join(gone[:3])}"
+
+    def _checked(
+        self,
+        rig: Rig,
+        tree: str,
+        checks: Sequence[str],
+        over: Mapping[str, bytes | None],
+        tried: Sequence[Tested] = (),
+    ) -> list[Evidence]:
+        # Each check starts from the tree, not from what the one before left behind.
+        shown = []
+        same = (one for one in tried if not one.trials.folder and one.trials.over_tests == over)
+        known = {argv_of(one.ran.command): one.ran for one in same}
+        for check in checks:
+            ran = known.get(argv_of(check)) or _whole(partial(rig.run, tree, check, over=over))
+            judged = judge_check(ran.ended.exit_code, ran.cut_off)
+            if judged.outcome != "PASS":
+                judged = judged._replace(why=f"{judged.why}{put_back_words(tuple(over))}")
+            told = self._evidence(check, ran, judged)._replace(put_back=tuple(over))
+            shown.append(told._replace(reused=argv_of(check) in known))
+        return shown
+
+    def keep(self, shown: Sequence[Evidence]) -> str:
+        """Keep evidence as a blob and return its digest."""
+        return self._record.blobs.put(json.dumps([one._asdict() for one in shown]).encode())
+
+    def _known(
+        self, tree: str, suites: Mapping[str, Suite], setup: Setup, *, probed: bool
+    ) -> dict[str, Evidence]:
+        """Find what each suite has shown of this very tree before."""
+        wanted = {(name, argv_of(suite.command), tree, setup.digest) for name, suite in suites.items()}
+        found: dict[str, Evidence] = {}
+        for one in self._record.shown():
+            # A phase's PASS counts only when its files were emptied, too.
+            is_whole = (one.emptied and covers(one.depth, self._depth)) or one.outcome != "PASS" or not probed
+            if (one.name, one.argv, one.tree, one.setup) in wanted and one.is_conclusive and is_whole:
+                found.setdefault(one.name, one._replace(reused=True))
+        return found
+
+    def _made(self, rig: Rig, tree: str = "") -> Evidence | None:
+        """Make what checks find; a tree with packages of its own is prepared as it is, by an agent's code."""
+        of = tree or self.base
+        is_own = of != self.base
+        ran = rig.set_up(of, is_trusted=not is_own)
+        if ran is not None and ran.cut_off is not None:
+            ran = rig.set_up(of, is_trusted=not is_own)
+        if ran is None:
+            return None
+        judged = judge_setup(ran.ended.exit_code, ran.cut_off)
+        if is_own and ran.cut_off is None and ran.ended.exit_code:
+            why = f"exit {ran.ended.exit_code}: what this phase asks for could not be installed"
+            return self._evidence(SETUP, ran, judged._replace(outcome="FAIL", why=why))
+        shown = self._evidence(SETUP, ran, judged)
+        return shown._replace(unusable=shown.outcome != "PASS")
+
+    def _tests(
+        self,
+        name: str,
+        suite: Suite,
+        ran: Ran,
+        baseline: Counts | None,
+        before: Evidence | None = None,
+        *,
+        may_shrink: bool = False,
+    ) -> Evidence:
+        """Judge a run of the suite; what its runner did on the base already is not held against it."""
+        ended, counts = ran.ended, ran.counts
+        judged = judge_tests(
+            ended.exit_code,
+            counts,
+            truncated=ended.truncated,
+            baseline=baseline,
+            may_shrink=may_shrink,
+            by_exit_code=suite.counts == "exit-code",
+            cut=ran.cut_off,
+        )
+        expected = bool(before and before.report)
+        contradicts = disagreement(ended.exit_code, ran.printed, ran.reported, wants_report=expected)
+        if (
+            contradicts is not None
+            and judged.outcome not in ("FAIL", "INDETERMINATE")
+            and not self._contradicts(before)
+        ):
+            judged = judged._replace(outcome="FAIL", why=contradicts)
+        counted = suite.counts if counts is None else "tests"
+        shown = self._evidence(name, ran, judged, counts)._replace(folder=suite.folder, counted=counted)
+        if ran.strays:
+            return shown._replace(outcome="INDETERMINATE", why=cause_of(ran.strays[0]), unusable=True)
+        return shown
+
+    def _contradicts(self, before: Evidence | None) -> bool:
+        if before is None or not before.report:
+            return False
+        printed = from_output(self._record.blobs.get(before.output).decode("utf-8", "replace"))
+        reported = from_report(self._record.blobs.get(before.report))
+        return disagreement(before.exit_code, printed, reported, wants_report=False) is not None
+
+    def _evidence(self, name: str, ran: Ran, judged: Judged, counts: Counts | None = None) -> Evidence:
+        return Evidence(
+            name=name,
+            argv=argv_of(ran.command),
+            exit_code=ran.ended.exit_code,
+            outcome=judged.outcome,
+            why=judged.why,
+            ran=counts.ran if counts else None,
+            skipped=counts.skipped if counts else None,
+            failed=counts.failed if counts else None,
+            output=self._record.blobs.put(ran.ended.output),
+            duration_s=ran.ended.duration_s,
+            tree=ran.tree,
+            new_failures=judged.new,
+            old_failures=judged.old,
+            setup=ran.setup,
+            ring=ran.ended.ring,
+            report="" if ran.report is None else self._record.blobs.put(ran.report),
+            unusable=ran.cut_off is not None,
+        )
+
+
+def _whole(run: Callable[[], Ran]) -> Ran:
+    """Run a command, and once more where it was cut off: that shows nothing of the tree."""
+    ran = run()
+    return ran if ran.cut_off is None else run()
+
+
+def failures_of(shown: Sequence[Evidence]) -> list[str]:
+    """Word what was not shown, short enough for an event; the evidence itself is a blob."""
+    return [
+        f"{one.name[:_SHOWN]}: {one.outcome}, {one.why}"[: 2 * _SHOWN]
+        for one in shown
+        if one.outcome != "PASS"
+    ][:4]
+
+
+def outcome_of(shown: Sequence[Evidence]) -> Outcome:
+    """Judge all of it; where nothing was ordered, nothing had to be shown."""
+    return overall(one.outcome for one in shown) if shown else "PASS"
+
+
+def unusable_in(shown: Sequence[Evidence]) -> bool:
+    """Tell whether checks showed nothing, where no other one failed."""
+    return outcome_of(shown) == "INDETERMINATE" and any(one.unusable for one in shown)

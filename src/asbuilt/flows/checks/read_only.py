@@ -1,0 +1,24 @@
+"""Planning is read-only, also where no ring holds it: there the workspace of a planner is looked at after."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from asbuilt.errors import GateStopped
+from asbuilt.flows.checks.prove import tree_of
+from asbuilt.git.workspace.workspaces import written_in
+
+if TYPE_CHECKING:
+    from asbuilt.git.repository import Repository
+    from asbuilt.ports import Workspace
+
+
+def need_unchanged(repository: Repository, workspace: Workspace, base: str) -> None:
+    """Refuse what a planner handed in who has changed its workspace."""
+    wrote = written_in(repository, workspace, tree_of(repository, base))
+    if wrote:
+        raise GateStopped(
+            f"an agent that plans has changed {', '.join(wrote[:3])} in its workspace",
+            why="Planning is read-only, and here no ring holds it: what it handed in is not used.",
+            next_step="`asbuilt doctor` says what helps; then plan again.",
+        )

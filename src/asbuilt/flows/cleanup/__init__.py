@@ -1,0 +1,1 @@
+"""Find and delete leftovers of finished runs."""

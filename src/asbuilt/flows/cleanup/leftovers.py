@@ -1,0 +1,183 @@
+"""Find what runs have left, and let go of it. Each thing is looked at again in the moment it is removed.
+
+Nothing is remembered here, so that whoever is killed in the middle looks again and goes on.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from asbuilt.errors import GitFailed, NotLanded
+from asbuilt.events.attempts import AttemptBegun, AttemptLetGo
+from asbuilt.events.landings import LandingDone, LandingUndone
+from asbuilt.flows.run.record import ACTOR
+from asbuilt.git.refs import holding, listed
+from asbuilt.git.workspace import snapshots, workspaces
+from asbuilt.git.workspace.checkouts import delete
+from asbuilt.journal import runs
+from asbuilt.journal.encoding.codec import whole
+from asbuilt.journal.events import append, of_kinds
+from asbuilt.journal.ids import LOCAL
+from asbuilt.lifecycle import retention
+from asbuilt.lifecycle.retention import Fate, Goes, Made, Stays, attempts_in
+from asbuilt.ports import Kept
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from asbuilt.git.repository import Repository
+    from asbuilt.git.workspace.workspaces import Leftover
+    from asbuilt.journal.blobs import Blobs
+    from asbuilt.journal.database.store import Store
+    from asbuilt.journal.home import Home
+    from asbuilt.journal.ids import Address
+    from asbuilt.journal.runs import Run
+
+Kind = Literal["workspace", "attempt", "rig", "scratch", "log", "output"]
+_TELLING = (AttemptBegun.kind, LandingDone.kind, LandingUndone.kind)
+"""What says of an attempt when it began, and when its phase landed."""
+
+
+class Thing(NamedTuple):
+    """Something that asbuilt has made, what it takes on the disk, and what becomes of it."""
+
+    kind: Kind
+    name: str
+    size: int
+    fate: Fate
+    remove: Callable[[], object]
+
+
+class Leavings:
+    """What the runs of some plans have left in their repository and in the state folder."""
+
+    def __init__(
+        self,
+        journal: tuple[Home, Store, Blobs],
+        repository: Repository,
+        *,
+        repo: str,
+        plan: Address | None = None,
+    ) -> None:
+        """Look what is there of any run, or of the runs of one plan; the journal is asked about those alone.
+
+        So it costs nothing that plans were finished of which nothing is left.
+        """
+        self._home, self._store, self._blobs = journal
+        self._repository = repository
+        self._leftovers = workspaces.leftovers(repository, self._home.workspaces / repo)
+        self._refs = {
+            ref.removeprefix(snapshots.ATTEMPTS): commit
+            for ref, commit in listed(repository, snapshots.ATTEMPTS)
+        }
+        folders = [folder.name for folder in self._home.runs.glob("*")]
+        there = {one.run for one in self._leftovers} | {name.partition(".")[0] for name in self._refs}
+        with self._store.read() as session:
+            self._now = session.now
+            found = [runs.find(session, LOCAL, repo, run) for run in sorted(there.union(folders))]
+        known = [run for run in found if run is not None and (plan is None or run.plan == plan.plan)]
+        newest_first = sorted(known, key=lambda run: (run.plan, -run.number))
+        self._runs = {run.run: run for run in newest_first}
+
+    def find(self, *, days: int) -> Iterator[Thing]:
+        """Find them, workspaces first: the refs that go after them may keep their commits."""
+        for leftover in self._leftovers:
+            if leftover.run in self._runs:
+                yield self._workspace(leftover, self._runs[leftover.run])
+        kept = (self._runs.get(name.partition(".")[0]) for name in self._refs)
+        for plan in sorted({run.address for run in kept if run is not None}):
+            yield from self._attempts(plan, days)
+        for run in self._runs.values():
+            folder = self._home.runs / run.run
+            if run.ended_at is not None and folder.is_dir():
+                what = "what its agents did, in full; it ended"
+                fate = retention.of_age(what, run.ended_at, now=self._now, days=days)
+                yield Thing("log", name_of(run), size_of(folder), fate, partial(delete, folder))
+
+    def strange(self) -> Iterator[Thing]:
+        """Find what none of these plans' runs has made; nobody can say what it is worth."""
+        fate = Stays("the journal does not know its run")
+        for one in self._leftovers:
+            if one.run not in self._runs:
+                name, size = f"{one.run} {one.lane}", size_of(one.workspace.path)
+                yield Thing("workspace", name, size, fate, lambda: None)
+        for name in self._refs:
+            if name.partition(".")[0] not in self._runs:
+                yield Thing("attempt", name, 0, fate, lambda: None)
+
+    def _workspace(self, leftover: Leftover, run: Run) -> Thing:
+        path = leftover.workspace.path
+        kept: Kept | None = None
+        fate: Fate = Stays("its run is not over")
+        if run.is_over:
+            try:
+                fate, kept = self._judged(leftover, run)
+            except (NotLanded, GitFailed) as error:
+                fate = Stays(error.what)
+        remove = partial(self._remove_workspace, leftover, kept)
+        return Thing("workspace", f"{name_of(run)} {leftover.lane}", size_of(path), fate, remove)
+
+    def _judged(self, leftover: Leftover, run: Run) -> tuple[Fate, Kept | None]:
+        """Look whether a workspace's commits and files are all somewhere else."""
+        workspace = leftover.workspace
+        if not leftover.here:
+            return Goes("its folder is gone"), None
+        workspaces.refuse_unreachable(self._repository, workspace)
+        head = workspaces.head_of(workspace)
+        commits = f"its commits are on {holding(self._repository, head)}"
+        tree, _ = snapshots.read_tree_of(self._repository, workspace.path, base=head, write=False)
+        if tree == self._tree(head):
+            return Goes(f"{commits}, its tree is clean"), None
+        for ref, commit in listed(self._repository, f"{snapshots.ATTEMPTS}{run.run}.*"):
+            if self._tree(commit) == tree:
+                kept = Kept(commit=commit, tree=tree, ref=ref, ignored=())
+                return Goes(f"{commits}, its files are kept at {ref}"), kept
+        return Stays("it has files that are kept nowhere else"), None
+
+    def _remove_workspace(self, leftover: Leftover, kept: Kept | None) -> None:
+        if kept is not None:
+            head = workspaces.head_of(leftover.workspace)
+            workspaces.reset_to(self._repository, leftover.workspace, head, kept=kept)
+        workspaces.remove(self._repository, leftover.workspace)
+
+    def _tree(self, commit: str) -> str:
+        return self._repository.git.line("rev-parse", "--verify", f"{commit}^{{tree}}")
+
+    def _attempts(self, plan: Address, days: int) -> Iterator[Thing]:
+        """Judge the attempts of a plan whose trees are kept, the newest first."""
+        with self._store.read() as session:
+            told = [whole(entry, self._blobs.get) for entry in of_kinds(session, plan, _TELLING)]
+        landed = retention.landings(told)
+        for made in sorted(attempts_in(told), key=lambda one: one.began_at, reverse=True):
+            run, commit = self._runs.get(made.run), self._refs.get(made.id)
+            if run is None or commit is None:
+                continue
+            fate: Fate = Stays("its run is not over")
+            if run.is_over:
+                fate = retention.of_attempt(
+                    made.phase, began_at=made.began_at, landed_at=landed.get(made.phase), now=self._now,
+                    days=days,
+                )  # fmt: skip
+            name = f"{name_of(run)}.{made.phase}.{made.number}"
+            yield Thing("attempt", name, 0, fate, partial(self._let_go, plan, made, commit))
+
+    def _let_go(self, plan: Address, made: Made, commit: str) -> None:
+        """Write down first what is let go; the history would otherwise name a ref that is not there."""
+        event = AttemptLetGo(phase=made.phase, number=made.number, commit=commit)
+        with self._store.write() as session:
+            append(session, plan, event, key=f"{made.id}/let-go", actor=ACTOR, run=made.run)
+        snapshots.let_go(self._repository, made.id, commit)
+
+
+def name_of(run: Run) -> str:
+    """Name a run as people do."""
+    return f"{run.options.slug}.{run.number}"
+
+
+def size_of(path: Path) -> int:
+    """Tell what a file, or all files below a folder, take."""
+    if not path.is_dir() or path.is_symlink():
+        return path.lstat().st_size if path.exists() else 0
+    return sum(one.lstat().st_size for one in path.rglob("*") if not one.is_dir())

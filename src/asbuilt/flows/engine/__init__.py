@@ -1,0 +1,1 @@
+"""The durable engine: DBOS, the worker, its lease, and the fence around its writes."""

@@ -1,0 +1,59 @@
+"""Tell the store which repository this is. Its one rule: a copy never shares the journal of its original."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from asbuilt.errors import AsbuiltError
+from asbuilt.git.identity import ensure_identity, identity
+from asbuilt.git.repository import open_repository
+from asbuilt.journal import repositories
+from asbuilt.journal.engine.identity import machine_id
+from asbuilt.journal.ids import LOCAL
+from asbuilt.journal.repositories import Known
+
+if TYPE_CHECKING:
+    from asbuilt.git.identity import Identity
+    from asbuilt.git.repository import Repository
+    from asbuilt.journal.database.store import Store
+
+
+def known(store: Store, repository: Repository) -> str | None:
+    """Return the repository's id in the store; None when nothing was ever written about this one."""
+    found = identity(repository)
+    if found is None:
+        return None
+    with store.read() as session:
+        before = repositories.find(session, LOCAL, found.uuid)
+    return found.uuid if before is not None and not _is_copy(found, before) else None
+
+
+def enrol(store: Store, repository: Repository) -> str:
+    """Return the repository's id in the store, minting one for a newcomer and for a copy of one we know."""
+    found = ensure_identity(repository)
+    with store.read() as session:
+        before = repositories.find(session, LOCAL, found.uuid)
+    if before is not None and _is_copy(found, before):
+        found, before = ensure_identity(repository, anew=True), None
+    here = _as_known(found)
+    if here != before:
+        with store.write() as session:
+            repositories.remember(session, LOCAL, here)
+    return found.uuid
+
+
+def _is_copy(found: Identity, before: Known) -> bool:
+    """Tell whether the repository of this name still lives elsewhere; if it does not, it has moved here."""
+    here = _as_known(found)
+    if before.path == here.path or before.inode == here.inode:
+        return False
+    try:
+        elsewhere = identity(open_repository(Path(before.path)))
+    except AsbuiltError:
+        return False
+    return elsewhere is not None and elsewhere.uuid == found.uuid
+
+
+def _as_known(found: Identity) -> Known:
+    return Known(found.uuid, str(found.common), f"{found.device}:{found.inode}", None, machine_id())

@@ -1,0 +1,398 @@
+"""Check environments: a checkout of a tree, and what setup made for it.
+
+In the sandbox every check environment has the same paths, so one setup serves all of them. Each command gets
+a view of its own: an overlay where the kernel makes one, else a copy. Rule: no command changes what another
+one finds.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from contextlib import contextmanager
+from itertools import count
+from math import ceil
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.flows.environments.files import content_of, fresh, put
+from asbuilt.flows.environments.logins import place_logins
+from asbuilt.flows.environments.modules import list_modules, loaded_in
+from asbuilt.flows.environments.ran import Ran
+from asbuilt.flows.environments.reports import collect_reports, delete_reports
+from asbuilt.flows.environments.results import Results, lay, move_made
+from asbuilt.flows.environments.services import Served, copied, place_of, serve
+from asbuilt.flows.environments.terms import LIMIT_S, Given, Terms, refuse_unheld
+from asbuilt.git.workspace.checkouts import clean_checkout, delete
+from asbuilt.git.workspace.lent_git import alternates_of, lend
+from asbuilt.git.workspace.submodules import borrow, references_of, words_for
+from asbuilt.policy.sandbox.check_environment import (
+    INSIDE,
+    OFFLINE,
+    PLACED,
+    WITHOUT_SCRIPTS,
+    for_results,
+    for_setup,
+    places_below,
+)
+from asbuilt.policy.sandbox.rules import Overlay, Placed
+from asbuilt.policy.sandbox.services import variables_of
+from asbuilt.policy.shell.judge import argv_of
+from asbuilt.ports import Command, Ended
+from asbuilt.proof.pictures import MAX_PICTURE
+from asbuilt.proof.runners import Call, real_argv, reporting
+from asbuilt.proof.trials.origins import strays
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from asbuilt.git.repository import Repository
+    from asbuilt.policy.sandbox.check_environment import Places
+    from asbuilt.policy.sandbox.services import Service
+    from asbuilt.ports import Processes
+    from asbuilt.proof.projects.model import Setup
+
+_LOOKED_AT: Final = 100
+"""Files that a command for pictures may leave."""
+_OBJECTS: Final = f"{INSIDE}/objects"
+_VIEWED: Final = ("checkout", "home", "cache")
+
+
+class Rigs:
+    """The check environments of one repository."""
+
+    def __init__(  # noqa: PLR0913  each of these is a different matter
+        self,
+        folder: Path,
+        repository: Repository,
+        processes: Processes,
+        *,
+        limit_s: int = LIMIT_S,
+        environment: Mapping[str, str] | None = None,
+        history: str = "",
+        given: Given = Given(),  # noqa: B008  frozen
+    ) -> None:
+        """Take where they are; `environment` is what commands see of the one that the run was asked from."""
+        refuse_unheld(given, processes)
+        self._folder = folder
+        self._repository = repository
+        self._processes = processes
+        self._terms = Terms(limit_s, environment or {}, history, given)
+
+    @contextmanager
+    def take(self, setup: Setup) -> Iterator[Rig]:
+        """Lend the first one for a setup that no process holds; the kernel releases it when we die."""
+        for number in count():
+            folder = self._folder / setup.digest / str(number)
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                os.close(descriptor)
+                continue
+            # Without mounts each check environment has its own paths, and what setup makes has them in it.
+            shared = folder.parent if self._processes.can_place else folder
+            try:
+                with Results(shared).held() as results:
+                    yield Rig(folder, self._repository, self._processes, setup, self._terms, results)
+            finally:
+                os.close(descriptor)
+            return
+
+
+class Rig:
+    """One check environment, ours alone for now."""
+
+    def __init__(
+        self,
+        folder: Path,
+        repository: Repository,
+        processes: Processes,
+        setup: Setup,
+        terms: Terms,
+        results: Results,
+    ) -> None:
+        self._folder = folder
+        self._here = places_below(str(folder))
+        self._repository = repository
+        self._processes = processes
+        self._setup = setup
+        self._terms = terms
+        self._results = results
+        self._is_placed = processes.can_place
+        self.is_laid = self._is_placed and processes.can_overlay(folder)
+        """True: a command gets an overlay of the setup's results, False: a copy."""
+        self._is_trusted = True
+        self.lacks: tuple[str, ...] = ()
+        """What the tree refers to and the user's clone does not have, in words."""
+        self._above: tuple[Path, ...] = ()
+        self._inside: Places = PLACED if self._is_placed else self._here
+        self._checkout, self.out = folder / "checkout", folder / "out"
+        self.root = self._inside.checkout if self._is_placed else os.path.realpath(self._checkout)
+        """Where a command finds the checkout."""
+        self.python_path = terms.environment.get("PYTHONPATH")
+
+    def set_up(self, tree: str, *, is_trusted: bool = True) -> Ran | None:
+        """Make what every check shall find; None when it is there.
+
+        On a tree that an agent has written it is not trusted: no install script runs where the package
+        manager can leave it out, and what it downloads is used by no other setup.
+        The results count only as a whole: a setup that is cut off leaves none.
+        """
+        self._is_trusted = is_trusted
+        if self._setup.command is None or self._results.are_made:
+            return None
+        with self._results.making() as made:
+            if made is None:
+                return None
+            self._clean(tree)
+            mounts, overlays = self._for_making(made, is_trusted=is_trusted)
+            given = self._terms.given.for_setup(is_trusted=is_trusted)
+            logins = place_logins(made / "home", given)
+            scripts = {} if is_trusted else WITHOUT_SCRIPTS
+            ended = self._run(
+                argv_of(self._setup.command),
+                (*mounts, *logins.mounts),
+                overlays,
+                is_setup=True,
+                environment={**for_setup(self._inside), **given.setup, **scripts},
+                secrets=logins.secrets,
+            )
+            logins.remove()
+            delete(self._folder / "git")
+            if ended.exit_code == 0:
+                if self.is_laid:
+                    delete(made / "checkout" / ".git")
+                else:
+                    move_made(self._repository, tree, self._checkout, made / "checkout")
+                self._results.finish(made)
+        return Ran(self._setup.command, tree, self._setup.digest, ended)
+
+    def _for_making(self, made: Path, *, is_trusted: bool) -> tuple[tuple[Placed, ...], tuple[Overlay, ...]]:
+        """Have a setup write its results into their place."""
+        for name in ("home", "cache"):
+            (made / name).mkdir(mode=0o700)
+            if not self._is_placed:
+                delete(self._folder / name)
+                (self._folder / name).symlink_to(made / name)
+        downloads = (self._folder.parent.parent if is_trusted else self._folder) / "downloads"
+        if not is_trusted:
+            delete(downloads)
+        downloads.mkdir(mode=0o700, exist_ok=True)
+        lower = (*self._above, self._checkout)
+        views = (self._view(made / "checkout", *lower),) if self.is_laid else ()
+        checkout = views[0].point if views else str(self._checkout)
+        mounts = (
+            Placed(checkout, PLACED.checkout),
+            Placed(str(made / "home"), PLACED.home),
+            Placed(str(made / "cache"), PLACED.cache),
+            Placed(str(downloads), PLACED.downloads),
+        )
+        return mounts, views
+
+    def limit_for(self, before_s: float) -> int:
+        """Return how long a command may take that took so long before: three times that, or as usual."""
+        return max(self._terms.limit_s, ceil(3 * before_s))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be known of what commands find here, in words."""
+        how = "an overlay" if self.is_laid else "copies, since no overlay can be made here"
+        made = (f"setup results: {how}",) if self._results.are_made else ()
+        own = () if self._is_trusted else ("packages were installed for this tree alone",)
+        return (*made, *own, *self.lacks)
+
+    @property
+    def report(self) -> str:
+        """Where a runner is to write its report."""
+        return f"{self._inside.out}/report.xml"
+
+    def run(  # noqa: PLR0913  each of these is a different matter
+        self,
+        tree: str,
+        command: str,
+        *,
+        over: Mapping[str, bytes | None] | None = None,
+        call: Call | None = None,
+        limit_s: int | None = None,
+        folder: str = "",
+        keeps_cache: bool = False,
+        modules: tuple[str, ...] = (),
+    ) -> Ran:
+        """Run a command on exactly a tree and what setup made; it sees nothing of what ran before it.
+
+        `over` has files that differ from the tree, None for one that is not to be there; `call` is another
+        way to call the same command, `limit_s` another time than it may take at most; `folder` is where in
+        the checkout it runs. With `keeps_cache` its build caches are kept for later commands: only for a tree
+        that no agent has touched. Every Python process lists from where it
+        has loaded `modules`.
+        """
+        served = self._served()
+        if isinstance(served, Ended):
+            return Ran(command, tree, self._setup.digest, served)
+        self._clean(tree, over or {})
+        mounts, overlays = self._views(keeps_cache=keeps_cache, data=served.data)
+        if call is None:
+            package = content_of(self._checkout / folder / "package.json") or b""
+            call = reporting(real_argv(argv_of(command), package.decode("utf-8", "replace")), self.report)
+        if not self.is_laid:
+            delete_reports(self._checkout, call.reports)
+        listing = list_modules(modules, self.out, self._inside.out, self.python_path) if modules else {}
+        ended = self._run(
+            call.argv,
+            mounts,
+            overlays,
+            is_setup=False,
+            environment={
+                **OFFLINE,
+                **variables_of(served.services),
+                **call.environment,
+                **listing,
+                **self._terms.given.checks,
+            },
+            services=served.services,
+            limit_s=limit_s,
+            folder=folder,
+        )
+        found = strays(loaded_in(self.out), self.root) if modules else ()
+        return Ran(command, tree, self._setup.digest, ended, self._reported(call.reports), found)
+
+    def _reported(self, patterns: tuple[str, ...]) -> bytes | None:
+        """Read the report that the runner wrote: where it was told to, or into files of its own choice."""
+        wrote = self._folder / "upper" / "checkout" if self.is_laid else self._checkout
+        report = content_of(self.out / "report.xml") or collect_reports(wrote, patterns)
+        return None if report is None else self._terms.hide(report)
+
+    def _served(self) -> Served | Ended:
+        """Make ready the services that run beside commands."""
+        kept = self._folder.parent.parent / "services"
+        path = self._terms.environment.get("PATH", "")
+        return serve(self._terms.given.services, kept, self._processes, path)
+
+    def look(self, tree: str, command: str) -> tuple[Ran, list[tuple[str, bytes]]]:
+        """Run a command that draws what people see; give what it left in the folder that it was told."""
+        call = Call(argv_of(command), {"ASBUILT_PICTURES": self._inside.out})
+        ran = self.run(tree, command, call=call)
+        files = sorted(self.out.iterdir())[:_LOOKED_AT]
+        found = ((file.name, content_of(file, MAX_PICTURE)) for file in files)
+        return ran, [(name, content) for name, content in found if content is not None]
+
+    def forget(self) -> None:
+        """Have the next setup made again: what was made does not work any more."""
+        self._results.forget()
+
+    def _clean(self, tree: str, over: Mapping[str, bytes | None] | None = None) -> None:
+        """Have exactly a tree in the checkout, and `over` in its place."""
+        # With overlays only we write there, so git's own index tells what differs.
+        index = self._folder / "index" if self.is_laid else None
+        # Left by a git of ours that died: nobody else has this folder.
+        (self._folder / "index.lock").unlink(missing_ok=True)
+        clean_checkout(self._repository, tree, self._checkout, index=index)
+        self._above = self._borrow(tree)
+        for path, content in (over or {}).items():
+            put(self._checkout, path, content)
+        fresh(self.out)
+        if self._is_placed:
+            history = self._terms.history
+            lend(self._repository, self._folder / "git", tree=tree, history=history, objects_at=_OBJECTS)
+
+    def _borrow(self, tree: str) -> tuple[Path, ...]:
+        """Bring what the tree only refers to; the folder that has it is above the checkout."""
+        references = references_of(self._repository, tree)
+        self.lacks = tuple(words_for(one) for one in references if one.source is None)
+        if len(self.lacks) == len(references):
+            return ()
+        folder = borrow(self._repository, references, self._folder.parent.parent / "borrowed")
+        if not self.is_laid:
+            for one in references:
+                if one.source is not None:
+                    delete(self._checkout / one.path)
+            lay(folder, self._checkout)
+        return (folder,)
+
+    def _views(
+        self, *, keeps_cache: bool, data: tuple[tuple[str, Path], ...]
+    ) -> tuple[tuple[Placed, ...], tuple[Overlay, ...]]:
+        """Give a command its view of the setup's results: overlays, else copies."""
+        made = self._results.folder
+        if not self.is_laid:
+            for name in ("home", "cache"):
+                fresh(self._folder / name)
+            if made is not None:
+                for name in _VIEWED:
+                    lay(made / name, self._folder / name)
+            mine = [Placed(getattr(self._here, name), getattr(PLACED, name)) for name in _VIEWED]
+            return (*mine, *copied(data, self._folder / "services")), ()
+        upper = self._folder / "upper"
+        delete(upper)
+        overlays = []
+        mounts = []
+        for name in _VIEWED:
+            below = [made / name] if made else []
+            if name == "cache" and keeps_cache and made:
+                mounts.append(Placed(str(made / name), PLACED.cache))
+                continue
+            lower = [*self._above, self._checkout, *below] if name == "checkout" else below
+            if not lower:
+                (upper / name).mkdir(mode=0o700, parents=True)
+                mounts.append(Placed(str(upper / name), getattr(PLACED, name)))
+                continue
+            overlays.append(self._view(upper / name, *lower))
+            mounts.append(Placed(overlays[-1].point, getattr(PLACED, name)))
+        for name, source in data:
+            overlays.append(self._view(upper / f"service-{name}", source))
+            mounts.append(Placed(overlays[-1].point, place_of(name)))
+        return tuple(mounts), tuple(overlays)
+
+    def _view(self, upper: Path, *lower: Path) -> Overlay:
+        point, work = (fresh(self._folder / f"{part}-{upper.name}") for part in ("point", "work"))
+        upper.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return Overlay(lower=tuple(map(str, lower)), upper=str(upper), work=str(work), point=str(point))
+
+    def _leading(self, path: str) -> dict[str, str]:
+        """Give the variables that lead to what setup makes or has made."""
+        if self._setup.command is None:
+            return {}
+        made = self._results.folder
+        return for_results(self._inside, path, has_venv=made is None or (made / "home" / "venv").is_dir())
+
+    def _run(  # noqa: PLR0913  a command, its mounts and its terms
+        self,
+        argv: tuple[str, ...],
+        mounts: tuple[Placed, ...],
+        overlays: tuple[Overlay, ...],
+        *,
+        is_setup: bool,
+        environment: Mapping[str, str] | None = None,
+        services: tuple[Service, ...] = (),
+        secrets: tuple[str, ...] = (),
+        limit_s: int | None = None,
+        folder: str = "",
+    ) -> Ended:
+        given, opened = self._terms.environment, self._terms.given.opened
+        placed = (
+            *mounts,
+            Placed(str(self.out), PLACED.out),
+            # Install scripts put hooks there; what a setup writes there is deleted with it.
+            Placed(str(self._folder / "git"), f"{PLACED.checkout}/.git", writable=is_setup),
+            Placed(str(self._repository.common / "objects"), _OBJECTS, writable=False),
+        )
+        ended = self._processes.run(
+            Command(
+                argv=argv,
+                cwd=Path(self._inside.checkout, folder),
+                home=Path(self._inside.home),
+                writable=() if self._is_placed else (self._checkout, self.out, self._folder / "cache"),
+                readable=(*alternates_of(self._repository), *map(Path, opened.readable)),
+                network=opened.network if is_setup else "none",
+                hosts=opened.hosts,
+                environment={**given, **self._leading(given.get("PATH", "")), **(environment or {})},
+                placed=placed if self._is_placed else (),
+                overlays=overlays,
+                services=services,
+                as_user=bool(self._terms.given.services),
+                timeout_s=limit_s or self._terms.limit_s,
+            )
+        )
+        return self._terms.masked(ended, secrets)

@@ -1,0 +1,48 @@
+"""Files of a checkout that hostile code may have written: put there, and read back."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING
+
+from asbuilt.git.workspace.checkouts import delete
+from asbuilt.proof.counts import MAX_XML
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def fresh(folder: Path) -> Path:
+    """Have an empty folder, whatever was there."""
+    delete(folder)
+    folder.mkdir(mode=0o700)
+    return folder
+
+
+def put(place: Path, path: str, content: bytes | None) -> None:
+    """Put a file into a folder, or take it away. No link is followed: the tree may be hostile."""
+    *folders, name = path.split("/")
+    for folder in folders:
+        place = place / folder
+        if place.is_symlink() or not place.is_dir():
+            if content is None:
+                return
+            delete(place)
+            place.mkdir(mode=stat.S_IRWXU)
+    delete(place / name)
+    if content is not None:
+        (place / name).write_bytes(content)
+
+
+def content_of(report: Path, cap: int = MAX_XML) -> bytes | None:
+    """Read what a check has written, which may be anything: a link, a pipe, a gigabyte."""
+    try:
+        descriptor = os.open(report, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        return None
+    with os.fdopen(descriptor, "rb") as opened:
+        return opened.read(cap + 1)

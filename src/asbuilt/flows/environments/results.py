@@ -1,0 +1,151 @@
+"""What setup made for one digest of manifests: files beside a tree, a HOME, and build caches.
+
+Check environments and agents of all runs use the same results, each by a view of its own. Rule: results that
+a process holds are neither deleted nor changed; a setup that has to be made again makes another generation.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import stat
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.git.workspace.checkouts import delete, strange_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from asbuilt.git.repository import Repository
+
+_PREFIX: Final = "results."
+_READY: Final = "ready"
+_FORGOTTEN: Final = "forgotten"
+_CLONE: Final = 0x40049409
+"""FICLONE: let a file share the blocks of another."""
+
+
+class Results:
+    """The newest generation of results below a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._descriptor: int | None = None
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder with `checkout`, `home` and `cache`; None when nothing was made."""
+        generation = self._generation
+        path = self._folder / f"{_PREFIX}{generation}"
+        is_made = generation and (path / _READY).is_file() and not (path / _FORGOTTEN).exists()
+        return path if is_made else None
+
+    @property
+    def are_made(self) -> bool:
+        """Report whether a setup has finished."""
+        return self.folder is not None
+
+    @contextmanager
+    def held(self) -> Iterator[Results]:
+        """Keep the results from being deleted while they are in use, those that are made meanwhile too."""
+        self._hold()
+        try:
+            yield self
+        finally:
+            self._release()
+
+    @contextmanager
+    def making(self) -> Iterator[Path | None]:
+        """Lend an empty folder for a new generation, which `finish` makes count.
+
+        None: another process made it while we waited for it.
+        """
+        path = self._folder / f"{_PREFIX}{max(self._generation + self._is_forgotten, 1)}"
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            if (path / _READY).is_file():
+                yield None
+            else:
+                for left in path.iterdir():
+                    delete(left)
+                yield path
+        finally:
+            os.close(descriptor)
+            self._hold()
+
+    def finish(self, made: Path) -> None:
+        """Let results count from now on."""
+        (made / "checkout").mkdir(exist_ok=True)
+        fresh = made / f".{_READY}"
+        fresh.touch()
+        fresh.rename(made / _READY)
+
+    def forget(self) -> None:
+        """Have the next setup make another generation."""
+        if self.folder is not None:
+            (self.folder / _FORGOTTEN).touch()
+
+    def _hold(self) -> None:
+        self._release()
+        if self.folder is not None:
+            self._descriptor = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            fcntl.flock(self._descriptor, fcntl.LOCK_SH)
+
+    def _release(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    @property
+    def _generation(self) -> int:
+        found = self._folder.glob(f"{_PREFIX}*")
+        return max((int(path.name.removeprefix(_PREFIX)) for path in found), default=0)
+
+    @property
+    def _is_forgotten(self) -> bool:
+        return (self._folder / f"{_PREFIX}{self._generation}" / _FORGOTTEN).exists()
+
+
+def move_made(repository: Repository, tree: str, checkout: Path, made: Path) -> None:
+    """Move what a setup left in a checkout beyond its tree."""
+    made.mkdir(parents=True, exist_ok=True)
+    for path in strange_in(repository, tree, checkout):
+        if path.name != ".git":
+            (made / path).parent.mkdir(parents=True, exist_ok=True)
+            (checkout / path).rename(made / path)
+
+
+def lay(made: Path, place: Path) -> None:
+    """Copy a folder over another. What is there stays, and no link is followed: the tree may be hostile."""
+    if not made.is_dir():
+        return
+    with os.scandir(made) as found:
+        for one in found:
+            to = place / one.name
+            if one.is_symlink():
+                if not os.path.lexists(to):
+                    to.symlink_to(Path(one.path).readlink())
+            elif one.is_dir():
+                if not os.path.lexists(to):
+                    to.mkdir(mode=stat.S_IRWXU)
+                    lay(Path(one.path), to)
+                    shutil.copystat(one.path, to)
+                elif to.is_dir() and not to.is_symlink():
+                    lay(Path(one.path), to)
+            elif one.is_file() and not os.path.lexists(to):
+                _copy(Path(one.path), to)
+
+
+def _copy(file: Path, to: Path) -> None:
+    """Share the file's blocks where the file system can, else copy them."""
+    with file.open("rb") as source, to.open("xb") as target:
+        try:
+            fcntl.ioctl(target, _CLONE, source.fileno())
+        except OSError:
+            shutil.copyfileobj(source, target, 1 << 20)
+    shutil.copystat(file, to)

@@ -1,0 +1,124 @@
+"""Find the programs of services, and keep the data that they start from.
+
+A database takes a second to make its first data. That is done once for each program, by a command that runs
+nothing of the project, and every command gets a view of its own. Rule: what is kept here never changes.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from asbuilt.flows.environments.results import lay
+from asbuilt.git.workspace.checkouts import delete
+from asbuilt.policy.sandbox.check_environment import PLACED
+from asbuilt.policy.sandbox.rules import DEFAULT_PATH, Placed
+from asbuilt.policy.sandbox.services import NOT_STARTED, REFUSAL
+from asbuilt.ports import Command, Ended
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from asbuilt.policy.sandbox.services import Service
+    from asbuilt.ports import Processes
+
+
+class Served(NamedTuple):
+    """Services that can be started."""
+
+    services: tuple[Service, ...]
+    data: tuple[tuple[str, Path], ...]
+    """By name, the folder with the data that a service starts from."""
+
+
+def serve(services: tuple[Service, ...], kept: Path, processes: Processes, path: str) -> Served | Ended:
+    """Find the programs of services and make their data; or say which one cannot be started, and why."""
+    found, data = [], []
+    for one in services:
+        argv, make = (_located(one, words, path) for words in (one.argv, one.make))
+        missing = next((words[0] for words in (make, argv) if words and "/" not in words[0]), "")
+        if missing:
+            debian = f"; Debian's package {one.package} has it" if one.package else ""
+            return _refused(one, f"no program {missing} is installed{debian}", processes.level)
+        if make:
+            folder = kept / f"{one.name}-{_digest(make)}"
+            ended = _made(one, make, folder, processes)
+            if ended is not None:
+                return ended
+            data.append((one.name, folder))
+        found.append(one._replace(argv=argv))
+    return Served(tuple(found), tuple(data))
+
+
+def place_of(name: str) -> str:
+    """Name where a service finds its data."""
+    return f"{PLACED.services}/{name}"
+
+
+def copied(data: tuple[tuple[str, Path], ...], folder: Path) -> list[Placed]:
+    """Copy the data of services for one command, where no overlay can be made."""
+    delete(folder)
+    for name, source in data:
+        (folder / name).mkdir(mode=0o700, parents=True)
+        lay(source, folder / name)
+    return [Placed(str(folder / name), place_of(name)) for name, _ in data]
+
+
+def _located(service: Service, words: tuple[str, ...], path: str) -> tuple[str, ...]:
+    """Fill in where a program and its data are; a program that is nowhere keeps its name."""
+    if not words:
+        return ()
+    found = [str(folder) for pattern in service.folders for folder in Path("/").glob(pattern)]
+    folders = sorted(found, key=_version, reverse=True)
+    program = shutil.which(words[0], path=os.pathsep.join([*folders, path, DEFAULT_PATH]))
+    rest = (word.replace("{data}", place_of(service.name)) for word in words[1:])
+    return (program or words[0], *rest)
+
+
+def _version(folder: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", folder)]
+
+
+def _digest(make: tuple[str, ...]) -> str:
+    """Name data by the program that makes it and its build: another version may not read it."""
+    program = Path(make[0]).resolve()
+    text = "\0".join((*make, str(program), str(program.stat().st_mtime_ns)))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _made(service: Service, make: tuple[str, ...], folder: Path, processes: Processes) -> Ended | None:
+    """Make the data of a service unless it is there; what kept it from being made is the answer."""
+    if folder.is_dir():
+        return None
+    with _alone(folder.with_suffix(".lock")):
+        if folder.is_dir():
+            return None
+        fresh = folder.with_suffix(".new")
+        delete(fresh)
+        fresh.mkdir(mode=0o700)
+        at = Placed(str(fresh), place_of(service.name))
+        ended = processes.run(Command(argv=make, cwd=Path("/"), placed=(at,), as_user=True, timeout_s=300))
+        if ended.exit_code != 0:
+            last = ended.output.decode("utf-8", "replace")
+            return _refused(service, f"its data could not be made\n{last}", processes.level)
+        fresh.rename(folder)
+    return None
+
+
+@contextmanager
+def _alone(lock: Path) -> Iterator[None]:
+    lock.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _refused(service: Service, why: str, level: str) -> Ended:
+    output = REFUSAL.format(name=service.name, why=why).encode()
+    return Ended(exit_code=NOT_STARTED, output=output, truncated=False, duration_s=0.0, ring=level)

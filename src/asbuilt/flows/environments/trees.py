@@ -1,0 +1,133 @@
+"""The files of a phase: of its base, of the tree that is proven, and where the two differ."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.git.changes import touched
+from asbuilt.git.files import entries
+from asbuilt.git.trees import contents, differing, mentioning, sizes_in, text_of
+from asbuilt.proof.change.infrastructure import is_infrastructure, put_back
+from asbuilt.proof.projects.index import is_vendored, top_first
+from asbuilt.proof.suites.model import Change
+from asbuilt.proof.suites.places import Role, is_test_code, role_of
+from asbuilt.proof.trials.emptied import emptied
+from asbuilt.proof.trials.old_tests import imported_as, may_help
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from asbuilt.git.repository import Repository
+    from asbuilt.proof.change.infrastructure import PutBack
+
+_RECIPES: Final = ("Makefile", "makefile", "GNUmakefile", "justfile", "package.json")
+_RECIPES_READ: Final = 20
+_BLOB: Final = b"100"
+"""How the mode of a regular file begins."""
+_LARGEST: Final = 100_000_000
+"""No file of a snapshot is larger."""
+
+
+class Trees:
+    """Two trees of one repository; `base` is empty where there is no phase, and then nothing differs."""
+
+    def __init__(self, repository: Repository, base: str, tree: str) -> None:
+        self._repository = repository
+        self._tree = tree
+        self.base = base
+        self.there = touched(repository, base, tree) if base else {}
+        """Every path that differs, and whether it is there now."""
+        self._helpers: dict[str, bool] = {}
+
+    @property
+    def changed(self) -> list[str]:
+        """List the files that the phase has added or changed."""
+        return sorted(path for path, is_there in self.there.items() if is_there)
+
+    @cached_property
+    def before(self) -> dict[str, str]:
+        """The regular files of the base: path to object."""
+        return self._files(self.base) if self.base else {}
+
+    @cached_property
+    def now(self) -> dict[str, str]:
+        """Those of the tree."""
+        return self._files(self._tree)
+
+    def _files(self, tree: str) -> dict[str, str]:
+        found = entries(self._repository.git, tree).items()
+        return {os.fsdecode(path): file for path, (mode, file) in found if mode.startswith(_BLOB)}
+
+    def content(self, file: str) -> bytes:
+        """Read an object."""
+        return self._repository.git.said("cat-file", "blob", file).out
+
+    def text(self, file: str) -> str:
+        """Read one as text."""
+        return text_of(self._repository, file)
+
+    def text_now(self, path: str) -> str:
+        """Read a file of the tree; empty where it is not there."""
+        file = self.now.get(path)
+        return "" if file is None else self.text(file)
+
+    def read(self, is_wanted: Callable[[str], bool]) -> dict[str, tuple[bytes, bytes]]:
+        """Read files that the phase has added or changed, as they were and as they are."""
+        wanted = [path for path in self.changed if is_wanted(path) and path in self.now]
+        return {
+            path: (
+                self.content(self.before[path]) if path in self.before else b"",
+                self.content(self.now[path]),
+            )
+            for path in wanted
+        }
+
+    def emptied(self, paths: Sequence[str]) -> dict[str, bytes]:
+        """Give what is left of files of the tree that are emptied, without those that are empty already."""
+        files = {path: self.now[path] for path in paths}
+        held = dict(contents(self._repository, sorted({*files.values()}), _LARGEST))
+        left = {path: emptied(path, held[file]) for path, file in files.items()}
+        return {path: content for path, content in left.items() if content is not None}
+
+    def largest_first(self, paths: Sequence[str]) -> list[str]:
+        """Sort files of the tree by their sizes."""
+        sizes = sizes_in(self._repository, self._tree) if paths else {}
+        return sorted(paths, key=lambda path: -sizes.get(path, 0))
+
+    def mentioning(self, words: Sequence[str], among: Sequence[str]) -> list[str]:
+        """List the files of the tree, among those that fit a pattern, in which one of the words is."""
+        return mentioning(self._repository, self._tree, words, among=among)
+
+    def restored(self, command: str, text: str) -> tuple[PutBack, ...]:
+        """Return the files that tell a runner how to test as they were, but for those that a text names."""
+        if not self.base:
+            return ()
+        commands = "\n".join((command, *self._recipes()))
+        wanted = {path for path in self.there if is_infrastructure(path) or path in commands}
+        found = differing(self._repository, self.base, self._tree, cap=_LARGEST, among=wanted)
+        return put_back((Change(*one) for one in found), text, commands)
+
+    def _recipes(self) -> list[str]:
+        """Read what the test commands may stand for: the recipes of the base, the top ones first."""
+        found = [
+            path for path in self.before if path.rpartition("/")[2] in _RECIPES and not is_vendored(path)
+        ]
+        return [self.text(self.before[path]) for path in top_first(found)[:_RECIPES_READ]]
+
+    def is_helper(self, path: str) -> bool:
+        """Tell whether only tests import a file that stands outside of their folders."""
+        if path not in self._helpers:
+            self._helpers[path] = self._only_tests_import(path)
+        return self._helpers[path]
+
+    def _only_tests_import(self, path: str) -> bool:
+        if path not in self.before or role_of(path) is not Role.PRODUCT or is_test_code(path):
+            return False
+        if not may_help(path, self.text(self.before[path])):
+            return False
+        users = {*mentioning(self._repository, self.base, imported_as(path), among=["*"])} - {path}
+        return any(map(is_test_code, users)) and not any(
+            role_of(one) is Role.PRODUCT and not is_test_code(one) for one in users
+        )

@@ -1,0 +1,1 @@
+"""From a proven tree to commits on the target branch and marks in the plan."""

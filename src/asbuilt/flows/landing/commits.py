@@ -1,0 +1,211 @@
+"""From a proven tree to a landed commit and a marked plan. Each is made once, and can be found again."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.errors import GateStopped
+from asbuilt.events.landings import LandingUndone
+from asbuilt.events.phases import PhaseProven
+from asbuilt.events.plans import PlanCompleted, PlanMarked
+from asbuilt.flows.checks.inspect import kept_remarks
+from asbuilt.flows.checks.prove import tree_of
+from asbuilt.flows.landing.move import Mover
+from asbuilt.flows.landing.payload import Picks, Reverts, completion, reopens
+from asbuilt.flows.run.approval import approvers, carry
+from asbuilt.flows.run.marks import marked, reopened
+from asbuilt.flows.run.numbers import corrected_in, keep_corrections
+from asbuilt.flows.run.plan_file import Document
+from asbuilt.flows.run.waivers import keep_waived, waived_in, waived_items
+from asbuilt.git import commits, locks
+from asbuilt.git.repository import tip
+from asbuilt.git.workspace import snapshots, workspaces
+from asbuilt.ports import Kept
+from asbuilt.proof.gaps import gaps_in
+from asbuilt.proof.remarks import for_a_person
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from asbuilt.flows.checks.prove import Proving
+    from asbuilt.flows.landing.move import Load
+    from asbuilt.flows.run.record import Record
+    from asbuilt.git.repository import Repository
+    from asbuilt.lifecycle.run.facts import AttemptFacts, PhaseFacts, RunFacts
+    from asbuilt.ports import Workspace
+
+UNDONE: Final = "refs/asbuilt/undone/"
+"""What was proven and given up without having landed is kept here."""
+
+
+class Outcomes:
+    """What one run brings to its repository."""
+
+    def __init__(self, record: Record, repository: Repository, proving: Proving, room: Path) -> None:
+        self._record = record
+        self._run = record.run
+        self._repository = repository
+        self._proving = proving
+        self._room = room
+        self._document = Document(record, repository)
+
+    def commit(self, facts: RunFacts, workspace: Workspace, phase_id: str, number: int) -> None:
+        """Make the outcome commit and advance the plan's branch; the workspace goes on from there."""
+        attempt = attempt_of(facts.phases[phase_id], number)
+        frozen, _ = self._record.frozen(phase_id)
+        waived = waived_items(self._record, frozen, attempt)
+        message = commits.message_for(
+            frozen.title,
+            Asbuilt_Run=self._run.run,
+            Asbuilt_Phase=phase_id,
+            Asbuilt_Approved_By=approvers(self._record, phase_id),
+            Asbuilt_Waived=[f"{one.text}: {one.reason}" for one in waived],
+        )
+        commit = commits.commit_tree(
+            self._repository,
+            attempt.tree or "",
+            parents=(facts.base_now,),
+            author=self._record.author(),
+            message=message,
+        )
+        old = facts.works[-1].commit if facts.works else facts.branch_at
+        self._record.hold()
+        commits.advance(self._repository, branch_of(self._record), new=commit, old=old)
+        if not is_ahead(workspace, facts):
+            workspaces.reset_to(self._repository, workspace, commit, kept=self._kept(phase_id, attempt))
+        is_remarked = bool(for_a_person(kept_remarks(self._record, attempt.remarks)))
+        proven = PhaseProven(
+            phase=phase_id,
+            commit=commit,
+            waived=keep_waived(self._record, waived) if waived else None,
+            corrected=keep_corrections(self._record, frozen, attempt),
+            remarks=attempt.remarks if is_remarked else None,
+        )
+        self._record.say(proven, f"{phase_id}/proven")
+
+    def go_on(self, facts: RunFacts, workspace: Workspace) -> None:
+        """Put the workspace where the next phase builds: after a direct landing, the target's new tip."""
+        if facts.way != "direct" or facts.tip is None or is_ahead(workspace, facts):
+            return
+        if facts.works:
+            phase = facts.phases[facts.works[-1].phase]
+            kept = self._kept(phase.id, phase.attempts[-1])
+        else:
+            base, ref = facts.base or "", f"refs/heads/{branch_of(self._record)}"
+            kept = Kept(commit=base, tree=tree_of(self._repository, base), ref=ref, ignored=())
+        workspaces.reset_to(self._repository, workspace, facts.base_now, kept=kept)
+
+    def land(self, facts: RunFacts) -> None:
+        """Move what is proven to the target branch, with the plan's marks where they can be committed."""
+        kind = Reverts if facts.kind == "undo" else Picks
+        load: Load = kind(self._record, self._repository, self._proving, self._document, facts)
+        options = self._run.options
+        mover = Mover(
+            self._repository,
+            run=self._run.run,
+            branch=options.branch,
+            room=self._room,
+            record=self._record,
+            reverts=facts.kind == "undo",
+        )
+        mover.land(
+            load,
+            cut_off=facts.intent if facts.landing == "intended" else None,
+            sign=options.signs_if_configured and commits.signs(self._repository),
+            again=f"asbuilt land {options.slug}" + (" --undo" if facts.kind == "undo" else ""),
+        )
+
+    def mark(self, facts: RunFacts) -> None:
+        """Write what has landed into a plan whose marks were not committed, and say what that makes it."""
+        self._record.hold()
+        if facts.kind == "undo":
+            self._undo(facts)
+        else:
+            landed = {one.phase: one.stands for one in facts.landed}
+            completed = completion(self._record, facts)
+            corrected = corrected_in(self._record, facts.landed)
+            carry(self._record, landed, corrected)
+            if not facts.marks_landed:
+                waived = waived_in(self._record, facts.landed)
+                self._document.splice(
+                    lambda data: marked(data, landed, completed=completed, waived=waived, corrected=corrected)
+                )
+            if completed is not None:
+                self._record.say(PlanCompleted(gaps=tuple(self._gaps(facts))), "completed")
+        self._record.say(PlanMarked(), f"marked/{(facts.tip or '')[:12]}")
+
+    def _undo(self, facts: RunFacts) -> None:
+        if not facts.marks_landed:
+            self._document.splice(lambda data: reopened(data, reopens(facts)))
+        if facts.drops:
+            self._drop(facts)
+        gone = [*(one.commit for one in facts.undoes), *(work.commit for work in facts.drops)]
+        details = self._record.blobs.put(json.dumps({"commits": gone}).encode())
+        self._record.say(LandingUndone(of=facts.of, details=details), "undone")
+
+    def _drop(self, facts: RunFacts) -> None:
+        """Take proven work off the plan's branch; it is kept under a ref of ours first."""
+        branch = f"refs/heads/{branch_of(self._record)}"
+        last = facts.drops[-1].commit
+        keep = f"{UNDONE}{self._run.run}"
+        if tip(self._repository, branch) != last:
+            return
+        if tip(self._repository, keep) is None:
+            locks.set_ref(self._repository, keep, new=last, old=None)
+        below = facts.unlanded[: -len(facts.drops)]
+        if below:
+            locks.set_ref(self._repository, branch, new=below[-1].commit, old=last)
+        else:
+            locks.drop_ref(self._repository, branch, old=last)
+
+    def _gaps(self, facts: RunFacts) -> list[str]:
+        """Name the phrases by which a phase of this run may have been called done without being it."""
+        told: list[str] = []
+        for work in (*facts.unlanded, *facts.works):
+            _, text = self._record.frozen(work.phase, run=work.run)
+            told += [f"phase {work.phase} says “{phrase}”" for phrase in gaps_in(text)]
+        for work in facts.works:
+            says = " ".join(attempt.says for attempt in facts.phases[work.phase].attempts)
+            told += [f"an agent of phase {work.phase} said “{phrase}”" for phrase in gaps_in(says)]
+        return told[:10]
+
+    def _kept(self, phase_id: str, attempt: AttemptFacts) -> Kept:
+        ref = f"{snapshots.ATTEMPTS}{self._run.run}.{phase_id}.{attempt.number}"
+        return Kept(commit=attempt.commit or "", tree=attempt.tree or "", ref=ref, ignored=())
+
+
+def branch_of(record: Record) -> str:
+    """Name the plan's branch: what is proven and waits to be landed."""
+    return f"cp-{record.run.options.slug}"
+
+
+def is_ahead(workspace: Workspace, facts: RunFacts) -> bool:
+    """Tell whether an attempt that the journal does not know has files in the workspace.
+
+    So it is after the journal was restored from a copy. What is known already needs nothing of the workspace.
+    """
+    lent = workspaces.lent_to(workspace)
+    known = (
+        f"{facts.run}.{phase.id}.{one.number}"
+        for phase in (*facts.phases.values(), *facts.repairs.values())
+        for one in phase.attempts
+    )
+    return lent is not None and lent not in known
+
+
+def take(record: Record, workspace: Workspace, facts: RunFacts, attempt: str) -> None:
+    """Let an attempt have the workspace, before its agent is there."""
+    lent = workspaces.lent_to(workspace)
+    if lent != attempt and is_ahead(workspace, facts):
+        raise GateStopped(
+            f"{workspace.path} has files of {lent}, which the journal does not know",
+            why="The journal was put back to an earlier time, and this attempt would begin with later files.",
+            next_step=f"Copy what you need, then run again: asbuilt run {record.run.options.slug}",
+        )
+    workspaces.lend(workspace, attempt)
+
+
+def attempt_of(phase: PhaseFacts, number: int) -> AttemptFacts:
+    """Return an attempt by its number."""
+    return next(attempt for attempt in phase.attempts if attempt.number == number)

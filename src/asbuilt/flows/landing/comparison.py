@@ -1,0 +1,65 @@
+"""See, before something lands, whether it is still what the plan wants and what a person has to look at.
+
+The one rule: a mark is no difference, and what a person has said yes to is asked no more.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from asbuilt.errors import NotFound, PlanUnreadable
+from asbuilt.events.phases import PhaseBegun, SignOffWanted
+from asbuilt.events.plans import PlanCompared, PlanDiffers
+from asbuilt.flows.checks.pictures import seen_by_people
+from asbuilt.flows.landing.sign_off import sign_offs, unsigned
+from asbuilt.flows.run.record import say
+from asbuilt.journal import approvals
+from asbuilt.lifecycle.run.facts import Difference
+from asbuilt.plan.reader import read
+
+if TYPE_CHECKING:
+    from asbuilt.flows.run.plan_file import Document
+    from asbuilt.flows.run.record import Record
+    from asbuilt.git.repository import Repository
+    from asbuilt.lifecycle.run.facts import RunFacts
+
+
+def compare(record: Record, repository: Repository, document: Document, facts: RunFacts, point: str) -> None:
+    """Write down which phases that wait to land the plan has changed since, and what wants a sign-off."""
+    run, wanted = record.run, _intents(document)
+    frozen = {
+        work: record.told(PhaseBegun, f"{work.phase}/begun", run=work.run).intent or ""
+        for work in facts.pending
+    }
+    by_remark = sign_offs(record, facts.pending, frozen)
+    by_sight = seen_by_people(record, repository, facts.pending, frozen)
+    waiting = unsigned(record, [*by_remark, *by_sight])
+    with record.store.write() as session:
+        for work, intent in frozen.items():
+            found = Difference(point, work.commit, wanted.get(work.phase))
+            said = approvals.last_answered(session, run.org, run.repo, under=found.key.under)
+            if found.intent != intent and not (said and said.answer == "yes"):
+                key = f"{work.phase}/differs/{point}"
+                say(
+                    session,
+                    run,
+                    PlanDiffers(phase=work.phase, point=point, commit=found.commit, intent=found.intent),
+                    key,
+                )
+        for one in waiting:
+            say(
+                session,
+                run,
+                SignOffWanted(item=one.item, phase=one.phase, question=one.question),
+                f"wanted/{one.item}",
+            )
+        say(session, run, PlanCompared(point=point), f"compared/{point}")
+
+
+def _intents(document: Document) -> dict[str, str]:
+    try:
+        plan = read(document.read())
+    except (NotFound, PlanUnreadable):
+        # Whoever takes the plan away takes back what it promised; that is a difference in every phase.
+        return {}
+    return {phase.id: phase.intent for phase in plan.phases}

@@ -1,0 +1,197 @@
+"""Move what is proven to its target. What is in the way is written down, and then nothing has moved."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeVar
+
+from asbuilt.errors import GitFailed, RepositoryBusy
+from asbuilt.events.landings import (
+    LandingDone,
+    LandingIntended,
+    LandingRecovered,
+    LandingRefused,
+    LandingUnsigned,
+)
+from asbuilt.flows.engine.transient import may_pass, trouble_in
+from asbuilt.git.landing import candidates
+from asbuilt.git.landing import land as landing
+from asbuilt.git.repository import tip
+from asbuilt.journal.events import shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from asbuilt.events.event import Event
+    from asbuilt.git.repository import Repository
+
+_TRIES: Final = 5
+_WHAT: Final = 500
+_WHY: Final = 600
+_NEXT: Final = 400
+_PATHS: Final = 5
+_Built = TypeVar("_Built")
+
+
+class Refusal(NamedTuple):
+    """Why nothing moved, and how a person goes on."""
+
+    what: str
+    why: str
+    next_step: str
+
+
+class Says(Protocol):
+    """A run as its journal knows it."""
+
+    def say(self, event: Event, key: str) -> None:
+        """Write an event of the run once, under its key."""
+
+    def hold(self) -> None:
+        """See that the run is still ours; raises if it is not."""
+
+
+class Load(Protocol):
+    """What is to land: it is built, proven and written down anew for every tip of the target."""
+
+    def build(self, onto: str, *, sign: bool) -> candidates.Candidate | Refusal:
+        """Put it onto a tip, the plan's marks with it."""
+
+    def refusal(self, candidate: candidates.Candidate) -> Refusal | None:
+        """Prove it where it would land; None when it may."""
+
+    def details(self, candidate: candidates.Candidate) -> str:
+        """Keep which commit stands for what; returns the digest."""
+
+
+def _raise_what_passes(refused: landing.Refused) -> None:
+    """Raise what is no refusal: a lock that goes, or a full disk. Then it lands after all."""
+    if refused.kind == "locked":
+        raise RepositoryBusy(refused.what, why=refused.why, next_step=refused.next_step)
+    if refused.kind == "git" and may_pass(refused.why):
+        raise GitFailed(
+            refused.what, why=refused.why, next_step="Mend what git says; it is tried again by itself."
+        )
+
+
+def built(build: Callable[[bool], _Built], *, sign: bool, say: Callable[[Event, str], None]) -> _Built:
+    """Build something, signed where that is wanted and can be; a locked key never stops a landing."""
+    if sign:
+        try:
+            return build(True)
+        except GitFailed as error:
+            if trouble_in(error) is not None:
+                raise
+            say(LandingUnsigned(why=shortened(error.why, _WHY)), "unsigned")
+    return build(False)
+
+
+class Mover:
+    """The landing of one run on one branch."""
+
+    def __init__(
+        self,
+        repository: Repository,
+        *,
+        run: str,
+        branch: str,
+        room: Path,
+        record: Says,
+        reverts: bool = False,
+    ) -> None:
+        self._repository = repository
+        self._run = run
+        self._branch = branch
+        self._ref = f"refs/heads/{branch}"
+        self._room = room
+        self._say = record.say
+        self._hold = record.hold
+        self._reverts = reverts
+
+    def land(self, load: Load, *, cut_off: LandingIntended | None, sign: bool, again: str) -> None:
+        """Put a load onto the target's tip and move it, or write down why not.
+
+        `cut_off` is an intent of this run whose mover may have died: what became of it is found out first.
+        A tip that moved is built on and proven anew. `again` is the command that goes on after a refusal.
+        """
+        self._hold()
+        if cut_off is not None and self._has_landed(cut_off):
+            return
+        outcome = self._landed(load, sign=sign)
+        if isinstance(outcome, landing.Refused):
+            _raise_what_passes(outcome)
+            next_step = f"{outcome.next_step.rstrip('.')}: {again}"
+            outcome = Refusal(outcome.what, outcome.why, next_step)
+        if outcome is not None:
+            self._say(
+                LandingRefused(
+                    what=shortened(outcome.what, _WHAT),
+                    why=shortened(outcome.why, _WHY),
+                    next=shortened(outcome.next_step, _NEXT),
+                    reverts=self._reverts,
+                ),
+                "refused",
+            )
+
+    def _has_landed(self, cut_off: LandingIntended) -> bool:
+        """Find out how an earlier landing ended, and put its checkout right."""
+        intent = landing.Intent(
+            run=self._run,
+            ref=self._ref,
+            old=cut_off.old,
+            new=cut_off.new,
+            checkout=cut_off.checkout,
+        )
+        found = landing.recover(self._repository, intent)
+        settled = found.settled if isinstance(found, landing.NotMoved) else None
+        self._say(
+            LandingRecovered(
+                found=type(found).__name__,
+                restored=len(settled.restored) if settled else 0,
+                left=tuple(shortened(path, 200) for path in settled.left[:_PATHS]) if settled else (),
+            ),
+            f"recovered/{intent.new[:12]}",
+        )
+        if not isinstance(found, landing.Landed):
+            return False
+        self._done(intent.new, cut_off.details)
+        return True
+
+    def _landed(self, load: Load, *, sign: bool) -> Refusal | landing.Refused | None:
+        """Build it, prove it and move it, on each tip anew; None when it has landed."""
+        for _ in range(_TRIES):
+            with landing.turn(self._repository):
+                outcome = self._moved(load, sign=sign)
+            if not isinstance(outcome, landing.TipMoved):
+                return outcome
+        return landing.moved_too_often(self._ref, _TRIES)
+
+    def _moved(self, load: Load, *, sign: bool) -> Refusal | landing.Refused | landing.TipMoved | None:
+        onto = tip(self._repository, self._ref)
+        if onto is None:
+            return landing.no_target(self._ref)
+        candidate = built(lambda signs: load.build(onto, sign=signs), sign=sign, say=self._say)
+        if isinstance(candidate, Refusal):
+            return candidate
+        candidates.hold(self._repository, self._run, candidate)
+        refusal = load.refusal(candidate)
+        if refusal is not None:
+            return refusal
+        details = load.details(candidate)
+        ready = landing.prepare(
+            self._repository, run=self._run, branch=self._branch, old=onto, new=candidate.tip
+        )
+        if isinstance(ready, landing.Intent):
+            self._say(
+                LandingIntended(new=candidate.tip, old=onto, checkout=ready.checkout, details=details),
+                f"intended/{candidate.tip[:12]}",
+            )
+            ready = landing.land(self._repository, ready, self._room, hold=self._hold)
+        if isinstance(ready, landing.Landed):
+            self._done(candidate.since or ready.new, details)
+            return None
+        return ready
+
+    def _done(self, new: str, details: str) -> None:
+        event = LandingDone(new=new, branch=self._branch, details=details, reverts=self._reverts)
+        self._say(event, f"landed/{new[:12]}")

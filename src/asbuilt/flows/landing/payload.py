@@ -1,0 +1,235 @@
+"""What a landing carries: proven commits onto the target, or commits that take them back.
+
+The one rule: what lands is proven where it lands; only a tree that this run has proven already is believed.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.flows.checks.prove import failures_of, tree_of
+from asbuilt.flows.landing.move import Refusal
+from asbuilt.flows.run.marks import marked, reopened
+from asbuilt.flows.run.numbers import corrected_in
+from asbuilt.flows.run.waivers import waived_in
+from asbuilt.git import commits
+from asbuilt.git.landing import candidates
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from asbuilt.flows.checks.prove import Proving
+    from asbuilt.flows.run.plan_file import Document
+    from asbuilt.flows.run.record import Record
+    from asbuilt.git.repository import Repository
+    from asbuilt.lifecycle.run.facts import RunFacts, Work
+
+_NAMED: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Picks:
+    """Proven phases, each as one commit, with the plan's marks as the last."""
+
+    record: Record
+    repository: Repository
+    proving: Proving
+    document: Document
+    facts: RunFacts
+
+    def build(self, onto: str, *, sign: bool) -> candidates.Candidate | Refusal:
+        """Pick what is proven onto a tip."""
+        found = self.gathered(onto, sign=sign, resolved={})
+        return self._conflict(found) if isinstance(found, candidates.Conflict) else found
+
+    def gathered(
+        self, onto: str, *, sign: bool, resolved: Mapping[tuple[str, str], str]
+    ) -> candidates.Candidate | candidates.Conflict | Refusal:
+        """Pick what is proven onto a tip, the plan's marks as the last commit, or tell what conflicts."""
+        taken_back = self._taken_back(onto)
+        if taken_back is not None:
+            return taken_back
+        wanted = [work.commit for work in self.facts.pending]
+        run = self.record.run.run
+        found = candidates.pick(
+            self.repository, onto=onto, commits=wanted, run=run, sign=sign, resolved=resolved
+        )
+        return found if isinstance(found, candidates.Conflict) else self.marked(found, sign=sign)
+
+    def marked(self, found: candidates.Candidate, *, sign: bool) -> candidates.Candidate:
+        """Put the plan's marks on top, unless it has them, or may not be committed."""
+        before = self.document.committed(found.tip)
+        if before is None:
+            return found
+        landed = {work.phase: stands for work, stands in self._stands(found)}
+        waived = waived_in(self.record, self.facts.pending)
+        completed = completion(self.record, self.facts)
+        corrected = corrected_in(self.record, self.facts.pending)
+        after = marked(before, landed, completed=completed, waived=waived, corrected=corrected)
+        edit = self.document.edit(after, f"Mark {self.record.run.plan}")
+        return candidates.add_files(self.repository, found, edit, run=self.record.run.run, sign=sign)
+
+    def refusal(self, candidate: candidates.Candidate) -> Refusal | None:
+        """Prove each phase by its own checks at its commit, and the whole by the tests."""
+        if candidate.tip == candidate.onto or self._is_proven(tree_of(self.repository, candidate.top)):
+            return None
+        failures: list[str] = []
+        for work, stands in self._stands(candidate):
+            phase, _ = self.record.frozen(work.phase, run=work.run)
+            checks = [check.command for check in phase.checks]
+            tree = tree_of(self.repository, stands)
+            shown = self.proving.check(tree, checks)
+            failures += [f"phase {work.phase}: {failure}" for failure in failures_of(shown)]
+        failures += _failing_tests(self.proving, tree_of(self.repository, candidate.tip))
+        return self._red(candidate, failures) if failures else None
+
+    def details(self, candidate: candidates.Candidate) -> str:
+        """Keep which commit stands for which phase."""
+        told = {
+            "commits": [[*work, stands] for work, stands in self._stands(candidate)],
+            "marks": candidate.tip != candidate.top,
+        }
+        return self.record.blobs.put(json.dumps(told).encode())
+
+    def _taken_back(self, onto: str) -> Refusal | None:
+        """Refuse what was landed and taken back: a journal from an earlier time knows of neither."""
+        wanted = {(work.run, work.phase) for work in self.facts.pending}
+        back = [
+            one
+            for run in sorted({run for run, _ in wanted})
+            for one in commits.outcomes(self.repository, onto, run, since=self.facts.base)
+            if one.undone and (run, one.phase) in wanted
+        ]
+        if not back:
+            return None
+        branch, slug = self.record.run.options.branch, self.record.run.options.slug
+        return Refusal(
+            f"Not landed: {branch} had phase {back[0].phase} at {back[0].commit[:10]}, which was taken back.",
+            "The journal does not know of it, and somebody did not want it there. Nothing moved.",
+            f"Give it up, too: asbuilt land {slug} --undo",
+        )
+
+    def _stands(self, candidate: candidates.Candidate) -> list[tuple[Work, str]]:
+        stands = dict((*candidate.commits, *candidate.present))
+        return [(work, stands[work.commit]) for work in self.facts.pending if work.commit in stands]
+
+    def _is_proven(self, tree: str) -> bool:
+        """Tell whether this run has proven that very tree: as a whole, or as the phase just done."""
+        facts = self.facts
+        if facts.kind != "run" or not (facts.together == "PASS" or (facts.way == "direct" and facts.works)):
+            return False
+        last = facts.works[-1].commit if facts.works else facts.base or ""
+        return tree == tree_of(self.repository, last)
+
+    def _red(self, candidate: candidates.Candidate, failures: list[str]) -> Refusal:
+        branch, slug = self.record.run.options.branch, self.record.run.options.slug
+        told = "; ".join(failures[:_NAMED])
+        onto = tree_of(self.repository, candidate.onto)
+        if _failing_tests(self.proving, onto):
+            return Refusal(
+                f"Not landed: {branch} itself fails its tests at {candidate.onto[:10]}.",
+                f"On a red target nothing could be proven: {told}. Nothing moved.",
+                f"Mend {branch}, then land again: asbuilt land {slug}",
+            )
+        return Refusal(
+            f"Not landed: on {branch} at {candidate.onto[:10]} it is not proven: {failures[0]}",
+            f"{branch} has moved since, and the two do not work together: {told}. "
+            f"Nothing moved; cp-{slug} has it all.",
+            f"Mend {branch}, then land again: asbuilt land {slug}\n"
+            f"Or take it back and run it again: asbuilt land {slug} --undo",
+        )
+
+    def _conflict(self, found: candidates.Conflict) -> Refusal:
+        branch, slug = self.record.run.options.branch, self.record.run.options.slug
+        return Refusal(
+            f"Not landed: {_named(found)} changed on {branch} too, and the two changes do not go together.",
+            f"Commit {found.commit[:10]} conflicts. "
+            f"Nothing moved: {branch}, your files and cp-{slug} are as they were.",
+            f"Merge it by hand, which then counts as landed: git switch {branch} && git merge cp-{slug}\n"
+            f"Or take it back and run it again: asbuilt land {slug} --undo",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Reverts:
+    """Commits that take landed phases back, the newest first, with the plan opened again as the last."""
+
+    record: Record
+    repository: Repository
+    proving: Proving
+    document: Document
+    facts: RunFacts
+
+    def build(self, onto: str, *, sign: bool) -> candidates.Candidate | Refusal:
+        """Revert what the target still has."""
+        runs = {one.run for one in self.facts.undoes}
+        there = {
+            one.commit
+            for run in sorted(runs)
+            for one in commits.outcomes(self.repository, onto, run)
+            if not one.undone
+        }
+        wanted = [one.stands for one in self.facts.undoes if one.stands in there]
+        by = self.record.author()
+        found = candidates.revert(
+            self.repository, onto=onto, commits=wanted, run=self.record.run.run, by=by, sign=sign
+        )
+        if isinstance(found, candidates.Conflict):
+            branch, slug = self.record.run.options.branch, self.record.run.options.slug
+            return Refusal(
+                f"Not undone: {_named(found)} changed on {branch} since, and cannot be taken back alone.",
+                f"Commit {found.commit[:10]} conflicts. "
+                f"Nothing moved: {branch} and your files are as they were.",
+                f"Take the later changes back first, then undo again: asbuilt land {slug} --undo",
+            )
+        before = self.document.committed(onto)
+        if before is None or not self.facts.undoes:
+            return found
+        edit = self.document.edit(reopened(before, reopens(self.facts)), f"Reopen {self.record.run.plan}")
+        return candidates.add_files(self.repository, found, edit, run=self.record.run.run, sign=sign)
+
+    def refusal(self, candidate: candidates.Candidate) -> Refusal | None:
+        """Run the tests on what would be left."""
+        if candidate.tip == candidate.onto:
+            return None
+        failures = _failing_tests(self.proving, tree_of(self.repository, candidate.tip))
+        if not failures:
+            return None
+        slug = self.record.run.options.slug
+        return Refusal(
+            f"Not undone: without it the tests fail: {failures[0]}",
+            "Something that is there now needs what would go. Nothing moved.",
+            f"Take what needs it back first, then undo again: asbuilt land {slug} --undo",
+        )
+
+    def details(self, candidate: candidates.Candidate) -> str:
+        """Keep which commits were taken back by which."""
+        told = {
+            "reverts": [list(pair) for pair in candidate.commits],
+            "marks": candidate.tip != candidate.top,
+        }
+        return self.record.blobs.put(json.dumps(told).encode())
+
+
+def reopens(facts: RunFacts) -> list[str]:
+    """List the phases that an undo opens again."""
+    return list(dict.fromkeys(one.phase for one in facts.undoes))
+
+
+def completion(record: Record, facts: RunFacts) -> datetime | None:
+    """Tell when a plan became complete, if what lands now is all that was missing."""
+    if not facts.phases or not facts.done >= facts.phases.keys():
+        return None
+    key = f"{facts.works[-1].phase}/proven" if facts.works else "started"
+    return datetime.fromisoformat(record.at(key))
+
+
+def _failing_tests(proving: Proving, tree: str) -> list[str]:
+    return failures_of(proving.prove(tree))
+
+
+def _named(found: candidates.Conflict) -> str:
+    return ", ".join(found.paths[:_NAMED]) or "its files"

@@ -1,0 +1,65 @@
+"""Remove what a landed run no longer needs. The one rule: whatever somebody could miss is kept, and said."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.errors import GitFailed, NotLanded
+from asbuilt.events.landings import LandingTidied
+from asbuilt.flows.engine.transient import trouble_in
+from asbuilt.flows.landing.commits import branch_of
+from asbuilt.git import locks
+from asbuilt.git.landing import candidates
+from asbuilt.git.repository import checkouts_of, tip
+from asbuilt.git.workspace import workspaces
+from asbuilt.journal import runs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from asbuilt.flows.run.record import Record
+    from asbuilt.git.repository import Repository
+    from asbuilt.lifecycle.run.facts import RunFacts
+
+_TOLD: Final = 5
+_WHY: Final = 160
+
+
+def tidy(record: Record, repository: Repository, facts: RunFacts, root: Path) -> None:
+    """Remove workspaces, the plan's branch and the candidate, each only if nothing is lost with it."""
+    landed = {record.run.run, *_over(record, {one.run for one in facts.landed})}
+    kept: list[str] = []
+    # Workspaces go first: the branch is what keeps their commits reachable.
+    for leftover in workspaces.leftovers(repository, root):
+        if leftover.run not in landed:
+            continue
+        try:
+            workspaces.remove(repository, leftover.workspace)
+        except (NotLanded, GitFailed) as error:
+            # What passes is tried again: given up here, the workspace would stay for ever.
+            if trouble_in(error) is not None:
+                raise
+            kept.append(f"{leftover.run}/{leftover.lane}: {error.what}"[:_WHY])
+    record.hold()
+    branch = _drop_branch(record, repository, facts)
+    candidates.let_go(repository, record.run.run)
+    record.say(LandingTidied(branch=branch, kept=tuple(kept[:_TOLD]), kept_in_all=len(kept)), "tidied")
+
+
+def _over(record: Record, names: set[str]) -> set[str]:
+    """Choose the runs that are over: one whose claim a person broke may still be at work."""
+    with record.store.read() as session:
+        known = [runs.find(session, record.run.org, record.run.repo, name) for name in sorted(names)]
+    return {run.run for run in known if run is not None and run.is_over}
+
+
+def _drop_branch(record: Record, repository: Repository, facts: RunFacts) -> str:
+    """Remove the plan's branch if all that is on it has landed; returns what became of it."""
+    ref = f"refs/heads/{branch_of(record)}"
+    at = tip(repository, ref)
+    if at is None:
+        return "gone"
+    if facts.pending or at not in {one.commit for one in facts.landed} or checkouts_of(repository, ref):
+        return "kept"
+    locks.drop_ref(repository, ref, old=at)
+    return "removed"

@@ -1,0 +1,1 @@
+"""Notify the user: enqueue an event's notice, and send what is due."""

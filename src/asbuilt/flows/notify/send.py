@@ -1,0 +1,117 @@
+"""Send what is due to a person: over the network, and what quiet hours have gathered.
+
+The one rule: a try is written down before it is made and what came of it after, so that a message is sent at
+least once, with one id however often; who is killed in between sends it again, and nobody tries for ever.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import nullcontext
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.events.approvals import ApprovalAsked
+from asbuilt.flows.engine.background import beside
+from asbuilt.flows.notify.enqueue import name_of
+from asbuilt.journal import approvals, notices, runs
+from asbuilt.journal.events import keyed
+from asbuilt.lifecycle.attention import Message, notice
+from asbuilt.lifecycle.run.timers import again_at, moment, written
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
+
+    from asbuilt.events.event import Event
+    from asbuilt.flows.notify.enqueue import Reach
+    from asbuilt.journal.database.store import Session, Store
+    from asbuilt.journal.notices import Waiting
+    from asbuilt.ports import Attention
+
+LOOK_S: Final = 2.0
+TRIES: Final = 6
+"""So often a message is tried, over three quarters of an hour."""
+_KEPT: Final = timedelta(days=30)
+
+
+class Notifying:
+    """The messages of one worker, by the ways that it has."""
+
+    def __init__(self, store: Store, ways: Mapping[str, Attention], *, org: str) -> None:
+        self._store = store
+        self._ways = ways
+        self._org = org
+        self._waits = False
+
+    @property
+    def waits(self) -> bool:
+        """Whether something is still to be sent, now or later, as it was last seen."""
+        return self._waits
+
+    def look(self) -> int:
+        """Send everything that is due now, and tell how many messages were tried."""
+        tried = sum(self._look_at(way) for way in self._ways)
+        with self._store.read() as session:
+            self._waits = notices.waits(session, self._org, list(self._ways))
+        return tried
+
+    def _look_at(self, way: str) -> int:
+        tried = 0
+        while self._is_due(way):
+            with self._store.write() as session:
+                taken = notices.next_due(session, self._org, way)
+                if not taken:
+                    break
+                message = _message(session, taken)
+                notices.put_off(session, taken, until=again_at(max(one.tries for one in taken), session.now))
+            said = None if message is None else self._ways[way].call(message)
+            self._answered(taken, said)
+            tried += 1
+        return tried
+
+    def _is_due(self, way: str) -> bool:
+        with self._store.read() as session:
+            return notices.is_due(session, self._org, way)
+
+    def _answered(self, taken: Sequence[Waiting], said: str | None) -> None:
+        is_over = said is None or max(one.tries for one in taken) + 1 >= TRIES
+        with self._store.write() as session:
+            notices.answered(session, taken, said=said, is_over=is_over)
+            notices.forget(session, self._org, before=written(moment(session.now) - _KEPT))
+
+
+def sending(store: Store, reach: Reach, *, org: str) -> AbstractContextManager[Callable[[], bool]]:
+    """Send for as long as a worker is there; give what tells whether it has to stay for that.
+
+    Where everything is said at once, on the desktop, there is nothing to send and nobody looks.
+    """
+    if not (reach.posts or reach.quiet):
+        return nullcontext(lambda: False)
+    return beside(Notifying(store, reach.ways, org=org), every_s=LOOK_S)
+
+
+def _message(session: Session, taken: Sequence[Waiting]) -> Message | None:
+    """Say what happened and still stands; None when nothing of it does."""
+    said = []
+    for one in taken:
+        entry = keyed(session, one.address, one.key)
+        run = runs.find(session, one.org, one.repo, one.run)
+        told = None if entry is None or run is None else notice(name_of(run), entry.event)
+        if entry is not None and told is not None and not _is_answered(session, one, entry.event):
+            said.append((entry.at, entry.seq, told))
+    if not said:
+        return None
+    said.sort(key=lambda one: one[:2])  # a plan's own events of one millisecond keep their order
+    names = "\n".join(f"{one.repo}\t{one.plan}\t{one.key}" for one in taken)
+    return Message(
+        hashlib.sha256(names.encode()).hexdigest()[:32], said[0][0], tuple(told for *_, told in said)
+    )
+
+
+def _is_answered(session: Session, one: Waiting, event: Event) -> bool:
+    """Tell whether somebody has answered a question before they were told of it."""
+    if not isinstance(event, ApprovalAsked):
+        return False
+    found = approvals.named(session, one.org, one.repo, event.number)
+    return found is not None and found.answer is not None

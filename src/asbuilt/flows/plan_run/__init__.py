@@ -1,0 +1,1 @@
+"""Perform the moves of a run, segment by segment."""

@@ -1,0 +1,349 @@
+"""A run: decide, perform, until it ends or waits. Every answer is recorded, so a replay repeats none."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from contextlib import suppress
+from enum import Enum
+from functools import partial
+from itertools import count
+from typing import TYPE_CHECKING, Any, Final, Protocol, get_args
+
+from asbuilt.errors import AsbuiltError, CommandStopped, FileDenied, RingUnavailable
+from asbuilt.events.runs import (
+    JournalBehind,
+    ReportWritten,
+    RunEnded,
+    RunParked,
+    RunTakenOver,
+    TroubleMet,
+    WaitReason,
+)
+from asbuilt.flows.engine import dbos
+from asbuilt.flows.engine.dbos import ENDED_WELL
+from asbuilt.flows.engine.fence import Fenced, Superseded
+from asbuilt.flows.engine.transient import retry_at, trouble_in, words_of
+from asbuilt.flows.notify.enqueue import NOBODY, Calling
+from asbuilt.flows.run.record import ACTOR, say
+from asbuilt.flows.schedule import clear
+from asbuilt.journal import approvals, claims, issues, memory, runs, schedules
+from asbuilt.journal.engine import segments
+from asbuilt.journal.events import whole_history
+from asbuilt.journal.queries.histories import Histories
+from asbuilt.lifecycle.memory import lessons_of_run
+from asbuilt.lifecycle.plan_run import decide
+from asbuilt.lifecycle.plan_run.fold import fold
+from asbuilt.lifecycle.run.facts import is_planning
+from asbuilt.lifecycle.run.timers import again_at
+from asbuilt.lifecycle.schedule.firing import ends_with
+
+if TYPE_CHECKING:
+    from asbuilt.flows.engine.dbos import Steps
+    from asbuilt.flows.engine.signals import Tidings
+    from asbuilt.flows.notify.enqueue import Reach
+    from asbuilt.journal.blobs import Blobs
+    from asbuilt.journal.database.store import Session, Store
+    from asbuilt.journal.home import Home
+    from asbuilt.journal.runs import Run, Segment
+    from asbuilt.lifecycle.run.facts import RunFacts
+
+_MAX_REASON: Final = 900
+
+Plain = dict[str, Any]
+"""What passes through the engine: JSON and nothing else."""
+Act = Callable[[Fenced, Plain, "Run", "RunFacts"], None]
+"""What a decision leads to."""
+
+
+class Performing(Protocol):
+    """Performs the moves of runs."""
+
+    @property
+    def home(self) -> Home:
+        """The state folder."""
+        ...
+
+    @property
+    def tidings(self) -> Tidings:
+        """Which runs a user has stopped or paused, polled once for all that wait."""
+        ...
+
+    def perform(self, run: Run, facts: RunFacts, move: decide.Move, fenced: Fenced) -> None:
+        """Perform one move. Idempotent: a move that was cut off is performed again."""
+        ...
+
+    def report(self, run: Run, facts: RunFacts, now: str = "") -> str:
+        """Write the report of a run and return its digest."""
+        ...
+
+
+class Runs:
+    """The runs of one worker."""
+
+    def __init__(
+        self,
+        store: Store,
+        blobs: Blobs,
+        performer: Performing,
+        reach: Reach = NOBODY,
+        *,
+        step: Steps = dbos.step,
+    ) -> None:
+        """Take what it works with; `step` does something at least once and remembers its answer."""
+        self._store = store
+        self._step = step
+        self._blobs = blobs
+        self._histories = Histories(blobs)
+        self._performer = performer
+        self._calling = Calling(store, reach)
+        self._acts: dict[type[decide.Move], Act] = {
+            decide.Wait: self._wait, decide.End: self._end, decide.Ask: self._ask
+        }  # fmt: skip
+
+    @property
+    def tidings(self) -> Tidings:
+        """Where those who wait for an agent hear of their runs."""
+        return self._performer.tidings
+
+    def segment(self, org: str, repo: str, run: str, n: int) -> None:
+        """Go through one segment of a run: it ends when the run does, or with the next one planned.
+
+        It also ends when another worker has gone on with the run: then nothing more may come of it.
+        """
+        fenced = Fenced(self._store, runs.Segment(org, repo, run, n, "", ""))
+        with suppress(Superseded):
+            self._go_through(fenced, n)
+
+    def _go_through(self, fenced: Fenced, n: int) -> None:
+        if n > 1:
+            self._step("go on", self._go_on, fenced)
+        for turn in count(1):
+            told: Plain = self._step(f"decide {turn}", self._decide, fenced)
+            move = _move(told)
+            act = self._acts.get(type(move)) or partial(self._perform, f"{n}/{turn}")
+            is_done = self._step(f"{told['move']} {turn}", self._as_decided, act, fenced, told)
+            if is_done and isinstance(move, decide.Wait | decide.End):
+                return
+
+    def _go_on(self, fenced: Fenced) -> None:
+        with fenced.write() as session:
+            found = _found(session, fenced.segment)
+            if found.is_over:
+                return
+            runs.set_state(session, found, "running")
+            before, now = segments.owners(session, fenced.segment)
+            if None not in (before, now) and before != now:
+                say(session, found, RunTakenOver(lost=before, by=now), f"taken/{fenced.segment.n}")
+
+    def _decide(self, fenced: Fenced) -> Plain:
+        with fenced.read() as session:
+            found = _found(session, fenced.segment)
+            if not segments.is_open(session, fenced.segment, hold=False):
+                raise Superseded(fenced.segment.workflow)
+            return _told(decide.next_move(self._histories.facts_of(session, found), session.now))
+
+    def _as_decided(self, act: Act, fenced: Fenced, told: Plain) -> bool:
+        """Do what was decided, if it still is what comes next; else False, and it is decided anew.
+
+        Between the two a worker may have died with its work done, a person may have spoken, and the journal
+        may have been put back to an earlier time, while the engine remembers a decision of a later one.
+        """
+        with fenced.read() as session:
+            found = _found(session, fenced.segment)
+            facts = self._histories.facts_of(session, found)
+            if not _comes_next(told, decide.next_move(facts, session.now)):
+                return False
+        act(fenced, told, found, facts)
+        return True
+
+    def lost(self, segment: Segment, why: str) -> None:
+        """Go on after a segment that the engine gave up, with the next one; given up too often, the run ends.
+
+        The journal knows where the run stands, so the next segment goes on there.
+        """
+        run, n = segment.run, segment.n
+        with self._store.write() as session:
+            found = _found(session, segment)
+            if why == ENDED_WELL and not found.is_over:
+                # Only a journal that was put back to an earlier time has open what the engine has ended.
+                if segments.follow(session, segment, due_at=session.now, why="behind"):
+                    say(session, found, JournalBehind(), f"behind/{n}")
+                return
+            # What is kept outside the journal may be what has broken, so nothing of it is needed here.
+            troubles = fold(run, found.options, whole_history(session, found.address)).troubles
+            what = f"segment {n} broke off: {why}"[:_MAX_REASON]
+            again = again_at(troubles, session.now)
+            if found.is_over or troubles >= decide.TROUBLE_LIMIT:
+                if runs.close_segment(session, segment) and not found.is_over:
+                    end(session, found, "failed", f"kept from going on {troubles + 1} times; last: {what}")
+            elif segments.follow(session, segment, due_at=again, why="trouble"):
+                say(session, found, TroubleMet(what=what, retry_at=again), f"trouble/{n}/lost")
+                runs.set_state(session, found, "waiting")
+        clear(self._store, self._performer.home, found.address)
+
+    def taken_over(self, segment: Segment) -> None:
+        """Go on with the next segment after one whose worker is lost: its number is what tells it apart.
+
+        That is nobody's fault, and no trouble of the run. Whoever is free takes it.
+        """
+        with self._store.write() as session:
+            found = _found(session, segment)
+            if found.is_over:
+                runs.close_segment(session, segment)
+            else:
+                segments.follow(session, segment, due_at=session.now, why="taken over", by="")
+
+    def _perform(self, turn: str, fenced: Fenced, told: Plain, found: Run, facts: RunFacts) -> None:
+        """Perform one move; what stops it is written down in words: trouble that may pass, or the end."""
+        try:
+            self._performer.perform(found, facts, _move(told), fenced)
+        except CommandStopped:
+            # Nothing was recorded of it; the next decision ends the run.
+            return
+        except (AsbuiltError, OSError) as error:
+            trouble = trouble_in(error)
+            refusal = error if isinstance(error, AsbuiltError) else FileDenied.of(error)
+            with fenced.write() as session:
+                if trouble is not None:
+                    again = retry_at(error, facts.troubles, session.now)
+                    what, following = (part[:_MAX_REASON] for part in trouble)
+                    met = TroubleMet(what=what, next=following, retry_at=again)
+                    say(session, found, met, f"trouble/{turn}")
+                elif refusal is not None:
+                    say(session, found, _refused(self._blobs, refusal), "ended")
+                else:
+                    raise
+
+    def _ask(self, fenced: Fenced, told: Plain, found: Run, _: RunFacts) -> None:
+        with fenced.write() as session:
+            intent = told.get("intent")
+            wish = approvals.Wish(found.run, told["kind"], told["question"], told["phase"], intent)
+            approvals.ask(session, found.address, key=told["key"], wish=wish, actor=ACTOR)
+        self._calling.call(found, f"{told['key']}/asked")
+
+    def _wait(self, fenced: Fenced, told: Plain, found: Run, _: RunFacts) -> None:
+        """Plan the next segment in place of this one; closed before, it has been planned already."""
+        segment, why, until = fenced.segment, told["why"], told["until"]
+        reason = WaitReason(told["reason"])
+        with self._store.write() as session:
+            if segments.follow(session, segment, due_at=until or runs.FAR, why=why):
+                runs.set_state(session, found, "paused" if reason is WaitReason.PAUSE else "waiting")
+                say(session, found, RunParked(reason=reason, why=why, until=until), f"parked/{segment.n}")
+                # What somebody said between the decision and this moment would otherwise wait for ever.
+                facts = self._histories.facts_of(session, _found(session, segment))
+                move = decide.next_move(facts, session.now)
+                if not _still_waits(move, told):
+                    runs.wake(session, found.org, found.repo, found.run)
+        self._calling.call(found, f"{segment.run}/parked/{segment.n}")
+
+    def _end(self, fenced: Fenced, told: Plain, found: Run, facts: RunFacts) -> None:
+        """Write the last account of a run and let go of its plan."""
+        state, reason = told["state"], told["reason"][:_MAX_REASON]
+        following = told.get("next_step", "")[:_MAX_REASON]
+        with self._store.read() as session:
+            now = session.now
+        if facts.ended is None:
+            facts.ended = state
+            facts.reason, facts.next_step = reason, following
+        # Planning promises nothing yet, so there is nothing to account for.
+        report = None if is_planning(facts.kind) else self._performer.report(found, facts, now)
+        with self._store.write() as session:
+            if runs.close_segment(session, fenced.segment):
+                if report is not None:
+                    say(session, found, ReportWritten(report=report), "report/end")
+                is_complete = bool(facts.phases) and facts.done >= facts.phases.keys()
+                end(session, found, state, reason, following=following, is_complete=is_complete)
+        self._calling.call(found, f"{found.run}/ended")
+        clear(self._store, self._performer.home, found.address)
+
+
+def end(
+    session: Session, run: Run, state: str, reason: str, *, following: str = "", is_complete: bool = False
+) -> None:
+    """Write down that a run is over, keep what it teaches, and let go of its plan.
+
+    First of all its schedule ends, where another run would only come to the same end.
+    """
+    over = ends_with(state, is_complete=is_complete) if run.options.kind == "run" else None
+    if over is not None:
+        schedules.end(session, run.address, reason=over, actor=ACTOR)
+    say(session, run, RunEnded(state=state, reason=reason[:_MAX_REASON], next=following), "ended")
+    runs.set_state(session, run, state)
+    _learn(session, run)
+    if state == "stopped" or (state == "landed" and is_complete):
+        issues.release(session, run.address)
+    if run.options.kind == "author":
+        # What another run asked may be answered for the next one; what a planner asked, only while it plans.
+        approvals.withdraw(session, run.org, run.repo, run.run, actor=ACTOR)
+    claims.release(session, run.address, run=run.run, actor=ACTOR)
+
+
+def _refused(blobs: Blobs, refusal: AsbuiltError) -> RunEnded:
+    reason, following = (part[:_MAX_REASON] for part in words_of(refusal))
+    command, output = _not_run(blobs, refusal)
+    return RunEnded(
+        state="failed", reason=reason, next=following, code=refusal.exit_code, command=command, output=output
+    )
+
+
+def _not_run(blobs: Blobs, error: AsbuiltError) -> tuple[str, str | None]:
+    """Report the command for which no sandbox started, and what the sandbox printed."""
+    if not isinstance(error, RingUnavailable) or not error.output:
+        return "", None
+    return shlex.join(error.argv)[:_MAX_REASON], blobs.put(error.output)
+
+
+def _learn(session: Session, run: Run) -> None:
+    told = whole_history(session, run.address)
+    slug = run.options.slug or run.plan
+    learnt = lessons_of_run(run.run, slug=slug, plan=run.plan, entries=told)
+    memory.remember(session, run.org, run.repo, learnt, actor=ACTOR)
+
+
+def _found(session: Session, segment: Segment) -> Run:
+    found = runs.find(session, segment.org, segment.repo, segment.run)
+    if found is None:
+        raise LookupError(segment.run)
+    return found
+
+
+def _told(move: decide.Move) -> Plain:
+    return {
+        "move": type(move).__name__,
+        **{name: _plain(value) for name, value in move._asdict().items()},
+    }
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - a field of a move
+    """Escape what the engine's database does not take as text: a name that is not UTF-8."""
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    if isinstance(value, Enum):
+        return value.value
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
+
+
+def _comes_next(told: Plain, move: decide.Move) -> bool:
+    if isinstance(move, decide.End) and told["move"] == "End":
+        # One that is written down already is told without its reason.
+        return bool(move.state == told["state"])
+    return _told(move) == told
+
+
+def _still_waits(move: decide.Move, told: Plain) -> bool:
+    pauses = WaitReason(told["reason"]) is WaitReason.PAUSE
+    return isinstance(move, decide.Wait) and (move.reason is WaitReason.PAUSE) == pauses
+
+
+_MOVES: Final[dict[str, Callable[..., decide.Move]]] = {kind.__name__: kind for kind in get_args(decide.Move)}
+
+
+def _move(told: Plain) -> decide.Move:
+    """Read a move back from what the engine remembers; JSON has no tuples."""
+    fields: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in told.items()
+        if name != "move"
+    }
+    return _MOVES[told["move"]](**fields)

@@ -1,0 +1,1 @@
+"""Land by pull request: push, propose, repair, merge, clean up."""

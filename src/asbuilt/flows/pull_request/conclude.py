@@ -1,0 +1,89 @@
+"""After a landing by pull request: let go of its branch, and see that nothing is left behind.
+
+The one rule: a branch goes only when what it holds is known to have landed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.events.pulls import PullDropping, PullInvariants
+from asbuilt.flows.landing.commits import branch_of
+from asbuilt.flows.pull_request.land import pull_branch
+from asbuilt.flows.pull_request.repairs import MENDS
+from asbuilt.git import commits, locks
+from asbuilt.git.refs import listed
+from asbuilt.git.repository import tip
+from asbuilt.git.workspace import workspaces
+from asbuilt.lifecycle.pull_request.invariants import Left, broken, warnings
+from asbuilt.plan.model import Status
+from asbuilt.plan.reader import read
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from asbuilt.flows.pull_request.land import Known
+    from asbuilt.flows.run.record import Record
+    from asbuilt.git.repository import Repository
+    from asbuilt.lifecycle.run.facts import RunFacts
+    from asbuilt.ports import Forge
+
+_HELD: Final = 8
+
+
+def drop_pushed(record: Record, repository: Repository, forge: Forge, known: Known) -> None:
+    """Delete the pull request's branch at the forge, and what was mended of it here."""
+    branch, target = pull_branch(record), forge.fetch(record.run.options.branch)
+    there = forge.tip(branch)
+    has_landed = there in known.heads or (
+        there is not None and target is not None and commits.contains(repository, target, there)
+    )
+    if there is not None and has_landed:
+        record.say(PullDropping(branch=branch, head=there), "pull/dropping")
+        record.hold()
+        forge.drop(branch, expected=there)
+    for ref, commit in listed(repository, f"{MENDS}{record.run.run}"):
+        locks.drop_ref(repository, ref, old=commit)
+
+
+def check_invariants(
+    record: Record, repository: Repository, forge: Forge, facts: RunFacts, root: Path
+) -> None:
+    """Look at all that a landing has to leave in order, and write down what is not."""
+    left = _left(record, repository, forge, facts, root)
+    found = broken(left)
+    record.say(
+        PullInvariants(
+            broken=tuple(found),
+            held=_HELD - len(found),
+            warned=tuple(warnings(left, record.run.options.branch)),
+        ),
+        "pull/invariants",
+    )
+
+
+def _left(record: Record, repository: Repository, forge: Forge, facts: RunFacts, root: Path) -> Left:
+    ours = {record.run.run, *(one.run for one in facts.landed)}
+    spaces = [one for one in workspaces.leftovers(repository, root) if one.run in ours]
+    branch, pushed, target = branch_of(record), pull_branch(record), record.run.options.branch
+    there, here = forge.fetch(target), tip(repository, f"refs/heads/{target}")
+    pull = forge.find(pushed)
+    return Left(
+        folders=tuple(str(one.workspace.path) for one in spaces if one.here),
+        registered=tuple(f"{one.run}/{one.lane}" for one in spaces),
+        branch=branch if tip(repository, f"refs/heads/{branch}") else None,
+        pushed=pushed if forge.tip(pushed) else None,
+        has_report=facts.reported or facts.kind == "land",
+        under_way=_under_way(record, repository, there),
+        state="merged" if pull is None else pull.state,
+        is_reconcilable=None in (here, there) or commits.contains(repository, there or "", here or ""),
+    )
+
+
+def _under_way(record: Record, repository: Repository, at: str | None) -> tuple[str, ...]:
+    """Name the phases that the plan on the target calls under way; one that is not there says nothing."""
+    if at is None or not record.run.is_in_repository:
+        return ()
+    said = repository.git.said("cat-file", "blob", f"{at}:{record.run.plan}", allowed=(0, 128))
+    phases = () if said.code else read(said.out).phases
+    return tuple(phase.id for phase in phases if phase.status is Status.IN_PROGRESS)

@@ -1,0 +1,399 @@
+"""Land by pull request: push, propose, look, merge. Every call of the forge may be made again.
+
+The one rule: what is about to be done there is journalled first, and what has become of it is looked up.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
+
+from asbuilt.errors import ForgeBusy, ForgeFailed, GateStopped
+from asbuilt.events.landings import LandingDone, LandingUndone
+from asbuilt.events.options import DEFAULT_BRANCH_PREFIX, value_or
+from asbuilt.events.pulls import (
+    IssuesTelling,
+    IssuesTold,
+    PullBlocked,
+    PullIntended,
+    PullMended,
+    PullMerged,
+    PullMerging,
+    PullOpened,
+    PullOpening,
+    PullPushed,
+    PullRefused,
+    PullSeen,
+)
+from asbuilt.flows.landing.commits import branch_of as plan_branch
+from asbuilt.flows.landing.move import Refusal, built
+from asbuilt.flows.landing.payload import Picks, completion
+from asbuilt.flows.pull_request.repairs import take_over
+from asbuilt.flows.run.plan_file import Document
+from asbuilt.git import commits
+from asbuilt.git.landing import candidates
+from asbuilt.journal.events import shortened
+from asbuilt.journal.queries.overview import events_of
+from asbuilt.lifecycle.pull_request.forge import BranchMoved, Checks, NotMerged
+from asbuilt.lifecycle.run import moves
+from asbuilt.lifecycle.status.standing import fold_plan
+from asbuilt.pages import pull as pages
+from asbuilt.plan.reader import read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from asbuilt.events.event import Entry
+    from asbuilt.flows.checks.prove import Proving
+    from asbuilt.flows.run.record import Record
+    from asbuilt.git.repository import Repository
+    from asbuilt.journal.queries.overview import Told
+    from asbuilt.lifecycle.pull_request.forge import Pull
+    from asbuilt.lifecycle.run.facts import RunFacts
+    from asbuilt.plan.model import Plan
+    from asbuilt.ports import Forge
+
+_WORDS: Final = 500
+_PATHS: Final = 8
+
+
+class Known(NamedTuple):
+    """What all runs of a plan have done to its pull request since it last landed."""
+
+    ours: frozenset[str]
+    """Heads that were pushed and hold nothing but what asbuilt has made."""
+    heads: dict[str, PullIntended]
+    """Every head that was intended, with what stands in it."""
+    mends: tuple[str, ...]
+    resolved: dict[tuple[str, str], str]
+
+
+class Pulls:
+    """The pull request of one run's plan."""
+
+    def __init__(self, record: Record, repository: Repository, proving: Proving, forge: Forge) -> None:
+        self._record = record
+        self._run = record.run
+        self._repository = repository
+        self._forge = forge
+        self._proving = proving
+        self._document = Document(record, repository)
+        self._target: str = record.run.options.branch
+        self._branch = pull_branch(record)
+
+    def perform(self, facts: RunFacts, move: moves.PullMove) -> None:
+        """Perform one move of a landing by pull request."""
+        self._record.hold()
+        match move:
+            case moves.Look():
+                self._look(facts)
+            case moves.Push():
+                self._push(facts)
+            case moves.Propose():
+                self._propose(facts)
+            case moves.Mend():
+                take_over(self._record, self._repository, facts, move)
+            case moves.Merge():
+                self._merge(facts)
+            case moves.CloseIssues():
+                self._close_issues(facts)
+            case _:
+                assert_never(move)
+
+    def land(self, facts: RunFacts) -> None:
+        """Write down what the target has, by a merged pull request or by hand."""
+        pull, target = self._found(facts), self._forge.fetch(self._target)
+        stands = self._landed(facts, pull, target)
+        known = self.known().heads.get(pull.head) if pull is not None else None
+        told = {
+            "commits": [[*work, stands[work.commit]] for work in facts.pending if work.commit in stands],
+            "marks": known is not None and known.marks,
+        }
+        new = (pull.merged_as if pull is not None else None) or target or ""
+        details = self._record.blobs.put(json.dumps(told).encode())
+        self._record.say(LandingDone(new=new, branch=self._target, details=details), f"landed/{new[:12]}")
+
+    def _look(self, facts: RunFacts) -> None:
+        pull, head = self._found(facts), self._forge.tip(self._branch)
+        target = self._forge.fetch(self._target)
+        landed = self._landed(facts, pull, target)
+        state = "none" if pull is None else pull.state
+        if landed or state == "merged":
+            # One that has brought only what came before is over; what waits now takes another one.
+            state = "merged" if landed else "none"
+        checks = self._forge.checks(head) if state == "open" and head else Checks(state="none")
+        told = {"failing": checks.failing, "excerpt": checks.excerpt}
+        self._record.say(
+            PullSeen(
+                state=state,
+                asked_at=self._now(),
+                head=head,
+                mergeable="unknown" if pull is None else pull.mergeable,
+                checks=checks.state,
+                target=target,
+                details=self._record.blobs.put(json.dumps(told).encode()),
+            ),
+            f"pull/seen/{facts.pull.looks + 1}",
+        )
+
+    def _push(self, facts: RunFacts) -> None:
+        """Put what is proven onto its branch at the forge, on the target of now, or say what hinders it."""
+        onto = self._forge.fetch(self._target)
+        if onto is None:
+            raise GateStopped(
+                f"there is no branch {self._target} at {self._forge.address}",
+                why="A pull request is made for a branch that is there.",
+                next_step=f"Push it, then go on: git push origin {self._target}",
+            )
+        known, there = self.known(), self._forge.tip(self._branch)
+        load = Picks(self._record, self._repository, self._proving, self._document, facts)
+        found = self._standing(load, known, onto, there) or self._built(load, known, onto, there)
+        if isinstance(found, candidates.Conflict):
+            self._block(facts, "conflict", self._conflict(found), found)
+            return
+        if isinstance(found, Refusal):
+            self._block(facts, "moved", found)
+            return
+        candidates.hold(self._repository, self._run.run, found)
+        refusal = load.refusal(found)
+        if refusal is not None:
+            self._block(facts, "red", refusal)
+            return
+        self._record.say(
+            PullIntended(
+                head=found.tip,
+                target=onto,
+                theirs=there is not None and there not in known.ours,
+                details=self._details(facts, found),
+            ),
+            f"pull/intended/{found.tip[:12]}",
+        )
+        pushed = self._forge.push(self._branch, found.tip, expected=there)
+        if isinstance(pushed, BranchMoved):
+            self._block(facts, "moved", self._moved())
+            return
+        sent = PullPushed(branch=self._branch, head=found.tip, target=onto, pushed_at=self._now())
+        self._record.say(sent, f"pull/pushed/{facts.pull.pushes + 1}")
+
+    def _standing(
+        self, load: Picks, known: Known, onto: str, there: str | None
+    ) -> candidates.Candidate | None:
+        """Take what is at the forge as it is, if it has all that is proven; what was mended comes on top."""
+        if there is None or self._forge.fetch(self._branch) != there:
+            return None
+        above = [
+            mend for mend in known.mends if commits.read_commit(self._repository, mend).parents == (there,)
+        ]
+        top = above[-1] if above else there
+        if not commits.contains(self._repository, top, onto):
+            return None
+        stands = self._stands(load.facts, top, since=onto)
+        if any(work.commit not in stands for work in load.facts.pending):
+            return None
+        found = candidates.Candidate(onto=onto, tip=top, commits=tuple(stands.items()))
+        return load.marked(found, sign=False)
+
+    def _built(
+        self, load: Picks, known: Known, onto: str, there: str | None
+    ) -> candidates.Candidate | candidates.Conflict | Refusal:
+        """Build it anew, unless the branch holds what somebody else has pushed."""
+        if there is not None and there not in known.ours:
+            return self._moved()
+
+        def build(sign: bool) -> candidates.Candidate | candidates.Conflict | Refusal:  # noqa: FBT001
+            found = load.gathered(onto, sign=sign, resolved=known.resolved)
+            if not isinstance(found, candidates.Candidate):
+                return found
+            run = self._run.run
+            above = candidates.pick(
+                self._repository,
+                onto=found.tip,
+                commits=known.mends,
+                run=run,
+                sign=sign,
+                resolved=known.resolved,
+            )
+            return above if isinstance(above, candidates.Conflict) else replace(found, tip=above.tip)
+
+        wants = self._run.options.signs_if_configured and commits.signs(self._repository)
+        return built(build, sign=wants, say=self._record.say)
+
+    def _propose(self, facts: RunFacts) -> None:
+        """Open the pull request, or find the one that is open, and put the plan's progress into it."""
+        self._record.say(PullOpening(branch=self._branch, into=self._target), f"pull/opening/{self._branch}")
+        options, plan = self._run.options, read(self._document.read())
+        steps = self._steps(facts, plan)
+        brought = {work.phase for work in facts.pending}
+        only = [step for step in steps if step.id in brought] if len(steps) > 1 else []
+        title = pages.title(options.slug, plan.title, phase=only[0] if len(only) == 1 else None)
+        name = f"{options.slug}.{self._run.number}"
+        block = pages.progress(steps, plan=self._run.plan, run=name)
+        body = pages.with_progress("", block)
+        pull = self._forge.open(branch=self._branch, base=self._target, title=title, body=body)
+        # A body that cannot be brought up to date stops nothing: the journal has it all.
+        with suppress(ForgeFailed):
+            self._forge.update(pull.number, body=pages.with_progress(pull.body, block))
+        self._record.say(PullOpened(number=pull.number, url=pull.url), f"pull/opened/{pull.number}")
+
+    def _steps(self, facts: RunFacts, plan: Plan) -> list[pages.Step]:
+        """Give the plan's phases with the commits that stand for them, in this pull request or before it."""
+        events = self._events()
+        proven = {work.phase: work.commit for work in fold_plan(events).proven}
+        pushed = known_of(events).heads.get(facts.pull.head or "")
+        stands = proven | {phase: commit for phase, _, _, commit in (pushed.commits if pushed else ())}
+        return [
+            pages.Step(
+                phase.id, phase.title, stands.get(phase.id, "by hand") if phase.id in facts.done else None
+            )
+            for phase in plan.phases
+        ]
+
+    def _merge(self, facts: RunFacts) -> None:
+        head, number, turn = facts.pull.head or "", facts.pull.number or 0, facts.pull.looks
+        self._record.say(PullMerging(number=number, head=head), f"pull/merging/{turn}")
+        merged = self._forge.merge(number, head=head)
+        if isinstance(merged, NotMerged):
+            self._record.say(PullRefused(why=shortened(merged.why, _WORDS)), f"pull/refused/{turn}")
+        else:
+            self._record.say(PullMerged(number=number, new=merged.merged_as), f"pull/merged/{turn}")
+
+    def _close_issues(self, facts: RunFacts) -> None:
+        """Tell the issues of a plan that is complete what has landed, and close them; each once."""
+        is_complete = completion(self._record, facts) is not None
+        numbers = read(self._document.read()).issues if is_complete else ()
+        self._record.say(IssuesTelling(numbers=tuple(numbers)), "issues/telling")
+        failed: list[str] = []
+        for number in numbers:
+            try:
+                self._close_issue(facts, number)
+            except ForgeBusy:
+                raise
+            except ForgeFailed as error:
+                failed.append(shortened(f"#{number}: {error.what}", _WORDS))
+        self._record.say(IssuesTold(numbers=tuple(numbers), failed=tuple(failed[:_PATHS])), "issues/told")
+
+    def _close_issue(self, facts: RunFacts, number: int) -> None:
+        found = self._forge.issue(number)
+        if found is None or not found.is_open:
+            return
+        plan, mark = self._run.plan, pages.mark_for(self._run.plan)
+        stands = [one.stands for one in facts.landed]
+        text = pages.closing(mark, plan=plan, phases=len(facts.phases), commits=stands, pull=facts.pull.url)
+        self._forge.say(number, text, mark=mark)
+        self._forge.close_issue(number)
+
+    def _found(self, facts: RunFacts) -> Pull | None:
+        number = facts.pull.number
+        return self._forge.find(self._branch) if number is None else self._forge.pull(number)
+
+    def known(self) -> Known:
+        """Tell what all runs of the plan have done to its pull request."""
+        return known_of(self._events())
+
+    def _events(self) -> Told:
+        with self._record.store.read() as session:
+            return events_of(session, self._record.blobs, self._run.address)
+
+    def _landed(self, facts: RunFacts, pull: Pull | None, target: str | None) -> dict[str, str]:
+        """Tell which commits of the target stand for what waits to be landed, by the proven commit."""
+        since = commits.read_commit(self._repository, facts.pending[0].commit).parents[0]
+        stands = {} if target is None else self._stands(facts, target, since=since)
+        if pull is not None and pull.state == "merged" and pull.merged_as:
+            # Where all was squashed into one commit, that one stands for each.
+            known = self.known().heads.get(pull.head)
+            held = {commit for _, _, commit, _ in known.commits} if known else set()
+            waiting = (work.commit for work in facts.pending)
+            stands = {commit: pull.merged_as for commit in waiting if commit in held} | stands
+        return stands
+
+    def _stands(self, facts: RunFacts, at: str, *, since: str) -> dict[str, str]:
+        """Find what is proven in a history by its trailers: the commit that stands for each proven one."""
+        there = {
+            (one.run, one.phase): one.commit
+            for run in sorted({work.run for work in facts.pending})
+            for one in commits.outcomes(self._repository, at, run, since=since)
+            if not one.undone
+        }
+        found = ((work.commit, there.get((work.run, work.phase))) for work in facts.pending)
+        return {commit: stands for commit, stands in found if stands is not None}
+
+    def _details(self, facts: RunFacts, candidate: candidates.Candidate) -> str:
+        stands = dict((*candidate.commits, *candidate.present))
+        told = {
+            "commits": [[*work, stands[work.commit]] for work in facts.pending if work.commit in stands],
+            "marks": self._document.committed(candidate.tip) is not None,
+        }
+        return self._record.blobs.put(json.dumps(told).encode())
+
+    def _block(
+        self, facts: RunFacts, why: str, refusal: Refusal, conflict: candidates.Conflict | None = None
+    ) -> None:
+        paths = conflict.paths if conflict is not None else ()
+        self._record.say(
+            PullBlocked(
+                why=why,
+                what=shortened(f"{refusal.what} {refusal.why}", _WORDS),
+                next=shortened(refusal.next_step, _WORDS),
+                details=self._record.blobs.put(json.dumps({"paths": paths}).encode()),
+                commit="" if conflict is None else conflict.commit,
+                here="" if conflict is None else conflict.onto,
+            ),
+            f"pull/blocked/{facts.pull.blocks + 1}",
+        )
+
+    def _conflict(self, found: candidates.Conflict) -> Refusal:
+        named = ", ".join(found.paths[:_PATHS]) + (" and more" if len(found.paths) > _PATHS else "")
+        return Refusal(
+            f"Not pushed: {len(found.paths)} files conflict with {self._target}: {named}.",
+            f"Commit {found.commit[:10]} does not go onto it. Nothing moved.",
+            self._by_hand(),
+        )
+
+    def _moved(self) -> Refusal:
+        return Refusal(
+            f"Not pushed: somebody has pushed to {self._branch}.",
+            "What is there does not hold all that is proven, or is behind the target. Nothing moved.",
+            self._by_hand(),
+        )
+
+    def _by_hand(self) -> str:
+        """Give the steps by which a person brings the branch into order; what they push is proven, too."""
+        branch = plan_branch(self._record)
+        return (
+            f"By hand: git fetch origin; git switch -c {self._branch} {branch};"
+            f" git rebase origin/{self._target}; git push --force-with-lease origin {self._branch}."
+        )
+
+    def _now(self) -> str:
+        with self._record.store.read() as session:
+            return session.now
+
+
+def known_of(entries: Iterable[Entry]) -> Known:
+    """Fold what all runs of a plan have done to its pull request since it last landed."""
+    heads: dict[str, PullIntended] = {}
+    ours: set[str] = set()
+    mends: list[str] = []
+    resolved: dict[tuple[str, str], str] = {}
+    for event in (entry.event for entry in entries):
+        match event:
+            case PullIntended():
+                heads[event.head] = event
+                ours |= set() if event.theirs else {event.head}
+            case PullMended(commit=str(commit)):
+                mends.append(commit)
+            case PullMended(of=str(of), here=str(here), tree=str(tree)):
+                resolved[of, here] = tree
+            case LandingDone() | LandingUndone():
+                mends = []
+            case _:
+                pass
+    return Known(frozenset(ours), heads, tuple(mends), resolved)
+
+
+def pull_branch(record: Record) -> str:
+    """Name the branch of the plan's pull request at the forge."""
+    options = record.run.options
+    return f"{value_or(options.pull.branch_prefix, DEFAULT_BRANCH_PREFIX)}{options.slug}"

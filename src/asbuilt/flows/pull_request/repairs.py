@@ -1,0 +1,142 @@
+"""What agents mend of a pull request: where they work, how that is proven, and what becomes of it.
+
+The one rule: an agent's word mends nothing; every check of every phase that it could have broken runs again.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from msgspec.structs import replace as evolve
+
+from asbuilt.events.attempts import ChecksDone
+from asbuilt.events.pulls import PullMended
+from asbuilt.flows.checks.inspect import failing_of, inspect, keep_remarks
+from asbuilt.flows.checks.prove import failures_of, outcome_of
+from asbuilt.flows.landing.commits import attempt_of
+from asbuilt.git import commits, locks
+from asbuilt.git.landing import candidates
+from asbuilt.git.repository import tip
+from asbuilt.git.trees import file_in
+from asbuilt.lifecycle.run.pull_request import CI, CONFLICT
+from asbuilt.proof.remarks import for_a_person
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from asbuilt.flows.checks.prove import Proving
+    from asbuilt.flows.run.record import Record
+    from asbuilt.git.repository import Repository
+    from asbuilt.lifecycle.run.facts import AttemptFacts, RunFacts, Work
+    from asbuilt.lifecycle.run.moves import Mend
+    from asbuilt.proof.remarks import Remark
+
+MENDS: Final = "refs/asbuilt/mends/"
+"""What agents have mended of pull requests is kept here until it has landed."""
+_OUTSIDE: Final = "outside-the-scope"
+"""What is to be mended may be anywhere; every other boundary holds."""
+_MARKS: Final = re.compile(rb"^(<{7} |>{7} )", re.MULTILINE)
+
+
+class Ground(NamedTuple):
+    """Where an attempt works: its lane, what that is a checkout of, and the files it begins with."""
+
+    lane: str
+    base: str
+    files_of: str | None = None
+
+
+def ground_of(record: Record, repository: Repository, facts: RunFacts, repair: str, number: int) -> Ground:
+    """Tell where an agent mends something: on what was pushed, or on a conflict that holds both sides."""
+    lane = f"{repair}-{number}" + (f"-{facts.moves}" if facts.moves else "")
+    before = [one.commit for one in facts.repairs[repair].attempts if _is_before(facts, repair, one, number)]
+    if repair == CI:
+        return Ground(lane, _head(facts), before[-1] if before else None)
+    blocked = facts.pull.blocked
+    if blocked is None:
+        raise LookupError(repair)
+    conflict = candidates.Conflict(commit=blocked.commit, paths=blocked.paths, onto=blocked.here)
+    files_of = before[-1] if before else candidates.conflicted(repository, conflict, by=record.author())
+    return Ground(lane, blocked.here, files_of)
+
+
+def check_repair(
+    record: Record, repository: Repository, proving: Proving, facts: RunFacts, repair: str, number: int
+) -> None:
+    """Look at what an agent has mended, and run the tests and the checks of the phases on it."""
+    attempt = attempt_of(facts.repairs[repair], number)
+    works = _concerned(facts, repair)
+    remarks = inspect(record, repository, works[-1].phase, attempt.commit or "", run=works[-1].run).remarks
+    failing = [*failing_of(remarks), *_unsigned(remarks), *_unresolved(repository, facts, repair, attempt)]
+    frozen = [record.frozen(work.phase, run=work.run)[0] for work in works]
+    checks = list(dict.fromkeys(check.command for phase in frozen for check in phase.checks))
+    shown = [] if failing else proving.prove(attempt.tree or "", checks)
+    record.say(
+        ChecksDone(
+            phase=repair,
+            number=number,
+            outcome="FAIL" if failing else outcome_of(shown),
+            failures=tuple(failing or failures_of(shown)),
+            evidence=proving.keep(shown),
+            remarks=keep_remarks(record, remarks),
+        ),
+        f"{repair}/{number}/checks",
+    )
+
+
+def take_over(record: Record, repository: Repository, facts: RunFacts, move: Mend) -> None:
+    """Make what was mended and proven part of what is pushed next."""
+    attempt = attempt_of(facts.repairs[move.repair], move.number)
+    mended = PullMended(repair=move.repair, number=move.number, tree=attempt.tree)
+    key = f"pull/mended/{move.repair}/{move.number}"
+    blocked = facts.pull.blocked
+    if move.repair == CONFLICT and blocked is not None:
+        record.say(evolve(mended, of=blocked.commit, here=blocked.here), key)
+        return
+    subject = f"Mend the checks of {record.run.options.slug}"
+    commit = commits.commit_tree(
+        repository,
+        attempt.tree or "",
+        parents=(_head(facts),),
+        author=record.author(),
+        message=commits.message_for(subject, Asbuilt_Run=record.run.run),
+    )
+    ref = f"{MENDS}{record.run.run}/{move.number}"
+    if tip(repository, ref) is None:
+        locks.set_ref(repository, ref, new=commit, old=None)
+    record.say(evolve(mended, commit=commit), key)
+
+
+def _head(facts: RunFacts) -> str:
+    if facts.pull.head is None:
+        raise LookupError(CI)
+    return facts.pull.head
+
+
+def _is_before(facts: RunFacts, repair: str, attempt: AttemptFacts, number: int) -> bool:
+    return facts.pull.settled.get(repair, 0) < attempt.number < number and attempt.commit is not None
+
+
+def _concerned(facts: RunFacts, repair: str) -> Sequence[Work]:
+    """List the phases that may break: all of them, or with a conflict the one that has it."""
+    blocked = facts.pull.blocked
+    if repair == CI or blocked is None:
+        return facts.pending
+    return [work for work in facts.pending if work.commit == blocked.commit] or facts.pending[-1:]
+
+
+def _unsigned(remarks: Sequence[Remark]) -> list[str]:
+    """Word what a person would have to sign off: nobody is asked about what was mended, so it may not be."""
+    return [f"{one.words}: not without a person" for one in for_a_person(remarks) if one.rule != _OUTSIDE]
+
+
+def _unresolved(repository: Repository, facts: RunFacts, repair: str, attempt: AttemptFacts) -> list[str]:
+    if repair == CI or facts.pull.blocked is None:
+        return []
+    left = [
+        path
+        for path in facts.pull.blocked.paths
+        if _MARKS.search(file_in(repository, attempt.tree or "", path) or b"")
+    ]
+    return [f"{path} still holds both sides between marks" for path in left]

@@ -1,0 +1,258 @@
+"""Gather the facts of a run's account. What is not kept any more is left out, never made up."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from msgspec import UNSET
+
+from asbuilt.errors import NotFound, StoreFailed
+from asbuilt.events.approvals import ApprovalAnswered, ApprovalAsked
+from asbuilt.events.attempts import AttemptBegun, Judged, TogetherDone, TogetherJudged, VerdictGiven
+from asbuilt.events.phases import PhaseBegun, PhaseRechecked, PicturesTaken, SetupDone
+from asbuilt.events.pulls import PullInvariants, PullMended, PullOpened
+from asbuilt.flows.checks.pictures import pictures_in
+from asbuilt.flows.landing.commits import branch_of
+from asbuilt.flows.landing.sign_off import signed_off
+from asbuilt.flows.run.waivers import kept_waived, promises_of
+from asbuilt.git.workspace import snapshots
+from asbuilt.journal.events import whole_history
+from asbuilt.journal.queries.failures import failures_of
+from asbuilt.lifecycle.plan_run.corrections import drifted
+from asbuilt.lifecycle.run.money import total
+from asbuilt.lifecycle.status.report import (
+    Account,
+    AttemptAccount,
+    Decision,
+    Outlined,
+    PhaseAccount,
+    PullAccount,
+)
+from asbuilt.lifecycle.status.timeline import spans_of
+from asbuilt.plan.editing.edit import the_phase
+from asbuilt.plan.reader import read
+from asbuilt.proof.evidence import evidence_from
+from asbuilt.proof.failure import failure_of
+from asbuilt.proof.numbers.drift import Number
+from asbuilt.proof.opinion import opinion_from
+from asbuilt.proof.projects.model import suites_of
+from asbuilt.proof.remarks import remark_from
+from asbuilt.proof.verdict import faults_in, item_from
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from asbuilt.events.event import Entry, Event
+    from asbuilt.flows.run.record import Record
+    from asbuilt.lifecycle.run.facts import AttemptFacts, PhaseFacts, RunFacts
+    from asbuilt.plan.model import Plan
+    from asbuilt.proof.evidence import Evidence
+    from asbuilt.proof.failure import Failure
+    from asbuilt.proof.opinion import Opinion
+    from asbuilt.proof.pictures import Picture
+
+
+_SEVERAL: Final = 2
+_Kind = TypeVar("_Kind", bound="Event")
+
+
+class _Gathering:
+    """One run's events and blobs, while its account is made of them."""
+
+    def __init__(self, record: Record, facts: RunFacts) -> None:
+        self._record = record
+        self._facts = facts
+        run = record.run
+        with record.store.read() as session:
+            every = [entry for entry in whole_history(session, run.address) if entry.run == run.run]
+        self.entries: list[Entry] = every
+        self.failures: dict[str, Failure] = {}
+        self._by_key = {entry.key.removeprefix(f"{run.run}/"): entry.event for entry in every}
+
+    def told(self, kind: type[_Kind], key: str) -> _Kind | None:
+        """Return an event by its key; None when it was not written."""
+        event = self._by_key.get(key)
+        return event if isinstance(event, kind) else None
+
+    def last(self, kind: type[_Kind]) -> _Kind | None:
+        """Return the last event of a kind."""
+        found = (one.event for one in reversed(self.entries))
+        return next((event for event in found if isinstance(event, kind)), None)
+
+    def frozen(self, phase: str) -> Plan | None:
+        """Read the plan as it was when a phase began."""
+        begun = self.told(PhaseBegun, f"{phase}/begun")
+        kept = self._blob(begun.text) if begun else None
+        return read(kept) if kept else None
+
+    def phase(self, phase: PhaseFacts) -> PhaseAccount:
+        """Tell a phase that was begun, or checked again."""
+        plan = self.frozen(phase.id)
+        frozen = the_phase(plan, phase.id) if plan else None
+        attempts = tuple(self._attempt(phase.id, attempt) for attempt in phase.attempts)
+        stands = {one.commit: one.stands for one in self._facts.landed}
+        rechecked = self.told(PhaseRechecked, f"{phase.id}/rechecked")
+        return PhaseAccount(
+            id=phase.id,
+            title=frozen.title if frozen else phase.title,
+            promised=promises_of(frozen) if frozen else (),
+            attempts=attempts,
+            proven=phase.proven,
+            landed=stands.get(phase.proven or ""),
+            waived=kept_waived(self._record, phase.waived),
+            intent=phase.intent or "",
+            signed=signed_off(self._record, phase.intent or "", attempts[-1].remarks if attempts else ()),
+            rechecked=self._evidence(rechecked.evidence if rechecked else None),
+        )
+
+    def _attempt(self, phase: str, attempt: AttemptFacts) -> AttemptAccount:
+        key = f"{phase}/{attempt.number}"
+        verdict, items = self.told(VerdictGiven, f"{key}/verdict"), self._plain(attempt.items)
+        begun = self.told(AttemptBegun, f"{key}/begun/1")
+        costs = self._facts.costs
+        name = f"{phase}.{attempt.number}"
+        return AttemptAccount(
+            number=attempt.number,
+            role=attempt.role,
+            ending=attempt.ending or "not ended",
+            reason=attempt.reason,
+            says=attempt.says,
+            kept=f"{snapshots.ATTEMPTS}{self._record.run.run}.{name}" if attempt.commit else None,
+            evidence=self._evidence(attempt.evidence),
+            items=tuple(item_from(one) for one in items or ()),
+            opinion=self._opinion(verdict),
+            faults=faults_in(verdict.failures if verdict else ()),
+            remarks=tuple(remark_from(one) for one in self._plain(attempt.remarks) or ()),
+            numbers=tuple(Number(*one) for one in self._plain(attempt.numbers) or ()),
+            agent=begun.agent if begun else "",
+            began_at=attempt.began_at,
+            ended_at=attempt.ended_at,
+            notes=attempt.notes,
+            refused=attempt.refused,
+            spent=total(used for of, used in costs.items() if of == name or of.startswith(f"{name}v")),
+        )
+
+    def whole(self) -> AttemptAccount | None:
+        """Tell what was shown of all phases together, where there are several."""
+        proven, judged = self.told(TogetherDone, "together"), self.told(TogetherJudged, "together/judged")
+        if len(self._facts.unlanded) + len(self._facts.works) < _SEVERAL or proven is None:
+            return None
+        return AttemptAccount(
+            number=0,
+            role="verify",
+            ending=proven.outcome,
+            reason="; ".join(proven.failures),
+            says=judged.says if judged else "",
+            kept=None,
+            evidence=self._evidence(proven.evidence),
+            items=tuple(item_from(one) for one in self._plain(judged.items if judged else None) or ()),
+            opinion=self._opinion(judged),
+            faults=faults_in(judged.failures if judged else ()),
+        )
+
+    def _opinion(self, judged: Judged | None) -> Opinion | None:
+        kept = self._plain(judged.opinion or None) if judged and judged.opinion is not UNSET else None
+        return None if kept is None else opinion_from(kept)
+
+    def pictures(self) -> tuple[Picture, ...]:
+        """Give the last pictures of what people see."""
+        told = self.last(PicturesTaken)
+        return pictures_in(self._record.blobs, told) if told else ()
+
+    def pull(self) -> PullAccount | None:
+        """Tell of the pull request, once it is opened."""
+        opened = self.last(PullOpened)
+        if opened is None:
+            return None
+        found = self.told(PullInvariants, "pull/invariants")
+        return PullAccount(
+            opened.number,
+            opened.url,
+            sum(isinstance(one.event, PullMended) for one in self.entries),
+            found.broken if found else None,
+            found.warned if found else (),
+        )
+
+    def decisions(self) -> tuple[Decision, ...]:
+        """List what was asked of people, and what they said, the newest first."""
+        answers = {
+            one.event.key: (one.event, one) for one in self.entries if isinstance(one.event, ApprovalAnswered)
+        }
+        asked = [one.event for one in self.entries if isinstance(one.event, ApprovalAsked)]
+        return tuple(_decision(one, *answers.get(one.key, (None, None))) for one in reversed(asked))
+
+    def _evidence(self, digest: str | None) -> tuple[Evidence, ...]:
+        shown = tuple(evidence_from(one) for one in self._plain(digest) or ())
+        for one in shown:
+            if one.outcome != "PASS":
+                self.failures[one.output] = failure_of(one, self._blob(one.output) or b"")
+        return shown
+
+    def _plain(self, digest: str | None) -> Any:  # noqa: ANN401 - JSON
+        kept = self._blob(digest)
+        return None if kept is None else json.loads(kept)
+
+    def _blob(self, digest: str | None) -> bytes | None:
+        try:
+            return None if digest is None else self._record.blobs.get(digest)
+        except (NotFound, StoreFailed):
+            return None
+
+
+def _decision(asked: ApprovalAsked, answered: ApprovalAnswered | None, entry: Entry | None) -> Decision:
+    name = f"a{asked.number}"
+    if answered is None or entry is None:
+        return Decision(name, asked.about, asked.question, "", "", "", "")
+    said, note = answered.answer, answered.note
+    return Decision(name, asked.about, asked.question, said, entry.actor, entry.at, note)
+
+
+def account_of(record: Record, facts: RunFacts, folder: Path, now: str) -> Account:
+    """Gather what a report says of a run; `folder` is where its workspaces are."""
+    run, gathering = record.run, _Gathering(record, facts)
+    entries = gathering.entries
+    pictured = gathering.last(PicturesTaken)
+    order = [work.phase for work in facts.works]
+    begun = (phase.id for phase in facts.phases.values() if phase.begun or phase.id in facts.rechecked)
+    order += [phase for phase in begun if phase not in order]
+    plan = next((found for phase in order if (found := gathering.frozen(phase))), None)
+    return Account(
+        name=f"{run.options.slug}.{run.number}",
+        plan=run.plan,
+        slug=run.options.slug,
+        kind=facts.kind,
+        target=run.options.branch,
+        branch=branch_of(record),
+        state=facts.ended or "proven",
+        reason=facts.reason,
+        at=now,
+        phases=tuple(gathering.phase(facts.phases[phase]) for phase in reversed(order)),
+        landed=tuple(facts.landed),
+        pending=facts.pending,
+        undone=facts.undoes if facts.ended == "undone" else (),
+        workspaces=tuple(str(path) for path in sorted(folder.iterdir())) if folder.is_dir() else (),
+        title=plan.title if plan else "",
+        began_at=run.at,
+        ended_at=run.ended_at or "",
+        worked_s=facts.time.worked_s(run.ended_at or now or run.at),
+        spent=facts.spent,
+        ring=facts.ring,
+        tests=", ".join(suite.shown for suite in suites_of(facts.tests)) or None if facts.tests else None,
+        setup=record.prepared(SetupDone, "setup").command if facts.setup else None,
+        baseline=facts.baseline_shown,
+        outline=tuple(
+            Outlined(phase.id, phase.title, phase.needs, phase.id in facts.done_before)
+            for phase in facts.phases.values()
+        ),
+        spans=spans_of(entries, now or (entries[-1].at if entries else "")),
+        decisions=gathering.decisions(),
+        pictures=gathering.pictures(),
+        pull=gathering.pull(),
+        pictured=pictured.why if pictured else "",
+        whole=gathering.whole(),
+        far=drifted(facts),
+        failures=gathering.failures,
+        failed=failures_of(record.blobs, facts.failed) if facts.failed else (),
+        next_step=facts.next_step,
+    )

@@ -1,0 +1,107 @@
+"""What an approved plan binds a run to: its intent, its file, the names on its commits.
+
+The one rule: a run works on no intent of an approved plan that nobody has said yes to.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from asbuilt.errors import GateStopped, NameTaken
+from asbuilt.events.plans import PlanCarried, PlanFiled
+from asbuilt.flows.run.marks import marked
+from asbuilt.flows.run.record import ACTOR
+from asbuilt.journal import drafts
+from asbuilt.journal.events import keyed
+from asbuilt.library.reading import read_bytes
+from asbuilt.library.writing import create
+from asbuilt.lifecycle.approval import needs_approval, unchanged
+from asbuilt.plan.markdown.source import digest
+from asbuilt.plan.reader import read
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from asbuilt.flows.run.numbers import Correction
+    from asbuilt.flows.run.record import Record
+    from asbuilt.journal.blobs import Blobs
+    from asbuilt.journal.database.store import Transactions
+    from asbuilt.journal.ids import Address
+    from asbuilt.lifecycle.approval import Approved
+
+
+def need_approval(
+    store: Transactions, blobs: Blobs, address: Address, *, slug: str, data: bytes, by: str
+) -> None:
+    """Refuse a text of an approved plan that nobody has approved, and put it into the inbox."""
+    with store.read() as session:
+        known = drafts.drafts_of(session, address)
+    plan = read(data)
+    if not needs_approval(known, plan.intent):
+        return
+    said = unchanged(known, plan.intent)
+    name, state = said and said.name, "was declined"
+    if name is None:
+        text, run = blobs.put(data), known.approved[-1].run
+        with store.write() as session:
+            written = drafts.write(session, address, plan, run=run, by=by, text=text)
+            name = drafts.ask(session, address, written, title=plan.title, actor=ACTOR).name
+        state = "waits for a yes"
+    raise GateStopped(
+        f"{slug} is not the plan that {known.approved[-1].by} approved; what it wants now {state} ({name})",
+        why="An approval covers what was shown, and an agent would work on something else.",
+        next_step=f"`asbuilt approve show {name}` shows what differs.",
+    )
+
+
+def hold_to_approval(record: Record, data: bytes) -> None:
+    """Refuse, in a run, a text of its plan that nobody has approved."""
+    run = record.run
+    with record.store.read() as session:
+        asked = keyed(session, run.address, f"{run.run}/requested")
+    by = asked.actor if asked else ACTOR
+    need_approval(record.store, record.blobs, run.address, slug=run.options.slug, data=data, by=by)
+
+
+def approvers(record: Record, phase_id: str) -> list[str]:
+    """Name who has approved the text that a phase was frozen from; nobody, where nobody was asked."""
+    with record.store.read() as session:
+        known = drafts.drafts_of(session, record.run.address)
+    found = known.covering(read(record.frozen_plan(phase_id)).intent) if known.approved else None
+    return [] if found is None else [" ".join(found.by.split())]
+
+
+def carry(record: Record, landed: Mapping[str, str], corrected: Mapping[str, Sequence[Correction]]) -> None:
+    """Let an approval go on to the text in which numbers were put right at landing.
+
+    A person has agreed to those that a verdict turned on; the others changed no outcome.
+    """
+    with record.store.read() as session:
+        known = drafts.drafts_of(session, record.run.address)
+    if not known.approved or not corrected:
+        return
+    before = known.approved[-1]
+    data = marked(record.blobs.get(before.text), landed, corrected=corrected)
+    intent = read(data).intent
+    if intent != before.intent:
+        text = record.blobs.put(data)
+        event = PlanCarried(of=before.intent, intent=intent, digest=digest(data), text=text)
+        record.say(event, f"carried/{intent}")
+
+
+def file_approved(record: Record, approved: Approved) -> None:
+    """Write an approved text into the checkout that its authoring was started from; nothing is overwritten.
+
+    Done again, it finds its own file.
+    """
+    run = record.run
+    file = Path(run.options.checkout) / Path(run.plan).expanduser()
+    data = record.blobs.get(approved.text)
+    record.hold()
+    try:
+        create(file, data, name=run.plan)
+    except NameTaken:
+        if digest(read_bytes(file, name=run.plan)) != approved.digest:
+            raise
+    record.say(PlanFiled(path=run.plan, digest=approved.digest), "filed")

@@ -1,0 +1,134 @@
+"""Build the events that record how an agent or a verifier ended."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec.structs import replace
+
+from asbuilt.events.attempts import (
+    AttemptEnded,
+    TogetherJudged,
+    TogetherUnjudged,
+    VerdictGiven,
+    VerifierEnded,
+)
+from asbuilt.proof.opinion import plain_opinion
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from asbuilt.events.event import Failure
+    from asbuilt.flows.run.record import Record
+    from asbuilt.lifecycle.run.facts import AttemptFacts
+    from asbuilt.lifecycle.run.moves import Attempt
+    from asbuilt.ports import Brief, Result
+    from asbuilt.proof.opinion import Opinion
+    from asbuilt.proof.verdict import Verdict
+
+_COMMAND: Final = 300
+"""Characters of an agent's command that its event keeps."""
+_NAMED: Final = 5
+"""Files that a verifier wrote and that are told by name."""
+_WAIVABLE: Final = 10
+"""Unmet items that a person is asked about; a phase that lacks more is not nearly done."""
+_FAILURES: Final = 4
+_WORDS: Final = 300
+"""Characters of a failure that its event keeps."""
+
+
+def attempt_ended(
+    record: Record, move: Attempt, known: AttemptFacts | None, brief: Brief, every: Sequence[Result]
+) -> AttemptEnded:
+    """Record how an attempt ended; of several agents, the first that did not finish decides."""
+    whole = next((one for one in every if one.ending != "done"), every[0])
+    usd, tokens = [one.cost_usd for one in every], [one.tokens for one in every]
+    told = _how(record, brief, whole, known.overloads if known else 0) | {
+        # One agent without a figure makes the sum unknown.
+        "cost_usd": None if None in usd else sum(filter(None, usd)),
+        "tokens": None if None in tokens else sum(filter(None, tokens)),
+    }
+    return AttemptEnded(
+        **told,
+        phase=move.phase,
+        number=move.number,
+        attempt=f"{move.phase}.{move.number}",
+        says=whole.says[:300],
+        ring=whole.ring,
+        refused=tuple(whole.refused),
+    )
+
+
+def verifier_ended(
+    record: Record, phase: str, number: int, judged: AttemptFacts, brief: Brief, ended: Result
+) -> VerifierEnded:
+    """Record a verifier that ended without a verdict."""
+    told = _how(record, brief, ended, judged.verifier_overloads)
+    return VerifierEnded(**told, phase=phase, number=number, attempt=brief.attempt.partition(".")[2])
+
+
+def unjudged(record: Record, judged: AttemptFacts, brief: Brief, ended: Result) -> TogetherUnjudged:
+    """Record a verifier of all phases that ended without a verdict."""
+    told = _how(record, brief, ended, judged.verifier_overloads)
+    return TogetherUnjudged(**told, attempt=brief.attempt.partition(".")[2])
+
+
+def verdict_given(phase: str, number: int, judged: TogetherJudged) -> VerdictGiven:
+    """Record the verdict on one phase."""
+    fields = {name: getattr(judged, name) for name in judged.__struct_fields__}
+    return VerdictGiven(**fields, phase=phase, number=number)
+
+
+def judged_of(
+    record: Record,
+    name: str,
+    ended: Result,
+    opinion: Opinion | None,
+    verdict: Verdict,
+    written: tuple[str, ...],
+) -> TogetherJudged:
+    """Record the verdict, with the verifier's opinion as a blob."""
+    kept = None if opinion is None else record.blobs.put(json.dumps(plain_opinion(opinion)).encode())
+    return TogetherJudged(
+        outcome=verdict.outcome,
+        failures=tuple(_kept(failure) for failure in verdict.failures[:_FAILURES]),
+        says=ended.says[:200],
+        attempt=name,
+        cost_usd=ended.cost_usd,
+        tokens=ended.tokens,
+        unproven=tuple(verdict.unproven) if len(verdict.unproven) <= _WAIVABLE else (),
+        opinion=kept,
+        items=record.blobs.put(json.dumps(verdict.items).encode()),
+        written=written[:_NAMED],
+    )
+
+
+def _kept(failure: Failure) -> Failure:
+    """Cut a failure so that its words fit."""
+    over = max(len(str(failure)) - _WORDS, 0)
+    return replace(failure, text=failure.text[: len(failure.text) - over])
+
+
+def _how(record: Record, brief: Brief, ended: Result, overloads: int) -> dict[str, Any]:
+    """Return the fields of `Ended`; `overloads` counts the overload errors in a row before this one."""
+    told: dict[str, Any] = {
+        "ending": ended.ending,
+        "reason": ended.reason[:500],
+        "cause": ended.cause,
+        "resets_at": record.reopens_at(ended, overloads),
+        "starts": ended.starts,
+        "cost_usd": ended.cost_usd,
+        "tokens": ended.tokens,
+    }
+    if ended.ending == "done":
+        return told
+    return told | {
+        "agent": brief.agent,
+        "command": shlex.join(brief.program.command)[:_COMMAND],
+        "folder": str(brief.workspace),
+        "exit_code": ended.exit_code,
+        "duration_s": ended.duration_s,
+        "stderr": record.blobs.put(ended.stderr.encode("utf-8", "replace")) if ended.stderr else None,
+    }

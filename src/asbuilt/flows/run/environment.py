@@ -1,0 +1,130 @@
+"""What a run may see of the environment it was asked from, kept where only its user can read it.
+
+The worker may have been started by the system, with another PATH than the shell in which the tests ran well.
+The one rule: what neither the ring's own list nor the kind of a chosen agent names is not kept, and what an
+agent needs to sign in reaches nobody but that agent, nor the login at a forge anybody but the forge.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import UNSET
+
+from asbuilt.flows.environments.terms import Given
+from asbuilt.flows.run.briefs import opened_for_setup
+from asbuilt.policy.kinds import FORGE_VARIABLES, KINDS
+from asbuilt.policy.sandbox.services import chosen_services
+from asbuilt.policy.sandbox.variables import passed
+from asbuilt.settings import survey
+from asbuilt.settings.variables import given
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from asbuilt.events.options import RunOptions
+
+_FILE: Final = "environment.json"
+_AGENTS: Final = "agents.json"
+_FORGE: Final = "forge.json"
+_GIVEN: Final = "given.json"
+
+
+def keep(
+    room: Path,
+    environ: Mapping[str, str],
+    kinds: Iterable[str] = (),
+    *,
+    options: RunOptions | None = None,
+) -> None:
+    """Keep the listed part in the run's folder, and apart from it what agents of these kinds may see.
+
+    `options` are the run's: where it lands by pull request, what leads to the forge is kept too, and where
+    settings name variables of checks or of the setup, their values.
+    """
+    room.mkdir(parents=True, exist_ok=True, mode=0o700)
+    names = {name for kind in kinds if kind in KINDS for name in KINDS[kind].variables}
+    _write(room / _FILE, passed(environ))
+    _write(room / _AGENTS, {name: environ[name] for name in sorted(names) if name in environ})
+    if options is None:
+        return
+    if options.landing == "pr":
+        keep_for_forge(room, environ)
+    keep_given(room, environ, options)
+
+
+def keep_given(room: Path, environ: Mapping[str, str], options: RunOptions) -> None:
+    """Keep what the user gives to checks and to the setup: no agent gets it."""
+    if options.env is UNSET:
+        return
+    checkout = Path(options.checkout)
+    values = given(survey(repository=checkout, environ=environ)[0], checkout, environ)
+    room.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _write(room / _GIVEN, {**values, "home": environ.get("HOME", "")})
+
+
+def given_in(room: Path, options: RunOptions) -> Given:
+    """Give back what checks and the setup of a run get beside the environment."""
+    return given_by(options, _read(room / _GIVEN))
+
+
+def given_by(options: RunOptions, values: Mapping[str, Any]) -> Given:
+    """Put together what the user gives, by a run's options and the values of variables."""
+    found = opened_for_setup(options)
+    home = Path(values["home"]) if values.get("home") else None
+    return Given(
+        services=chosen_services(options),
+        checks=values.get("checks", {}),
+        setup=values.get("setup", {}),
+        home=home,
+        credentials=options.credentials or (),
+        opened=replace(found, readable=found.paths(home or Path.home())),
+    )
+
+
+def keep_for_forge(room: Path, environ: Mapping[str, str]) -> None:
+    """Keep what leads to the forge in the run's folder, and nothing else."""
+    room.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _write(room / _FORGE, {name: environ[name] for name in FORGE_VARIABLES if name in environ})
+
+
+def hand_on(room: Path, other: Path) -> None:
+    """Keep in another folder what was kept in this one; where nothing was, nothing is."""
+    other.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for name in (_FILE, _AGENTS, _FORGE, _GIVEN):
+        if name not in (_FORGE, _GIVEN) or (room / name).is_file():
+            _write(other / name, _read(room / name))
+
+
+def kept(room: Path) -> dict[str, str]:
+    """Give back what checks may see; nothing for a run that kept nothing."""
+    return passed(_read(room / _FILE))
+
+
+def kept_for(room: Path, kind: str) -> dict[str, str]:
+    """Give back what an agent of a kind may see: what checks may, and what it needs to sign in."""
+    own = KINDS[kind].variables if kind in KINDS else ()
+    return kept(room) | {name: value for name, value in _read(room / _AGENTS).items() if name in own}
+
+
+def kept_for_forge(room: Path) -> dict[str, str]:
+    """Give back what gh, and a git that pushes, may see; nothing for a run that lands otherwise."""
+    return {name: value for name, value in _read(room / _FORGE).items() if name in FORGE_VARIABLES}
+
+
+def _write(file: Path, values: Mapping[str, Any]) -> None:
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="ascii") as opened:
+        json.dump(values, opened)
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        values: dict[str, Any] = json.loads(file.read_text(encoding="ascii"))
+    except FileNotFoundError:
+        return {}
+    return values

@@ -1,0 +1,89 @@
+"""Write outcomes into a plan: only what has landed, with the landed hashes, in the manner of the file.
+
+A place that the text does not have for certain, or that a person has taken out meanwhile, is left alone: the
+journal knows what is done, and a guess would not make the file truer.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+from functools import partial
+from typing import TYPE_CHECKING
+
+from asbuilt.errors import EditRefused, NotFound
+from asbuilt.plan.editing.edit import complete, correct, mark_phase, reopen, waive
+from asbuilt.plan.model import Format, Status
+from asbuilt.plan.reader import read
+from asbuilt.plan.statuses import read_status
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from datetime import datetime
+
+    from asbuilt.flows.run.numbers import Correction
+    from asbuilt.plan.markdown.splice import Edit
+    from asbuilt.plan.model import Plan
+    from asbuilt.proof.verdict import Waived
+
+_HASH = 10
+
+
+def marked(
+    data: bytes,
+    landed: Mapping[str, str],
+    *,
+    completed: datetime | None = None,
+    waived: Mapping[str, Sequence[Waived]] | None = None,
+    corrected: Mapping[str, Sequence[Correction]] | None = None,
+) -> bytes:
+    """Mark phases done, their boxes too, each with the commit that landed it and what was waived in it.
+
+    Numbers of theirs that were measured are put right. With `completed`, a plan that states its own status
+    is said to be complete since then.
+    """
+    for phase, commit in landed.items():
+        for number in (corrected or {}).get(phase, ()):
+            data = _edited(data, partial(_corrected, phase=phase, number=number))
+        for one in (waived or {}).get(phase, ()):
+            data = _edited(data, partial(waive, phase_id=phase, item=one.item, reason=one.reason, on=one.on))
+        data = _edited(data, partial(_done, phase=phase, commit=commit))
+    if completed is not None and _states_status(read(data)):
+        data = _edited(data, partial(complete, at=completed))
+    return data
+
+
+def reopened(data: bytes, phases: Iterable[str]) -> bytes:
+    """Mark phases as not done, and a plan that says it is complete as open again."""
+    for phase in phases:
+        data = _edited(data, partial(_open, phase=phase))
+    plan = read(data)
+    if _states_status(plan) and read_status(plan.status or "") is Status.DONE:
+        data = _edited(data, reopen)
+    return data
+
+
+def _done(plan: Plan, phase: str, commit: str) -> Edit:
+    return mark_phase(plan, phase, Status.DONE, commit=commit[:_HASH], items=True).edit
+
+
+def _corrected(plan: Plan, phase: str, number: Correction) -> Edit:
+    on = date.fromisoformat(number.on)
+    return correct(plan, phase, number.bullet, number.actual, on, measured_of=number.text)
+
+
+def _open(plan: Plan, phase: str) -> Edit:
+    return mark_phase(plan, phase, Status.PENDING, items=True).edit
+
+
+def _edited(data: bytes, edit: Callable[[Plan], Edit]) -> bytes:
+    try:
+        return edit(read(data)).apply(data)[0]
+    except (EditRefused, NotFound):
+        return data
+
+
+def _states_status(plan: Plan) -> bool:
+    """Tell whether the file has a place of its own for the plan's status."""
+    if plan.front.present:
+        return plan.front.entry("status") is not None
+    return plan.format is Format.TASK and any(datum.key.casefold() == "status" for datum in plan.metadata)

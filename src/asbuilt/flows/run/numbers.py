@@ -1,0 +1,145 @@
+"""The numbers of a phase in a run: measured when it is judged, asked about, written at landing.
+
+The one rule: what was measured is kept with the attempt, so whoever judges it again finds the same.
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import islice
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from asbuilt.events.attempts import DriftFound
+from asbuilt.events.phases import PhaseBegun, PhaseProven
+from asbuilt.events.questions import DriftKey
+from asbuilt.journal.events import shortened
+from asbuilt.plan.editing.edit import the_phase
+from asbuilt.plan.reader import read
+from asbuilt.proof.numbers.drift import Number, corrections, far_off
+from asbuilt.proof.numbers.measuring import Shown, notes_of, numbers_in, tokens_in
+from asbuilt.proof.verdict import Waiver
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from asbuilt.flows.run.record import Record
+    from asbuilt.lifecycle.run.facts import AttemptFacts, Landed, Work
+    from asbuilt.plan.model import Phase
+    from asbuilt.proof.evidence import Evidence
+    from asbuilt.proof.numbers.drift import Weighed
+
+_ASKED: Final = 3
+"""Numbers that a person is asked about; a phase that is wrong about more wants another plan."""
+_WORDS: Final = 450
+"""Bytes that are told of one of them, in an event."""
+_NOTES: Final = 3
+
+
+class Correction(NamedTuple):
+    """A number that is put right at landing: of which bullet, and to what."""
+
+    bullet: int
+    actual: int
+    text: str
+    """The bullet, as it was when it was measured; one that a person has changed since is left alone."""
+    on: str
+    """The day on which it was measured, UTC."""
+
+
+class Measured(NamedTuple):
+    """The numbers of an attempt, and what a person is to know of them."""
+
+    numbers: tuple[Number, ...]
+    notes: tuple[str, ...] = ()
+
+
+def measure(
+    record: Record, phase_id: str, attempt: AttemptFacts, shown: Sequence[Evidence], said: Sequence[str]
+) -> Measured:
+    """Measure what the phase states of numbers, and note what agents said of it; `said` is the verifier's."""
+    plan = read(record.blobs.get(record.told(PhaseBegun, f"{phase_id}/begun").text))
+    phase = the_phase(plan, phase_id)
+    theirs: list[str] = json.loads(record.blobs.get(attempt.drift)) if attempt.drift else []
+    blamed, _ = tokens_in(said)
+    tokens, malformed = tokens_in([*theirs, *said])
+    numbers = numbers_in(plan, phase, _shown(record, phase, shown), tokens, blamed)
+    return Measured(numbers, tuple(islice(notes_of(numbers, tokens, malformed, phase_id), _NOTES)))
+
+
+def _shown(record: Record, phase: Phase, shown: Iterable[Evidence]) -> Shown:
+    if not any(criterion.claim for criterion in phase.criteria):
+        return Shown()
+    passed = [one for one in shown if one.outcome == "PASS"]
+    outputs = {
+        one.name: record.blobs.get(one.output).decode("utf-8", "replace")
+        for one in passed
+        if not one.is_suite
+    }
+    suites = [one.ran - (one.failed or 0) for one in passed if one.is_suite and one.ran is not None]
+    return Shown(outputs, sum(suites) if suites else None)
+
+
+def tell(record: Record, phase: str, number: int, weighed: Weighed, measured: Measured) -> None:
+    """Write down what was found about the numbers of an attempt, if there is anything to say."""
+    if not any(one.off_pct for one in measured.numbers) and not measured.notes:
+        return
+    asks = weighed.asks if len(weighed.asks) <= _ASKED else ()
+    record.say(
+        DriftFound(
+            phase=phase,
+            number=number,
+            numbers=record.blobs.put(json.dumps(measured.numbers).encode()),
+            asks=tuple(
+                (one.item, one.actual, one.is_flagged, shortened(f"{one.words}\n{one.diff}", _WORDS))
+                for one in asks
+            ),
+            stops=tuple(shortened(one.words, _WORDS) for one in weighed.stops[:1]),
+            notes=tuple(shortened(note, _WORDS // _NOTES) for note in measured.notes),
+            far=far_off(measured.numbers),
+        ),
+        f"{phase}/{number}/drift",
+    )
+
+
+def kept_numbers(record: Record, digest: str | None) -> tuple[Number, ...]:
+    """Read back what was measured of an attempt."""
+    return () if digest is None else tuple(Number(*one) for one in json.loads(record.blobs.get(digest)))
+
+
+def agreed_to(record: Record, intent: str, numbers: Iterable[Number]) -> dict[int, Waiver]:
+    """Find the items for which a person has said yes to just this number, in whatever run."""
+    said = record.answered(
+        {
+            one.item: DriftKey(intent=intent, item=one.item, actual=one.actual).under
+            for one in numbers
+            if one.off_pct
+        }
+    )
+    return {
+        item: Waiver("the number is corrected", one.answered_by or "", (one.answered_at or "")[:10])
+        for item, one in said.items()
+        if one.answer == "yes"
+    }
+
+
+def keep_corrections(record: Record, phase: Phase, attempt: AttemptFacts) -> str | None:
+    """Keep what is to be put right when a phase lands; None when nothing is."""
+    numbers = kept_numbers(record, attempt.numbers)
+    wanted = [*corrections(numbers, agreed_to(record, phase.intent, numbers))]
+    if not wanted:
+        return None
+    on = record.at(f"{phase.id}/{attempt.number}/drift")[:10]
+    found = [Correction(one.bullet, one.actual, one.text, on) for one in wanted]
+    return record.blobs.put(json.dumps(found).encode())
+
+
+def corrected_in(record: Record, works: Sequence[Work | Landed]) -> Mapping[str, tuple[Correction, ...]]:
+    """Tell which numbers of some proven phases are to be put right, by phase."""
+    told = {
+        work.phase: record.told(PhaseProven, f"{work.phase}/proven", run=work.run).corrected for work in works
+    }
+    return {
+        phase: tuple(Correction(*one) for one in json.loads(record.blobs.get(digest)))
+        for phase, digest in told.items()
+        if digest
+    }

@@ -1,0 +1,67 @@
+"""The plan's file as a run finds it: on the target, to be committed with a landing, or in the checkout.
+
+The one rule: a file that is untracked, or that somebody is editing, is spliced where it lies and never
+committed.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from asbuilt.git import commits
+from asbuilt.git.landing.candidates import Edit
+from asbuilt.git.repository import checkouts, path_state
+from asbuilt.library.reading import read_bytes
+from asbuilt.library.writing import clear_away, replace
+from asbuilt.plan.markdown.source import digest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from asbuilt.flows.run.record import Record
+    from asbuilt.git.repository import Repository
+
+
+class Document:
+    """The plan of one run."""
+
+    def __init__(self, record: Record, repository: Repository) -> None:
+        self._record = record
+        self._run = record.run
+        self._repository = repository
+        self._file = Path(self._run.options.checkout) / Path(self._run.plan).expanduser()
+
+    def read(self) -> bytes:
+        """Return its bytes in the checkout that the run was started from."""
+        return read_bytes(self._file, name=self._run.plan)
+
+    def committed(self, at: str) -> bytes | None:
+        """Return its bytes at a commit when a change may be committed there; None when it may not."""
+        if self._state() != "clean":
+            return None
+        there = self._repository.git.said("cat-file", "blob", f"{at}:{self._run.plan}", allowed=(0, 128))
+        return None if there.code else there.out
+
+    def edit(self, after: bytes, subject: str) -> Edit:
+        """Give the commit that changes it."""
+        message = commits.message_for(subject, Asbuilt_Run=self._run.run)
+        return Edit(files={self._run.plan: after}, message=message, by=self._record.author())
+
+    def splice(self, change: Callable[[bytes], bytes]) -> None:
+        """Change it where it lies; one that is not there any more is left so."""
+        if not self._file.is_file():
+            return
+        before = self.read()
+        after = change(before)
+        if after != before:
+            replace(self._file, after, expected=digest(before))
+        # A worker killed in here leaves a hidden file: part of what stands here now, or the text before it.
+        clear_away(self._file, is_known=lambda left: after.startswith(left) or change(left) == after)
+
+    def _state(self) -> str:
+        if not self._run.is_in_repository:
+            return "untracked"
+        here = Path(self._run.options.checkout).resolve()
+        checkout = next((one for one in checkouts(self._repository) if one.path.resolve() == here), None)
+        return "missing" if checkout is None else path_state(checkout, self._run.plan)

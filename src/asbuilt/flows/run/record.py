@@ -1,0 +1,217 @@
+"""What one run has written down, and its way to write more. Every event is written once, under its key."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from msgspec.structs import replace
+
+from asbuilt.errors import NotFound
+from asbuilt.events.attempts import ChecksDone
+from asbuilt.events.phases import BaselineDone, PhaseBegun, SetupDone, TestsResolved
+from asbuilt.events.runs import RunStarted
+from asbuilt.git.commits import Person
+from asbuilt.journal import approvals, runs
+from asbuilt.journal.events import append, keyed, whole_history
+from asbuilt.lifecycle.run.causes import asks
+from asbuilt.lifecycle.run.timers import backs_off_until, reopens_at
+from asbuilt.plan.editing.edit import the_phase
+from asbuilt.plan.reader import read
+from asbuilt.proof.counts import Counts, from_output, from_report
+from asbuilt.proof.evidence import TESTS, evidence_from
+from asbuilt.proof.projects.model import Setup, names_of, suites_of
+from asbuilt.proof.projects.resolving import read_back
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from asbuilt.events.event import Entry, Event
+    from asbuilt.journal.approvals import Approval
+    from asbuilt.journal.blobs import Blobs
+    from asbuilt.journal.database.store import Session, Transactions
+    from asbuilt.journal.runs import Run
+    from asbuilt.plan.model import Phase
+    from asbuilt.ports import Result
+    from asbuilt.proof.evidence import Evidence
+    from asbuilt.proof.projects.model import Suite
+
+
+ACTOR: Final = "asbuilt"
+Prepared = TestsResolved | SetupDone | BaselineDone
+"""What is found out before the first phase."""
+_Asked = TypeVar("_Asked")
+_Kind = TypeVar("_Kind", bound="Event")
+
+
+def say(session: Session, run: Run, event: Event, key: str) -> None:
+    """Append an event of a run; its key is the run's and the step's."""
+    append(session, run.address, event, key=f"{run.run}/{key}", actor=ACTOR, run=run.run)
+
+
+def _revised(name: str, revision: int) -> str:
+    # No phase has such an id, so that no key of a phase is met.
+    return f"{name}@{revision}" if revision else name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """A run, and the journal as it sees it."""
+
+    run: Run
+    store: Transactions
+    blobs: Blobs
+    workflow: str = ""
+    """The segment that writes it, as the engine calls it."""
+
+    def say(self, event: Event, key: str) -> None:
+        """Append an event of this run."""
+        with self.store.write() as session:
+            say(session, self.run, event, key)
+
+    def hold(self) -> None:
+        """See that the run is still ours, before something outside is changed; raises if it is not."""
+        with self.store.write():
+            pass
+
+    @property
+    def revision(self) -> int:
+        """How often the settings of this run were renewed."""
+        return self.run.options.revision or 0
+
+    def prepare(self, event: Prepared, name: str) -> None:
+        """Write down what was found out by the settings of now: tests, setup, or baseline."""
+        self.say(replace(event, revision=self.revision), _revised(name, self.revision))
+
+    def prepared(self, kind: type[_Kind], name: str, *, run: str | None = None) -> _Kind:
+        """Return the newest of it, of this run or of another one of its plan."""
+        of = self.run
+        if run not in (None, of.run):
+            with self.store.read() as session:
+                of = runs.find(session, of.org, of.repo, run or "") or of
+        for revision in range(of.options.revision or 0, 0, -1):
+            found = self._found(_revised(name, revision), of.run)
+            if found is not None and isinstance(found.event, kind):
+                return found.event
+        return self.told(kind, name, run=run)
+
+    def told(self, kind: type[_Kind], key: str, *, run: str | None = None) -> _Kind:
+        """Return an event of this run, or of another one of its plan, by its key."""
+        event = self._entry(key, run or self.run.run).event
+        if isinstance(event, kind):
+            return event
+        raise LookupError(key)
+
+    def has(self, key: str) -> bool:
+        """Tell whether an event of this run was written."""
+        return self._found(key, self.run.run) is not None
+
+    def at(self, key: str) -> str:
+        """Return when an event of this run was written."""
+        return self._entry(key, self.run.run).at
+
+    def answered(self, questions: Mapping[_Asked, str]) -> dict[_Asked, Approval]:
+        """Return the newest answers to questions, by their keys `under` which any run asks them."""
+        if not questions:
+            return {}
+        org, repo = self.run.org, self.run.repo
+        with self.store.read() as session:
+            said = {
+                one: approvals.last_answered(session, org, repo, under=under)
+                for one, under in questions.items()
+            }
+        return {one: answer for one, answer in said.items() if answer is not None}
+
+    def frozen(self, phase_id: str, *, run: str | None = None) -> tuple[Phase, str]:
+        """Return a phase as it was frozen, and its exact text: implementer and verifier get the same."""
+        plan = read(self.frozen_plan(phase_id, run=run), ui_patterns=self.run.options.ui or ())
+        phase = the_phase(plan, phase_id)
+        return phase, plan.verbatim(phase).decode("utf-8", "surrogateescape")
+
+    def frozen_plan(self, phase_id: str, *, run: str | None = None) -> bytes:
+        """Return the whole plan as it was when a phase was frozen."""
+        return self.blobs.get(self.told(PhaseBegun, f"{phase_id}/begun", run=run).text)
+
+    def reopens_at(self, ended: Result, overloads: int) -> str | None:
+        """Return when an agent that was turned away is tried again, by the journal's clock; None: it was not.
+
+        It was turned away by an overload so often in a row before.
+        """
+        if ended.ending != "limited" or asks(ended.cause):
+            return None
+        with self.store.read() as session:
+            if ended.cause == "overload":
+                return backs_off_until(overloads, session.now)
+            return reopens_at(ended.resets_at, session.now)
+
+    def author(self) -> Person:
+        """Return who the outcome commits are by: git's own answer when the run began."""
+        name, email, at = self.told(RunStarted, "started").author or ("", "", self.run.at)
+        return Person(name=name, email=email, at=datetime.fromisoformat(at))
+
+    def suites(self) -> dict[str, Suite]:
+        """Return the suites by the names of their evidence; none where no test proves anything."""
+        suites = suites_of(read_back(self.prepared(TestsResolved, "tests")))
+        return dict(zip(names_of(suites), suites, strict=True))
+
+    def setup(self) -> Setup:
+        """Return how a checkout is made ready in this run."""
+        told = self.prepared(SetupDone, "setup")
+        whole = self.blobs.get(told.script).decode() if told.script else told.command
+        return Setup(whole, told.digest)
+
+    def shown(self) -> list[Evidence]:
+        """Return all evidence of this run, in order."""
+        kept = filter(None, (getattr(told, "evidence", None) for told in self._all_told()))
+        return [evidence_from(one) for digest in kept for one in json.loads(self.blobs.get(digest))]
+
+    def noticed(self, of: str) -> str | None:
+        """Return the digest of what this run has noticed of a change before, by what it depends on."""
+        checks = (told for told in self._all_told() if isinstance(told, ChecksDone))
+        return next((told.remarks for told in checks if told.inspected == of), None)
+
+    def baselines(self, tree: str, suite: str = TESTS) -> list[Counts]:
+        """Return what a suite showed of a tree that was the base of any run of this plan."""
+        with self.store.read() as session:
+            every = [one.event for one in whole_history(session, self.run.address)]
+        found = []
+        for digest in (one.evidence for one in every if isinstance(one, BaselineDone) and one.evidence):
+            # What a run of long ago has shown may have been let go.
+            with suppress(NotFound):
+                shown = map(evidence_from, json.loads(self.blobs.get(digest)))
+                found += [self.counts_of(one) for one in shown if (one.tree, one.name) == (tree, suite)]
+        return [counts for counts in found if counts is not None]
+
+    def _all_told(self) -> list[Event]:
+        with self.store.read() as session:
+            every = whole_history(session, self.run.address)
+            return [one.event for one in every if one.run == self.run.run]
+
+    def counts_of(self, tests: Evidence) -> Counts | None:
+        """Count the tests of a suite again, from what its runner wrote then."""
+        reported = from_report(self.blobs.get(tests.report)) if tests.report else None
+        return reported or from_output(self.blobs.get(tests.output).decode("utf-8", "replace"))
+
+    def baseline(self, suite: str = TESTS) -> Counts | None:
+        """Return what a suite showed on the base; None where it was not counted."""
+        kept = self.prepared(BaselineDone, "baseline").counts
+        held = None if kept is None else json.loads(self.blobs.get(kept))
+        plain = held.get(suite) if isinstance(held, dict) else held
+        if plain is None:
+            return None
+        counts = Counts(*plain)
+        failures, passed, others = map(tuple, (counts.failures, counts.passed, counts.others))
+        return counts._replace(failures=failures, passed=passed, others=others)
+
+    def _found(self, key: str, run: str) -> Entry | None:
+        with self.store.read() as session:
+            return keyed(session, self.run.address, f"{run}/{key}")
+
+    def _entry(self, key: str, run: str) -> Entry:
+        found = self._found(key, run)
+        if found is None:
+            raise LookupError(key)
+        return found

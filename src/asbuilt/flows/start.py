@@ -1,0 +1,266 @@
+"""Start a run: claim its plan, look at the repository, and write down what the run builds on.
+
+The one rule: nothing is guessed. Where the repository and the journal differ, a person is told and decides.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from asbuilt.errors import GateStopped
+from asbuilt.events.questions import RingKey
+from asbuilt.events.runs import RunStarted
+from asbuilt.flows.landing.commits import branch_of
+from asbuilt.flows.run.plan_file import Document
+from asbuilt.flows.run.record import ACTOR
+from asbuilt.git import commits
+from asbuilt.git.locks import need_writable
+from asbuilt.git.repository import checkouts_of, conflicts, leftover_stashes, operations, tip
+from asbuilt.journal import approvals, claims, runs
+from asbuilt.journal.queries.overview import events_of, facts_of
+from asbuilt.lifecycle.plan_run.decide import current
+from asbuilt.lifecycle.run.facts import Landed
+from asbuilt.lifecycle.status.standing import done_now, fold_plan
+from asbuilt.plan.model import Status
+from asbuilt.plan.reader import read
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from asbuilt.events.questions import LastingKey
+    from asbuilt.flows.run.record import Record
+    from asbuilt.git.repository import Repository
+    from asbuilt.lifecycle.run.facts import Work
+    from asbuilt.lifecycle.status.standing import Standing
+
+
+_BEGAN_ON: Final = "began-on"
+
+
+class Ground(NamedTuple):
+    """What a run builds on."""
+
+    target: str
+    """The target's tip."""
+    branch: str | None
+    """The tip of the plan's branch, if it is there."""
+    standing: Standing
+    unlanded: tuple[Work, ...]
+    """What is proven and the target does not have."""
+    there: tuple[Landed, ...]
+    """What the target has though the journal does not say so: merged by hand, or landed after its time."""
+
+
+def start(
+    record: Record, repository: Repository, *, ring: str, room: Path, pushed: str | None = None
+) -> None:
+    """Claim the plan, look at the repository, and write down what this run is.
+
+    `pushed` is the target's tip at the forge, for a run that lands there: what others, or an earlier pull
+    request, have brought is built on, though the person's own branch may not have it yet.
+
+    A run that was started before, and whose journal was put back to an earlier time since, begins where it
+    had begun: on the same commit and with the same date, so that it finds its own commits again.
+    """
+    run = record.run
+    target = _look(record, repository)
+    if pushed is not None and commits.contains(repository, pushed, target):
+        target = pushed
+    data = Document(record, repository).read()
+    plan = read(data)
+    author = commits.author_of(repository)
+    claim(record)
+    began_on = _began_on(repository, room, target)
+    ground = _ground(record, repository, began_on)
+    ours = {one.phase for one in commits.outcomes(repository, target, run.run, since=began_on)}
+    marked = [phase.id for phase in plan.phases if phase.status is Status.DONE and phase.id not in ours]
+    outline: dict[str, Any] = {
+        "phases": {phase.id: list(phase.depends_on.on) for phase in plan.phases},
+        "titles": {phase.id: phase.title for phase in plan.phases},
+        "done": sorted(done_now(ground.standing, marked)),
+        "unlanded": ground.unlanded,
+        "checked": all(phase.checks for phase in plan.phases if phase.status is not Status.DONE),
+    }
+    of = None
+    if run.options.kind == "undo":
+        of = run.options.of or ground.standing.newest
+        outline |= _undo(record, ground, of)
+    else:
+        _check_branch(record, repository, ground)
+    base = ground.unlanded[-1].commit if ground.unlanded else ground.target
+    carried = _carried(record, repository, base)
+    if carried is not None:
+        outline["carried"] = carried
+    record.say(
+        RunStarted(
+            base=base,
+            ring=ring,
+            ring_agreed=is_agreed(record, RingKey()),
+            branch_at=ground.branch,
+            of=of,
+            outline=record.blobs.put(json.dumps(outline).encode()),
+            revision=record.blobs.put(data),
+            intent=plan.intent,
+            author=(
+                author.name,
+                author.email,
+                datetime.fromisoformat(run.at).astimezone(author.at.tzinfo).isoformat(),
+            ),
+        ),
+        "started",
+    )
+
+
+def _began_on(repository: Repository, room: Path, target: str) -> str:
+    """Return the target's tip as the run has found it first, as long as the target still has it."""
+    file = room / _BEGAN_ON
+    known = file.read_text(encoding="ascii").strip() if file.is_file() else ""
+    if known and commits.contains(repository, target, known):
+        return known
+    room.mkdir(parents=True, exist_ok=True, mode=0o700)
+    fresh = room / f".{_BEGAN_ON}"
+    fresh.write_text(f"{target}\n", encoding="ascii")
+    fresh.replace(file)
+    return target
+
+
+def is_agreed(record: Record, key: LastingKey) -> bool:
+    """Tell whether a person has said yes before, in whatever run of this repository."""
+    with record.store.read() as session:
+        said = approvals.last_answered(session, record.run.org, record.run.repo, under=key.under)
+    return said is not None and said.answer == "yes"
+
+
+def _carried(record: Record, repository: Repository, base: str) -> tuple[str, str, list[str]] | None:
+    """Find the files with which the run that this one continues had come furthest in a phase.
+
+    They are taken up only where they were made: on another base they would undo what others did since.
+    """
+    run = record.run
+    with record.store.read() as session:
+        before = runs.find(session, run.org, run.repo, run.options.continues or "")
+        facts = None if before is None else facts_of(session, record.blobs, before)
+    phase = None if facts is None else current(facts)
+    if phase is None or run.options.phase not in (None, phase.id):
+        return None
+    for attempt in reversed(phase.attempts):
+        if attempt.commit and commits.read_commit(repository, attempt.commit).parents[:1] == (base,):
+            return phase.id, attempt.commit, list(attempt.failures)
+    return None
+
+
+def _look(record: Record, repository: Repository) -> str:
+    """Look at the repository; returns the target's tip."""
+    need_writable(repository)
+    target = f"refs/heads/{record.run.options.branch}"
+    for checkout in checkouts_of(repository, target):
+        found = [*operations(checkout.git_dir), *conflicts(checkout)]
+        if found:
+            raise GateStopped(
+                f"{checkout.path} is in the middle of something: {', '.join(found[:3])}",
+                why="A run starts from a state that somebody meant.",
+                next_step="`git status` there says how to finish or abort it; then run again.",
+            )
+    if leftover_stashes(repository):
+        raise GateStopped(
+            "a stash of an interrupted landing is there",
+            why="It may hold work that nobody has put back.",
+            next_step="Look at `git stash list`, take it back or drop it, then run again.",
+        )
+    base = tip(repository, target)
+    if base is None:
+        raise GateStopped(
+            f"there is no branch {record.run.options.branch}",
+            why="Nothing to build on.",
+            next_step="`git branch --list` shows them; switch to the one it is to land on, then run again.",
+        )
+    return base
+
+
+def claim(record: Record) -> None:
+    """Take the plan for this run, or say who has it."""
+    run = record.run
+    with record.store.write() as session:
+        taken = claims.acquire(
+            session,
+            run.address,
+            run=run.run,
+            mode=run.options.mode,
+            host=run.options.host,
+            actor=ACTOR,
+        )
+        if taken.answer is not claims.Answer.YOURS:
+            raise GateStopped(
+                f"{run.plan} is held by run {taken.claim.run}",
+                why="One run a plan: two would overwrite each other.",
+                next_step=f"`asbuilt stop {run.options.slug}` ends that run; then run again.",
+            )
+        runs.set_state(session, run, "running")
+
+
+def _ground(record: Record, repository: Repository, target: str) -> Ground:
+    with record.store.read() as session:
+        standing = fold_plan(events_of(session, record.blobs, record.run.address))
+    stands = {
+        (one.run, one.phase): one.commit
+        for run in sorted({work.run for work in standing.unlanded})
+        for one in commits.outcomes(repository, target, run)
+        if not one.undone
+    }
+    return Ground(
+        target=target,
+        branch=tip(repository, f"refs/heads/{branch_of(record)}"),
+        standing=standing,
+        unlanded=tuple(work for work in standing.unlanded if (work.run, work.phase) not in stands),
+        there=tuple(
+            Landed(*work, stands[work.run, work.phase])
+            for work in standing.unlanded
+            if (work.run, work.phase) in stands
+        ),
+    )
+
+
+def _check_branch(record: Record, repository: Repository, ground: Ground) -> None:
+    """Refuse to build on a branch that is not as the last run left it."""
+    branch, slug, at = branch_of(record), record.run.options.slug, ground.branch
+    if ground.unlanded:
+        last = ground.unlanded[-1].commit
+        if at == last:
+            return
+        phases = ", ".join(work.phase for work in ground.unlanded)
+        put_back = f"git branch --force {branch} {last[:12]}"
+        raise GateStopped(
+            f"{branch} {'is gone' if at is None else f'was moved to {at[:12]}'}",
+            why=f"It held what is proven and not landed: phase {phases}, at {last[:12]}.",
+            next_step=f"Put it back: {put_back}; or give that work up: asbuilt land {slug} --undo",
+        )
+    ours = {work.commit for work in ground.standing.proven}
+    if at is None or at in ours or commits.contains(repository, ground.target, at):
+        return
+    if commits.outcomes(repository, at, record.run.run, since=ground.target):
+        return
+    raise GateStopped(
+        f"there is a branch {branch}, and asbuilt did not make it",
+        why="The plan's proven phases would go there, over somebody's commits.",
+        next_step=f"Rename it: git branch --move {branch} {branch}-mine",
+    )
+
+
+def _undo(record: Record, ground: Ground, of: str | None) -> dict[str, Any]:
+    """Tell what an undo takes back: what a run has landed, and what it has proven and nobody landed."""
+    drops = [work for work in ground.unlanded if work.run == of]
+    above = ground.unlanded[-1:] if not drops else ground.unlanded[ground.unlanded.index(drops[0]) :]
+    newer = next((work for work in above if work.run != of), None)
+    if newer is not None:
+        with record.store.read() as session:
+            found = runs.find(session, record.run.org, record.run.repo, newer.run)
+        name = f"{record.run.options.slug}.{found.number if found else '?'}"
+        raise GateStopped(
+            f"run {name} has proven phase {newer.phase} since, which is not landed",
+            why="It builds on what would be taken back.",
+            next_step=f"Land it (asbuilt land {record.run.options.slug}), or undo {name} first.",
+        )
+    there = [one for one in ground.there if one.run == of]
+    return {"undoes": [*ground.standing.landed_by(of or ""), *there], "drops": drops}

@@ -1,0 +1,1 @@
+"""Plan or research a numbered task, and record its result."""

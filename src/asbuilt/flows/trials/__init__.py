@@ -1,0 +1,1 @@
+"""Try the tests themselves: on the base, on mutants, on emptied files."""

@@ -1,0 +1,62 @@
+"""The time that the trials of one phase may take, as it passes. `proof.depth` decides how much that is."""
+
+from __future__ import annotations
+
+import time
+from math import ceil, inf
+from typing import TYPE_CHECKING
+
+from asbuilt.proof.trials.depth import is_tight, may_take_s, words_for
+
+if TYPE_CHECKING:
+    from asbuilt.events.options import Depth
+    from asbuilt.proof.trials.depth import Trial
+
+
+class Allowance:
+    """What is left for trials; it counts from when it is made."""
+
+    def __init__(self, depth: Depth = "strict") -> None:
+        self.depth = depth
+        self._began = time.monotonic()
+        self._suite_s = 0.0
+        self._tests_differ = False
+        self._left_out: set[Trial] = set()
+
+    def add_suite(self, took_s: float, *, tests_differ: bool) -> None:
+        """Count a suite that has run on the phase's tree."""
+        self._suite_s += took_s
+        self._tests_differ = self._tests_differ or tests_differ
+
+    @property
+    def is_tight(self) -> bool:
+        """Whether trials run narrowly where they can."""
+        return is_tight(self.depth, self._suite_s)
+
+    def seconds(self, trial: Trial, *, is_narrow: bool = True) -> float:
+        """Return how long a trial may take that would start now; one that gets no time is left out."""
+        found = may_take_s(
+            trial,
+            self.depth,
+            self._suite_s,
+            time.monotonic() - self._began,
+            tests_differ=self._tests_differ,
+            is_narrow=is_narrow,
+        )
+        if not found:
+            self.leave_out(trial)
+        return found
+
+    def leave_out(self, trial: Trial) -> None:
+        """Note that a trial did not run to its end."""
+        self._left_out.add(trial)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Name what was left out."""
+        return words_for(self._left_out, self.depth)
+
+
+def limit_of(seconds: float) -> int | None:
+    """Return the time limit of a command; None: as usual."""
+    return None if seconds == inf else max(1, ceil(seconds))

@@ -1,0 +1,248 @@
+"""Empty product files in a copy of a tree and see whether the checks fail: only then do they run this tree.
+
+The one rule: it can take a PASS away and never gives one.
+"""
+
+from __future__ import annotations
+
+import time
+from itertools import islice
+from math import ceil, inf
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from asbuilt.flows.trials.allowance import Allowance
+from asbuilt.policy.shell.judge import argv_of
+from asbuilt.proof.trials.depth import Trial
+from asbuilt.proof.trials.emptied import emptied, listed, shown_without, sorted_out, word_of, words_for
+from asbuilt.proof.trials.mutants import is_probed, planned
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from asbuilt.flows.environments.check_environment import Rig
+    from asbuilt.flows.environments.ran import Ran
+    from asbuilt.flows.trials.suite import Trials
+    from asbuilt.proof.counts import Counts
+    from asbuilt.proof.evidence import Evidence
+    from asbuilt.proof.runners import Call
+    from asbuilt.proof.trials.emptied import Files, Shown
+    from asbuilt.proof.trials.mutants import Mutant
+
+_SINGLES: Final = 3
+"""Product files of the base that are emptied one by one or together, before all of them are."""
+_LARGE: Final = 12
+"""Product files of the base that are looked for in tests."""
+_ALL: Final = 1_000
+_MUTANTS: Final = 3
+"""Changes to new lines that are tried at most, until one is noticed."""
+_ENOUGH: Final = 2
+"""A single change that nothing notices may be one that changes nothing."""
+_SLACK_S: Final = 60
+"""A suite that takes three times its time and this long without the files does not end: it has noticed."""
+
+
+class Emptied(NamedTuple):
+    """What came of it: nothing where there was no file to empty."""
+
+    shown: Shown | None
+    notes: tuple[str, ...]
+    why: str = ""
+    files: tuple[str, ...] = ()
+    """Those that no check missed."""
+    own: tuple[str, ...] = ()
+    """Those that the phase's own tests did not miss, though they name what it adds."""
+    is_known: bool = True
+    """False: there was no time to find it out."""
+
+
+class Survivors(NamedTuple):
+    """Changes to new lines that nothing noticed, or not the phase's own tests, which name what it adds."""
+
+    everywhere: tuple[Mutant, ...] = ()
+    own: tuple[Mutant, ...] = ()
+
+
+class Tested(NamedTuple):
+    """A suite that ran on the tree and passed."""
+
+    trials: Trials
+    ran: Ran
+    counts: Counts | None
+    """None: its exit code is all that it shows."""
+
+
+class Emptying:
+    """The probe of one tree whose suites, and checks, pass."""
+
+    def __init__(self, rig: Rig, suites: Sequence[Tested], allowance: Allowance | None = None) -> None:
+        self._rig = rig
+        self._suites = suites
+        self._allowance = allowance or Allowance()
+        self._took_s = sum(one.ran.ended.duration_s for one in suites)
+        self._limit_s = ceil(3 * self._took_s) + _SLACK_S
+
+    def phase(self, checks: Sequence[str]) -> Emptied:
+        """Empty all product files that the phase has changed."""
+        files = self._files()
+        beside = (f"not run by any check: {listed(files.others)}",) if files.others else ()
+        empty = self._emptied(files)
+        if not empty:
+            return Emptied(None, ("no product file to empty: the phase changes none", *beside))
+        left_s = self._allowance.seconds(Trial.EMPTIED)
+        shown = self._without(empty, checks, time.monotonic() + left_s) if left_s else None
+        if shown is None:
+            self._allowance.leave_out(Trial.EMPTIED)
+            return Emptied(None, beside, is_known=False)
+        if shown == "green":
+            return Emptied("green", beside, words_for("green", [*empty]), tuple(empty))
+        own = tuple(empty) if self._own_tests_pass(empty) else ()
+        return Emptied(shown, (words_for(shown, [*empty]), *beside), own=own)
+
+    def _own_tests_pass(self, empty: Mapping[str, bytes]) -> bool:
+        """Tell whether the phase's own tests, which name what it adds, pass without its product files."""
+        suite = self._suites[0]
+        trials = suite.trials
+        if suite.ran.ended.exit_code != 0 or not trials.tests_name(trials.trees.read(is_probed), suite.ran):
+            return False
+        call = trials.own_tests(suite.ran)
+        return call is not None and not self._fails(suite, call, empty, inf)
+
+    def _files(self) -> Files:
+        runners = [one.trials.runner(one.ran) for one in self._suites]
+        return sorted_out(self._suites[0].trials.trees.changed, runners)
+
+    def _emptied(self, files: Files) -> dict[str, bytes]:
+        """Give what is left of the phase's product files when they are emptied."""
+        found = self._suites[0].trials.trees.read(frozenset(files.product).__contains__)
+        return {path: left for path, (_, now) in found.items() if (left := emptied(path, now)) is not None}
+
+    def survivors(self, checks: Sequence[str]) -> Survivors:
+        """Change new lines one after the other until the phase's own tests notice, or another check.
+
+        Empty where they did, or where too few were tried before the time was over.
+        """
+        suite = self._suites[0]
+        trials, tree = suite.trials, suite.ran.tree
+        sources = trials.trees.read(is_probed)
+        own = trials.own_tests(suite.ran) if trials.tests_name(sources, suite.ran) else None
+        unnoticed: list[Mutant] = []
+        elsewhere = False
+        mutants = planned(sources, tree)[:_MUTANTS]
+        left_s = self._allowance.seconds(Trial.SURVIVORS) if len(mutants) >= _ENOUGH else 0.0
+        until = time.monotonic() + left_s
+        for mutant in mutants if left_s else ():
+            changed = {mutant.path: mutant.applied(sources[mutant.path][1])}
+            if own is not None and self._fails(suite, own, changed, until):
+                return Survivors()
+            shown = self._without(changed, checks, until)
+            if shown is None:
+                self._allowance.leave_out(Trial.SURVIVORS)
+                break
+            if shown != "green" and own is None:
+                return Survivors()
+            elsewhere = elsewhere or shown != "green"
+            unnoticed.append(mutant)
+        if len(unnoticed) < _ENOUGH:
+            return Survivors()
+        return Survivors(own=tuple(unnoticed)) if elsewhere else Survivors(tuple(unnoticed))
+
+    def _fails(self, suite: Tested, call: Call, changed: Mapping[str, bytes], until: float) -> bool:
+        limit_s = self._limit(until)
+        if limit_s is None:
+            return False
+        over = {**suite.trials.over_tests, **changed}
+        ran = self._rig.run(
+            suite.ran.tree,
+            suite.ran.command,
+            over=over,
+            call=call,
+            limit_s=limit_s,
+            folder=suite.trials.folder,
+        )
+        return ran.ended.exit_code != 0
+
+    def base(self) -> Emptied:
+        """Empty a product file of the base that tests mention, then three, then all, until a check fails."""
+        trials, ran = self._suites[0].trials, self._suites[0].ran
+        files = [*trials.product_files(ran)]
+        large = (path for path in files[:_LARGE] if trials.mentioning([word_of(path)], ran))
+        first = [*islice(large, _SINGLES)] or files[:_SINGLES]
+        tried: list[str] = []
+        for group in (first[:1], first, files[:_ALL]):
+            empty = trials.trees.emptied(group)
+            if not empty or [*empty] == tried:
+                continue
+            tried = [*empty]
+            shown = self._without(empty, ())
+            if shown is not None and shown != "green":
+                return Emptied(shown, (words_for(shown, tried),))
+        if not tried:
+            return Emptied(None, ("no product file to empty: the base has none that its suite runs",))
+        return Emptied("green", (), words_for("green", tried))
+
+    def singles(self, checks: Sequence[str]) -> tuple[str, ...]:
+        """Name the files that no check misses when they alone are emptied, as far as there is time for it."""
+        empty = self._emptied(self._files())
+        left_s = self._allowance.seconds(Trial.SINGLES) if len(empty) > 1 else 0.0
+        if not left_s:
+            return ()
+        until = time.monotonic() + left_s
+        each = ((path, self._without({path: left}, checks, until)) for path, left in sorted(empty.items()))
+        return tuple(path for path, shown in each if shown == "green")
+
+    def _without(self, empty: Mapping[str, bytes], checks: Sequence[str], until: float = inf) -> Shown | None:
+        """Run what may fail soonest first: tests that mention the files, the suite, the plan's checks.
+
+        None: the time was over before it was known.
+        """
+        for suite in self._suites:
+            shown = self._suite_without(suite, empty, until)
+            if shown != "green":
+                return shown
+        trials, tree = self._suites[0].trials, self._suites[0].ran.tree
+        commands = {argv_of(suite.ran.command) for suite in self._suites if not suite.trials.folder}
+        for check in (check for check in checks if argv_of(check) not in commands):
+            over = {**trials.over_checks, **empty}
+            if (limit_s := self._limit(until)) is None:
+                return None
+            if self._rig.run(tree, check, over=over, limit_s=limit_s).ended.exit_code != 0:
+                return "tested"
+        return "green"
+
+    def _suite_without(self, suite: Tested, empty: Mapping[str, bytes], until: float) -> Shown | None:
+        trials, ran, counts = suite
+        over = {**trials.over_tests, **empty}
+        for call, whole in ((trials.near([*empty], ran), False), (trials.whole(ran), True)):
+            if call is None:
+                continue
+            if (limit_s := self._limit(until)) is None:
+                return None
+            now = self._rig.run(
+                ran.tree, ran.command, over=over, call=call, limit_s=limit_s, folder=trials.folder
+            )
+            code = now.ended.exit_code
+            if code is None and time.monotonic() >= until:
+                return None
+            if not whole and counts is not None and (now.counts is None or not now.counts.ran):
+                continue
+            was_green = ran.ended.exit_code == 0
+            shown = shown_without(code, now.counts, counts, was_green=was_green, whole=whole)
+            if shown != "green":
+                return shown
+        return "green"
+
+    def _limit(self, until: float) -> int | None:
+        left_s = until - time.monotonic()
+        return ceil(min(left_s, self._limit_s)) if left_s > 0 else None
+
+
+def held_to(shown: Evidence, probed: Emptied, *, runs_this_tree: bool = False) -> Evidence:
+    """Take a PASS away that stands without the product files; a person is asked where it is only a gap."""
+    emptied = probed.shown or ("none" if probed.is_known else "not run")
+    unseen = (*shown.unseen, *(f"{path}: no check runs this file" for path in probed.files))
+    shown = shown._replace(emptied=emptied, notes=(*shown.notes, *probed.notes), unseen=unseen)
+    if probed.shown != "green":
+        return shown._replace(unnoticed_by_own=tuple(f"{path}: nothing left in it" for path in probed.own))
+    if runs_this_tree:
+        return shown._replace(unnoticed=tuple(f"{path}: nothing left in it" for path in probed.files))
+    return shown._replace(outcome="INDETERMINATE", why=probed.why)

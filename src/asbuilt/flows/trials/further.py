@@ -1,0 +1,116 @@
+"""Try a proof further whose suites and checks pass: without its product files, on its base, with other lines.
+
+Rule: the trials come in the order of what they tell, so that those that have no time left tell the least.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.flows.trials.emptied import Emptying, held_to
+from asbuilt.flows.trials.mutants import lines_not_run, probe
+from asbuilt.proof.evidence import IDLE, SETUP, overall
+from asbuilt.proof.trials.depth import Trial
+from asbuilt.proof.trials.emptied import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from asbuilt.flows.environments.check_environment import Rig
+    from asbuilt.flows.run.record import Record
+    from asbuilt.flows.trials.allowance import Allowance
+    from asbuilt.flows.trials.emptied import Emptied, Tested
+    from asbuilt.proof.evidence import Evidence
+
+_CHEAP_S: Final = 30.0
+"""A check that takes longer is not run on the base again."""
+
+
+class Further:
+    """The trials of one phase; `tried` are the suites that ran for it just now."""
+
+    def __init__(self, record: Record, rig: Rig, tried: Sequence[Tested], allowance: Allowance) -> None:
+        self._record = record
+        self._rig = rig
+        self._tried = tried
+        self._allowance = allowance
+
+    def held(
+        self, shown: Sequence[Evidence], checks: Sequence[str], *, base: str, start: str
+    ) -> list[Evidence]:
+        """Hold evidence to every trial that there is time for; `base` is the phase's, `start` the run's."""
+        emptying = Emptying(self._rig, self._tried, self._allowance)
+        found = emptying.phase(checks) if self._tried else None
+        if found is not None:
+            shown = [self._emptied(one, found, start) if _is_fresh(one) else one for one in shown]
+        if overall(one.outcome for one in shown) != "PASS":
+            return [*shown]
+        shown = [self._before(one, base) for one in shown]
+        if found is None:
+            return shown
+        suites = iter(self._tried)
+        shown = [self._probed(one, next(suites)) if _is_fresh(one) else one for one in shown]
+        if not any(one.noticed or one.unnoticed or one.unnoticed_by_own for one in shown):
+            survived, own = emptying.survivors(checks)
+            told = shown[0]._replace(
+                unnoticed=tuple(one.words for one in survived),
+                unnoticed_by_own=tuple(one.words for one in own),
+            )
+            shown = [told, *shown[1:]]
+        alone = emptying.singles(checks) if found.shown in ("tested", "built") else ()
+        unrun = (f"no check runs this file: {', '.join(alone)}",) if alone else ()
+        first = next(at for at, one in enumerate(shown) if _is_fresh(one))
+        shown[first] = shown[first]._replace(
+            notes=(*shown[first].notes, *unrun, *self._allowance.notes),
+            unseen=(*shown[first].unseen, *(f"{path}: no check runs this file" for path in alone)),
+        )
+        return shown
+
+    def _emptied(self, suite: Evidence, probed: Emptied, start: str) -> Evidence:
+        """Hold a suite to the probe; it runs this tree where it missed files of the base in this setup."""
+        before = (one for one in self._record.shown() if one.tree == start and one.name == suite.name)
+        is_ours = any(one.setup == suite.setup and one.emptied in ("tested", "built") for one in before)
+        return held_to(suite, probed, runs_this_tree=is_ours)
+
+    def _before(self, check: Evidence, base: str) -> Evidence:
+        """Find what a phase's own check does on its base: one that passes there proves nothing."""
+        if check.is_suite or check.name == SETUP:
+            return check
+        code = self._code_before(check, base)
+        if code is None:
+            return check
+        if code != 0:
+            return check._replace(before="fails")
+        return check._replace(before="passes", notes=(*check.notes, IDLE))
+
+    def _code_before(self, check: Evidence, base: str) -> int | None:
+        """Return its exit code there, as it was shown before or, where that is cheap, from a run."""
+        same = (check.argv, base, check.setup)
+        for one in self._record.shown():
+            if (one.argv, one.tree, one.setup) == same and not one.folder and not one.put_back:
+                return one.exit_code
+        if check.duration_s > _CHEAP_S:
+            return None
+        left_s = self._allowance.seconds(Trial.OWN_CHECKS)
+        if check.duration_s > left_s:
+            self._allowance.leave_out(Trial.OWN_CHECKS)
+            return None
+        code = self._rig.run(base, check.name).ended.exit_code
+        return 1 if code is None else code
+
+    def _probed(self, shown: Evidence, suite: Tested) -> Evidence:
+        if suite.counts is None or not self._record.run.options.probe:
+            return shown
+        unrun = lines_not_run(self._rig, suite.trials, suite.ran, self._allowance)
+        told = (f"new lines that no test near them runs: {listed(unrun)}",) if unrun else ()
+        probed = probe(self._rig, suite.trials, suite.ran, self._allowance)
+        unseen = (*(f"{one}: no test near them runs these lines" for one in unrun), *probed.unnoticed)
+        return shown._replace(
+            noticed=probed.noticed,
+            notes=(*shown.notes, *told, *probed.notes),
+            unseen=(*shown.unseen, *unseen),
+        )
+
+
+def _is_fresh(one: Evidence) -> bool:
+    return one.folder is not None and not one.reused

@@ -1,0 +1,213 @@
+"""Run the base's tests, helpers, data and runner settings on the new code, and find what became of each test.
+
+The one rule: it reports facts; `proof.old_tests` decides what follows from them.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from asbuilt.flows.trials.allowance import limit_of
+from asbuilt.proof.counts import failures_in
+from asbuilt.proof.excerpt import last_lines
+from asbuilt.proof.suites.places import language_of
+from asbuilt.proof.trials.depth import Trial
+from asbuilt.proof.trials.old_tests import (
+    Helper,
+    OldTest,
+    how_it_failed,
+    said_of,
+    states_in,
+    values_in,
+    words_for,
+)
+from asbuilt.proof.trials.test_text import blocks, differing_lines, is_same_but_for_names, like, own_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from asbuilt.flows.environments.check_environment import Rig
+    from asbuilt.flows.environments.ran import Ran
+    from asbuilt.flows.trials.allowance import Allowance
+    from asbuilt.flows.trials.suite import Trials
+    from asbuilt.proof.counts import Counts
+    from asbuilt.proof.trials.old_tests import Then
+
+_WORDS: Final = re.compile(r"\w+")
+_MOST: Final = 500
+_LAST: Final = 40
+_ROW: Final = 2
+"""So many values in new lines are no chance."""
+
+
+class Olds(NamedTuple):
+    """What came of it: an empty state where nothing among tests differs."""
+
+    state: str = ""
+    tests: tuple[OldTest, ...] = ()
+    note: str = ""
+
+
+def run_old_tests(rig: Rig, trials: Trials, ran: Ran, base: Counts | None, allowance: Allowance) -> Olds:
+    """Run the base's tests on the new code where tests, helpers or runner settings differ."""
+    over = trials.of_base(ran)
+    call, is_narrow = trials.old_call(ran, over, may_share=allowance.is_tight)
+    if not over or (is_narrow and call is None):
+        return Olds()
+    left_s = allowance.seconds(Trial.OLD_TESTS, is_narrow=is_narrow)
+    if not left_s:
+        return Olds()
+    run = partial(rig.run, ran.tree, ran.command, over=over, folder=trials.folder, limit_s=limit_of(left_s))
+    old = run(call=call)
+    if call is not None and ran.counts is not None and not (old.counts and old.counts.ran):
+        # Files that are built first cannot be run by their names.
+        old, is_narrow = run(), False
+    if old.cut_off is not None:
+        return Olds("not loaded", (), f"the base's tests on the new code: the run was {old.cut_off}")
+    if ran.counts is None:
+        is_green = old.ended.exit_code == 0
+        note = f"the base's tests on the new code: exit {old.ended.exit_code}"
+        return Olds("green" if is_green else "not loaded", (), note)
+    tests = _Reading(trials, ran, old, over, base).tests(is_narrow=is_narrow)
+    loaded = old.counts is not None and old.counts.ran > 0
+    red = any(one.then in ("red", "helper") for one in tests)
+    failed = (old.counts.failed if old.counts else 0) - (base.failed if base else 0)
+    clean = loaded and all(one.then == "passed" for one in tests) and (failed <= 0 or bool(tests))
+    state = "red" if red else "green" if clean else "not loaded"
+    worst = sorted(tests, key=lambda one: (one.then, one.now) == ("passed", "passed"))
+    return Olds(state, tuple(worst[:_MOST]), words_for(tests, is_loaded=loaded))
+
+
+class _Reading:
+    """What two runs say of the tests of the base, with the texts that differ."""
+
+    def __init__(
+        self, trials: Trials, ran: Ran, old: Ran, over: Mapping[str, bytes | None], base: Counts | None
+    ) -> None:
+        self._trials, self._ran = trials, ran
+        self._now, self._old, self._base = ran.counts, old.counts, base
+        self._now_states, self._old_states = states_in(ran.counts), states_in(old.counts)
+        self._output = old.ended.output
+        self._report = failures_in(old.report) if old.report else {}
+        self._before = {
+            path: content.decode("utf-8", "replace") for path, content in over.items() if content is not None
+        }
+        self._after = {path: trials.trees.text_now(path) for path in over}
+        self._helpers = {
+            path: Helper(text, self._after[path]) for path, text in self._before.items() if language_of(path)
+        }
+        self._known = {*_WORDS.findall("\n".join(self._before.values()))}
+
+    def tests(self, *, is_narrow: bool) -> list[OldTest]:
+        """List the tests of the base that differ, do not pass, or are not there any more."""
+        passed = dict.fromkeys(name.partition("[")[0] for name in (self._base.passed if self._base else ()))
+        if self._base and not passed:
+            # The runner names only failures: what did not fail on the base passed there.
+            failed = self._old.failures if self._old else ()
+            passed = dict.fromkeys(name for name in failed if name not in self._base.failures)
+        found = [self._one(name, is_narrow=is_narrow) for name in passed]
+        return self._paired([one for one in found if one is not None])
+
+    def _one(self, name: str, *, is_narrow: bool) -> OldTest | None:
+        then, now = self._old_states.get(name), self._now_states.get(name)
+        if now is None and self._now and not self._now.passed:
+            now = "passed"
+        touched = self._is_touched(own_name(name))
+        # New failures of the suite are reported as such.
+        if now == "failed" or (is_narrow and then is None and not touched):
+            return None
+        if (then, now) == ("passed", "passed") and not touched:
+            return None
+        path = self._path(own_name(name))
+        message, body = self._said(name) if then == "failed" else ("", "")
+        how: Then = "passed" if then == "passed" else "load"
+        if then == "failed":
+            # What a test asserts itself is not its helper's.
+            others = {held: helper for held, helper in self._helpers.items() if held != path}
+            how = how_it_failed(message, body, others)
+        return OldTest(name, now or "absent", how, path, said_of(message, own_name(name)))
+
+    def _said(self, name: str) -> tuple[str, str]:
+        reported = (self._report[one] for one in self._report if one.partition("[")[0] == name)
+        found = next(reported, None)
+        if found is not None:
+            return found
+        others = [own_name(one) for one in (self._old.failures if self._old else ()) if one != name]
+        text = self._output.decode("utf-8", "replace")
+        part = _part_about(text, own_name(name), others) or "\n".join(last_lines(self._output, _LAST))
+        return part, part
+
+    def _is_touched(self, own: str) -> bool:
+        if any(path.endswith(f"/{own}") or path == own for path in self._before):
+            return True
+        words = _WORDS.findall(own)
+        is_known = bool(words) and {*words} <= self._known
+        return is_known and any(own in text for text in self._before.values())
+
+    def _path(self, own: str) -> str:
+        """Find the file of a test: among those that differ, else in the tree."""
+        holding = (
+            path for path, text in self._before.items() if own in text or f"/{path}".endswith(f"/{own}")
+        )
+        found = next(holding, "")
+        return found or next(iter(self._trials.mentioning([own], self._ran)), own)
+
+    def _paired(self, olds: Sequence[OldTest]) -> list[OldTest]:
+        """Add the lines that differ, and for each test that is gone the one that took its place."""
+        # Both sides are cut at the same names: a test that failed before ends the text of another, too.
+        counts = [one for one in (self._base, self._now) if one]
+        names = {own_name(name) for one in counts for name in (*one.passed, *one.failures, *one.others)}
+        names |= {own_name(one.name) for one in olds}
+        before = {path: blocks(text, names, path) for path, text in self._before.items()}
+        after = {path: blocks(text, names, path) for path, text in self._after.items()}
+        known = {text for parts in before.values() for text in parts.values()}
+        fresh = {own: text for parts in after.values() for own, text in parts.items() if text not in known}
+        moved = {own for parts in after.values() for own in parts}
+        return [self._with_texts(one, before, after, fresh, moved) for one in olds]
+
+    def _with_texts(
+        self,
+        one: OldTest,
+        before: Mapping[str, Mapping[str, str]],
+        after: Mapping[str, Mapping[str, str]],
+        fresh: Mapping[str, str],
+        moved: set[str],
+    ) -> OldTest:
+        own = own_name(one.name)
+        text = before.get(one.path, {}).get(own, "")
+        other = (
+            own if one.now != "absent" or own in moved else like(text, fresh, own) or self._tabled(text, own)
+        )
+        now = next((parts[other] for parts in after.values() if other in parts), "")
+        was, became = differing_lines(text, now)
+        same = bool(text) and is_same_but_for_names(text, now)
+        return one._replace(was=was, became=became, like="" if one.now != "absent" else other, renamed=same)
+
+    def _tabled(self, text: str, own: str) -> str:
+        """Name the file whose new lines have all values of a test that is gone: it is a row of a table."""
+        values = values_in(text.replace(own, ""))
+        for path, now in self._after.items():
+            _, added = differing_lines(self._before.get(path, ""), now)
+            if len(values) >= _ROW and values <= values_in(added):
+                return path
+        return ""
+
+
+def _part_about(text: str, own: str, others: Sequence[str]) -> str:
+    """Cut what was printed about one failed test: from the lines with its name to those with another's."""
+    lines = text.splitlines()
+    mark = re.compile(rf"(?<!\w){re.escape(own)}(?!\w)")
+    stop = re.compile("|".join(rf"(?<!\w){re.escape(other)}(?!\w)" for other in others)) if others else None
+    found: list[str] = []
+    inside = 0
+    for line in lines:
+        if mark.search(line):
+            inside = _LAST
+        elif stop is not None and stop.search(line):
+            inside = 0
+        if inside:
+            found.append(line)
+            inside -= 1
+    return "\n".join(found)

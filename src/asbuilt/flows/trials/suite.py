@@ -1,0 +1,350 @@
+"""Try the test run itself: canaries beside the tests, the phase's tests on its base, runner files put back.
+
+The one rule: a trial can only take a PASS away; the suite's own outcome is never made better by one.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+import secrets
+import sys
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from asbuilt.flows.environments.trees import Trees
+from asbuilt.flows.trials.allowance import limit_of
+from asbuilt.policy.shell.judge import argv_of
+from asbuilt.proof.change.infrastructure import is_cache
+from asbuilt.proof.projects.index import below, is_within
+from asbuilt.proof.runners import Call, failing_fast, narrowed, only, real_argv, reporting, runner_of
+from asbuilt.proof.suites.places import Role, is_in_tests, is_test_code, role_of
+from asbuilt.proof.trials.canaries import Canary, Sung, canaries, heard, is_test_file, no_canary
+from asbuilt.proof.trials.depth import Trial
+from asbuilt.proof.trials.emptied import sorted_out, word_of
+from asbuilt.proof.trials.new_tests import Compared, added_names, compared, names_any, without_checks
+from asbuilt.proof.trials.old_tests import with_old_inline
+from asbuilt.proof.trials.origins import names_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from asbuilt.flows.environments.check_environment import Rig
+    from asbuilt.flows.environments.ran import Ran
+    from asbuilt.flows.trials.allowance import Allowance
+    from asbuilt.git.repository import Repository
+    from asbuilt.proof.counts import Counts
+    from asbuilt.proof.runners import Runner
+
+_AMONG_TESTS: Final = (Role.TEST, Role.AROUND, Role.DATA, Role.GOLDEN)
+_ALONE: Final = ("node", "vitest", "jest", "ava", "tap", "go")
+"""Runners that have a process for each file or package: one cannot change what another does."""
+_AMONG: Final = ("*test*", "*Test*", "*spec*")
+"""Where files are looked for that mention a product file."""
+_NEAR: Final = 30
+"""Test files that are run before the whole suite is."""
+
+
+class Order(NamedTuple):
+    """What a tree is proven against: the tree it began from, and the phase's frozen text."""
+
+    base: str
+    text: str
+    compared: bool = False
+    """True: the tests that differ were compared one by one, so that fewer of them may be right."""
+
+
+class Trials:
+    """The trials of one tree in one rig."""
+
+    def __init__(
+        self,
+        rig: Rig,
+        repository: Repository,
+        tree: str,
+        order: Order | None,
+        *,
+        command: str = "",
+        folder: str = "",
+    ) -> None:
+        """Take what is tried; `command` starts the tests, and `folder` is where."""
+        self._rig = rig
+        self._tree = tree
+        self._order = order
+        self.trees = Trees(repository, order.base if order else "", tree)
+        self.put_back = self.trees.restored(command, order.text if order else "")
+        self.folder = folder
+
+    def within(self, folder: str) -> Trials:
+        """Return the same trials for the suite of a folder."""
+        inside = copy.copy(self)
+        inside.folder = folder
+        return inside
+
+    @property
+    def over_tests(self) -> dict[str, bytes | None]:
+        """What lies over the tree when the tests run."""
+        return {one.path: one.content for one in self.put_back}
+
+    @property
+    def over_checks(self) -> dict[str, bytes | None]:
+        """What lies over the tree when a phase's own check runs: it may be about a new recipe."""
+        return {one.path: one.content for one in self.put_back if not one.is_recipe}
+
+    @property
+    def without_caches(self) -> dict[str, bytes | None]:
+        """What lies over the tree in any case: what programs have left for their next run is not there."""
+        return {one.path: one.content for one in self.put_back if is_cache(one.path)}
+
+    @property
+    def base(self) -> str:
+        """The tree that the phase began from; empty where there is no phase."""
+        return self._order.base if self._order else ""
+
+    def may_shrink(self, suite: Ran, baseline: Counts | None) -> bool:
+        """Tell whether fewer tests are accounted for: some differ, and each is followed by name or demand."""
+        followed = bool(baseline and baseline.passed and suite.counts and suite.counts.passed)
+        is_known = self._order is not None and (self._order.compared or followed)
+        return is_known and bool(self.changed_held(suite))
+
+    def changed_held(self, suite: Ran) -> dict[str, str]:
+        """Give those of the files among tests that differ and were there before, with what they held."""
+        before = self._inside(self.trees.before)
+        held = [path for path in self.changed_around(suite) if path in before]
+        return {path: self.trees.text(before[path]) for path in held}
+
+    def changed_tests(self, suite: Ran) -> list[str]:
+        """List the test files that the phase has added, changed or removed."""
+        runner = runner_of(*self._argv(suite))
+        return sorted(path for path in self._mine if runner is not None and is_test_file(runner, path))
+
+    def changed_around(self, suite: Ran) -> list[str]:
+        """List these, and what else is among tests, by their paths in the suite's folder."""
+        among = {path for path in self._mine if role_of(path) in _AMONG_TESTS or self.trees.is_helper(path)}
+        return sorted(self._inside(dict.fromkeys({*self.changed_tests(suite), *among}, "")))
+
+    def of_base(self, suite: Ran) -> dict[str, bytes | None]:
+        """Give what lies over the tree when the base's tests run on it: all that is among tests as it was.
+
+        Empty where nothing among tests, and nothing that tells the runner how to test, differs.
+        """
+        if self._order is None:
+            return {}
+        before = self.trees.before
+        around = {below(self.folder, path) for path in self.changed_around(suite)}
+        told = {one.path: one.content for one in self.trees.restored(suite.command, "")}
+        for path in sorted(around):
+            then = self.trees.content(before[path]) if path in before else None
+            if not path.endswith(".rs") or is_in_tests(path):
+                told[path] = then
+            elif then is not None and (old := with_old_inline(then, self.trees.text_now(path).encode())):
+                told[path] = old
+        return told
+
+    def old_call(
+        self, suite: Ran, over: Mapping[str, bytes | None], *, may_share: bool = False
+    ) -> tuple[Call | None, bool]:
+        """Give the call that runs the base's tests, and whether it is narrowed to the files that differ.
+
+        Only where no helper or setting differs, and each file or package is a process of its own. Where files
+        `may_share` one, those that mention the phase's product files run too: another may mend it.
+        """
+        argv, output = self._argv(suite)
+        runner = runner_of(argv, output)
+        if runner is None or not (runner in _ALONE or may_share):
+            return None, False
+        alone = all(is_test_file(runner, path) or role_of(path) is Role.TEST for path in over)
+        there = [path for path, content in over.items() if content is not None or runner == "go"]
+        if runner not in _ALONE:
+            there += [path for path in self._near_work(runner, suite) or () if path not in over]
+        call = self._only(runner, argv, there) if alone and there else None
+        return (call, True) if call else (None, alone and not there)
+
+    def held_around(self, suite: Ran) -> dict[str, str]:
+        """Give all files among tests that differ, with what they held: nothing for new ones."""
+        return dict.fromkeys(self.changed_around(suite), "") | self.changed_held(suite)
+
+    def changed_inline(self, suite: Ran) -> dict[str, str]:
+        """Give the product files that differ and may hold tests, with what they held: Rust's unit tests."""
+        before = self.trees.before
+        is_rust = runner_of(*self._argv(suite)) in ("cargo", "nextest")
+        held = [path for path in self._mine if is_rust and path.endswith(".rs") and path in before]
+        return self._inside({path: self.trees.text(before[path]) for path in held})
+
+    def sing(self, suite: Ran, *, is_tight: bool = False) -> Sung:
+        """Run the canaries alone, with everything that the suite loads and nothing else that it runs.
+
+        Where time is tight, pytest loads only the tests that mention the phase's work, if all of it is.
+        """
+        argv, output = self._argv(suite)
+        runner = runner_of(argv, output)
+        if runner is None:
+            return Sung("", None, "no canary: the runner is not known")
+        files = {path: file for path, file in self.trees.now.items() if is_within(path, self.folder)}
+        changed = [path for path in self.changed_tests(suite) if self.trees.there[path]]
+        canary = _new()
+        made = canaries(runner, files, lambda path: self.trees.text(files[path]), canary, changed)
+        also = [path.rpartition("/")[2].removesuffix(".py") for path in changed]
+        near = self._near_work(runner, suite) if is_tight and runner == "pytest" else None
+        alone = self._only(runner, argv, [*made, *changed, *near]) if near is not None else None
+        call = narrowed(runner, alone.argv if alone else argv, canary.word, self._rig.report, also)
+        if call is None or not made:
+            return Sung("", None, no_canary(runner, can_narrow=call is not None))
+        ran = self._rig.run(
+            self._tree, suite.command, over={**self.over_tests, **made}, call=call, folder=self.folder
+        )
+        found = heard(canary, len(made), ran.ended.exit_code, ran.counts)
+        return Sung(canary.name, found, f"canaries ({runner}): {found.why}")
+
+    def compare(self, suite: Ran, counts: Counts, allowance: Allowance) -> Compared:
+        """Run the phase's new and changed tests on its base, with only what is among tests laid over it."""
+        if self._order is None:
+            return Compared()
+        runner, files = self.runner(suite), self.trees.now
+        tests = [path for path in self.changed_tests(suite) if self.trees.there[path]]
+        if runner is None or not tests:
+            return Compared(note="" if runner else "not tried on the base: the runner is not known")
+        call = self.own_tests(suite)
+        if call is None:
+            return Compared(note=f"not tried on the base: {runner} cannot be told to run only some files")
+        around = (below(self.folder, path) for path in self.changed_around(suite))
+        over = {path: self.trees.content(files[path]) for path in around if path in files}
+        base, folder, left_s = self._order.base, self.folder, allowance.seconds(Trial.NEW_TESTS)
+        if not left_s:
+            return Compared()
+        ran = self._rig.run(
+            base, suite.command, over=over, call=call, folder=folder, limit_s=limit_of(left_s)
+        )
+        if ran.ended.exit_code is not None:
+            return compared(ran.counts, counts, tests)
+        allowance.leave_out(Trial.NEW_TESTS)
+        return Compared()
+
+    def without_checks(self, counts: Counts, base: Counts | None) -> tuple[tuple[str, str], ...]:
+        """Return the tests that the phase adds and in whose text nothing is checked."""
+        if self._order is None or base is None:
+            return ()
+        before, known = self.trees.before, {*base.ran_names}
+        tests = [path for path in self._mine if self.trees.there[path] and is_test_code(path)]
+        new = [one for one in counts.passed if one not in known]
+        if not counts.passed:
+            # The runner does not name what passes: each new file is one test.
+            tests = [path for path in tests if path not in before]
+            new = [path.rpartition("/")[2] for path in tests]
+        return without_checks({path: self.trees.text_now(path) for path in tests}, new)
+
+    def tests_name(self, sources: Mapping[str, tuple[bytes, bytes]], suite: Ran) -> bool:
+        """Tell whether the phase's new and changed tests name a function or class that it adds."""
+        tests = [path for path in self.changed_tests(suite) if self.trees.there[path]]
+        return names_any(added_names(sources), map(self.trees.text_now, tests))
+
+    def own_tests(self, suite: Ran) -> Call | None:
+        """Give the call that runs only the phase's new and changed tests; None where there are none."""
+        argv, runner = self._argv(suite)[0], self.runner(suite)
+        tests = [path for path in self.changed_tests(suite) if self.trees.there[path]]
+        return self._only(runner, argv, tests) if runner is not None and tests else None
+
+    def runner(self, suite: Ran) -> Runner | None:
+        """Name the runner of the suite, where it is known."""
+        return runner_of(*self._argv(suite))
+
+    def product_files(self, suite: Ran) -> list[str]:
+        """List the files of the tree that the suite's runner could run, the largest first."""
+        mine = [path for path in self.trees.now if is_within(path, self.folder)]
+        found = sorted_out(mine, (self.runner(suite),)).product
+        return self.trees.largest_first(found)
+
+    def mentioning(self, words: Sequence[str], suite: Ran) -> list[str]:
+        """List the test files in which one of the words is."""
+        runner = self.runner(suite)
+        found = self.trees.mentioning(words, _AMONG)
+        mine = (path for path in found if is_within(path, self.folder))
+        return [path for path in mine if runner is not None and is_test_file(runner, path)]
+
+    def near(self, paths: Sequence[str], suite: Ran) -> Call | None:
+        """Give the call that runs the changed tests and those that mention some files, until one fails."""
+        argv, runner = self._argv(suite)[0], self.runner(suite)
+        mine = [path for path in self.changed_tests(suite) if self.trees.there[path]]
+        tests = [*dict.fromkeys((*mine, *self.mentioning([*map(word_of, paths)], suite)))][:_NEAR]
+        call = self._only(runner, argv, tests) if runner is not None and tests else None
+        return call and self._fast(call, suite)
+
+    def whole(self, suite: Ran) -> Call:
+        """Give the call that runs the suite until a test fails."""
+        return self._fast(reporting(argv_of(suite.command), self._rig.report), suite)
+
+    def _fast(self, call: Call, suite: Ran) -> Call:
+        # Where tests failed before, the first failure shows nothing.
+        if suite.ended.exit_code != 0:
+            return call
+        fast = failing_fast(self.runner(suite), call.argv)
+        return call._replace(argv=fast.argv, environment={**call.environment, **fast.environment})
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """Name the Python modules that the suite's folder offers."""
+        return names_of(self._inside(self.trees.now), sys.stdlib_module_names)
+
+    def again(self, suite: Ran, names: Sequence[str]) -> Counts | None:
+        """Run only the tests of these names once more, or all where their names tell no file."""
+        argv, runner = self._argv(suite)[0], self.runner(suite)
+        files = self._inside(self.trees.now)
+        held = [path for path in files if runner and is_test_file(runner, path) and _may_hold(path, names)]
+        call = None
+        if runner in ("node", "go", "ctest"):
+            pattern = f"^({'|'.join(map(re.escape, names))})$"
+            call = narrowed(runner, argv, pattern, self._rig.report)
+        elif runner is not None and held:
+            call = only(runner, argv, held, self._rig.report, [*files, *_folders(files)])
+        call = call or reporting(argv_of(suite.command), self._rig.report)
+        over = self.over_tests
+        return self._rig.run(self._tree, suite.command, over=over, call=call, folder=self.folder).counts
+
+    def _near_work(self, runner: Runner, suite: Ran) -> list[str] | None:
+        """List test files that mention the phase's product files; None where none mentions one of them."""
+        files = sorted_out(self.trees.changed, (runner,)).product
+        near = [self.mentioning([word_of(path)], suite)[:_NEAR] for path in files]
+        return [*dict.fromkeys(path for found in near for path in found)] if all(near) else None
+
+    @property
+    def _mine(self) -> list[str]:
+        """What differs below the suite's folder."""
+        return [path for path in self.trees.there if is_within(path, self.folder)]
+
+    def _inside(self, files: Mapping[str, str]) -> dict[str, str]:
+        """Return the files of the suite's folder by their paths in it."""
+        cut = len(self.folder) + 1 if self.folder else 0
+        return {path[cut:]: file for path, file in files.items() if is_within(path, self.folder)}
+
+    def _only(self, runner: Runner, argv: tuple[str, ...], tests: Sequence[str]) -> Call | None:
+        """Give the call that runs only some test files of the tree."""
+        files = self._inside(self.trees.now)
+        return only(
+            runner,
+            argv,
+            [*self._inside(dict.fromkeys(tests, ""))],
+            self._rig.report,
+            [*files, *_folders(files)],
+        )
+
+    def _argv(self, suite: Ran) -> tuple[tuple[str, ...], str]:
+        manifest = below(self.folder, "package.json")
+        package = self.over_tests.get(manifest)
+        if package is None:
+            file = self.trees.now.get(manifest)
+            package = b"" if file is None else self.trees.content(file)
+        argv = real_argv(argv_of(suite.command), package.decode("utf-8", "replace"))
+        return argv, suite.ended.output.decode("utf-8", "replace")
+
+
+def _new() -> Canary:
+    passes, fails = secrets.token_hex(3), secrets.token_hex(3)
+    return Canary(f"z{secrets.token_hex(4)}", passes, fails) if passes != fails else _new()
+
+
+def _may_hold(path: str, names: Sequence[str]) -> bool:
+    module = f".{path.rpartition('/')[2].rpartition('.')[0]}."
+    return any(path in name or module in f".{name.replace('::', '.')}." for name in names)
+
+
+def _folders(files: Mapping[str, str]) -> set[str]:
+    return {path[:at] for path in files for at, letter in enumerate(path) if letter == "/"}

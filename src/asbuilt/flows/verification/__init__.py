@@ -1,0 +1,1 @@
+"""Judge a phase: what a verifier says, looked up in the evidence."""

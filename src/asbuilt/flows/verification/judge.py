@@ -1,0 +1,130 @@
+"""Gather what a verdict is looked up in: the difference, the evidence, the tests that ran, a person's waiver.
+
+The one rule: it is read anew from git, blobs and journal each time, so a replay finds the same.
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.flows.checks.prove import tree_of
+from asbuilt.flows.landing.commits import attempt_of
+from asbuilt.flows.run.numbers import Measured, agreed_to, kept_numbers, measure
+from asbuilt.git.changes import base_of, touched
+from asbuilt.git.trees import lines_of
+from asbuilt.proof.evidence import evidence_from
+from asbuilt.proof.numbers.drift import accepted, against
+from asbuilt.proof.opinion import Line
+from asbuilt.proof.verdict import Held, one_spelling
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from asbuilt.flows.run.record import Record
+    from asbuilt.git.repository import Repository
+    from asbuilt.lifecycle.run.facts import PhaseFacts
+    from asbuilt.proof.evidence import Evidence
+    from asbuilt.proof.numbers.drift import Number
+    from asbuilt.proof.opinion import Opinion
+    from asbuilt.proof.verdict import Waiver
+
+_LOOKED_UP: Final = 500
+"""Files whose lines are counted for one opinion."""
+
+
+class Exhibits:
+    """What one attempt of a phase has to show, as it was kept, or as it was `shown` anew."""
+
+    def __init__(
+        self,
+        record: Record,
+        repository: Repository,
+        phase: PhaseFacts,
+        number: int,
+        *,
+        shown: Sequence[Evidence] | None = None,
+        since: str | None = None,
+    ) -> None:
+        """Take what is judged; `since` is what it is compared with, when that is not its own base."""
+        self._record = record
+        self._repository = repository
+        self._shown = shown
+        self._phase = phase.id
+        self._attempt = attempt_of(phase, number)
+        self._commit = self._attempt.commit or ""
+        self.base = since or base_of(repository, self._commit)
+        there = touched(repository, self.base, self._commit)
+        self.changed = frozenset(path for path, is_there in there.items() if is_there)
+        self.removed = frozenset(there) - self.changed
+        self.measured = Measured(kept_numbers(record, self._attempt.numbers))
+        """What the numbers are that the phase states; whoever judges it first has them measured."""
+        self.written: tuple[str, ...] = ()
+        """Files that the verifier has changed, found after it ended."""
+
+    @property
+    def tree(self) -> str:
+        """What is judged, as a tree."""
+        return tree_of(self._repository, self._commit)
+
+    @property
+    def evidence(self) -> tuple[Evidence, ...]:
+        """What the checks have shown of its tree."""
+        if self._shown is not None:
+            return tuple(self._shown)
+        kept = self._record.blobs.get(self._attempt.evidence or "") if self._attempt.evidence else b"[]"
+        return tuple(evidence_from(one) for one in json.loads(kept))
+
+    def held(self, intent: str, opinion: Opinion | None) -> Held:
+        """Look up all that an opinion could cite."""
+        cited = {
+            citation.path
+            for entry in (opinion.entries if opinion else ())
+            for citation in entry.evidence
+            if isinstance(citation, Line)
+        }
+        lines = (
+            (path, lines_of(self._repository, self._commit, path))
+            for path in islice(sorted(cited), _LOOKED_UP)
+        )
+        shown = self.evidence
+        return Held(
+            intent=intent,
+            changed=self.changed,
+            removed=self.removed,
+            lines={path: count for path, count in lines if count is not None},
+            checks={one.name: one.outcome for one in shown},
+            suites=frozenset(one.name for one in shown if one.is_suite),
+            passed=self._passed(shown),
+            idle=self._idle(shown),
+            idle_checks=frozenset(one.name for one in shown if one.before == "passes"),
+            says=self._attempt.says,
+            against=against(self.numbers, agreed_to(self._record, intent, self.numbers)),
+            written=self.written,
+        )
+
+    @property
+    def numbers(self) -> tuple[Number, ...]:
+        """What was measured of the numbers that the phase states."""
+        return self.measured.numbers
+
+    def measure(self, said: Sequence[str]) -> None:
+        """Measure them, with what the verifier has said of them."""
+        self.measured = measure(self._record, self._phase, self._attempt, self.evidence, said)
+
+    def accepted(self, intent: str) -> dict[int, Waiver]:
+        """List the items that a verifier fails for a number to which a person has agreed."""
+        return accepted(self.numbers, agreed_to(self._record, intent, self.numbers))
+
+    def _idle(self, shown: Sequence[Evidence]) -> frozenset[str]:
+        """Name the tests that pass without this phase's work, as tried on its base now or before."""
+        before = tree_of(self._repository, self.base)
+        known = self._passed([one for one in self._record.shown() if one.tree == before])
+        proves = {one_spelling(name) for one in shown for name in one.proves}
+        return (known - proves) | {one_spelling(name) for one in shown for name in one.idle}
+
+    def _passed(self, shown: Sequence[Evidence]) -> frozenset[str]:
+        """Read which tests passed from what their runner wrote."""
+        counted = [self._record.counts_of(one) for one in shown if one.is_suite]
+        return frozenset(one_spelling(name) for counts in counted if counts for name in counts.passed)

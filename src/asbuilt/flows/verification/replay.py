@@ -1,0 +1,155 @@
+"""Run the stored checks of a run again on the stored trees, and judge its verdicts anew.
+
+The one rule: nothing is written down. What was shown then is read, what is shown now goes again.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from msgspec import UNSET
+
+from asbuilt.errors import NotFound, StoreFailed
+from asbuilt.events.attempts import Judged, TogetherDone, TogetherJudged, VerdictGiven
+from asbuilt.flows.checks.inspect import inspect, kept_remarks
+from asbuilt.flows.checks.prove import Proving, tree_of
+from asbuilt.flows.trials.suite import Order
+from asbuilt.flows.verification.judge import Exhibits
+from asbuilt.flows.verification.subject import all_exhibits, all_matter, phase_matter
+from asbuilt.git.changes import base_of
+from asbuilt.git.trees import is_here
+from asbuilt.lifecycle.run.facts import WHOLE
+from asbuilt.proof.evidence import evidence_from
+from asbuilt.proof.opinion import opinion_from
+from asbuilt.proof.replay import VERDICT, Again, checks_again, remarks_again, verdict_again
+from asbuilt.proof.verdict import faults_in, item_from, judge
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from asbuilt.flows.environments.check_environment import Rigs
+    from asbuilt.flows.run.record import Record
+    from asbuilt.flows.verification.subject import Matter
+    from asbuilt.git.repository import Repository
+    from asbuilt.lifecycle.run.facts import AttemptFacts, PhaseFacts, RunFacts
+    from asbuilt.proof.evidence import Evidence
+
+HERE: Final = "its commits"
+
+
+class Replayed(NamedTuple):
+    """A phase of a run, or all of them together, looked at again."""
+
+    phase: str
+    title: str
+    rows: tuple[Again, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Tell whether everything came out as it did then."""
+        return all(row.holds for row in self.rows)
+
+
+class Replay:
+    """One run, and a repository that has its commits: the one it ran in, or any clone."""
+
+    def __init__(self, record: Record, repository: Repository, rigs: Rigs, facts: RunFacts) -> None:
+        self._record = record
+        self._repository = repository
+        self._rigs = rigs
+        self._facts = facts
+
+    def parts(self) -> dict[str, Callable[[], Replayed]]:
+        """List what can be looked at again: the phases in the order of their proof, then all together."""
+        facts = self._facts
+        order = [work.phase for work in facts.works]
+        order += [phase for phase in facts.phases if phase not in order]
+        phases = [facts.phases[phase] for phase in order]
+        found = {
+            phase.id: self._part(phase.id, phase.title, self._of_phase(phase, last))
+            for phase in phases
+            if (last := _last(phase)) is not None
+        }
+        if facts.whole.items is not None:
+            found[WHOLE] = self._part("-", "All phases together", self._of_all())
+        return found
+
+    def _part(self, phase: str, title: str, rows: Iterator[Again]) -> Callable[[], Replayed]:
+        def replayed() -> Replayed:
+            try:
+                return Replayed(phase, title, tuple(rows))
+            except (NotFound, StoreFailed) as error:
+                return Replayed(phase, title, (Again("what was kept", "there", "gone", error.what),))
+
+        return replayed
+
+    def _of_phase(self, phase: PhaseFacts, last: AttemptFacts) -> Iterator[Again]:
+        record, repository = self._record, self._repository
+        commit = self._found(last.tree or "", last.commit, phase.proven)
+        if commit is None:
+            yield self._missing()
+            return
+        frozen, text = record.frozen(phase.id)
+        order = Order(tree_of(repository, base_of(repository, commit)), text)
+        checks = [check.command for check in frozen.checks]
+        seen = inspect(record, repository, phase.id, commit, anew=True)
+        # Where the suite was made to pass, what it says shows nothing.
+        now = [] if seen.failing else self._proving.prove(last.tree or "", checks, order=order, anew=True)
+        if last.remarks is not None:
+            yield from remarks_again(kept_remarks(record, last.remarks), seen.after(now))
+        yield from checks_again(self._shown(last.evidence), now)
+        if last.items is not None:
+            moved = phase.but(attempts=[last.but(commit=commit)])
+            exhibits = Exhibits(record, repository, moved, last.number, shown=now)
+            told = record.told(VerdictGiven, f"{phase.id}/{last.number}/verdict")
+            yield from self._verdict(phase_matter(record, phase.id), exhibits, told)
+
+    def _of_all(self) -> Iterator[Again]:
+        record, facts = self._record, self._facts
+        works = (*facts.unlanded, *facts.works)
+        commit = works[-1].commit
+        if not all(is_here(self._repository, work.commit) for work in works):
+            yield self._missing()
+            return
+        frozen = [record.frozen(work.phase, run=work.run)[0] for work in works]
+        checks = dict.fromkeys(check.command for phase in frozen for check in phase.checks)
+        now = self._proving.prove(tree_of(self._repository, commit), [*checks], anew=True)
+        yield from checks_again(self._shown(record.told(TogetherDone, "together").evidence), now)
+        exhibits = all_exhibits(record, self._repository, works, shown=now)
+        yield from self._verdict(
+            all_matter(record, works), exhibits, record.told(TogetherJudged, "together/judged")
+        )
+
+    def _verdict(self, matter: Matter, exhibits: Exhibits, told: Judged) -> Iterator[Again]:
+        if told.opinion is UNSET:
+            yield Again(VERDICT, "given", "not kept", "an earlier version of asbuilt kept no opinion")
+            return
+        kept = self._record.blobs.get(told.opinion) if told.opinion else None
+        opinion = opinion_from(json.loads(kept)) if kept else None
+        verdict = judge(matter.promises, opinion, exhibits.held(matter.intent, opinion))
+        items = [item_from(one) for one in json.loads(self._record.blobs.get(told.items or ""))]
+        yield from verdict_again(items, faults_in(told.failures), verdict)
+
+    @property
+    def _proving(self) -> Proving:
+        base = tree_of(self._repository, self._facts.base or "")
+        return Proving(self._record, self._repository, self._rigs, base)
+
+    def _shown(self, digest: str | None) -> Sequence[Evidence]:
+        return [evidence_from(one) for one in json.loads(self._record.blobs.get(digest or ""))]
+
+    def _found(self, tree: str, *commits: str | None) -> str | None:
+        """Find a commit that has a very tree: one of these, or what landed of it."""
+        stands = {one.commit: one.stands for one in self._facts.landed}
+        known = dict.fromkeys((*commits, *(stands.get(commit or "") for commit in commits)))
+        here = (commit for commit in known if commit and is_here(self._repository, commit))
+        found = next((commit for commit in here if tree_of(self._repository, commit) == tree), None)
+        return found if is_here(self._repository, self._facts.base or "") else None
+
+    def _missing(self) -> Again:
+        return Again(HERE, "here", "not here", f"{self._repository.root} has not fetched them")
+
+
+def _last(phase: PhaseFacts) -> AttemptFacts | None:
+    return next((one for one in reversed(phase.attempts) if one.evidence is not None), None)

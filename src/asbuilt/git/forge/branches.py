@@ -1,0 +1,141 @@
+"""Move a branch of a remote. The one rule: by lease, looked at before and after; nothing of the user's moves.
+
+The remote is named by its address, so that neither a remote-tracking branch nor FETCH_HEAD changes.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+from asbuilt.errors import ForgeBusy, ForgeFailed, GitFailed
+from asbuilt.git.command import check_branch, check_oid, check_ref_name
+from asbuilt.git.forge.gh import LATER
+from asbuilt.git.locks import set_ref
+from asbuilt.git.repository import tip
+from asbuilt.lifecycle.pull_request.forge import BranchMoved, Pushed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from asbuilt.git.command import Git
+    from asbuilt.git.repository import Repository
+
+_FETCHED: Final = "refs/asbuilt/remote/"
+_PASSING: Final = re.compile(
+    r"Could not resolve host|Failed to connect|Connection (refused|reset|timed out)|Operation timed out|"
+    r"returned error: (429|5\d\d)|early EOF|hung up|RPC failed|Empty reply|timed out",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remote:
+    """A repository elsewhere, as git reaches it."""
+
+    repository: Repository
+    url: str
+    environment: Mapping[str, str]
+    """What git may see of the user's environment, in order to sign in there."""
+
+    def tip(self, branch: str) -> str | None:
+        """Tell where a branch is, or None when it is not there."""
+        ref = check_branch(branch)
+        said = self._told("read", "ls-remote", "--quiet", "--", self.url, ref)
+        for line in said.splitlines():
+            commit, _, name = line.partition("\t")
+            if name == ref:
+                return check_oid(commit)
+        return None
+
+    def fetch(self, branch: str) -> str | None:
+        """Bring its commits here under a ref of ours; returns its tip, None when it is not there."""
+        ref = check_branch(branch)
+        kept = check_ref_name(_FETCHED + ref.removeprefix("refs/heads/"))
+        commit = self.tip(branch)
+        if commit is None:
+            return None
+        self._told(
+            "read", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance",
+            "--recurse-submodules=no", "--", self.url, ref,
+        )  # fmt: skip
+        git = self.repository.git
+        if git.said("cat-file", "-e", f"{commit}^{{commit}}", allowed=(0, 1, 128)).code:
+            raise ForgeBusy(
+                f"{branch} moved while it was fetched", why="Its last tip is not here.", next_step=LATER
+            )
+        if (before := tip(self.repository, kept)) != commit:
+            set_ref(self.repository, kept, new=commit, old=before)
+        return commit
+
+    def push(self, branch: str, commit: str, *, expected: str | None) -> Pushed | BranchMoved:
+        """Put the branch at a commit, if it is there or where it is `expected` (None: gone)."""
+        return self._move(branch, check_oid(commit), expected)
+
+    def drop(self, branch: str, *, expected: str) -> Pushed | BranchMoved:
+        """Delete the branch if it is at `expected`."""
+        return self._move(branch, None, check_oid(expected))
+
+    def _move(self, branch: str, commit: str | None, expected: str | None) -> Pushed | BranchMoved:
+        ref = check_branch(branch)
+        found = self.tip(branch)
+        done = Pushed(branch=branch, commit=commit or expected or "")
+        if found == commit:
+            return replace(done, already=True)
+        if found != expected:
+            return BranchMoved(branch=branch, expected=expected, found=found)
+        try:
+            self._told(
+                "change", "push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed",
+                "--recurse-submodules=no", f"--force-with-lease={ref}:{expected or ''}", "--",
+                self.url, f"{commit or ''}:{ref}",
+            )  # fmt: skip
+        except ForgeFailed:
+            # The answer may be lost and the push done, or somebody was quicker: what is there decides.
+            found = self.tip(branch)
+            if found == commit:
+                return done
+            if found != expected:
+                return BranchMoved(branch=branch, expected=expected, found=found)
+            raise
+        return done
+
+    def _told(self, doing: str, *argv: str) -> str:
+        try:
+            return self._git().said(*argv).line
+        except GitFailed as error:
+            if _PASSING.search(error.why):
+                raise ForgeBusy(
+                    f"{self._named} cannot be reached by git", why=error.why, next_step=LATER
+                ) from error
+            raise ForgeFailed(
+                f"git may not {doing} {self._named}",
+                why=error.why,
+                next_step="See that git push works there unasked (gh auth setup-git), then resume.",
+            ) from error
+
+    def _git(self) -> Git:
+        parts = urlsplit(self.url)
+        user = replace(self.repository.git, as_user=True, timeout_s=600.0)
+        # The user's own, or the repository's once the user has agreed to it.
+        own = self.repository.programs
+        ssh = dict(own.named if own.is_agreed else ()).get("core.sshcommand", "") or (
+            user.said("config", "--global", "--get", "core.sshCommand", allowed=(0, 1)).line
+        )
+        given = {"GIT_SSH_COMMAND": ssh or "ssh -oBatchMode=yes", **self.environment}
+        # What is said in the clear stays on this machine.
+        clear = ":http" if (parts.hostname or "").endswith(".localhost") else ""
+        given |= {"GIT_ALLOW_PROTOCOL": f"https:ssh{clear}"}
+        given |= {"GIT_HTTP_LOW_SPEED_LIMIT": "1", "GIT_HTTP_LOW_SPEED_TIME": "60"}
+        # After the user's own credential helpers: whoever is signed in to gh need not tell git as well.
+        helper = f"credential.https://{parts.netloc.rpartition('@')[2]}.helper", "!gh auth git-credential"
+        more = (helper,) if parts.scheme == "https" else ()
+        return replace(user, environment=given, settings=(*user.settings, *more))
+
+    @property
+    def _named(self) -> str:
+        """The address without what a person may have put before the @."""
+        parts = urlsplit(self.url)
+        return f"{parts.hostname}{parts.path}" if parts.hostname else self.url

@@ -1,0 +1,244 @@
+"""GitHub behind the port `Forge`, by the user's gh. The one rule: look, then act; a repeat finds it done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
+
+from asbuilt.errors import ForgeFailed
+from asbuilt.git.command import check_branch, check_oid
+from asbuilt.git.forge.gh import refused
+from asbuilt.git.forge.github_json import (
+    is_red,
+    login,
+    member,
+    read_checks,
+    read_comment,
+    read_issue,
+    read_pull,
+    read_review,
+)
+from asbuilt.lifecycle.pull_request.forge import NotMerged, Touched
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from asbuilt.git.forge.branches import Remote
+    from asbuilt.git.forge.gh import Answer, Gh
+    from asbuilt.lifecycle.pull_request.forge import (
+        BranchMoved,
+        Checks,
+        Comment,
+        Issue,
+        MergeWay,
+        Pull,
+        Pushed,
+        Review,
+    )
+
+_PAGE: Final = 100
+_PAGES: Final = 100
+_LOGS: Final = 3
+"""Of how many failing jobs the log is read; the first ones name the cause."""
+_EXCERPT: Final = 6_000
+_ACTIONS: Final = "github-actions"
+_GONE: Final = (404, 410)
+_WRITERS: Final = ("admin", "write")
+_EXISTS: Final = 422
+_NOT_NOW: Final = 405
+_HEAD_MOVED: Final = 409
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitHub:
+    """One repository there."""
+
+    gh: Gh
+    owner: str
+    name: str
+    remote: Remote
+
+    @property
+    def address(self) -> str:
+        """Which repository this is."""
+        return f"{self.gh.host}/{self.owner}/{self.name}"
+
+    def tip(self, branch: str) -> str | None:
+        """Tell where a branch is on the remote."""
+        return self.remote.tip(branch)
+
+    def fetch(self, branch: str) -> str | None:
+        """Bring a remote branch's commits here."""
+        return self.remote.fetch(branch)
+
+    def push(self, branch: str, commit: str, *, expected: str | None) -> Pushed | BranchMoved:
+        """Put the remote branch at a commit."""
+        return self.remote.push(branch, commit, expected=expected)
+
+    def drop(self, branch: str, *, expected: str) -> Pushed | BranchMoved:
+        """Delete the remote branch."""
+        return self.remote.drop(branch, expected=expected)
+
+    def find(self, branch: str) -> Pull | None:
+        """Find the pull request of a branch: the open one, else the newest."""
+        short = check_branch(branch).removeprefix("refs/heads/")
+        head = quote(f"{self.owner}:{short}", safe="")
+        found = [
+            read_pull(one) for one in self._all(f"pulls?head={head}&state=all&sort=created&direction=desc")
+        ]
+        mine = [one for one in found if one.branch == short]
+        first = next((one for one in mine if one.state == "open"), None) or next(iter(mine), None)
+        return None if first is None else self.pull(first.number)
+
+    def pull(self, number: int) -> Pull:
+        """Read one pull request."""
+        return read_pull(self._got(f"pulls/{number}", "show the pull request").json())
+
+    def open(self, *, branch: str, base: str, title: str, body: str, draft: bool = False) -> Pull:
+        """Open a pull request, or return the one that the branch has open."""
+        found = self.find(branch)
+        if found is not None and found.state == "open":
+            return found
+        wanted = {"title": title, "head": branch, "base": base, "body": body, "draft": draft}
+        answer = self.gh.ask("POST", self._path("pulls"), wanted)
+        if answer.status == _EXISTS and (found := self.find(branch)) is not None and found.state == "open":
+            return found
+        return read_pull(_good(answer, "open the pull request").json())
+
+    def update(self, number: int, *, title: str | None = None, body: str | None = None) -> Pull:
+        """Set title or body where they differ."""
+        found = self.pull(number)
+        wanted = {"title": title, "body": body}
+        now = {"title": found.title, "body": found.body}
+        change = {name: text for name, text in wanted.items() if text is not None and text != now[name]}
+        return self._patched(number, change) if change else found
+
+    def checks(self, commit: str) -> Checks:
+        """Read check runs and commit statuses of a commit, and the logs of what failed."""
+        at = f"commits/{check_oid(commit)}"
+        runs = list(self._all(f"{at}/check-runs?filter=latest", within="check_runs"))
+        statuses = list(self._all(f"{at}/status", within="statuses"))
+        failed = [run for run in runs if is_red(run)][:_LOGS]
+        return read_checks(runs, statuses, {member(run, "id", int): self._log(run) for run in failed})
+
+    def merge(self, number: int, *, head: str, way: MergeWay = "merge") -> Pull | NotMerged:
+        """Merge if its head is still `head`."""
+        found = self.pull(number)
+        if found.state == "merged":
+            return found
+        if found.state == "closed":
+            return NotMerged(why="It was closed without being merged.")
+        if found.head != check_oid(head):
+            return NotMerged(why=f"Its head is {found.head[:12]}, not {head[:12]}.", head_moved=True)
+        answer = self.gh.ask("PUT", self._path(f"pulls/{number}/merge"), {"sha": head, "merge_method": way})
+        if answer.status in (_NOT_NOW, _HEAD_MOVED, _EXISTS):
+            return NotMerged(why=answer.message, head_moved=answer.status == _HEAD_MOVED)
+        _good(answer, "merge the pull request")
+        return self.pull(number)
+
+    def close(self, number: int) -> Pull:
+        """Close a pull request without merging."""
+        found = self.pull(number)
+        return self._patched(number, {"state": "closed"}) if found.state == "open" else found
+
+    def reviews(self, number: int) -> tuple[Review, ...]:
+        """Read its reviews, the oldest first."""
+        found = (read_review(one) for one in self._all(f"pulls/{number}/reviews"))
+        return tuple(one for one in found if one is not None)
+
+    def comments(self, number: int) -> tuple[Comment, ...]:
+        """Read the remarks at its lines, the oldest first."""
+        return tuple(read_comment(one) for one in self._all(f"pulls/{number}/comments"))
+
+    def touched(self, *, base: str | None = None) -> tuple[Touched, ...]:
+        """List the open pull requests with the files that each changes, by their old names too."""
+        query = "pulls?state=open" + (f"&base={quote(base, safe='')}" if base else "")
+        numbers = [member(one, "number", int) for one in self._all(query)]
+        return tuple(Touched(number=number, paths=tuple(self._files(number))) for number in sorted(numbers))
+
+    def issue(self, number: int) -> Issue | None:
+        """Read an issue."""
+        answer = self.gh.ask("GET", self._path(f"issues/{number}"))
+        return None if answer.status in _GONE else read_issue(_good(answer, "show the issue").json())
+
+    def may_write(self, person: str) -> bool:
+        """Read an account's permission for the repository: maintainers have `write` here too."""
+        answer = self.gh.ask("GET", self._path(f"collaborators/{quote(person, safe='')}/permission"))
+        if answer.status in _GONE:
+            return False
+        held = member(_good(answer, "show who may write").json(), "permission", str)
+        return held in _WRITERS
+
+    def say(self, number: int, text: str, *, mark: str) -> bool:
+        """Comment once; a mark in the comment of another account is not ours."""
+        found = [one for one in self._all(f"issues/{number}/comments") if mark in member(one, "body", str)]
+        if found and self._account() in {login(one) for one in found}:
+            return False
+        body = text if mark in text else f"{text}\n\n{mark}"
+        _good(
+            self.gh.ask("POST", self._path(f"issues/{number}/comments"), {"body": body}), "take the comment"
+        )
+        return True
+
+    def close_issue(self, number: int) -> bool:
+        """Close an issue."""
+        found = self.issue(number)
+        if found is None or not found.is_open:
+            return False
+        wanted = {"state": "closed", "state_reason": "completed"}
+        _good(self.gh.ask("PATCH", self._path(f"issues/{number}"), wanted), "close the issue")
+        return True
+
+    def _account(self) -> str:
+        """Read the login that we act by; unlike REST, GraphQL answers this to the token of an app too."""
+        asked = self.gh.ask("POST", "graphql", {"query": "{viewer{login}}"})
+        data = member(_good(asked, "name your account").json(), "data", dict)
+        return str(member(member(data, "viewer", dict), "login", str))
+
+    def _patched(self, number: int, change: dict[str, str]) -> Pull:
+        answer = self.gh.ask("PATCH", self._path(f"pulls/{number}"), change)
+        return read_pull(_good(answer, "change the pull request").json())
+
+    def _files(self, number: int) -> Iterator[str]:
+        for one in self._all(f"pulls/{number}/files"):
+            yield member(one, "filename", str)
+            if "previous_filename" in one:
+                yield member(one, "previous_filename", str)
+
+    def _log(self, run: Any) -> str:  # noqa: ANN401 - JSON
+        """Read the end of a job's log; other apps than GitHub's own keep theirs elsewhere."""
+        app = run.get("app")
+        if not isinstance(app, dict) or app.get("slug") != _ACTIONS:
+            return ""
+        answer = self.gh.ask("GET", self._path(f"actions/jobs/{member(run, 'id', int)}/logs"))
+        return answer.text[-_EXCERPT:] if answer.is_good else ""
+
+    def _path(self, rest: str) -> str:
+        return f"repos/{quote(self.owner, safe='')}/{quote(self.name, safe='')}/{rest}"
+
+    def _got(self, rest: str, doing: str) -> Answer:
+        return _good(self.gh.ask("GET", self._path(rest)), doing)
+
+    def _all(self, rest: str, *, within: str | None = None) -> Iterator[Any]:
+        """Read every page of a list; a page that is not full is the last one."""
+        join = "&" if "?" in rest else "?"
+        for page in range(1, _PAGES + 1):
+            data = self._got(f"{rest}{join}per_page={_PAGE}&page={page}", "show a list").json()
+            rows = member(data, within, list) if within else data
+            if not isinstance(rows, list):
+                break
+            yield from rows
+            if len(rows) < _PAGE:
+                return
+        raise ForgeFailed(
+            f"GitHub's list {rest.partition('?')[0]} cannot be read to its end",
+            why=f"It has more than {_PAGE * _PAGES} rows, or is none.",
+            next_step="Look at it in the browser; asbuilt decides nothing by half of a list.",
+        )
+
+
+def _good(answer: Answer, doing: str) -> Answer:
+    if not answer.is_good:
+        raise refused(answer, doing)
+    return answer

@@ -1,0 +1,1 @@
+"""Move commits onto a branch of the user's repository."""

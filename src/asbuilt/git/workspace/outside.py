@@ -1,0 +1,87 @@
+"""What of a repository lies in an agent's reach where no ring holds it, read before and after it works.
+
+The one rule: only what a person would hardly touch meanwhile is compared as the agent's doing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.git.workspace.workspaces import is_linked
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from asbuilt.git.repository import Repository
+    from asbuilt.ports import Workspace
+
+_PERSONS: Final = ("branch.", "remote.", "submodule.", "gui.", "user.")
+"""Settings that git itself writes while a person works: a branch that is followed, a remote."""
+_SHOWN: Final = 120
+_FILES: Final = 500
+"""Files of a checkout that are compared by content; a person with more than these under way is not asked."""
+_LARGE: Final = 20_000_000
+
+
+def reach(repository: Repository, workspace: Workspace, run: str) -> dict[str, str]:
+    """Read what only asbuilt and git's own settings should hold: name to content, or to its digest."""
+    common = repository.common
+    found = _settings(repository, common / "config")
+    found |= _settings(repository, workspace.git_dir / "config.worktree")
+    for name in ("info/attributes", "info/exclude", "objects/info/alternates"):
+        found |= _digest(f".git/{name}", common / name)
+    hooks = common / "hooks"
+    for file in sorted(hooks.iterdir()) if hooks.is_dir() else ():
+        if file.suffix != ".sample":
+            found |= _digest(f".git/hooks/{file.name}", file)
+    if not is_linked(workspace):
+        found |= _digest("the workspace's .git", workspace.path / ".git") or {"the workspace's .git": "gone"}
+    refs = repository.git.said(
+        "for-each-ref", "--format=%(refname) %(objectname)", f"refs/asbuilt/attempts/{run}.*"
+    )
+    return found | dict(line.split(" ", 1) for line in refs.line.splitlines())
+
+
+def under_way(repository: Repository) -> dict[str, str]:
+    """Read what differs in the person's checkout from its index, and its commit.
+
+    Neither command starts a program of the repository's choosing that the user has not agreed to.
+    """
+    root = repository.root
+    git = replace(repository.git, git_dir=repository.git_dir, work_tree=root)
+    changed = git.said("diff-files", "-z", "--name-only", "--ignore-submodules=all").fields
+    new = git.said("ls-files", "-z", "--others", "--exclude-standard").fields
+    found = {"HEAD": git.line("rev-parse", "--verify", "HEAD")}
+    differing = {*changed, *new}
+    for name in map(os.fsdecode, differing if len(differing) <= _FILES else ()):
+        found |= _digest(name, root / name) or {name: "gone"}
+    return found
+
+
+def _settings(repository: Repository, file: Path) -> dict[str, str]:
+    if not file.is_file():
+        return {}
+    found: dict[str, str] = {}
+    said = repository.git.said("config", "--file", str(file), "--no-includes", "--list", "-z", allowed=(0, 1))
+    for field in said.fields:
+        name, _, value = field.decode("utf-8", "replace").partition("\n")
+        if not name.startswith(_PERSONS):
+            key = f"git config {name}"
+            found[key] = f"{found[key]}, {value[:_SHOWN]}" if key in found else value[:_SHOWN]
+    return found
+
+
+def _digest(name: str, file: Path) -> dict[str, str]:
+    """Name a file's content and rights; a link by where it leads; nothing where nothing is."""
+    try:
+        status = file.lstat()
+        if file.is_symlink():
+            return {name: f"a link to {file.readlink()}"}
+        if not file.is_file() or status.st_size > _LARGE:
+            return {name: f"{status.st_mode:o} {status.st_size}"}
+        return {name: f"{status.st_mode & 0o777:o} {hashlib.sha256(file.read_bytes()).hexdigest()[:12]}"}
+    except OSError:
+        return {}

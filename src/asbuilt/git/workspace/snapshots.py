@@ -1,0 +1,175 @@
+"""Keep an attempt's files. The one rule: a tree is under a ref before anything else touches its workspace."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.errors import GitFailed, TreeTooLarge
+from asbuilt.git.command import MEGABYTE, check_oid, check_ref_name
+from asbuilt.git.commits import Person, commit_tree
+from asbuilt.git.files import entries, survey
+from asbuilt.git.locks import drop_ref, set_ref
+from asbuilt.git.private import quiet
+from asbuilt.git.repository import tip
+from asbuilt.ports import Kept
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from datetime import datetime
+    from pathlib import Path
+
+    from asbuilt.git.command import Git
+    from asbuilt.git.files import Survey
+    from asbuilt.git.repository import Repository
+    from asbuilt.ports import Workspace
+
+FILE_CAP: Final = 50 * MEGABYTE
+TREE_CAP: Final = 500 * MEGABYTE
+ATTEMPTS: Final = "refs/asbuilt/attempts/"
+
+
+def keep(repository: Repository, workspace: Workspace, attempt: str, *, parent: str, at: datetime) -> Kept:
+    """Store tracked and untracked files of a workspace as a commit under the attempt's ref.
+
+    Done twice with the same files it is the same ref. Files that changed in between make a new commit on top
+    of both, so that nothing that was ever kept is let go.
+    """
+    ref = check_ref_name(ATTEMPTS + attempt)
+    before = tip(repository, ref)
+    if not workspace.path.is_dir():
+        return _as_kept(repository, ref, before, workspace)
+    tree, ignored = read_tree_of(repository, workspace.path, base=check_oid(parent), write=True)
+    if before is not None and _tree(repository, before) == tree:
+        return Kept(commit=before, tree=tree, ref=ref, ignored=ignored)
+    commit = commit_tree(
+        repository,
+        tree,
+        parents=(parent,) if before is None else (parent, before),
+        author=Person(name="asbuilt", email="asbuilt@localhost", at=at),
+        message=f"Attempt {attempt}\n".encode("utf-8", "surrogateescape"),
+    )
+    if not set_ref(repository, ref, new=commit, old=before):
+        # Somebody else kept this attempt meanwhile; what they have kept stays, and ours goes on top of it.
+        return keep(repository, workspace, attempt, parent=parent, at=at)
+    return Kept(commit=commit, tree=tree, ref=ref, ignored=ignored)
+
+
+def with_path_of(repository: Repository, tree: str, base: str, path: str) -> str:
+    """Return a tree with one path as it is in another one: its file there, or nothing where there is none."""
+    name = os.fsencode(path)
+    with quiet(repository) as git:
+        wanted = entries(git, check_oid(base)).get(name)
+        found = {
+            one: entry
+            for one, entry in entries(git, check_oid(tree)).items()
+            if one == name or one.startswith(name + b"/")
+        }
+        if found == ({} if wanted is None else {name: wanted}):
+            return tree
+        git.said("read-tree", tree)
+        lines = [b"0 " + repository.nothing.encode("ascii") + b"\t" + one for one in found]
+        if wanted is not None:
+            lines.append(wanted[0] + b" " + wanted[1].encode("ascii") + b"\t" + name)
+        # A file that was put in the place of a folder above gives way, too.
+        git.said("update-index", "--add", "--replace", "-z", "--index-info", stdin=_joined(lines))
+        return git.line("write-tree")
+
+
+def found(repository: Repository, attempt: str) -> Kept | None:
+    """Return what was kept of an attempt, or None; what was ignored is not known any more."""
+    ref = check_ref_name(ATTEMPTS + attempt)
+    before = tip(repository, ref)
+    if before is None:
+        return None
+    return Kept(commit=before, tree=_tree(repository, before), ref=ref, ignored=())
+
+
+def kept(repository: Repository, attempt: str) -> str | None:
+    """Return the commit that keeps an attempt, or None."""
+    return tip(repository, ATTEMPTS + attempt)
+
+
+def let_go(repository: Repository, attempt: str, commit: str) -> None:
+    """Take an attempt's ref away, if it still is at `commit`; retention decides when."""
+    ref = check_ref_name(ATTEMPTS + attempt)
+    if tip(repository, ref) is not None:
+        drop_ref(repository, ref, old=check_oid(commit))
+
+
+def read_tree_of(
+    repository: Repository, folder: Path, *, base: str, write: bool
+) -> tuple[str, tuple[tuple[str, int], ...]]:
+    """Make the tree object of a folder's files, and name what is not in it.
+
+    With `write` off the files' contents are left out of the repository, which is enough to compare trees.
+    """
+    with quiet(repository, work_tree=folder) as place:
+        git = place if write else _writing_nothing(repository, place)
+        tracked = entries(git, base)
+        seen = survey(git, tracked)
+        git.said("read-tree", "--reset", base)
+        changed = _changed(git, tracked, seen)
+        if write:
+            _refuse_what_is_too_large(folder, seen, changed)
+        gone = [path for path in tracked if path not in seen.files and path not in seen.submodules]
+        git.said("update-index", "--force-remove", "-z", "--stdin", stdin=_joined(gone))
+        git.said("update-index", "--add", "--replace", "-z", "--stdin", stdin=_joined(changed))
+        stored = {one.split(b"\t", 1)[1] for one in git.said("ls-files", "-z", "--stage").fields}
+        tree = git.line("write-tree")
+    left_out = [(os.fsdecode(path), seen.files[path]) for path in seen.files if path not in stored]
+    return tree, (*left_out, *seen.ignored)
+
+
+def _writing_nothing(repository: Repository, place: Git) -> Git:
+    return place.with_environment(
+        GIT_OBJECT_DIRECTORY=str(place.git_dir / "objects"),
+        GIT_ALTERNATE_OBJECT_DIRECTORIES=_quoted(repository.common / "objects"),
+    )
+
+
+def _changed(git: Git, tracked: Mapping[bytes, tuple[bytes, str]], seen: Survey) -> list[bytes]:
+    """Name the files that differ from the base, by content: no file's times are believed."""
+    git.said("update-index", "-q", "--refresh", allowed=(0, 1))
+    differs = set(git.said("diff-files", "-z", "--name-only", "--ignore-submodules=all").fields)
+    return [path for path in seen.files if path in differs or path not in tracked]
+
+
+def _refuse_what_is_too_large(folder: Path, seen: Survey, changed: Iterable[bytes]) -> None:
+    new = {path: seen.files[path] for path in changed}
+    large = sorted((path for path, size in new.items() if size > FILE_CAP), key=lambda path: -new[path])
+    total = sum(new.values())
+    if not large and total <= TREE_CAP:
+        return
+    worst = large or sorted(new, key=lambda path: -new[path])
+    named = ", ".join(f"{os.fsdecode(path)} ({new[path] // MEGABYTE} MB)" for path in worst[:5])
+    more = f" and {len(worst) - 5} more" if len(worst) > 5 else ""
+    raise TreeTooLarge(
+        f"the attempt's files are too large to keep: {named}{more}",
+        why=f"A snapshot takes {FILE_CAP // MEGABYTE} MB a file and {TREE_CAP // MEGABYTE} MB in all; "
+        f"new and changed files are {total // MEGABYTE} MB. Nothing was written; the workspace stays as is.",
+        next_step=f"Remove them from {folder} or name them in .gitignore, then resume.",
+    )
+
+
+def _as_kept(repository: Repository, ref: str, commit: str | None, workspace: Workspace) -> Kept:
+    if commit is None:
+        raise GitFailed(
+            f"there is no workspace at {workspace.path}",
+            why="It was to be kept, and it is gone; no earlier snapshot of this attempt exists.",
+            next_step="Resume the run; it makes a workspace anew and starts this phase again.",
+        )
+    return Kept(commit=commit, tree=_tree(repository, commit), ref=ref, ignored=())
+
+
+def _tree(repository: Repository, commit: str) -> str:
+    return repository.git.line("rev-parse", "--verify", f"{commit}^{{tree}}")
+
+
+def _joined(paths: Iterable[bytes]) -> bytes:
+    return b"".join(path + b"\0" for path in paths)
+
+
+def _quoted(path: Path) -> str:
+    """Write a folder for a list in which `:` divides."""
+    return '"' + str(path).replace("\\", "\\\\").replace('"', '\\"') + '"'

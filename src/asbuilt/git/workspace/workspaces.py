@@ -1,0 +1,384 @@
+"""Make and remove workspaces. The one rule: files that nobody has kept are never deleted."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.errors import GitFailed, NotLanded, UsageWrong
+from asbuilt.git.command import Git, check_oid
+from asbuilt.git.commits import commit_tree, read_commit
+from asbuilt.git.locks import guarded, is_still, set_ref
+from asbuilt.git.repository import registered
+from asbuilt.git.workspace.checkouts import fill
+from asbuilt.git.workspace.snapshots import read_tree_of, with_path_of
+from asbuilt.ports import Workspace
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from asbuilt.git.commits import Person
+    from asbuilt.git.repository import Repository
+    from asbuilt.ports import Kept
+
+_READY: Final = "asbuilt-ready"
+_ADDING: Final = "asbuilt-adding"
+_LENT: Final = "asbuilt-lent"
+_RESETTING: Final = "asbuilt-resetting"
+_REASON: Final = "asbuilt workspace"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leftover:
+    """A workspace that is on file, whoever still needs it."""
+
+    workspace: Workspace
+    run: str
+    lane: str
+    ready: bool
+    """False: it was being made or removed when its maker died; no agent was ever in it."""
+    here: bool
+    """Its folder exists."""
+
+
+def make(
+    repository: Repository, root: Path, run: str, lane: str, commit: str, *, files_of: str | None = None
+) -> Workspace:
+    """Make a linked worktree `root/run/lane` of a commit, detached and locked, unless it is there.
+
+    `files_of` names another commit whose files it begins with: work that goes on, seen as changes. One that
+    is ready is returned as it is, whatever an agent has done in it. One that was left half made is finished,
+    and so is one that was left half reset: until its mark is set or gone, nobody but us has written there.
+    """
+    path = root.resolve() / _name(run) / _name(lane)
+    check_oid(commit)
+    with guarded(repository.common) as held:
+        _drop_unborn(repository)
+        git_dir = _registered_at(repository, path)
+        if git_dir is None:
+            git = replace(repository.git, descriptors=(held,))
+            git_dir = _add(repository, git, path, commit, f"{_REASON} {run}/{lane}")
+    workspace = Workspace(path=path, git_dir=git_dir, common=repository.common)
+    with guarded(git_dir) as held:
+        resetting = _resetting(workspace)
+        if resetting is not None:
+            _reset(repository, workspace, resetting, held)
+        elif (git_dir / _READY).is_file() and path.is_dir():
+            relink(workspace)
+        else:
+            _finish(repository, workspace, commit, held, files_of=files_of)
+    return workspace
+
+
+def leftovers(repository: Repository, root: Path) -> tuple[Leftover, ...]:
+    """List the workspaces below a root that git has on file. Nothing is removed here, ever."""
+    base = root.resolve()
+    found = []
+    for git_dir, path in registered(repository):
+        if path.parent.parent != base:
+            continue
+        found.append(
+            Leftover(
+                workspace=Workspace(path=path, git_dir=git_dir, common=repository.common),
+                run=path.parent.name,
+                lane=path.name,
+                ready=(git_dir / _READY).is_file(),
+                here=path.is_dir(),
+            )
+        )
+    return tuple(found)
+
+
+def reset_to(repository: Repository, workspace: Workspace, commit: str, *, kept: Kept) -> None:
+    """Put a workspace at a commit. Its files must be exactly those that were kept; ignored files stay.
+
+    One that a reset has filled already is put there again, and so is one in which nobody has worked.
+    """
+    there = read_commit(repository, commit).tree
+    if not _is_at(repository, workspace, there) and not _is_untouched(repository, workspace):
+        _must_be(
+            repository,
+            workspace,
+            kept.tree,
+            "A workspace is reset only when every file in it is kept under a ref.",
+        )
+    if not _has(repository, kept.ref, kept.commit):
+        raise NotLanded(
+            f"the snapshot {kept.ref} is gone",
+            why="The files of this workspace would be lost with a reset.",
+            next_step="Keep them again, then resume.",
+        )
+    with guarded(workspace.git_dir) as held:
+        _reset(repository, workspace, commit, held)
+
+
+def put_back(
+    repository: Repository, workspace: Workspace, path: str, *, kept: Kept, base: str, author: Person
+) -> Kept:
+    """Put one path of a workspace back to what it is in `base`, on top of what was kept; often a no-op.
+
+    What the agent had there stays under the attempt's ref, as a parent of what is returned.
+    """
+    tree = with_path_of(repository, kept.tree, base, path)
+    if tree == kept.tree:
+        return kept
+    message = f"Put {path} back\n".encode("utf-8", "surrogateescape")
+    commit = commit_tree(repository, tree, parents=(base, kept.commit), author=author, message=message)
+    set_ref(repository, kept.ref, new=commit, old=kept.commit)
+    reset_to(repository, workspace, commit, kept=kept)
+    return replace(kept, commit=commit, tree=tree)
+
+
+def written_in(repository: Repository, workspace: Workspace, tree: str) -> list[str]:
+    """Name the files of a workspace that are not those of a tree."""
+    return [] if _is_at(repository, workspace, tree) else _differences(repository, workspace, tree)
+
+
+def lend(workspace: Workspace, attempt: str) -> None:
+    """Write down whose files are in a workspace from now on, until it is put at a commit again."""
+    fresh = workspace.git_dir / f"{_LENT}.new"
+    fresh.write_text(attempt + "\n", encoding="utf-8")
+    fresh.replace(workspace.git_dir / _LENT)
+
+
+def lent_to(workspace: Workspace) -> str | None:
+    """Name the attempt whose files are in a workspace; None when nobody has worked in it."""
+    try:
+        return (workspace.git_dir / _LENT).read_text(encoding="utf-8").rstrip("\n")
+    except FileNotFoundError:
+        return None
+
+
+def head_of(workspace: Workspace) -> str:
+    """Return the commit that a workspace is at."""
+    return _own(workspace).line("rev-parse", "--verify", "HEAD")
+
+
+def remove(repository: Repository, workspace: Workspace) -> None:
+    """Remove a workspace whose commits are reachable and whose tree is clean; a second time is fine.
+
+    The folder is renamed first, which happens at once or not at all: a crash never leaves half a workspace
+    under its own name.
+    """
+    doomed = workspace.path.with_name(f".removing-{workspace.path.name}")
+    if workspace.path.is_dir():
+        refuse_unreachable(repository, workspace)
+        head = _own(workspace).line("rev-parse", "--verify", "HEAD^{tree}")
+        _must_be(repository, workspace, head, "A workspace is removed only when nothing in it would be lost.")
+        _delete(doomed)
+        workspace.path.rename(doomed)
+    _delete(doomed)
+    with guarded(repository.common):
+        if workspace.git_dir.parent == repository.common / "worktrees":
+            _delete(workspace.git_dir)
+    with suppress(OSError):
+        workspace.path.parent.rmdir()
+
+
+def relink(workspace: Workspace) -> None:
+    """Write the workspace's `.git` file anew if it is not as we wrote it; an agent may have swapped it."""
+    link = workspace.path / ".git"
+    if is_linked(workspace):
+        return
+    _delete(link)
+    fresh = workspace.git_dir / "asbuilt-link"
+    fresh.write_bytes(_link_to(workspace))
+    shutil.copyfile(fresh, link)
+    fresh.unlink()
+
+
+def is_linked(workspace: Workspace) -> bool:
+    """Tell whether the workspace's `.git` file is as we wrote it."""
+    link = workspace.path / ".git"
+    return not link.is_symlink() and link.is_file() and link.read_bytes() == _link_to(workspace)
+
+
+def _link_to(workspace: Workspace) -> bytes:
+    return b"gitdir: " + os.fsencode(workspace.git_dir) + b"\n"
+
+
+def _add(repository: Repository, git: Git, path: Path, commit: str, reason: str) -> Path:
+    if path.exists() and (path.is_symlink() or not path.is_dir() or any(path.iterdir())):
+        raise GitFailed(
+            f"{path} is in the way of a workspace",
+            why="It is not on git's list, and what is in it may be somebody's work.",
+            next_step=f"Look at it, move it elsewhere, then resume: mv {path} {path}.old",
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    record = _record_adding(repository)
+    git.said(
+        "worktree", "add", "--quiet", "--no-checkout", "--detach", "--lock", "--reason", reason,
+        "--", str(path), commit,
+    )  # fmt: skip
+    record.unlink()
+    git_dir = _registered_at(repository, path)
+    if git_dir is None:
+        raise GitFailed(
+            f"git has made no workspace at {path}",
+            why="git worktree add has ended well, and git does not list it.",
+            next_step="Look with git worktree list, then resume.",
+        )
+    return git_dir
+
+
+def _finish(
+    repository: Repository, workspace: Workspace, commit: str, held: int, *, files_of: str | None = None
+) -> None:
+    ready = workspace.git_dir / _READY
+    ready.unlink(missing_ok=True)
+    (workspace.git_dir / _LENT).unlink(missing_ok=True)
+    workspace.path.mkdir(parents=True, exist_ok=True)
+    # A lock here was left by a git of ours that died: only we write in this folder, and we hold it.
+    (workspace.git_dir / "index.lock").unlink(missing_ok=True)
+    (workspace.git_dir / "HEAD.lock").unlink(missing_ok=True)
+    for name, text in (("commondir", "../.."), ("HEAD", commit)):
+        if not (workspace.git_dir / name).is_file():
+            (workspace.git_dir / name).write_text(text + "\n", encoding="ascii")
+    relink(workspace)
+    replace(_own(workspace), descriptors=(held,)).said("update-ref", "--no-deref", "HEAD", check_oid(commit))
+    fill(repository, workspace.path, files_of or commit, index=workspace.git_dir / "index", held=held)
+    with ready.open("w", encoding="ascii") as file:
+        file.write(commit + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _reset(repository: Repository, workspace: Workspace, commit: str, held: int) -> None:
+    """Put a workspace at a commit, with a note of where it is going: cut off, it cannot be anywhere else."""
+    note = workspace.git_dir / _RESETTING
+    fresh = note.with_suffix(".new")
+    fresh.write_text(commit, encoding="ascii")
+    fresh.replace(note)
+    _finish(repository, workspace, commit, held)
+    note.unlink()
+
+
+def _resetting(workspace: Workspace) -> str | None:
+    """Tell where a workspace was going whose reset was cut off."""
+    try:
+        return (workspace.git_dir / _RESETTING).read_text(encoding="ascii")
+    except FileNotFoundError:
+        return None
+
+
+def _own(workspace: Workspace) -> Git:
+    return Git(git_dir=workspace.git_dir)
+
+
+def _registered_at(repository: Repository, path: Path) -> Path | None:
+    return next((folder for folder, where in registered(repository) if where == path), None)
+
+
+def _record_adding(repository: Repository) -> Path:
+    """Write down what is on file, so that an entry which a killed git leaves unborn is known to be ours."""
+    record = repository.common / _ADDING
+    fresh = repository.common / f"{_ADDING}.new"
+    fresh.write_bytes(b"".join(os.fsencode(entry.name) + b"\0" for entry in _entries(repository)))
+    return fresh.replace(record)
+
+
+def _drop_unborn(repository: Repository) -> None:
+    """Drop entries that a killed `git worktree add` of ours left before it wrote where they belong."""
+    record = repository.common / _ADDING
+    (repository.common / f"{_ADDING}.new").unlink(missing_ok=True)
+    if not record.is_file():
+        return
+    before = {os.fsdecode(name) for name in record.read_bytes().split(b"\0")}
+    for entry in _entries(repository):
+        if entry.name not in before and _is_unborn(repository, entry) and is_still(entry):
+            _delete(entry)
+    record.unlink()
+
+
+def _entries(repository: Repository) -> list[Path]:
+    registry = repository.common / "worktrees"
+    return sorted(registry.iterdir()) if registry.is_dir() else []
+
+
+def _is_unborn(repository: Repository, entry: Path) -> bool:
+    return entry not in {folder for folder, _ in registered(repository)}
+
+
+def refuse_unreachable(repository: Repository, workspace: Workspace) -> None:
+    """Refuse to let go of a workspace that holds a commit which no ref has."""
+    named = {_own(workspace).line("rev-parse", "--verify", "HEAD")}
+    log = workspace.git_dir / "logs" / "HEAD"
+    if log.is_file():
+        named |= {
+            line.split(b" ")[1].decode("ascii") for line in log.read_bytes().splitlines() if b" " in line
+        }
+    named.discard(repository.nothing)
+    loose = repository.git.said(
+        "rev-list",
+        "--max-count=1",
+        "--stdin",
+        "--not",
+        "--glob=refs/*",
+        stdin="\n".join(sorted(named)).encode(),
+    ).line
+    if loose:
+        raise NotLanded(
+            f"{workspace.path} holds a commit that no branch has: {loose[:12]}",
+            why="It would be lost with the workspace. Nothing was removed.",
+            next_step=f"Keep it with git branch keep-{loose[:7]} {loose[:12]}, then try again.",
+        )
+
+
+def _is_at(repository: Repository, workspace: Workspace, tree: str) -> bool:
+    return read_tree_of(repository, workspace.path, base=tree, write=False)[0] == tree
+
+
+def _is_untouched(repository: Repository, workspace: Workspace) -> bool:
+    """Tell whether a workspace is as it was made: its files are its commit's, which some ref has."""
+    head = head_of(workspace)
+    named = repository.git.said("for-each-ref", "--count=1", "--format=%(refname)", f"--contains={head}")
+    return bool(named.line) and _is_at(repository, workspace, read_commit(repository, head).tree)
+
+
+def _must_be(repository: Repository, workspace: Workspace, tree: str, why: str) -> None:
+    if _is_at(repository, workspace, tree):
+        return
+    with_changes = _differences(repository, workspace, tree)
+    raise NotLanded(
+        f"{workspace.path} has files that are not kept: {', '.join(with_changes[:5])}",
+        why=f"{why} Nothing was changed.",
+        next_step="Resume the run, which keeps them; or copy what you need and remove them yourself.",
+    )
+
+
+def _differences(repository: Repository, workspace: Workspace, tree: str) -> list[str]:
+    kept, _ = read_tree_of(repository, workspace.path, base=tree, write=True)
+    fields = repository.git.said("diff-tree", "-r", "-z", "--name-only", "--no-renames", tree, kept).fields
+    return [os.fsdecode(path) for path in fields]
+
+
+def _has(repository: Repository, ref: str, commit: str) -> bool:
+    said = repository.git.said(
+        "for-each-ref", "--format=%(refname)", f"--contains={check_oid(commit)}", "--", ref
+    )
+    return said.line == ref
+
+
+def _name(part: str) -> str:
+    if (
+        not part
+        or part.startswith((".", "-"))
+        or any(char in part for char in "/\\\0\n")
+        or len(os.fsencode(part)) > 200
+    ):
+        raise UsageWrong(
+            f"{part!r} cannot name a workspace",
+            why="It becomes a folder, and must not lead out of the workspaces' own.",
+            next_step="Use letters, digits, `-`, `_` and `.`.",
+        )
+    return part
+
+
+def _delete(path: Path) -> None:
+    if path.is_symlink() or path.is_file():
+        path.unlink()
+    elif path.is_dir():
+        shutil.rmtree(path)

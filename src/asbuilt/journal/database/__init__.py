@@ -1,0 +1,1 @@
+"""One database, SQLite or Postgres, and the same SQL for both."""

@@ -1,0 +1,162 @@
+"""The journal in a Postgres schema: the same SQL by psycopg, few connections, no wait without a limit."""
+
+from __future__ import annotations
+
+import select
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, Final
+
+import psycopg
+from psycopg.rows import dict_row
+
+from asbuilt.errors import StoreFailed
+from asbuilt.journal.database.pool import Pool
+from asbuilt.journal.database.store import for_postgres, refuse_newer
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable, Iterator, Sequence
+
+    from asbuilt.journal.database.store import Migration, Row
+
+_NOW: Final = (
+    "SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"') AS now"
+)
+_MIGRATION_LOCK: Final = 7_214_402_611
+_POOL: Final = 2
+"""Connections of one process: with the engine's and two listeners, 8 workers stay below 48."""
+_CHANNEL: Final = "asbuilt"
+_LISTEN_S: Final = 5.0
+TRANSPORT: Final[dict[str, Any]] = {
+    "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 15_000,
+}  # fmt: skip
+"""A server that is cut off is noticed; the system's own patience is a quarter of an hour."""
+_OPTIONS: Final = "-c search_path=asbuilt -c lock_timeout=10000 -c idle_in_transaction_session_timeout=60000"
+
+
+class PostgresSession:
+    """A transaction on one connection."""
+
+    def __init__(self, connection: psycopg.Connection[Row], now: str = "") -> None:
+        self._connection = connection
+        self._now = now
+
+    @property
+    def now(self) -> str:
+        """Return the database's clock, read as the transaction began."""
+        return self._now
+
+    def rows(self, sql: str, **values: object) -> list[Row]:
+        """Run a statement and return what it gives."""
+        cursor = self._connection.execute(for_postgres(sql), values)
+        return cursor.fetchall() if cursor.description else []
+
+    def run(self, sql: str, **values: object) -> int:
+        """Run a statement and return how many rows it changed."""
+        return self._connection.execute(for_postgres(sql), values).rowcount
+
+    def poke(self) -> None:
+        """Notify the workers; only people's wishes do, because every listener costs every notification."""
+        self.run("SELECT pg_notify(:channel, '')", channel=_CHANNEL)
+
+
+class PostgresStore:
+    """One database and a few connections to it."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._pool = Pool(self._connect, _is_usable, size=_POOL)
+
+    @contextmanager
+    def write(self) -> Iterator[PostgresSession]:
+        """Begin a transaction; writers of one plan wait for each other at its head row."""
+        with self._transaction("BEGIN") as session:
+            yield session
+
+    @contextmanager
+    def read(self) -> Iterator[PostgresSession]:
+        """Begin a snapshot that changes nothing."""
+        with self._transaction("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY") as session:
+            yield session
+
+    def listen(self, poked: Callable[[], object], ended: threading.Event) -> None:
+        """Call somebody for every poke until told to end; a connection that breaks is made anew."""
+        while not ended.is_set():
+            with suppress(psycopg.Error), self._connect() as connection:
+                connection.execute(f"LISTEN {_CHANNEL}")
+                # What was poked before the connection stood was not heard.
+                poked()
+                while not ended.is_set():
+                    for _ in connection.notifies(timeout=_LISTEN_S):
+                        poked()
+            ended.wait(_LISTEN_S)
+
+    def version(self) -> int:
+        """Read the newest step's row; a database without the table has had none."""
+        with self.read() as session:
+            known = session.rows("SELECT to_regclass('asbuilt.schema_version') IS NOT NULL AS known")
+            return _version(session) if known[0]["known"] else 0
+
+    def migrate(self, steps: Sequence[Migration]) -> None:
+        """Apply what is missing; one process at a time, each step in a transaction of its own."""
+        refuse_newer(self.version(), steps)
+        with self.write() as session:
+            session.run("SELECT pg_advisory_xact_lock(:lock)", lock=_MIGRATION_LOCK)
+            session.run("CREATE SCHEMA IF NOT EXISTS asbuilt")
+            session.run("CREATE TABLE IF NOT EXISTS asbuilt.schema_version (version integer NOT NULL)")
+        for step in steps:
+            with self.write() as session:
+                session.run("SELECT pg_advisory_xact_lock(:lock)", lock=_MIGRATION_LOCK)
+                if _version(session) >= step.number:
+                    continue
+                for statement in step.statements("postgres"):
+                    session.run(statement)
+                session.run("INSERT INTO schema_version (version) VALUES (:number)", number=step.number)
+
+    def close(self) -> None:
+        """Close what is open."""
+        self._pool.close()
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[PostgresSession]:
+        try:
+            with self._pool.take() as connection:
+                # One way to the server and back for both; what is prepared can hold but one statement.
+                began = connection.execute(f"{begin}; {_NOW}".encode(), prepare=False)
+                began.nextset()
+                try:
+                    yield PostgresSession(connection, str(began.fetchall()[0]["now"]))
+                    connection.execute("COMMIT")
+                except BaseException:  # undone, and raised again
+                    if not connection.broken:
+                        connection.execute("ROLLBACK")
+                    raise
+        except psycopg.Error as error:
+            raise StoreFailed(
+                f"the journal's database cannot be used: {str(error).strip() or type(error).__name__}",
+                why="Nothing may happen that cannot be written down.",
+                next_step="Look whether the database is up and the address is right; then try again.",
+            ) from error
+
+    def _connect(self) -> psycopg.Connection[Row]:
+        return psycopg.connect(
+            self._url,
+            autocommit=True,
+            row_factory=dict_row,
+            connect_timeout=10,
+            options=_OPTIONS,
+            **TRANSPORT,
+        )
+
+
+def _is_usable(connection: psycopg.Connection[Row]) -> bool:
+    """Tell whether the server is still there: it says nothing to whoever rests, unless that it goes."""
+    if connection.closed or connection.broken:
+        return False
+    watch = select.poll()
+    watch.register(connection.fileno(), select.POLLIN)
+    return not watch.poll(0)
+
+
+def _version(session: PostgresSession) -> int:
+    return int(session.rows("SELECT max(version) AS version FROM schema_version")[0]["version"] or 0)

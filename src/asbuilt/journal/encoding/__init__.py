@@ -1,0 +1,1 @@
+"""Events as JSON: encode, decode, and read what older versions wrote."""

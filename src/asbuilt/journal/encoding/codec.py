@@ -1,0 +1,104 @@
+"""Read and write events as a journal holds them: a kind, a version, and JSON.
+
+Rule: what was written once is read for ever. A kind that is not known here is kept as `Unknown`, a field that
+is not known in `Entry.more`; an older version is converted by `journal.upcasts`.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from asbuilt.errors import JournalDamaged
+from asbuilt.events.event import Entry, Event, Unknown
+from asbuilt.events.kinds import KINDS
+from asbuilt.events.plain import plain_options, read_options
+from asbuilt.journal.encoding.upcasts import UPCASTS, Data
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from asbuilt.events.options import RunOptions
+
+
+def kind_of(event: Event) -> tuple[str, int]:
+    """Return the kind and the version under which an event is written."""
+    return (event.name, event.number) if isinstance(event, Unknown) else (event.kind, event.version)
+
+
+def fields_of(event: Event, *, run: str | None = None) -> Data:
+    """Return the data of an event, with the run that it is about; what has its default is left out."""
+    plain = event.data if isinstance(event, Unknown) else msgspec.to_builtins(event)
+    return plain if run is None else {"run": run, **plain}
+
+
+def event_of(kind: str, v: int, data: Mapping[str, Any]) -> Event:
+    """Read an event; raises `JournalDamaged` where a kind that is known here does not have its fields."""
+    known = KINDS.get(kind)
+    if known is None or v > known.version:
+        return Unknown(name=kind, number=v, data=dict(data))
+    read = dict(data)
+    for version in range(v, known.version):
+        read = UPCASTS[kind, version](read)
+    try:
+        return msgspec.convert(read, known)
+    except msgspec.ValidationError as error:
+        raise JournalDamaged(
+            f"an event {kind} in the journal cannot be read",
+            why=f"{error}. What happened is not known without it.",
+            next_step="asbuilt doctor looks at the journal; a backup of it may have the event whole.",
+        ) from error
+
+
+def options_of(text: str) -> RunOptions:
+    """Read the options of a run or of a schedule; raises `JournalDamaged` where a value cannot be read."""
+    try:
+        return read_options(msgspec.convert(json.loads(text), Data))
+    except msgspec.ValidationError as error:
+        raise JournalDamaged(
+            "the options of a run in the journal cannot be read",
+            why=f"{error}. asbuilt does not know how that run works without them.",
+            next_step="A newer version of asbuilt may have written them: update asbuilt on this machine.",
+        ) from error
+
+
+def options_text(options: RunOptions) -> str:
+    """Return options as the journal stores them."""
+    return json.dumps(plain_options(options), sort_keys=True)
+
+
+def entry_of(row: Mapping[str, Any]) -> Entry:
+    """Read a row of the journal."""
+    return entry(
+        Row(row["seq"], row["key"], row["at"], row["actor"]), row["kind"], row["v"], json.loads(row["data"])
+    )
+
+
+class Row(NamedTuple):
+    """What a row says of an event that the event itself does not."""
+
+    seq: int
+    key: str
+    at: str
+    actor: str
+
+
+def entry(row: Row, kind: str, v: int, data: Mapping[str, Any]) -> Entry:
+    """Make an entry of the parts of a row."""
+    event = event_of(kind, v, data)
+    names = data.keys() if isinstance(event, Unknown) else {"run", *event.__struct_encode_fields__}
+    more = {name: value for name, value in data.items() if name not in names}
+    return Entry(**row._asdict(), event=event, run=data.get("run"), more=more, v=v)
+
+
+def whole(found: Entry, load: Callable[[str], bytes]) -> Entry:
+    """Return an entry with what was too long for the journal and is kept elsewhere."""
+    event = found.event
+    digest = getattr(event, event.elsewhere, "") if event.elsewhere else ""
+    if not digest:
+        return found
+    # The event's own word counts: a landing that reverts something names what, under the same word.
+    read = json.loads(load(digest)) | msgspec.to_builtins(event)
+    return msgspec.structs.replace(found, event=event_of(*kind_of(event), read))

@@ -1,0 +1,145 @@
+"""Whose a segment is. The one rule: its number is the token; closed, it is nobody's, whoever runs it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from asbuilt.journal.repositories import worked_in
+from asbuilt.journal.runs import FAR, SEGMENT, Segment, plan_segment
+
+if TYPE_CHECKING:
+    from asbuilt.journal.database.store import Session
+
+
+class Held(NamedTuple):
+    """A segment that a worker has now, and whether somebody wants its run to stop."""
+
+    segment: Segment
+    is_stopped: bool
+
+
+def held(session: Session, org: str, worker: str) -> list[Held]:
+    """List what a worker has to do now: all that it has to look at, however much waits for later."""
+    columns = ", ".join(f"segments.{name}" for name in SEGMENT.split(", "))
+    rows = session.rows(
+        f"SELECT {columns}, runs.stop FROM segments JOIN runs ON runs.org = segments.org"
+        " AND runs.repo = segments.repo AND runs.run = segments.run"
+        " WHERE segments.org = :org AND segments.worker = :worker AND segments.closed_at IS NULL"
+        " AND segments.due_at <= :now ORDER BY segments.due_at, segments.run",
+        org=org,
+        worker=worker,
+        now=session.now,
+    )
+    return [Held(Segment(*(row[name] for name in Segment._fields)), row["stop"] is not None) for row in rows]
+
+
+def is_free_due(session: Session, org: str, *, machine: str | None) -> bool:
+    """Tell whether something is due that nobody has."""
+    found = session.rows(
+        "SELECT 1 FROM segments WHERE org = :org AND closed_at IS NULL AND worker IS NULL"
+        f" AND due_at <= :now{worked_in('segments', machine)} LIMIT 1",
+        org=org,
+        machine=machine,
+        now=session.now,
+    )
+    return bool(found)
+
+
+def claim(session: Session, org: str, worker: str, *, machine: str | None, at_most: int) -> None:
+    """Take what is due and nobody has, the earliest first; workers that claim at once get different ones."""
+    session.run(
+        "UPDATE segments SET worker = :worker WHERE (org, repo, run, n) IN ("
+        "SELECT org, repo, run, n FROM segments WHERE org = :org AND closed_at IS NULL AND worker IS NULL"
+        f" AND due_at <= :now{worked_in('segments', machine)}"
+        " ORDER BY due_at, run LIMIT :at_most FOR UPDATE SKIP LOCKED)",
+        org=org,
+        worker=worker,
+        machine=machine,
+        at_most=at_most,
+        now=session.now,
+    )
+
+
+def goes_on(session: Session, org: str, worker: str, *, machine: str | None = None) -> bool:
+    """Tell whether anything of a worker, or of nobody, goes on by itself here, now or later."""
+    found = session.rows(
+        "SELECT 1 FROM segments WHERE org = :org AND closed_at IS NULL AND due_at < :far"
+        f" AND (worker IS NULL OR worker = :worker){worked_in('segments', machine)} LIMIT 1",
+        org=org,
+        worker=worker,
+        machine=machine,
+        far=FAR,
+    )
+    return bool(found)
+
+
+def is_open(session: Session, segment: Segment, *, hold: bool = True) -> bool:
+    """Tell whether a segment still is somebody's; held, it stays so until this transaction ends."""
+    found = session.rows(
+        "SELECT 1 FROM segments WHERE org = :org AND repo = :repo AND run = :run AND n = :n"
+        f" AND closed_at IS NULL{' FOR SHARE' if hold else ''}",
+        org=segment.org,
+        repo=segment.repo,
+        run=segment.run,
+        n=segment.n,
+    )
+    return bool(found)
+
+
+def follow(session: Session, done: Segment, *, due_at: str, why: str, by: str | None = None) -> bool:
+    """Close a segment and plan the next one; False, and nothing is done, when it was closed before.
+
+    The next one stays with the worker that has the run's workspace; `by` gives it to another, "" to anybody.
+    """
+    closed = session.rows(
+        "UPDATE segments SET closed_at = :now WHERE org = :org AND repo = :repo AND run = :run AND n = :n"
+        " AND closed_at IS NULL RETURNING worker",
+        org=done.org,
+        repo=done.repo,
+        run=done.run,
+        n=done.n,
+        now=session.now,
+    )
+    if not closed:
+        return False
+    worker = (closed[0]["worker"] if by is None else by) or None
+    plan_segment(session, Segment(done.org, done.repo, done.run, done.n + 1, due_at, why, worker))
+    return True
+
+
+def owners(session: Session, segment: Segment) -> tuple[str | None, str | None]:
+    """Return whose the segment before this one was, and whose this one is."""
+    rows = session.rows(
+        "SELECT worker FROM segments WHERE org = :org AND repo = :repo AND run = :run AND n <= :n"
+        " ORDER BY n DESC LIMIT 2",
+        org=segment.org,
+        repo=segment.repo,
+        run=segment.run,
+        n=segment.n,
+    )
+    return (rows[-1]["worker"], rows[0]["worker"]) if rows else (None, None)
+
+
+def of_lost(session: Session, org: str, *, before: str, machine: str | None) -> list[Segment]:
+    """List what is due and belongs to workers that were last heard of before a time, or are gone."""
+    rows = session.rows(
+        f"SELECT {SEGMENT} FROM segments WHERE org = :org AND closed_at IS NULL AND worker IS NOT NULL"
+        " AND due_at <= :now AND NOT EXISTS (SELECT 1 FROM workers WHERE workers.org = segments.org"
+        " AND workers.worker = segments.worker AND workers.beat_at >= :before)"
+        f"{worked_in('segments', machine)} ORDER BY due_at, run LIMIT 100",
+        org=org,
+        before=before,
+        machine=machine,
+        now=session.now,
+    )
+    return [Segment(**row) for row in rows]
+
+
+def adopt(session: Session, org: str, worker: str) -> int:
+    """Give all that is open to one worker: the only one of a database that is a file."""
+    return session.run(
+        "UPDATE segments SET worker = :worker WHERE org = :org AND closed_at IS NULL"
+        " AND worker IS NOT NULL AND worker <> :worker",
+        org=org,
+        worker=worker,
+    )

@@ -1,0 +1,1 @@
+"""What people read, computed from rows and events. Nothing here writes."""

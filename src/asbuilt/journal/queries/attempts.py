@@ -1,0 +1,51 @@
+"""Every attempt at a plan, the newest first, told from its events. Nothing here is stored."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from asbuilt.journal import runs
+from asbuilt.journal.queries.overview import events_of
+from asbuilt.lifecycle.plan_run.fold import fold
+
+if TYPE_CHECKING:
+    from asbuilt.journal.blobs import Blobs
+    from asbuilt.journal.database.store import Session
+    from asbuilt.journal.ids import Address
+    from asbuilt.lifecycle.run.facts import AttemptFacts, PhaseFacts
+
+
+class AttemptView(NamedTuple):
+    """One attempt as it stands."""
+
+    name: str
+    """What people type: `rate-limit.1.2a.2`."""
+    id: str
+    """What its ref and its folder are called."""
+    run: str
+    phase: str
+    facts: AttemptFacts
+    is_proven: bool
+    """Its tree is what the phase was proven with."""
+
+
+def attempts_of(session: Session, blobs: Blobs, address: Address, *, limit: int = 50) -> list[AttemptView]:
+    """List the attempts of a plan's last runs."""
+    told = events_of(session, blobs, address)
+    found = []
+    for run in runs.of_plan(session, address, limit=limit):
+        name = f"{run.options.slug}.{run.number}"
+        phases = fold(run.run, run.options, told).phases.values()
+        found += [_view(name, run.run, phase, one) for phase in phases for one in phase.attempts]
+    return sorted(found, key=lambda one: one.facts.began_at, reverse=True)
+
+
+def _view(name: str, run: str, phase: PhaseFacts, facts: AttemptFacts) -> AttemptView:
+    return AttemptView(
+        name=f"{name}.{phase.id}.{facts.number}",
+        id=f"{run}.{phase.id}.{facts.number}",
+        run=run,
+        phase=phase.id,
+        facts=facts,
+        is_proven=phase.proven is not None and facts is phase.attempts[-1],
+    )

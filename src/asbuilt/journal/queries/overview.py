@@ -1,0 +1,255 @@
+"""What people look at, computed from rows and events when it is read. Nothing here is stored."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
+
+from asbuilt.events.event import Entry
+from asbuilt.events.options import RunOptions
+from asbuilt.events.phases import PhaseProven
+from asbuilt.journal import approvals, claims, reviews, runs, schedules
+from asbuilt.journal.encoding.codec import whole
+from asbuilt.journal.events import whole_history
+from asbuilt.journal.ids import Address
+from asbuilt.journal.queries.failures import failures_of
+from asbuilt.lifecycle.plan_run.corrections import drifted
+from asbuilt.lifecycle.plan_run.fold import fold
+from asbuilt.lifecycle.run.facts import is_planning
+from asbuilt.lifecycle.run.money import total, used_in
+from asbuilt.lifecycle.status.progress import (
+    DONE,
+    NEXT,
+    PhaseProgress,
+    WaitsFor,
+    plan_progress,
+    progress,
+    waits_for,
+)
+from asbuilt.lifecycle.status.standing import fold_plan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from asbuilt.journal.approvals import Approval
+    from asbuilt.journal.blobs import Blobs
+    from asbuilt.journal.claims import Claim
+    from asbuilt.journal.database.store import Session
+    from asbuilt.journal.reviews import Review
+    from asbuilt.journal.runs import Run
+    from asbuilt.journal.schedules import Schedule
+    from asbuilt.lifecycle.run.facts import RunFacts
+    from asbuilt.lifecycle.run.last_failure import FailedStep
+    from asbuilt.lifecycle.run.money import Spent
+    from asbuilt.proof.failure import Failure
+
+Told = list[Entry]
+"""The events of a plan, in order."""
+
+
+class RunView(NamedTuple):
+    """One run as it stands."""
+
+    run: Run
+    name: str
+    """What people type: `rate-limit.1`."""
+    phases: list[PhaseProgress]
+    waits_for: WaitsFor
+    questions: list[Approval]
+    """What it has asked and nobody has answered."""
+    spent: Spent
+    exit_code: int | None
+    """What a gate that ended it asks the command to say; None for every other end."""
+    far: int = 0
+    """How many numbers of its plan are far off."""
+    review: Review | None = None
+    """What reviewers have of the plan that it asks about."""
+    failed: FailedStep | None = None
+    """The step that failed last."""
+    blobs: Blobs | None = None
+    """Where that step's output is."""
+    already_failing: str = ""
+    """The failures of the tests before any work, in words; empty where there were none."""
+
+    @property
+    def failures(self) -> tuple[Failure, ...]:
+        """Read what failed last; nothing where nothing did. It is read from disk each time."""
+        return () if self.failed is None or self.blobs is None else failures_of(self.blobs, self.failed)
+
+    @property
+    def attempt(self) -> str | None:
+        """Return the address of the attempt that it waits for, as folders and refs have it."""
+        waits = self.waits_for
+        return f"{self.run.run}.{waits.phase}.{waits.attempt}" if waits.attempt else None
+
+    @property
+    def is_paused(self) -> bool:
+        """Tell whether it has come to its safe point and stays there until somebody resumes it."""
+        return self.run.state == "paused" and self.waits_for.kind == "resume"
+
+    @property
+    def waits_for_conversation(self) -> bool:
+        """Tell whether a conversation authors it, and has to hand something in."""
+        return self.run.state == "waiting" and self.waits_for.kind == "conversation"
+
+    @property
+    def waits_for_a_person(self) -> bool:
+        """Tell whether nothing happens to it before somebody acts."""
+        asks = self.run.state == "waiting" and bool(self.questions)
+        return asks or self.is_paused or self.waits_for_conversation
+
+
+class PlanView(NamedTuple):
+    """One plan that has a journal."""
+
+    address: Address
+    slug: str
+    changed_at: str
+    claim: Claim | None
+    run: RunView | None
+    """The newest one that changed something; a verification of what is done leaves a plan as it stands."""
+    phases: list[PhaseProgress]
+    """What stands of each phase after all runs; empty while no run has begun."""
+    spent: Spent
+    """What all runs have used."""
+    notes: tuple[str, ...] = ()
+    """What people have told the next attempt."""
+    schedule: Schedule | None = None
+    """When it is run by itself."""
+
+    @property
+    def done(self) -> int:
+        """Count the phases that are done."""
+        return sum(phase.state in DONE for phase in self.phases)
+
+    @property
+    def next(self) -> str | None:
+        """Name the phase that a run would begin with."""
+        return next((phase.id for phase in self.phases if phase.state in NEXT), None)
+
+
+class Due(NamedTuple):
+    """A run that goes on by itself, and when."""
+
+    name: str
+    plan: str
+    due_at: str
+    why: str
+    is_running: bool = False
+    """A worker has it now."""
+
+
+def due_runs(session: Session, org: str, repo: str | None) -> list[Due]:
+    """List the runs of a repository, or of all, that go on by themselves, the earliest first."""
+    return [
+        Due(
+            f"{run.options.slug}.{run.number}",
+            run.plan,
+            segment.due_at,
+            segment.why,
+            segment.worker is not None and segment.due_at <= session.now,
+        )
+        for run, segment in runs.due(session, org, repo)
+    ]
+
+
+def events_of(session: Session, blobs: Blobs, address: Address) -> Told:
+    """Return a plan's events in order, with what was too long for them and is kept as blobs."""
+    return [whole(entry, blobs.get) for entry in whole_history(session, address)]
+
+
+def facts_of(session: Session, blobs: Blobs, run: Run) -> RunFacts:
+    """Fold what is known of a run."""
+    return facts_from(run, events_of(session, blobs, run.address))
+
+
+def facts_from(run: Run, events: Told) -> RunFacts:
+    """Fold what is known of a run from the events of its plan."""
+    facts = fold(run.run, run.options, events)
+    facts.stop = run.stop
+    return facts
+
+
+def run_view(session: Session, blobs: Blobs, run: Run) -> RunView:
+    """Tell how one run stands."""
+    return _run_view(session, blobs, run, facts_of(session, blobs, run))
+
+
+def _run_view(session: Session, blobs: Blobs, run: Run, facts: RunFacts) -> RunView:
+    questions = approvals.waiting_of(session, run.org, run.repo, run.run)
+    return RunView(
+        run,
+        f"{run.options.slug}.{run.number}",
+        progress(facts, session.now),
+        waits_for(facts, session.now),
+        questions,
+        facts.spent,
+        facts.code,
+        drifted(facts),
+        reviews.find(session, run.address) if any(one.kind == "plan" for one in questions) else None,
+        facts.failed,
+        blobs,
+        facts.baseline_shown if facts.baseline == "FAIL" else "",
+    )
+
+
+def plan_view(session: Session, blobs: Blobs, address: Address) -> PlanView | None:
+    """Tell how one plan stands; None when the journal has nothing of it."""
+    rows = session.rows(
+        "SELECT slug, changed_at FROM heads WHERE org = :org AND repo = :repo AND plan = :plan",
+        **address._asdict(),
+    )
+    return _view(session, blobs, address, **rows[0]) if rows else None
+
+
+def plan_views(session: Session, blobs: Blobs, org: str, repo: str, *, limit: int = 50) -> list[PlanView]:
+    """Tell how the plans of a repository stand, the one that changed last first."""
+    rows = session.rows(
+        "SELECT plan, slug, changed_at FROM heads WHERE org = :org AND repo = :repo"
+        " ORDER BY changed_at DESC, plan LIMIT :limit",
+        org=org,
+        repo=repo,
+        limit=limit,
+    )
+    return [_view(session, blobs, Address(org, repo, row.pop("plan")), **row) for row in rows]
+
+
+def _view(session: Session, blobs: Blobs, address: Address, slug: str, changed_at: str) -> PlanView:
+    events = events_of(session, blobs, address)
+    # Folded one by one, because nearly always the newest is enough.
+    every = runs.of_plan(session, address)
+    told = ((run, facts_from(run, events)) for run in every)
+    newest, stands = next(told, None), runs.standing(every)
+    if newest is None or stands is None:
+        of_run = None
+    else:
+        facts = newest[1] if stands == newest[0] else facts_from(stands, events)
+        of_run = _run_view(session, blobs, stands, facts)
+    return PlanView(
+        address,
+        slug,
+        changed_at,
+        claims.find(session, address),
+        of_run,
+        _phases(chain([newest] if newest else [], told), events, session.now),
+        _spent(events),
+        tuple(newest[1].untold if newest else fold("", RunOptions(), events).untold),
+        schedules.find(session, address),
+    )
+
+
+def _spent(events: Told) -> Spent:
+    """Add up what all attempts have used; each says the sum of its own starts."""
+    told = ((entry.run, used_in(entry.event)) for entry in events)
+    return total({(run, used[0]): used[1] for run, used in told if used is not None}.values())
+
+
+def _phases(newest_first: Iterable[tuple[Run, RunFacts]], events: Told, now: str) -> list[PhaseProgress]:
+    """Lay what all runs have brought over the outline of the newest run that has one."""
+    proven_at = {one.event.commit: one.at for one in events if isinstance(one.event, PhaseProven)}
+    for run, facts in newest_first:
+        # The stages of an authoring are no phases of its plan, once there is one.
+        if facts.started and not (is_planning(facts.kind) and run.is_over):
+            of_run = progress(facts, now)
+            return plan_progress(of_run, fold_plan(events), proven_at, is_over=run.is_over)
+    return []

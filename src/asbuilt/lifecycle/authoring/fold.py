@@ -1,0 +1,113 @@
+"""Fold the events of an authoring into what is known of it, after what the fold of every run has heard."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.events.approvals import ApprovalAnswered
+from asbuilt.events.attempts import AttemptBegun
+from asbuilt.events.authoring import StageJudged
+from asbuilt.events.plans import DraftWritten
+from asbuilt.events.runs import RunStarted
+from asbuilt.lifecycle.approval import Rewrite, hear, next_step
+from asbuilt.lifecycle.authoring.stages import Stage
+from asbuilt.lifecycle.run.facts import Handed, PhaseFacts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from asbuilt.events.event import Entry
+    from asbuilt.lifecycle.run.facts import RunFacts
+
+_TITLES: Final = {
+    Stage.UNDERSTAND: "What is wanted",
+    Stage.EXPLORE: "Read the code",
+    Stage.ALTERNATIVES: "Weigh the options",
+    Stage.DRAFT: "Write the plan",
+    Stage.CRITIQUE: "Find its faults",
+    Stage.REVISE: "Answer what was found",
+    Stage.ITERATE: "Complete the plan",
+}
+_ONCE: Final = (Stage.UNDERSTAND, Stage.EXPLORE, Stage.ALTERNATIVES, Stage.DRAFT)
+
+
+def name_of(stage: Stage, number: int) -> str:
+    """Name a stage as its attempts and rows are: `draft`, `critique-2`."""
+    return str(stage) if stage in _ONCE and number == 1 else f"{stage}-{number}"
+
+
+def names_of(stages: Sequence[Stage]) -> list[str]:
+    """Name every stage of a sequence."""
+    return [name_of(stage, 1 + stages[:at].count(stage)) for at, stage in enumerate(stages)]
+
+
+def title_of(name: str) -> str:
+    """Say in a few words what a stage does."""
+    return _TITLES[Stage(name.partition("-")[0])]
+
+
+def hear_draft(facts: RunFacts, entry: Entry) -> None:
+    """Hear one event of an authoring."""
+    draft, event = facts.draft, entry.event
+    match event:
+        case RunStarted(due=str(due)):
+            _is_due(facts, due)
+        case AttemptBegun() if event.phase in facts.phases:
+            stage = facts.phases[event.phase]
+            stage.begun, stage.begun_at = True, stage.begun_at or entry.at
+        case StageJudged():
+            _hear_judged(facts, event)
+        case DraftWritten():
+            draft.finished = draft.reopened_at = None
+        case ApprovalAnswered():
+            draft.notes[event.key] = event.note
+        case _:
+            pass
+    draft.texts = hear(draft.texts, entry)
+    step = next_step(draft.texts)
+    # A yes is written down before what it covers; whatever was remarked with it sends nothing back.
+    if isinstance(step, Rewrite) and step.question.answer != "yes" and draft.reopened_at is None:
+        draft.feedback.append(step.question.note)
+        _reopen(facts)
+
+
+def _hear_judged(facts: RunFacts, event: StageJudged) -> None:
+    draft, name = facts.draft, event.phase
+    draft.judged[name] = event.number
+    match event.outcome:
+        case "accepted":
+            handed = Handed(Stage(event.stage), event.round, event.text, f"{name}.{event.number}")
+            draft.accepted.append(handed)
+            draft.refused.clear()
+            facts.done_before |= {name}
+            for needless in event.left_out:
+                facts.phases.pop(needless, None)
+        case "refused":
+            draft.refused.append(event.flaws)
+        case "asks":
+            asked = dict(event.asks)
+            draft.asked |= asked
+            draft.batches.append(tuple(asked))
+            for key, answer, note in event.answers:
+                facts.approvals[key], draft.notes[key] = answer, note
+        case "proposed":
+            draft.proposals = event.proposals
+        case _:
+            draft.gave_up = f"{name} was given up: {event.why}"
+    draft.finished = event.finished
+    if event.due:
+        _is_due(facts, event.due)
+
+
+def _reopen(facts: RunFacts) -> None:
+    """Hear that a person has sent a plan back: one more revision is due."""
+    draft = facts.draft
+    draft.reopened_at = len(draft.accepted)
+    draft.refused.clear()
+    rounds = sum(one.stage == Stage.REVISE for one in draft.accepted)
+    _is_due(facts, name_of(Stage.REVISE, rounds + 1))
+
+
+def _is_due(facts: RunFacts, name: str) -> None:
+    facts.draft.due = name
+    facts.phases.setdefault(name, PhaseFacts(name, title=title_of(name)))

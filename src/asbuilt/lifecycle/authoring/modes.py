@@ -1,0 +1,111 @@
+"""The ways to author a plan, and which of them a request is given. Pure.
+
+The one rule: small work gets the short way. A long one that nobody needs is paid in hours and read by nobody.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from asbuilt.events.options import Authoring
+from asbuilt.lifecycle.authoring.session import state_of
+from asbuilt.lifecycle.authoring.stages import Stage
+from asbuilt.plan.names import slugify
+
+if TYPE_CHECKING:
+    from asbuilt.events.options import AuthoringWay, Effort
+    from asbuilt.lifecycle.authoring.session import Session
+
+MOST_AGENTS: Final = 4
+_FILE: Final = re.compile(r"(?<![\w/.-])(?:[\w.-]+/)*[\w-]+\.[A-Za-z][A-Za-z0-9]{0,4}\b")
+_ITEM: Final = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+\S", re.MULTILINE)
+
+
+class Mode(NamedTuple):
+    """A way to author a plan."""
+
+    name: AuthoringWay
+    stages: tuple[Stage, ...] | None
+    """None: the whole sequence, as it was chosen."""
+    batches: int = 0
+    """So often an agent may ask a person."""
+    most: int = 0
+    """So many questions it may ask at a time."""
+    gist: str = ""
+
+
+MODES: Final[dict[str, Mode]] = {
+    "light": Mode("light", (Stage.DRAFT,), 1, 2, "one pass, at most two questions"),
+    "standard": Mode("standard", (Stage.EXPLORE, Stage.DRAFT), 1, 3, "read the code, then write the plan"),
+    "staged": Mode("staged", None, gist="every stage judged, with a critic who is not the author"),
+    "interview": Mode("interview", (Stage.DRAFT,), 4, 3, "questions first, at most three at a time"),
+}
+
+
+_EMPTY: Final = frozenset((
+    "a", "add", "allow", "an", "and", "as", "at", "be", "by", "can", "do", "for", "from", "have", "i",
+    "if", "implement", "in", "into", "is", "it", "its", "let", "make", "new", "of", "on", "or", "our",
+    "please", "should", "so", "support", "that", "the", "their", "them", "then", "there", "this", "to",
+    "up", "use", "want", "we", "when", "with",
+))  # fmt: skip
+"""Words of a request that do not tell it from another."""
+_IN_A_NAME: Final = 4
+
+
+def name_for(prompt: str) -> str:
+    """Make the name of a plan out of what is wanted: its first words that say something."""
+    telling = [word for word in prompt.split() if word.strip(".,:;!?\"'`()").casefold() not in _EMPTY]
+    return slugify(" ".join(telling[:_IN_A_NAME])) or slugify(prompt) or "plan"
+
+
+class Size(NamedTuple):
+    """How much a request asks for, as far as its words tell."""
+
+    words: int
+    parts: int
+    """Files that it names, or points of a list; whichever are more."""
+
+
+_SMALL: Final = {"expedient": Size(80, 2), "protective": Size(25, 1)}
+"""Up to this size the short way is taken; protective goes the longer one where it is unsure."""
+
+
+EFFORTS: Final[dict[Effort, str]] = {
+    "fast": "Be quick: read what the task names and what that calls, and write the shortest plan that holds.",
+    "hard": "Take your time: read widely, look for what would break, weigh each step before you write it.",
+}
+"""What a chosen effort tells whoever plans."""
+
+
+def authoring_of(
+    mode: Mode,
+    session: Session,
+    *,
+    explorers: int = 1,
+    planners: int = 1,
+    effort: Effort | None = None,
+    principles: str | None = None,
+) -> Authoring:
+    """Freeze an authoring as a run's options keep it; without `principles` a critic has those that ship."""
+    return Authoring(
+        mode=mode.name,
+        prompt=session.prompt,
+        session=state_of(session),
+        explorers=explorers,
+        planners=planners,
+        effort=effort,
+        principles=principles,
+    )
+
+
+def size_of(prompt: str) -> Size:
+    """Measure a request."""
+    return Size(len(prompt.split()), max(len(set(_FILE.findall(prompt))), len(_ITEM.findall(prompt))))
+
+
+def mode_for(prompt: str, profile: str) -> Mode:
+    """Choose the way for a request where nobody has named one."""
+    asked, small = size_of(prompt), _SMALL[profile]
+    is_small = asked.words <= small.words and asked.parts <= small.parts
+    return MODES["light" if is_small else "standard"]

@@ -1,0 +1,59 @@
+"""How much each stage must hold, and how much is asked for: both numbers in one place.
+
+The one rule: what is asked for lies above what is refused, so that an honest short answer passes.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from asbuilt.plan.length import Length
+
+UNDERSTANDING: Final = (
+    "problem", "why", "purpose", "success", "constraint", "assumption", "impact", "requirement",
+    "warum", "zweck", "erfolg", "einschränkung", "annahme", "auswirkung", "anforderung",
+    "problème", "pourquoi", "succès", "contrainte", "hypothèse", "exigence",
+    "propósito", "éxito", "restricción", "suposición", "requisito",
+    "문제", "이유", "목적", "성공", "제약", "가정", "영향", "요구",
+    "問題", "理由", "目的", "成功", "制約", "前提", "影響", "要件",
+    "问题", "为什么", "约束", "假设", "影响", "需求",
+)  # fmt: skip
+RECOMMENDATION: Final = (
+    "recommend", "i choose", "we choose", "i chose", "chosen", "i prefer", "preferred", "go with",
+    "best choice", "empfehl", "empfohlen", "recommand", "recomend", "aanbevol", "추천", "권장", "推奨",
+    "お勧め", "推荐", "推薦",
+)  # fmt: skip
+TRADE_OFFS: Final = (
+    "pro", "pros", "con", "cons", "advantage", "disadvantage", "benefit", "drawback", "downside", "upside",
+    "trade-off", "tradeoff", "vorteil", "nachteil", "avantage", "inconvénient", "ventaja", "desventaja",
+    "장점", "단점", "利点", "欠点", "长处", "优点", "缺点",
+)  # fmt: skip
+
+
+class Demand(NamedTuple):
+    """One number of a stage: below the floor is refused, the aim is what the agent is asked for."""
+
+    floor: int
+    aim: int
+
+
+class Demands(NamedTuple):
+    """What is demanded of every stage. The words may be anybody's: a team adds those of its language."""
+
+    items: Demand = Demand(3, 5)
+    understanding: Demand = Demand(2, 4)
+    files: Demand = Demand(2, 5)
+    options: Demand = Demand(2, 3)
+    recommendations: Demand = Demand(1, 1)
+    trade_offs: Demand = Demand(1, 2)
+    principles: Demand = Demand(3, 8)
+    """Three verdicts, each a principle and a word for it, are the six points of evidence of old. How many of
+    them fail is not demanded: a quota makes critics invent."""
+    length: Length = Length.CONTROL
+    """How long a plan may be."""
+    understanding_words: tuple[str, ...] = UNDERSTANDING
+    recommendation_words: tuple[str, ...] = RECOMMENDATION
+    trade_off_words: tuple[str, ...] = TRADE_OFFS
+
+
+DEMANDS: Final = Demands()

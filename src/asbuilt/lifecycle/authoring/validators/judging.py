@@ -1,0 +1,241 @@
+"""Judge the output of a stage: no flaw, or all of them at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
+
+from asbuilt.lifecycle.authoring.stages import Stage
+from asbuilt.lifecycle.authoring.validators.alternatives import ANNOUNCING, options_in, twins_among
+from asbuilt.lifecycle.authoring.validators.demands import DEMANDS, Demands
+from asbuilt.lifecycle.authoring.validators.document import flaws_of_plan
+from asbuilt.lifecycle.authoring.validators.promises import not_made, too_early, without_promises
+from asbuilt.lifecycle.authoring.validators.prose import (
+    blocks_seen,
+    bold_names,
+    given_in,
+    numbered_items,
+    passages,
+    seen,
+    sentences,
+    unmasked,
+)
+from asbuilt.lifecycle.authoring.validators.references import Tree, files_told_about, phantoms, references_in
+from asbuilt.lifecycle.authoring.validators.wording import (
+    distinct,
+    normal,
+    occurrences,
+    says_something,
+    stems,
+)
+from asbuilt.lifecycle.critique.findings import EXAMPLE, PRINCIPLES, Critique, read_critique
+from asbuilt.lifecycle.flaws import Flaw
+from asbuilt.plan.markdown.sections import plainly_named
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+    from asbuilt.lifecycle.authoring.options import Options
+    from asbuilt.lifecycle.authoring.validators.prose import Passage
+
+
+class Setting(NamedTuple):
+    """What an output is judged against."""
+
+    options: Options
+    prompt: str
+    ask: str
+    """What asbuilt told the agent, in its own words."""
+    files: Collection[str]
+    plan: str = ""
+    """The plan as it stood before this output."""
+    is_final: bool = False
+    wants_change: bool = False
+    """Somebody has found something: the same plan again is no answer."""
+    principles: Collection[str] = PRINCIPLES
+    """The ids of what a plan is judged by."""
+    earlier: Collection[str] = ()
+    """The findings that a critic was shown."""
+    demands: Demands = DEMANDS
+
+
+_LONGEST: Final = 200_000
+_ITEM: Final = 2
+"""So many meaningful words an item has at least."""
+
+
+def judge(stage: Stage, output: str, setting: Setting) -> tuple[Flaw, ...]:
+    """Tell all that is wrong with an output; nothing when it is accepted."""
+    if not seen(output).strip():
+        return (Flaw("output", "nothing", "the output of this stage", "the text that was asked for"),)
+    if len(output) > _LONGEST:
+        found, needed = f"{len(output):,} characters", f"at most {_LONGEST:,} characters"
+        return (Flaw("output", found, needed, "what was found, not all that was read"),)
+    demands = setting.demands
+    own = passages(blocks_seen(output), given_in(setting.prompt, setting.ask))
+    match stage:
+        case Stage.UNDERSTAND:
+            announcing = stems(demands.understanding_words)
+            return (*_unripe(output), *_items(own, demands, announcing), *_understanding(own, demands))
+        case Stage.EXPLORE:
+            return (*_unripe(output), *_explored(own, setting))
+        case Stage.ALTERNATIVES:
+            return (*_unripe(output), *_weighed(own, setting))
+        case Stage.DRAFT:
+            return (*too_early(output), *_plan(output, setting))
+        case Stage.CRITIQUE:
+            return (*too_early(output), *_critique(output, setting))
+        case Stage.REVISE | Stage.ITERATE:
+            value = setting.options.completion_promise
+            promise = not_made(output, value) if setting.is_final else too_early(output)
+            return (*promise, *_plan(without_promises(output), setting), *_unchanged(output, setting))
+        case _:
+            assert_never(stage)
+
+
+def _unripe(output: str) -> tuple[Flaw, ...]:
+    """Refuse what belongs to later stages: a plan's headings and the promise."""
+    return (*_planned(output), *too_early(output))
+
+
+def _planned(output: str) -> Iterator[Flaw]:
+    """Refuse the headings of a plan before it is time for one, in whatever letters."""
+    visible = passages(blocks_seen(unmasked(output)))
+    headings = [passage.text for passage in visible if passage.kind == "heading"]
+    named = [name for name in headings if plainly_named(name)]
+    bold = [name for name in bold_names(visible) if plainly_named(name)]
+    # One bold word may stress something; two are the outline of a plan.
+    told = [*named, *(bold if len(bold) > 1 else ())]
+    if told:
+        found = ", ".join(dict.fromkeys(name.strip(" *_:") for name in told))
+        needed = "no heading of a plan: the plan is written in a later stage"
+        yield Flaw("plan heading", found, needed, "a heading of your own, or none")
+
+
+def _items(own: Sequence[Passage], demands: Demands, announcing: Collection[str] = ()) -> Iterator[Flaw]:
+    floor = demands.items.floor
+    told = [item for item in numbered_items(own) if says_something(item, least=_ITEM, besides=announcing)]
+    count = len(distinct(told, enough=floor))
+    if count < floor:
+        found = f"{_count(count, 'numbered item')} with words of your own"
+        example = "1. Importers flood /v1 and carts time out."
+        yield Flaw("numbered items", found, f"at least {floor}", example)
+
+
+def _understanding(own: Sequence[Passage], demands: Demands) -> Iterator[Flaw]:
+    floor = demands.understanding.floor
+    count = _mentions(own, demands.understanding_words, least=_ITEM, enough=floor)
+    if count < floor:
+        words = ", ".join(demands.understanding_words[:8])
+        found = f"{_count(count, 'sentence')} about {words}"
+        example = "Success means that checkout is as quick as before."
+        yield Flaw("understanding", found, f"at least {floor}", example)
+
+
+def _mentions(own: Sequence[Passage], words: tuple[str, ...], *, least: int, enough: int) -> int:
+    """Count the words in sentences that say something besides; the same sentence again adds nothing."""
+    announcing = stems(words)
+    told = (sentence for text in _joined(own, announcing) for sentence in sentences(text))
+    naming = [sentence for sentence in told if occurrences(sentence, words)]
+    said = [sentence for sentence in naming if says_something(sentence, least=least, besides=announcing)]
+    return sum(len(occurrences(sentence, words)) for sentence in distinct(said, enough=enough))
+
+
+def _joined(own: Sequence[Passage], announcing: Collection[str]) -> Iterator[str]:
+    """Put a heading or a label that only announces before what it announces."""
+    lead = ""
+    for passage in own:
+        text = passage.prose.strip()
+        bare = text.strip(" *_")
+        announces = passage.kind == "heading" or bare.endswith(":") or bare != text
+        if (
+            announces
+            and not says_something(text, least=_ITEM, besides=announcing)
+            and len(normal(text).split()) < 5
+        ):
+            lead = f"{bare.rstrip(':')}: "
+            continue
+        yield lead + text
+        lead = ""
+    if lead:
+        yield lead
+
+
+def _explored(own: Sequence[Passage], setting: Setting) -> tuple[Flaw, ...]:
+    tree = Tree(setting.files)
+    floor = min(setting.demands.files.floor, len(tree.files))
+    told = files_told_about(own, tree, enough=floor)
+    flaws = phantoms(references_in(own, tree))
+    if len(told) >= floor:
+        return flaws
+    found = f"{_count(len(told), 'file')} of the repository with something said about it"
+    example = "- `src/api/app.py` registers all routes and has no middleware yet."
+    return (Flaw("file references", found, f"at least {floor} that exist", example), *flaws)
+
+
+def _weighed(own: Sequence[Passage], setting: Setting) -> Iterator[Flaw]:
+    demands = setting.demands
+    options = options_in(own, demands)
+    if len(options) < demands.options.floor:
+        found = f"{_count(len(options), 'option')} told in more than a name"
+        example = "### Option B: a window in each process\nNo round trip. Con: off by the number of workers."
+        yield Flaw("options", found, f"at least {demands.options.floor}", example)
+    yield from twins_among(options, Tree(setting.files), demands)
+    if _recommendations(own, demands) < demands.recommendations.floor:
+        needed = "one option recommended, with the reason"
+        example = "Recommendation: option A, since limits must be exact."
+        yield Flaw("recommendation", "no recommendation", needed, example)
+    floor = demands.trade_offs.floor
+    if _mentions(own, demands.trade_off_words, least=1, enough=floor) < floor:
+        needed = "what speaks for and against an option"
+        example = "Pros: exact. Cons: one round trip for each request."
+        yield Flaw("trade-offs", "no pros or cons", needed, example)
+
+
+def _recommendations(own: Sequence[Passage], demands: Demands) -> int:
+    """Count the passages that recommend and say something more than that: which, and why."""
+    announcing = stems((*demands.recommendation_words, *demands.trade_off_words))
+    told = [text for text in _joined(own, announcing) if occurrences(text, demands.recommendation_words)]
+    return sum(says_something(text, least=_ITEM, besides=announcing | ANNOUNCING) for text in told)
+
+
+def _plan(text: str, setting: Setting) -> tuple[Flaw, ...]:
+    required, length = setting.options.required_sections, setting.demands.length
+    return flaws_of_plan(text, required, Tree(setting.files), length)
+
+
+def _critique(output: str, setting: Setting) -> Iterable[Flaw]:
+    demands = setting.demands
+    if setting.options.critique_mode == "open":
+        own = passages(blocks_seen(output), given_in(setting.prompt, setting.ask, setting.plan))
+        return _items(own, demands)
+    read = critique_in(output, setting)
+    if not isinstance(read, Critique):
+        return read
+    count = len(read.judged) + len(read.answers)
+    floor = min(demands.principles.floor, len(setting.principles))
+    if count >= floor:
+        return ()
+    found = f"{_count(count, 'principle')} judged with evidence"
+    return (Flaw("principles", found, f"at least {floor}", EXAMPLE),)
+
+
+def critique_in(output: str, setting: Setting) -> Critique | tuple[Flaw, ...]:
+    """Read a structured critique of the plan that a setting holds."""
+    return read_critique(
+        output,
+        plan=setting.plan,
+        files=setting.files,
+        principles=setting.principles,
+        earlier=setting.earlier,
+    )
+
+
+def _unchanged(output: str, setting: Setting) -> Iterator[Flaw]:
+    if setting.wants_change and without_promises(output).split() == without_promises(setting.plan).split():
+        found = "the plan as it was criticised"
+        needed = "an answer to each finding: the plan changed, or an open question that names it"
+        yield Flaw("unchanged plan", found, needed, "## Open Questions\nWho owns /admin?")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number or 'no'} {noun}{'s' if number > 1 else ''}"

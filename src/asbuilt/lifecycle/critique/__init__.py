@@ -1,0 +1,1 @@
+"""Critique of a plan in rounds that converge. Pure."""

@@ -1,0 +1,146 @@
+"""What a plan has to carry of what was found and not settled: checks of its phases, and open questions.
+
+The one rule: whatever is to be carried stands in the plan afterwards, and all else in it is as it was.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from asbuilt.lifecycle.critique.anchors import outline_of
+from asbuilt.plan.markdown.body import part_of
+from asbuilt.plan.markdown.sections import sections_in
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from asbuilt.lifecycle.critique.anchors import Outline
+    from asbuilt.lifecycle.critique.standing import Standing
+
+_NOTHING: Final = frozenset({"none", "none.", "- none", "- none.", "-", "n/a", "tbd"})
+_THIRD: Final = 3
+_DEEPEST: Final = 6
+
+
+class AddedCheck(NamedTuple):
+    """A command that a phase is held to because of findings that nobody could settle."""
+
+    phase: str
+    command: str
+    findings: tuple[str, ...]
+
+
+class Additions(NamedTuple):
+    """What a plan has to carry of what was found and not resolved."""
+
+    checks: tuple[AddedCheck, ...] = ()
+    questions: tuple[str, ...] = ()
+
+
+class _Room(NamedTuple):
+    """Where in a plan something can be added: behind which line, after which words; lines count from 0."""
+
+    after: int
+    lead: tuple[str, ...] = ()
+    replaces: int = 0
+    """Lines before it that said that there is nothing."""
+
+
+def additions(standings: Iterable[Standing], plan: str, unjudged: Sequence[str] = ()) -> Additions:
+    """Make checks and open questions of what is not settled: a check where a phase takes its command."""
+    carried = [one for one in standings if one.is_carried]
+    phases = outline_of(plan).titles
+    checks: dict[tuple[str, str], list[str]] = {}
+    for one in carried:
+        if one.finding.check and one.finding.anchor.phase in phases:
+            checks.setdefault((one.finding.anchor.phase, one.finding.check), []).append(one.id)
+    taken = tuple(AddedCheck(*check, tuple(ids)) for check, ids in checks.items())
+    if not _takes(plan, taken):
+        taken = tuple(check for check in taken if _takes(plan, (check,)))
+    held = {name for check in taken for name in check.findings}
+    questions = [_question(one, phases) for one in carried if one.id not in held]
+    if unjudged:
+        questions.append(f"Nobody but the author has judged {', '.join(unjudged)}: does the plan hold there?")
+    return Additions(taken, tuple(questions))
+
+
+def with_additions(plan: str, added: Additions) -> str:
+    """Write them into a plan's text, each where its reader looks for it."""
+    if not any(added):
+        return plan
+    whole = plan if plan.endswith(("\n", "\r")) else plan + outline_of(plan).plan.source.line_end
+    outline = outline_of(whole)
+    wanted: dict[str, list[str]] = {}
+    for check in added.checks:
+        if check.command not in _commands(plan, check.phase):
+            wanted.setdefault(check.phase, []).append(f"`{check.command}`")
+    rooms = [(_room_for_check(outline, phase), texts) for phase, texts in wanted.items()]
+    if added.questions:
+        rooms.append((_room_for_questions(outline), list(added.questions)))
+    source = outline.plan.source
+    text = source.text
+    # From the end on, so that what is put in moves no place that is still to come; questions come last.
+    rooms.sort(key=lambda pair: pair[0].after)
+    for room, texts in reversed(rooms):
+        start, end = source.starts[room.after + 1 - room.replaces], source.starts[room.after + 1]
+        rows = (*room.lead, *(f"- {one}" for one in texts))
+        text = text[:start] + "".join(f"{row}{source.line_end}" for row in rows) + text[end:]
+    return "\N{ZERO WIDTH NO-BREAK SPACE}" * bool(source.bom) + text
+
+
+def _takes(plan: str, checks: tuple[AddedCheck, ...]) -> bool:
+    """Tell whether checks can be added: their reader finds each in its phase, and all else as it was."""
+    written = with_additions(plan, Additions(checks))
+    is_found = all(check.command in _commands(written, check.phase) for check in checks)
+    return is_found and _promised(plan) == _promised(written)
+
+
+def _room_for_check(outline: Outline, phase_id: str) -> _Room:
+    """Find the end of a phase's verification, or of the phase, where one is begun."""
+    phase = next(one for one in outline.plan.phases if one.id == phase_id)
+    first, after = phase.lines[0] - 1, phase.lines[1]
+    headings = [one for one in outline.headings if first <= one.line < after]
+    for at, heading in enumerate(headings):
+        if heading.line > first and part_of(heading.text.partition(":")[0]) == "verify":
+            end = next((one.line for one in headings[at + 1 :]), after)
+            return _Room(_last(outline, heading.line, end))
+    level = min(headings[0].level + 1 if headings else _THIRD, _DEEPEST)
+    return _Room(_last(outline, first, after), ("", f"{'#' * level} Verification", ""))
+
+
+def _room_for_questions(outline: Outline) -> _Room:
+    """Find the end of the open questions, or of the plan; that there are none is not said any more."""
+    for at, heading in enumerate(outline.headings):
+        if "Open Questions" in sections_in(heading.text):
+            end = next((one.line for one in outline.headings[at + 1 :]), len(outline.lines))
+            last = _last(outline, heading.line, end)
+            is_empty = outline.lines[last].strip().casefold() in _NOTHING
+            return _Room(last, ("",) if last == heading.line else (), int(is_empty))
+    return _Room(_last(outline, 0, len(outline.lines)), ("", "## Open Questions", ""))
+
+
+def _last(outline: Outline, first: int, after: int) -> int:
+    """Return the last line of a stretch that is not blank."""
+    lines = outline.lines[first:after]
+    return first + max((at for at, line in enumerate(lines) if line.strip()), default=0)
+
+
+def _commands(plan: str, phase_id: str) -> set[str]:
+    phases = outline_of(plan).plan.phases
+    return {check.command for phase in phases if phase.id == phase_id for check in phase.checks}
+
+
+def _promised(plan: str) -> list[tuple[str, list[str], list[str]]]:
+    """Give what a plan promises, without its checks."""
+    return [
+        (phase.id, [item.text for item in phase.work_items], [one.text for one in phase.criteria])
+        for phase in outline_of(plan).plan.phases
+    ]
+
+
+def _question(standing: Standing, phases: Collection[str]) -> str:
+    finding, anchor = standing.finding, standing.finding.anchor
+    where = anchor.file or (f"phase {anchor.phase}" if anchor.phase in phases else anchor.phase or "the plan")
+    item = f", “{anchor.item}”" if anchor.item else ""
+    others = "".join(f" Also: {said}" for said in standing.said if said != finding.text)
+    return " ".join(f"{standing.id} ({finding.principle}, {where}{item}): {finding.text}{others}".split())

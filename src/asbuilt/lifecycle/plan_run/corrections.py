@@ -1,0 +1,64 @@
+"""What becomes of a phase whose plan is wrong about a number. Pure.
+
+The one rule: where a verdict turns on the number, a person changes what the plan says, and `auto` does not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from asbuilt.events.questions import DriftKey
+from asbuilt.lifecycle.run.facts import PASS
+from asbuilt.lifecycle.run.moves import Ask, Commit, End, Move, until_answered
+
+if TYPE_CHECKING:
+    from asbuilt.lifecycle.run.facts import PhaseFacts, RunFacts
+
+
+def correcting(facts: RunFacts, phase: PhaseFacts, *, may_fix: bool) -> Move | None:
+    """Ask a person to agree to what was measured; None where nothing turns on it, or somebody said no.
+
+    A number that an agent has pointed at is asked about at once. One that nobody spoke of is first given back
+    to be mended, and so is every number where nobody watches.
+    """
+    last = phase.attempts[-1] if phase.attempts else None
+    if last is None or last.checks != PASS or last.verdict in (None, PASS):
+        return None
+    if last.stops:
+        return _stopped(phase, f"{last.stops[0]}; it was corrected before")
+    if not last.asks or (may_fix and (facts.auto or not all(one.is_flagged for one in last.asks))):
+        return None
+    answers: dict[str, str | None] = {}
+    for one in last.asks:
+        wanted = DriftKey(intent=str(phase.intent), item=one.item, actual=one.actual)
+        key = wanted.of(facts.run)
+        agreed = {
+            str(said)
+            for said, answer in facts.answers(DriftKey).items()
+            if (said.intent, said.item, answer) == (wanted.intent, wanted.item, "yes")
+        }
+        if agreed - {key}:
+            return _stopped(phase, f"{one.words.splitlines()[0]}; you have agreed to another number before")
+        if key not in facts.approvals:
+            return Ask(key, "drift", f"correct phase {phase.id} of the plan? {one.words}", phase.id)
+        answers[key] = facts.approvals[key]
+    if "no" in answers.values():
+        return None
+    waits = next((key for key, answer in answers.items() if answer is None), None)
+    if waits is None:
+        return Commit(phase.id, last.number)
+    if facts.auto:
+        told = last.asks[0].words.splitlines()[0]
+        return End("failed", f"phase {phase.id}: {told}.", "asbuilt approve, then run it again")
+    return until_answered(waits)
+
+
+def drifted(facts: RunFacts) -> int:
+    """Count the numbers of the plan that are far off, by what was judged last of each phase."""
+    judged = ([one for one in phase.attempts if one.checks] for phase in facts.phases.values())
+    return sum(attempts[-1].far for attempts in judged if attempts)
+
+
+def _stopped(phase: PhaseFacts, why: str) -> End:
+    """End a run that would correct one number again and again: it is not understood yet."""
+    return End("failed", f"phase {phase.id}: {why}.", "look at what is measured, and edit the plan by hand")

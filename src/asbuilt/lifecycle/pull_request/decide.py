@@ -1,0 +1,192 @@
+"""Choose the next move of a landing by pull request. Pure: the order of the rules is the policy.
+
+The one rule: only a head that is proven on the target as it is, and that the forge's checks let pass, is
+merged, and only where somebody asked for a landing. What no machine settles is asked, and waits.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.events.questions import PullBlockedKey, PullChecksKey
+from asbuilt.events.runs import WaitReason
+from asbuilt.lifecycle.run.facts import GOES_ON, PASS
+from asbuilt.lifecycle.run.moves import (
+    Ask,
+    Attempt,
+    Check,
+    CheckInvariants,
+    CloseIssues,
+    End,
+    Keep,
+    Land,
+    Look,
+    Mark,
+    Mend,
+    Merge,
+    Move,
+    Propose,
+    Push,
+    Tidy,
+    Wait,
+    until_answered,
+)
+from asbuilt.lifecycle.run.pull_request import CI, CONFLICT
+from asbuilt.lifecycle.run.sign_off import signing
+from asbuilt.lifecycle.run.stoppages import stoppage
+from asbuilt.lifecycle.run.timers import seconds_after
+
+if TYPE_CHECKING:
+    from asbuilt.lifecycle.run.facts import PhaseFacts, RunFacts
+    from asbuilt.lifecycle.run.pull_request import Blocked, PullFacts, Seen
+
+READY: Final = "pr-ready"
+"""How a run ends whose pull request waits for a person."""
+CI_FAILING: Final = "pr-ci-failing"
+"""How a run ends whose pull request nobody could mend."""
+REBASE_LIMIT: Final = 2
+"""How often a target that moved is followed and proven on anew."""
+RESOLVABLE: Final = 5
+"""In so many files an agent may resolve a conflict; more are a person's."""
+RESOLVE_LIMIT: Final = 2
+REPEAT_LIMIT: Final = 2
+_BARE: Final = 2
+"""So many looks in a row that find no check say that there is none."""
+_NAMED: Final = 6
+
+
+def pulling(facts: RunFacts, now: str) -> Move:
+    """Choose what comes next between what is proven and its landing. First match wins."""
+    pull = facts.pull
+    if not facts.marked:
+        return Mark()
+    if not facts.pending:
+        return _afterwards(facts)
+    if pull.seen is None and pull.blocked is None:
+        return Look()
+    if pull.seen is not None and pull.seen.state == "merged":
+        return Land()
+    if pull.seen is not None and pull.seen.state == "closed" and pull.number is not None:
+        return End("stopped", f"{_name(pull)} was closed by somebody; all that is proven is kept")
+    if pull.blocked is not None:
+        return _blocked(facts, pull.blocked, now)
+    if pull.head is None or pull.seen is None:
+        return signing(facts) or Push()
+    if pull.number is None or pull.seen.state != "open":
+        return Propose()
+    return _watch(facts, pull, pull.seen, now)
+
+
+def repair_under_way(facts: RunFacts) -> PhaseFacts | None:
+    """Return what an agent mends of the pull request, as long as nobody has taken it over."""
+    for repair in facts.repairs.values():
+        if repair.attempts and repair.attempts[-1].number > facts.pull.settled.get(repair.id, 0):
+            return repair
+    return None
+
+
+def _watch(facts: RunFacts, pull: PullFacts, seen: Seen, now: str) -> Move:
+    """Wait for the forge's checks, mend what is red, follow the target, and merge what may be merged."""
+    if seen.head != pull.head:
+        # Somebody has pushed: what they brought is proven, too, or they are asked.
+        return Push()
+    if seen.checks == "red":
+        return _red(facts, pull, seen, now)
+    is_bare = seen.checks == "none" and pull.bare < _BARE
+    if is_bare or seen.checks == "pending" or seen.mergeable == "unknown":
+        return _wait(pull, seen, now)
+    if seen.target != pull.target:
+        if pull.rebases < REBASE_LIMIT:
+            return Push()
+        return End(READY, f"{_name(pull)} is green; {facts.branch} has moved again, {REBASE_LIMIT + 1} times")
+    if pull.refused:
+        return End(READY, f"{_name(pull)} is green, and the forge does not merge it: {pull.refused}")
+    if seen.mergeable == "no":
+        return End(READY, f"{_name(pull)} is green, and the forge says that it cannot be merged")
+    return Merge() if facts.auto else End(READY, f"{_name(pull)} is proven and green; merging it is yours")
+
+
+def _wait(pull: PullFacts, seen: Seen, now: str) -> Move:
+    again_at, over_at = seconds_after(seen.at, pull.poll_s), seconds_after(pull.pushed_at, pull.limit_s)
+    if seen.at >= over_at:
+        what = f"its checks have not come to an end within {pull.limit_s} s of the push"
+        return End(READY, f"{_name(pull)} is open; {what}")
+    return (
+        Wait(WaitReason.CHECKS, f"the checks of pull request #{pull.number}", again_at)
+        if again_at > now
+        else Look()
+    )
+
+
+def _red(facts: RunFacts, pull: PullFacts, seen: Seen, now: str) -> Move:
+    """Let an agent mend what the forge's checks say; then ask, and each yes gives as many tries again."""
+    failures = tuple(f"the forge's check {name} fails" for name in seen.failing[:_NAMED])
+    failures += (seen.excerpt,) if seen.excerpt else ()
+    granted = sum(answer == "yes" for answer in facts.answers(PullChecksKey).values())
+    move = _repair(facts, facts.repairs[CI], failures, pull.fix_limit * (granted + 1), now)
+    if move is not None:
+        return move
+    names = ", ".join(seen.failing[:_NAMED])
+    used = facts.repairs[CI].fixes
+    what = f"{CI_FAILING}: {names or 'a check'} of {_name(pull)} fails after {used} fixes"
+    key = str(PullChecksKey(run=facts.run, number=granted + 1))
+    if key not in facts.approvals:
+        return Ask(key, "continue", f"{what}; look and try again?")
+    return End(CI_FAILING, what) if facts.approvals[key] == "no" else until_answered(key)
+
+
+def _blocked(facts: RunFacts, blocked: Blocked, now: str) -> Move:
+    """Let an agent resolve a conflict in a few files; everything else that is in the way is a person's."""
+    if blocked.kind == "conflict" and 0 < len(blocked.paths) <= RESOLVABLE:
+        told = f"resolve the conflict in {', '.join(blocked.paths)}: each holds both sides between marks"
+        move = _repair(facts, facts.repairs[CONFLICT], (told,), RESOLVE_LIMIT, now)
+        if move is not None:
+            return move
+    key = str(PullBlockedKey(run=facts.run, number=facts.pull.blocks))
+    if key not in facts.approvals:
+        return Ask(key, "continue", f"{blocked.words} {blocked.next_step} Go on then?")
+    return End("failed", blocked.words) if facts.approvals[key] == "no" else until_answered(key)
+
+
+def _repair(
+    facts: RunFacts, repair: PhaseFacts, failures: tuple[str, ...], limit: int, now: str
+) -> Move | None:
+    """Let an agent mend something of the pull request and prove it; None when its tries are used up."""
+    settled = facts.pull.settled.get(repair.id, 0)
+    open_ = [attempt for attempt in repair.attempts if attempt.number > settled]
+    number = repair.attempts[-1].number if repair.attempts else 0
+    may_begin = repair.fixes < limit
+    if not open_:
+        return Attempt(repair.id, number + 1, "fix", failures) if may_begin else None
+    last, before = open_[-1], open_[-2].failures if len(open_) > 1 else ()
+    stopped = stoppage(facts, repair, now)
+    if stopped is not None:
+        return stopped
+    if last.ending is None or last.ending in GOES_ON:
+        return Attempt(repair.id, number, "fix", (*failures, *before))
+    if last.commit is None:
+        return Keep(repair.id, number)
+    if last.ending == "done" and last.changed and last.checks is None:
+        return Check(repair.id, number)
+    if last.ending == "done" and last.changed and last.checks == PASS:
+        return Mend(repair.id, number)
+    if not may_begin or repair.repeats > REPEAT_LIMIT:
+        return None
+    return Attempt(repair.id, number + 1, "fix", (*failures, *last.failures))
+
+
+def _afterwards(facts: RunFacts) -> Move:
+    """Tidy up after a landing, tell the issues, and see that nothing is left behind."""
+    if not facts.tidied:
+        return Tidy()
+    if not facts.pull.issues:
+        return CloseIssues()
+    if facts.pull.broken is None:
+        return CheckInvariants()
+    if facts.pull.broken:
+        return End("failed", f"it has landed, and something is left behind: {'; '.join(facts.pull.broken)}")
+    return End("landed", "")
+
+
+def _name(pull: PullFacts) -> str:
+    return f"pull request #{pull.number} ({pull.url})"

@@ -1,0 +1,160 @@
+"""What has to be settled before anything is built: needs, the ring, the tests, setup and baseline. Pure.
+
+The one rule: what nobody has set is asked for, and unattended it stops the run, in words.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.events.questions import BaselineKey, RingKey
+from asbuilt.lifecycle.run.facts import PASS
+from asbuilt.lifecycle.run.moves import (
+    Ask,
+    Baseline,
+    End,
+    MakeWorkspace,
+    Move,
+    ResolveTests,
+    SetUp,
+    until_answered,
+)
+from asbuilt.proof.projects.model import Detected, NeedsDocker, NoTests, Suite
+from asbuilt.proof.projects.resolving import proposal
+
+if TYPE_CHECKING:
+    from asbuilt.lifecycle.run.facts import RunFacts
+    from asbuilt.proof.projects.model import Resolved
+
+_NONE: Final = 'asbuilt config set checks.tests "none"'
+
+
+SETTLE: Final = "asbuilt doctor --tests --save"
+"""The command that chooses a test command and saves it, in one step."""
+
+
+def preparation(facts: RunFacts) -> Move | None:
+    """See to it that something can be proven before anything is built; None when it can."""
+    if waits := _open_needs(facts):
+        return End("stopped", f"phase {facts.wanted} waits for phase {', '.join(waits)}: not done yet")
+    unheld = held(facts)
+    if unheld is not None:
+        return unheld
+    if facts.tests is None:
+        return ResolveTests()
+    unsettled = _agreement(facts, facts.tests)
+    if unsettled is not None:
+        return unsettled
+    if facts.kind == "run" and not facts.workspace:
+        return MakeWorkspace()
+    if facts.setup is None:
+        return SetUp()
+    if facts.setup != PASS:
+        return End("failed", f"the setup failed, so nothing could be proven: {facts.setup_reason}")
+    if facts.baseline is None:
+        return Baseline()
+    if facts.baseline == "NOT_RUN":
+        return End("failed", "no test ran on the base, so no test can prove anything.", _way_on(facts.tests))
+    return None if facts.baseline in (PASS, "FAIL") else _unproving(facts, facts.tests)
+
+
+def _unproving(facts: RunFacts, tests: Resolved) -> Move | None:
+    """Stop where the tests of the base show nothing; a person may go on where they did run."""
+    shown = facts.baseline_shown
+    if not facts.baseline_asks:
+        why = "so new failures could not be told from old"
+        return End("failed", f"the tests could not be run on the base, {why}: {shown}.", _way_on(tests))
+    if facts.auto:
+        return End("failed", f"the tests of the base prove nothing: {shown}.", _way_on(tests))
+    ask = Ask(
+        str(BaselineKey(run=facts.run, revision=facts.revision)),
+        "continue",
+        f"continue with tests that prove nothing? {shown}",
+    )
+    return asked(facts, ask, no=f"the tests of the base prove nothing: {shown}")
+
+
+def _open_needs(facts: RunFacts) -> list[str]:
+    """List what a phase that was named still waits for; one that was begun waits no more."""
+    wanted = facts.phases.get(facts.wanted or "")
+    if facts.kind != "run" or wanted is None or wanted.begun:
+        return []
+    return [need for need in wanted.needs if need not in facts.done_before]
+
+
+def held(facts: RunFacts) -> Move | None:
+    """Let a person agree, once in a repository, to work where the kernel holds neither agents nor checks."""
+    if facts.ring != "none" or not facts.ring_required or facts.ring_agreed:
+        return None
+    if facts.auto:
+        return End(
+            "failed",
+            "no ring holds agents and checks on this machine.",
+            "asbuilt doctor says what helps, or: asbuilt config set sandbox.required false",
+        )
+    question = "work without a ring? Agents and checks could write to anything that you can write to"
+    return asked(
+        facts, Ask(RingKey().of(facts.run), "ring", question), no="you said no to work without a ring"
+    )
+
+
+def _agreement(facts: RunFacts, tests: Resolved) -> Move | None:
+    """Let a person agree to what no setting names; an unattended run stops with the setting to make."""
+    if (
+        isinstance(tests, NoTests)
+        and facts.kind == "run"
+        and facts.auto
+        and not (tests.said or facts.checked)
+    ):
+        return End("failed", "no tests were found, and not every phase has checks of its own.", _NONE)
+    key = proposal(tests)
+    if key is None or facts.tests_agreed:
+        return None
+    found = ", ".join(getattr(tests, "found", ()))
+    if isinstance(tests, NeedsDocker):
+        why = f"the tests start containers (see {found}), and the sandbox has no Docker"
+        way = "checks.services starts Postgres, Redis or a program of your own beside each check"
+        return End("failed", f"{why}; {way}.", 'asbuilt config set checks.tests "<command without Docker>"')
+    if facts.auto:
+        return _unsettled(tests, found)
+    if not isinstance(tests, Detected):
+        question = f"go on without tests? There is {found}, and no command that runs it is known"
+    elif facts.baseline is None:
+        # It is tried first, so that the question can say what came of it.
+        return None
+    else:
+        question = f"prove with {_commands(tests)}? {facts.baseline_shown} on {facts.branch}"
+    return asked(facts, Ask(key.of(facts.run), "tests", question), no="you said no to the tests")
+
+
+def _unsettled(tests: Resolved, found: str) -> End:
+    if isinstance(tests, Detected):
+        return End("failed", f"no test command is set; found {_commands(tests)} ({found}).", SETTLE)
+    return End("failed", f"no test command is set, and there is {found}.", _way_on(tests))
+
+
+def _commands(tests: Detected) -> str:
+    """Name the commands that would prove, and what they leave out."""
+    told = ", ".join(f"`{suite.command}`{suite.shown[len(suite.command) :]}" for suite in tests.suites)
+    return f"{told}, without {', '.join(tests.unknown)}" if tests.unknown else told
+
+
+def _way_on(tests: Resolved) -> str:
+    match tests:
+        case Detected(suites=(Suite(folder="", command=command),)):
+            return f'asbuilt config set checks.tests "{command}"'
+        case Detected(suites=suites):
+            told = "; ".join(f"`{suite.command}` in {suite.folder or '.'}" for suite in suites)
+            return f"name the suites in asbuilt.toml as [[checks.suites]] with folder and command: {told}"
+        case _:
+            return 'asbuilt config set checks.tests "<command>"'
+
+
+def asked(facts: RunFacts, ask: Ask, *, no: str) -> Move | None:
+    """Ask, and wait for the answer; None once it is yes."""
+    if ask.key not in facts.approvals:
+        return ask
+    answer = facts.approvals[ask.key]
+    if answer is None:
+        return until_answered(ask.key)
+    return None if answer == "yes" else End("stopped", no)

@@ -1,0 +1,29 @@
+"""What a person has to look at before anything lands. Pure.
+
+The one rule: every item is asked about before any of them is waited for, and `auto` answers none.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from asbuilt.events.questions import in_run
+from asbuilt.lifecycle.run.moves import Ask, End, Move, until_answered
+
+if TYPE_CHECKING:
+    from asbuilt.lifecycle.run.facts import RunFacts
+
+
+def signing(facts: RunFacts) -> Move | None:
+    """Ask for every sign-off that is wanted, and wait; None once each of them is yes."""
+    keys = {in_run(one.item, facts.run): one for one in facts.sign_offs.values()}
+    for key, one in keys.items():
+        if key not in facts.approvals:
+            return Ask(key, "sign-off", one.question, one.phase)
+    for key, one in keys.items():
+        if facts.approvals[key] == "no":
+            kept = "nothing was landed, the plan's branch keeps what is proven"
+            again = "asbuilt land --undo takes it back, then run the phase again"
+            return End("stopped", f"you did not sign off a change of phase {one.phase}: {kept}.", again)
+    waits = next((key for key in keys if facts.approvals[key] is None), None)
+    return None if waits is None else until_answered(waits)

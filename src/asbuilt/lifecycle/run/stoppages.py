@@ -1,0 +1,119 @@
+"""What a run does when an agent has stopped before its work was done, or when its money is spent. Pure.
+
+The one rule: what a person alone can settle is asked, once for each time; everything else goes on by itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+from asbuilt.events.questions import CapKey, StoppedKey
+from asbuilt.events.runs import WaitReason
+from asbuilt.lifecycle.run.causes import asks, course_of
+from asbuilt.lifecycle.run.facts import GOES_ON, is_planning
+from asbuilt.lifecycle.run.money import reached
+from asbuilt.lifecycle.run.moves import Ask, End, Wait
+from asbuilt.lifecycle.run.preparation import asked
+
+if TYPE_CHECKING:
+    from asbuilt.events.event import Cause
+    from asbuilt.lifecycle.run.facts import AttemptFacts, PhaseFacts, RunFacts
+    from asbuilt.lifecycle.run.money import Caps
+    from asbuilt.lifecycle.run.moves import Move
+
+USAGE_LIMIT: Final = "usage limit"
+OVERLOAD: Final = "overload"
+OVERLOAD_LIMIT: Final = 10
+"""An agent that was turned away this often in a row, over some eight hours, is given up."""
+
+
+class _Stop(NamedTuple):
+    """An agent that has stopped: who, in what, how, and the start by which it is told apart."""
+
+    who: Literal["agent", "verifier"]
+    where: str
+    phase: str | None
+    cause: Cause | None
+    reason: str
+    resets_at: str | None
+    overloads: int
+    place: str
+    attempt: str
+    start: int
+
+
+def stoppage(facts: RunFacts, phase: PhaseFacts, now: str) -> Move | None:
+    """Wait or ask for the agent that works on a phase; None when it may go on, or begin anew."""
+    last = phase.attempts[-1] if phase.attempts else None
+    # Whatever it was, its files are kept first.
+    if last is None or (last.ending not in (*GOES_ON, "done") and last.commit is None):
+        return None
+    return stage_stoppage(facts, phase, now)
+
+
+def stage_stoppage(facts: RunFacts, phase: PhaseFacts, now: str) -> Move | None:
+    """Wait or ask for the agent that does a stage of authoring: there are no files of it to be kept."""
+    last = phase.attempts[-1] if phase.attempts else None
+    if last is None or last.ending in (None, "done"):
+        return None
+    resets_at = last.resets_at if last.ending in GOES_ON else None
+    where = phase.id if is_planning(facts.kind) else f"phase {phase.id}"
+    stop = _Stop(
+        "agent", where, phase.id, last.cause, last.reason, resets_at, last.overloads,
+        phase.id, str(last.number), last.ended_start,
+    )  # fmt: skip
+    return _about(facts, stop, now)
+
+
+def verifier_stoppage(facts: RunFacts, judged: AttemptFacts, phase: str | None, now: str) -> Move | None:
+    """Wait or ask for the verifier of a phase, or of all phases together."""
+    where = f"phase {phase}" if phase else "all phases together"
+    stop = _Stop(
+        "verifier", where, phase, judged.verifier_cause, judged.verifier_reason, judged.verifier_resets_at,
+        judged.verifier_overloads, phase or "together", f"{judged.number}v{judged.lost_verifiers}",
+        judged.verifier_ended_start,
+    )  # fmt: skip
+    return _about(facts, stop, now)
+
+
+def _about(facts: RunFacts, stop: _Stop, now: str) -> Move | None:
+    if stop.overloads > OVERLOAD_LIMIT:
+        return End("failed", f"{stop.where}: turned away {stop.overloads} times in a row; {stop.reason}")
+    if stop.resets_at is not None and stop.resets_at > now:
+        is_overload = stop.cause == "overload"
+        reason = WaitReason.OVERLOAD if is_overload else WaitReason.LIMIT
+        why = OVERLOAD if is_overload else USAGE_LIMIT
+        return Wait(reason, f"{why} of the {stop.who} in {stop.where}", stop.resets_at)
+    if stop.cause is not None and course_of(stop.cause) == "stop":
+        return End("failed", f"{stop.where}: {stop.reason}")
+    cause = stop.cause
+    if not asks(cause):
+        return None
+    key = StoppedKey(run=facts.run, cause=cause, where=stop.place, attempt=stop.attempt, start=stop.start)
+    no = f"you said no: the {stop.who} in {stop.where} has stopped; {stop.reason}"
+    return asked(facts, Ask(str(key), "agent", _question(stop), stop.phase), no=no)
+
+
+def _question(stop: _Stop) -> str:
+    if stop.cause == "auth":
+        return f"sign in to the {stop.who}'s account, then go on? {stop.reason}"
+    return f"try {stop.where} once more? The {stop.who} refuses: {stop.reason}"
+
+
+def allowed(facts: RunFacts) -> Caps:
+    """Say what a run may spend by now: each yes of a person gives as much again."""
+    return facts.caps.times(_granted(facts) + 1)
+
+
+def _granted(facts: RunFacts) -> int:
+    return sum(answer == "yes" for answer in facts.answers(CapKey).values())
+
+
+def capped(facts: RunFacts, now: str) -> Move | None:
+    """Ask before more is spent than a run may spend."""
+    over = reached(allowed(facts), facts.spent, facts.time.worked_s(now))
+    if over is None:
+        return None
+    key = CapKey(run=facts.run, number=_granted(facts) + 1)
+    ask = Ask(str(key), "cap", f"go on, with as much again? {over}")
+    return asked(facts, ask, no=f"you said no: {over}")

@@ -1,0 +1,1 @@
+"""When a scheduled plan runs, and what becomes of it then. Pure."""

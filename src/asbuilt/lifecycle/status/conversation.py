@@ -1,0 +1,34 @@
+"""Whose turn it is in an authoring that a conversation does. Pure: the run's own next move decides it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from asbuilt.events.runs import WaitReason
+from asbuilt.lifecycle.authoring.turns import Over, Persons, Theirs, Yours
+from asbuilt.lifecycle.plan_run.decide import next_move
+from asbuilt.lifecycle.run.moves import Ask, Attempt, Draft, End, Judge, Wait
+
+if TYPE_CHECKING:
+    from asbuilt.lifecycle.authoring.turns import Turn
+    from asbuilt.lifecycle.run.facts import RunFacts
+
+
+def turn_of(facts: RunFacts, now: str) -> Turn:
+    """Tell whose turn it is."""
+    due = facts.draft.due
+    match next_move(facts, now):
+        case Wait(reason=WaitReason.CONVERSATION):
+            return Yours(due, len(facts.phases[due].attempts) + 1)
+        case Wait(why=why, until=None, question=question):
+            return Persons(why, question)
+        case End(reason=reason):
+            return Over(facts.reason or reason)
+        case Attempt(phase=phase):
+            return Theirs(phase)
+        case Judge():
+            return Theirs("the judgement")
+        case Draft() | Ask():
+            return Theirs("the draft")
+        case _:
+            return Theirs("the start")

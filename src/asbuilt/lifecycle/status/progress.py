@@ -1,0 +1,200 @@
+"""How far a run is, and what it waits for, told from the move that comes next. Pure; nothing is stored."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, assert_never
+
+from asbuilt.events.runs import WaitReason
+from asbuilt.lifecycle.plan_run import decide
+from asbuilt.lifecycle.plan_run.decide import next_move
+from asbuilt.lifecycle.run import moves
+from asbuilt.lifecycle.run.facts import WHOLE, is_planning
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from asbuilt.lifecycle.plan_run.decide import Move
+    from asbuilt.lifecycle.run.facts import PhaseFacts, RunFacts
+    from asbuilt.lifecycle.status.standing import Standing
+
+State = Literal[
+    "pending", "ready", "planning", "implementing", "fixing", "checking", "verifying", "parked", "paused",
+    "proven", "landed", "done", "failed", "stopped",
+]  # fmt: skip
+Waiting = Literal[
+    "agent", "verifier", "asbuilt", "person", "conversation", "resume", "limit", "time", "nobody"
+]  # fmt: skip
+DONE: Final = ("proven", "landed", "done")
+"""States in which nothing is left to do for a phase."""
+NEXT: Final = ("ready", "failed", "stopped")
+"""States from which a run begins a phase, the first in the plan's order."""
+_WORKING: Final[dict[str, State]] = {
+    "implement": "implementing", "fix": "fixing", "plan": "planning", "critique": "planning"
+}  # fmt: skip
+IN_WORK: Final = ("planning", "implementing", "fixing", "checking", "verifying", "parked", "paused")
+
+
+class PhaseProgress(NamedTuple):
+    """Where a phase is in its life."""
+
+    id: str
+    title: str
+    state: State
+    since: str
+    """When this state began; empty while nobody knows."""
+    commit: str | None = None
+    attempt: int | None = None
+    """The attempt under way, or the last one."""
+    cycle: int = 0
+    """Which cycle of fixing it is in."""
+    needs: tuple[str, ...] = ()
+    """What has to be done before it, as long as it is not."""
+    needs_all: tuple[str, ...] = ()
+    """What has to be done before it, done or not."""
+
+
+class WaitsFor(NamedTuple):
+    """What a run waits for, in one value: for whom, since when, until when."""
+
+    kind: Waiting
+    phase: str | None = None
+    since: str = ""
+    until: str | None = None
+    why: str = ""
+    attempt: str | None = None
+    """The attempt whose agent it waits for, or its verifier: `2`, `2v`."""
+    retries: int = 0
+    """How often the agent's work had to be begun anew in this phase."""
+    next_step: str = ""
+    """What the reason of its end advises."""
+
+    @property
+    def where(self) -> str:
+        """Say what is worked on."""
+        return "all phases together" if self.phase == WHOLE else f"phase {self.phase}"
+
+
+def progress(facts: RunFacts, now: str) -> list[PhaseProgress]:
+    """Tell of every phase of the plan how far this run has brought it."""
+    move = next_move(facts, now)
+    proven = {phase.id for phase in facts.phases.values() if phase.proven} | facts.done_before
+    current = decide.current(facts)
+    return [
+        _of_phase(facts, phase, move if phase is current else None, proven) for phase in facts.phases.values()
+    ]
+
+
+def waits_for(facts: RunFacts, now: str) -> WaitsFor:
+    """Tell what has to happen before the run goes on."""
+    move = next_move(facts, now)
+    phase = decide.current(facts) if facts.kind == "run" or is_planning(facts.kind) else None
+    last = phase.attempts[-1] if phase is not None and phase.attempts else None
+    match move:
+        case decide.End(reason=why, next_step=following):
+            return WaitsFor("nobody", why=facts.reason or why, next_step=facts.next_step or following)
+        case decide.Wait(reason=WaitReason.PAUSE):
+            return WaitsFor("resume", phase.id if phase else None, facts.pause_at, why=facts.pause or "")
+        case decide.Wait(reason=WaitReason.CONVERSATION, why=why):
+            return WaitsFor("conversation", phase.id if phase else None, facts.parked_at, why=why)
+        case decide.Wait(reason=reason, why=why, until=until):
+            is_limit = reason is WaitReason.LIMIT
+            kind: Waiting = "person" if until is None else "limit" if is_limit else "time"
+            return WaitsFor(kind, phase.id if phase else None, facts.parked_at, until, why)
+        case decide.Attempt(phase=name, number=number):
+            # An attempt that is only about to begin has no past of its own.
+            since = last.began_at if last and last.number == number else ""
+            then = "then it pauses" if facts.pause is not None else ""
+            again = phase.repeats if phase else 0
+            return WaitsFor("agent", name, since, why=then, attempt=str(number), retries=again)
+        case decide.VerifyTogether():
+            lost = facts.whole.lost_verifiers
+            return WaitsFor("verifier", WHOLE, attempt=f"1v{lost + 1 if lost else ''}")
+        case decide.Verify(phase=name, number=number):
+            lost = last.lost_verifiers if last else 0
+            judge = f"{number}v{lost + 1 if lost else ''}"
+            return WaitsFor("verifier", name, last.ended_at if last else "", attempt=judge)
+        case _:
+            return WaitsFor("asbuilt", phase.id if phase else None, why=type(move).__name__)
+
+
+def plan_progress(
+    run: Sequence[PhaseProgress], standing: Standing, proven_at: Mapping[str, str], *, is_over: bool
+) -> list[PhaseProgress]:
+    """Tell of every phase how far all runs of the plan have brought it.
+
+    What the newest run knows of its phases is `run`; while it is under way, its own word on what is in work
+    holds. `proven_at` says when each commit was proven.
+    """
+    words = standing.words
+    done = {phase.id for phase in run if words.get(phase.id, phase.state == "done")}
+    stands = {one.commit: one.stands for landing in standing.landings for one in landing.landed}
+    last = {work.phase: work.commit for work in standing.proven if work.commit not in standing.undone}
+    told: list[PhaseProgress] = []
+    for phase in run:
+        commit = last.get(phase.id)
+        needs = tuple(need for need in phase.needs_all if need not in done)
+        if phase.state in IN_WORK and not is_over:
+            told.append(phase)
+        elif phase.id in done and commit is not None:
+            state: State = "landed" if commit in stands else "proven"
+            at = proven_at.get(commit, "")
+            told.append(phase._replace(state=state, since=at, commit=stands.get(commit, commit), needs=()))
+        elif phase.id in done:
+            told.append(_bare(phase)._replace(state="done"))
+        elif phase.state in ("failed", "stopped"):
+            told.append(phase)
+        else:
+            told.append(_bare(phase)._replace(state="pending" if needs else "ready", needs=needs))
+    return told
+
+
+def _bare(phase: PhaseProgress) -> PhaseProgress:
+    return PhaseProgress(phase.id, phase.title, "ready", "", needs_all=phase.needs_all)
+
+
+def _of_phase(
+    facts: RunFacts, phase: PhaseFacts, move: Move | None, proven: set[str] | frozenset[str]
+) -> PhaseProgress:
+    open_needs = tuple(need for need in phase.needs if need not in proven)
+    last = phase.attempts[-1] if phase.attempts else None
+    about = PhaseProgress(phase.id, phase.title, "pending", "", needs=open_needs, needs_all=phase.needs)
+    stands = {one.phase: one.stands for one in facts.landed}.get(phase.id)
+    if stands is not None:
+        return about._replace(state="landed", since=phase.proven_at, commit=stands)
+    if phase.proven is not None:
+        return about._replace(state="proven", since=phase.proven_at, commit=phase.proven)
+    if phase.id in facts.done_before:
+        return about._replace(state="done")
+    if move is None or not phase.begun:
+        return about if open_needs else about._replace(state="ready")
+    since = phase.begun_at
+    if last is not None:
+        since = last.ended_at or last.began_at
+    number = last.number if last else None
+    return about._replace(state=_state(move), since=since, attempt=number, cycle=phase.fixes)
+
+
+def _state(move: Move) -> State:
+    match move:
+        case decide.Attempt(role=role):
+            return _WORKING[role]
+        case decide.Keep() | moves.Judge() | decide.Check() | decide.Commit():
+            return "checking"
+        case decide.Verify():
+            return "verifying"
+        case decide.Wait(reason=WaitReason.PAUSE):
+            return "paused"
+        case decide.Wait() | decide.Ask():
+            return "parked"
+        case decide.End(state=state):
+            return "stopped" if state == "stopped" else "failed"
+        case (
+            decide.Start() | decide.ResolveTests() | decide.MakeWorkspace() | decide.SetUp()
+            | decide.Baseline() | decide.Begin() | decide.Compare() | decide.ProveTogether()
+            | decide.VerifyTogether() | decide.Report() | decide.Land() | decide.Mark() | decide.Tidy()
+            | decide.Recheck() | moves.Draft() | moves.File() | moves.Post() | moves.Look() | moves.Push()
+            | moves.Propose() | moves.Mend() | moves.Merge() | moves.CloseIssues() | moves.CheckInvariants()
+        ):  # fmt: skip
+            return "ready"
+        case _:
+            assert_never(move)

@@ -1,0 +1,102 @@
+"""What stands of a plan after all its runs. The one rule: of a phase, the journal's last word holds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from asbuilt.events.landings import LandingDone, LandingUndone
+from asbuilt.events.phases import PhaseMarked, PhaseProven
+from asbuilt.lifecycle.run.facts import Landed, Work
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from asbuilt.events.event import Entry, Event
+
+
+class Landing(NamedTuple):
+    """One landing of a run, and what of it nobody has taken back."""
+
+    run: str
+    landed: tuple[Landed, ...]
+
+
+class Standing(NamedTuple):
+    """What was proven, what of it landed, and what was taken back."""
+
+    proven: tuple[Work, ...] = ()
+    """In the order of proof, whatever became of it since."""
+    landings: tuple[Landing, ...] = ()
+    undone: frozenset[str] = frozenset()
+    """Proven commits that were taken back."""
+    by_hand: tuple[tuple[str, bool], ...] = ()
+    """What a person has marked since the last proof: a phase, and whether it is done."""
+
+    @property
+    def words(self) -> dict[str, bool]:
+        """The journal's last word on each phase that it knows: whether it is done."""
+        last = {work.phase: work.commit for work in self.proven}
+        return {phase: commit not in self.undone for phase, commit in last.items()} | dict(self.by_hand)
+
+    @property
+    def done(self) -> frozenset[str]:
+        """Phases that are done by the journal's last word."""
+        return frozenset(phase for phase, is_done in self.words.items() if is_done)
+
+    @property
+    def unlanded(self) -> tuple[Work, ...]:
+        """What is proven, and neither landed nor taken back, in order."""
+        over = self.undone | {one.commit for landing in self.landings for one in landing.landed}
+        return tuple(work for work in self.proven if work.commit not in over)
+
+    @property
+    def newest(self) -> str | None:
+        """The newest run whose work stands, landed or not: what an undo takes back first."""
+        return self.unlanded[-1].run if self.unlanded else self.newest_landed
+
+    @property
+    def newest_landed(self) -> str | None:
+        """The run whose landing is the last that stands."""
+        return next((landing.run for landing in reversed(self.landings) if landing.landed), None)
+
+    def landed_by(self, run: str) -> tuple[Landed, ...]:
+        """Return what a run has landed that stands, in order."""
+        return tuple(one for landing in self.landings if landing.run == run for one in landing.landed)
+
+
+def fold_plan(entries: Iterable[Entry]) -> Standing:
+    """Fold the events of all runs of a plan, in order."""
+    standing = Standing()
+    for entry in entries:
+        standing = _hear(standing, entry.event, entry.run or "")
+    return standing
+
+
+def _hear(standing: Standing, event: Event, run: str) -> Standing:
+    match event:
+        case PhaseProven():
+            work = Work(event.phase, run, event.commit)
+            others = tuple(word for word in standing.by_hand if word[0] != work.phase)
+            return standing._replace(proven=(*standing.proven, work), by_hand=others)
+        case PhaseMarked(item=None):
+            word = (event.phase, event.status == "done")
+            return standing._replace(by_hand=(*standing.by_hand, word))
+        case LandingDone():
+            landing = Landing(run, tuple(Landed(*one) for one in event.commits))
+            return standing._replace(landings=(*standing.landings, landing))
+        case LandingUndone():
+            gone = frozenset(event.commits)
+            kept = tuple(
+                landing._replace(landed=tuple(one for one in landing.landed if one.commit not in gone))
+                for landing in standing.landings
+            )
+            phases = {work.phase for work in standing.proven if work.commit in gone}
+            others = tuple(word for word in standing.by_hand if word[0] not in phases)
+            return standing._replace(landings=kept, undone=standing.undone | gone, by_hand=others)
+        case _:
+            return standing
+
+
+def done_now(standing: Standing, marked: Iterable[str]) -> frozenset[str]:
+    """Tell which phases are done: the journal says it of those it knows, the plan's marks of the others."""
+    return standing.done | (frozenset(marked) - standing.words.keys())

@@ -1,0 +1,106 @@
+"""Where the time of a run went, read from the times at which its events were written. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+from asbuilt.events.attempts import (
+    AttemptBegun,
+    AttemptEnded,
+    AttemptLost,
+    ChecksDone,
+    TogetherJudged,
+    TogetherJudging,
+    TogetherUnjudged,
+    TreeKept,
+    VerdictGiven,
+    VerifierBegun,
+    VerifierEnded,
+)
+from asbuilt.events.event import Entry, Event, phase_of
+from asbuilt.events.landings import LandingDone, LandingIntended, LandingRefused
+from asbuilt.events.phases import PhaseBegun, PhaseRechecked
+from asbuilt.events.pulls import PullIntended
+from asbuilt.events.runs import RunParked, RunStarted, WaitReason
+from asbuilt.lifecycle.run.worktime import WAITS_ON
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Doing = Literal["prepare", "work", "check", "judge", "wait", "land"]
+_OF_THE_RUN: Final = ("prepare", "wait", "land")
+_ENDS: Final[tuple[tuple[Doing, tuple[type[Event], ...]], ...]] = (
+    ("prepare", (PhaseBegun, PhaseRechecked, LandingIntended, PullIntended)),
+    ("work", (AttemptEnded, AttemptLost)),
+    ("check", (ChecksDone,)),
+    ("judge", (VerifierEnded, VerdictGiven, TogetherUnjudged, TogetherJudged)),
+    ("land", (LandingDone, LandingRefused)),
+)
+
+
+class Span(NamedTuple):
+    """Something that took time: in a phase, or in the run as a whole when `phase` is empty."""
+
+    doing: Doing
+    phase: str
+    began: str
+    ended: str
+    what: str
+
+
+def spans_of(entries: Iterable[Entry], now: str) -> tuple[Span, ...]:
+    """Fold the events of one run; what is under way lasts until now."""
+    found: list[Span] = []
+    opened: dict[tuple[Doing, str], tuple[str, str]] = {}
+    before = now
+    for entry in entries:
+        at, event = entry.at, entry.event
+        phase = phase_of(event) or ""
+        over: list[Doing] = [] if isinstance(event, WAITS_ON) else ["wait"]
+        over += [doing for doing, kinds in _ENDS if isinstance(event, kinds)]
+        for doing in over:
+            place = _place(doing, phase)
+            if place in opened:
+                began, what = opened.pop(place)
+                found.append(Span(*place, began, at, what))
+        if isinstance(event, PhaseRechecked):
+            found.append(Span("check", phase, before, at, "checks"))
+        begun = _begun(event)
+        if begun is not None:
+            doing, told = begun
+            opened.setdefault(_place(doing, phase), (at, told))
+        before = at
+    found += [Span(*place, began, now, what) for place, (began, what) in opened.items()]
+    return tuple(sorted(found, key=lambda one: (one.began, one.ended)))
+
+
+def _place(doing: Doing, phase: str) -> tuple[Doing, str]:
+    return doing, "" if doing in _OF_THE_RUN else phase
+
+
+def why_parked(event: RunParked) -> str:
+    """Say what a run waits for; which question it is, is told among the decisions."""
+    return "for an answer" if event.reason is WaitReason.ANSWER else event.why
+
+
+def _begun(event: Event) -> tuple[Doing, str] | None:
+    """Tell what begins with an event, in words."""
+    match event:
+        case RunStarted():
+            return "prepare", "setup and baseline"
+        case AttemptBegun():
+            return "work", f"attempt {event.number}, {event.role}"
+        case TreeKept():
+            return "check", f"checks of attempt {event.number}"
+        case VerifierBegun():
+            return "judge", f"verifier of attempt {event.number}"
+        case TogetherJudging():
+            return "judge", "verifier of all phases together"
+        case LandingIntended():
+            return "land", "landing"
+        case PullIntended():
+            return "land", "landing by pull request"
+        case RunParked():
+            return "wait", why_parked(event)
+        case _:
+            return None

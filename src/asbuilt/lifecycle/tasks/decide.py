@@ -1,0 +1,137 @@
+"""Choose the next move of a run that works on a task. Pure and total.
+
+The one rule: once an agent has handed in what was wanted, nothing but the rest of its postflight comes next:
+no agent, no check, and no stop.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from asbuilt.events.authoring import TaskJudged, TaskPosted
+from asbuilt.lifecycle.run.facts import GOES_ON
+from asbuilt.lifecycle.run.moves import Attempt, End, Judge, Land, Move, Post, Start, Tidy
+from asbuilt.lifecycle.run.preparation import held
+from asbuilt.lifecycle.run.stoppages import capped, stage_stoppage
+from asbuilt.lifecycle.tasks.numbering import PLAN, RESEARCH, next_after
+from asbuilt.lifecycle.tasks.statuses import Status
+
+if TYPE_CHECKING:
+    from asbuilt.events.event import Event
+    from asbuilt.events.options import TaskOrder
+    from asbuilt.lifecycle.run.facts import PhaseFacts, RunFacts
+    from asbuilt.lifecycle.tasks.model import Artifact, Pending, Task
+
+REPEATS: Final = 2
+"""So often an agent is begun anew that was lost: a stall, a crash."""
+FINISHED: Final = "finished"
+UNDER_WAY: Final = {PLAN: Status.PLANNING, RESEARCH: Status.RESEARCHING}
+SETTLED: Final = {PLAN: Status.PLANNED, RESEARCH: Status.RESEARCHED}
+_HASH: Final = 7
+_KEY_PHASES: Final = 4
+
+
+def tasking(facts: RunFacts, now: str) -> Move:
+    """Choose what comes next. First match wins."""
+    if not facts.started:
+        return Start()
+    if facts.task.outcome == FINISHED:
+        return _postflight(facts)
+    stage = next(iter(facts.phases.values()))
+    last = stage.attempts[-1] if stage.attempts else None
+    if last is not None and last.ending is None:
+        return Attempt(stage.id, last.number, PLAN)
+    if facts.stop is not None:
+        return End("stopped", f"{facts.stop}; {_stays(facts)}", _again(facts))
+    if facts.task.outcome is not None:
+        return End("failed", f"{facts.task.why}; {_stays(facts)}", _again(facts))
+    return held(facts) or _work(facts, stage, now)
+
+
+def preflight(order: TaskOrder, pending: Pending) -> dict[str, Any]:
+    """Say what changes before an agent is there: whoever looks meanwhile sees that it is under way."""
+    return {"status": UNDER_WAY[order.operation], "session": pending.session, "pending": pending}
+
+
+def settled(task: Task, order: TaskOrder, artifact: Artifact) -> dict[str, Any]:
+    """Say what changes when the work is done: status, link and counter. A person's own status stays.
+
+    A plan takes the place of the plans before it; research is added to what is there.
+    """
+    others = [one for one in task.artifacts if one.path != artifact.path]
+    if order.operation == PLAN:
+        others = [one for one in others if one.type != PLAN]
+    is_ours = task.status is UNDER_WAY[order.operation]
+    return {
+        "artifacts": (*others, artifact),
+        "next_artifact": next_after(task, order.operation, order.artifact_number),
+        "pending": None,
+        **({"status": SETTLED[order.operation]} if is_ours else {}),
+    }
+
+
+def hear_task(facts: RunFacts, event: Event) -> None:
+    """Hear one event of a run that works on a task."""
+    task = facts.task
+    match event:
+        case TaskJudged():
+            task.outcome, task.why = event.outcome, event.why
+            task.phases, task.hours = event.phases, event.hours
+            task.count, task.path = event.count, event.path
+            if task.outcome == FINISHED:
+                facts.done_before |= {event.phase}
+        case TaskPosted():
+            task.posted, task.status = True, event.status
+        case _:
+            pass
+
+
+def _work(facts: RunFacts, stage: PhaseFacts, now: str) -> Move:
+    last = stage.attempts[-1] if stage.attempts else None
+    if last is None:
+        return capped(facts, now) or Attempt(stage.id, 1, PLAN)
+    stoppage = stage_stoppage(facts, stage, now)
+    if stoppage is not None:
+        return stoppage
+    if last.ending in ("done", "timed_out") or stage.repeats > REPEATS:
+        return Judge(stage.id, last.number)
+    number = last.number + (last.ending not in GOES_ON)
+    return capped(facts, now) or Attempt(stage.id, number, PLAN)
+
+
+def _postflight(facts: RunFacts) -> Move:
+    if not facts.task.posted:
+        return Post()
+    if facts.landing in (None, "intended"):
+        return Land()
+    if not facts.tidied:
+        return Tidy()
+    return End("done", _summary(facts), facts.landing_next if facts.landing == "refused" else "")
+
+
+def _summary(facts: RunFacts) -> str:
+    """Say in a breath what came of it."""
+    task = facts.task
+    if task.operation == PLAN:
+        named = ", ".join(task.phases[:_KEY_PHASES]) + (" and more" if task.count > _KEY_PHASES else "")
+        hours = "" if task.hours is None else f", {task.hours:g} hours estimated"
+        phases = f"{task.count} phase{'' if task.count == 1 else 's'}"
+        told = [f"task {task.number} has a plan: {phases}{hours}", f"key phases: {named}"]
+    else:
+        told = [f"task {task.number} has a research report"]
+    told += [f"it is {task.path}", f"status {Status(task.status).mark}"]
+    if facts.landing == "refused":
+        told.append(f"not committed: {facts.landing_reason}")
+    else:
+        told.append(f"committed as {(facts.tip or '')[:_HASH]} on {facts.branch}")
+    return "; ".join(told)
+
+
+def _stays(facts: RunFacts) -> str:
+    task = facts.task
+    mark = UNDER_WAY[task.operation].mark if task.operation in UNDER_WAY else ""
+    return f"task {task.number} stays {mark}."
+
+
+def _again(facts: RunFacts) -> str:
+    return f"asbuilt task {facts.task.operation} {facts.task.number}"

@@ -1,0 +1,1 @@
+"""A run that proves again what is done. Pure."""

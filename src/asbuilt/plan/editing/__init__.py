@@ -1,0 +1,1 @@
+"""Edit a plan's bytes: marks, corrections, refinements, and the template of a new plan."""

@@ -1,0 +1,315 @@
+"""Edit a plan by splicing bytes: mark, tick, complete, correct, fill in.
+
+An edit that would change anything else is refused, and every edit has an inverse.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from asbuilt.errors import EditRefused, NotFound, UsageWrong
+from asbuilt.plan.contract import phase_contract
+from asbuilt.plan.editing.marks import (
+    TICKABLE,
+    Mark,
+    insert_metadata,
+    insert_status,
+    mark_boxes,
+    mark_row,
+    mark_spot,
+    set_keys,
+    set_metadatum,
+    tick,
+)
+from asbuilt.plan.intent import UNDECIDED
+from asbuilt.plan.lint import PLAN_METADATA, TASK_METADATA
+from asbuilt.plan.markdown.source import Span
+from asbuilt.plan.markdown.splice import Edit, Splicer
+from asbuilt.plan.model import Format, Status
+from asbuilt.plan.numbers.claims import corrected
+from asbuilt.plan.reader import read
+from asbuilt.plan.statuses import WRITABLE, bracket_of
+
+if TYPE_CHECKING:
+    from datetime import date, datetime
+
+    from asbuilt.plan.model import Phase, Plan
+
+AUDIT: Final = "<!-- Auto-corrected "
+"""How the note at a number begins that was put right."""
+_WAIVED: Final = "<!-- Waived "
+_COMMIT: Final = re.compile(r"[0-9a-f]{7,40}")
+
+
+class Marked(NamedTuple):
+    """An edit, and what was asked for that the file has no place for."""
+
+    edit: Edit
+    left_out: tuple[str, ...]
+
+
+def the_phase(plan: Plan, phase_id: str) -> Phase:
+    """Return the one phase of that id, or say which there are."""
+    wanted = phase_id.lower()
+    found = [phase for phase in plan.phases if phase.id == wanted]
+    if len(found) == 1:
+        return found[0]
+    ids = ", ".join(dict.fromkeys(phase.id for phase in plan.phases)) or "none"
+    if found:
+        lines = " and ".join(str(phase.lines[0]) for phase in found)
+        raise EditRefused(
+            f"phase {phase_id} is there {len(found)} times, on lines {lines}",
+            why="Which one is meant cannot be told.",
+            next_step="Give each phase a number of its own.",
+        )
+    parts = [phase.id for phase in plan.phases if phase.id.rstrip("abcdefghijklmnopqrstuvwxyz") == wanted]
+    why = f"{' and '.join(parts)} are run and proven apart." if parts else "A phase is named by its number."
+    raise NotFound(f"the plan has no phase {phase_id}; it has {ids}", why=why, next_step="Name one of those.")
+
+
+def mark_phase(
+    plan: Plan,
+    phase_id: str,
+    status: Status,
+    *,
+    commit: str | None = None,
+    note: str | None = None,
+    items: bool = False,
+) -> Marked:
+    """State a phase's status in the place, and in the manner, that the file already uses.
+
+    What the file says already is left as it is. With `items`, its boxes are ticked or unticked too.
+    """
+    phase = the_phase(plan, phase_id)
+    if status not in WRITABLE:
+        raise UsageWrong(
+            f"a phase cannot be marked {status.value}",
+            why="That a status is unknown is what a reader finds, not what a plan says.",
+            next_step="Mark it pending, in_progress, done or blocked.",
+        )
+    mark = Mark(status, _checked_commit(commit), " ".join(note.split()) or None if note else None)
+    splicer = Splicer(plan.source)
+    left_out: tuple[str, ...] = ()
+    # A companion document may have spoken for the phase; what counts here is what this file says.
+    before = read(plan.source.data)
+    says_so = the_phase(before, phase.id).status is status and not mark.tail
+    if phase.row is not None:
+        left_out = mark_row(plan, splicer, phase.row, mark)
+    elif phase.spot is not None:
+        mark_spot(plan, splicer, phase, phase.spot, mark)
+    elif phase.boxes and (status in TICKABLE or plan.format is Format.CHECKLIST):
+        left_out = () if says_so else mark_boxes(splicer, phase, mark)
+    elif phase.heading_after is not None and plan.format is not Format.CHECKLIST:
+        if not says_so:
+            insert_status(plan, splicer, phase.heading_after, mark)
+    else:
+        raise EditRefused(
+            f"phase {phase.id} has no place where a status could stand",
+            why="It is told in prose; a mark put somewhere would be a guess.",
+            next_step="Add a table with the columns Phase and Status, or headings like ## Phase 1 — Title.",
+        )
+    if items and status in TICKABLE and (phase.row or phase.spot):
+        mark_boxes(splicer, phase, Mark(status, None, None))
+    edit = splicer.edit()
+    _check(before, edit, only=phase.id, status=status)
+    return Marked(edit, left_out)
+
+
+def mark_item(plan: Plan, phase_id: str, number: int, *, done: bool, commit: str | None = None) -> Edit:
+    """Tick or untick one work item, counted from 1 within its phase."""
+    phase = the_phase(plan, phase_id)
+    commit = _checked_commit(commit)
+    if commit and not done:
+        raise UsageWrong(
+            "an open box carries no commit",
+            why="The hash says by what an item was done.",
+            next_step="Leave the commit out, or mark the item done.",
+        )
+    if not 1 <= number <= len(phase.work_items):
+        raise NotFound(
+            f"phase {phase.id} has no item {number}; it has {len(phase.work_items)}",
+            why="Items are counted from 1 within their phase.",
+            next_step="Name one of those.",
+        )
+    box = phase.work_items[number - 1].box
+    if box is None:
+        raise EditRefused(
+            f"item {number} of phase {phase.id} has no box",
+            why="It is a plain bullet; there is nothing to tick.",
+            next_step="Write it as - [ ] and try again.",
+        )
+    splicer = Splicer(plan.source)
+    tick(splicer, box, done=done, commit=commit)
+    edit = splicer.edit()
+    _check(read(plan.source.data), edit, only=phase.id)
+    return edit
+
+
+def complete(plan: Plan, at: datetime) -> Edit:
+    """State that the plan is complete, and when: both or nothing."""
+    stamp = at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    splicer = Splicer(plan.source)
+    stated = next((datum for datum in plan.metadata if datum.key.casefold() == "status"), None)
+    if plan.format is Format.TASK and stated is not None and not plan.front.present:
+        set_metadatum(plan, splicer, stated, bracket_of(Status.DONE))
+        when = next((datum for datum in plan.metadata if datum.key.casefold() == "completed"), None)
+        if when is not None:
+            set_metadatum(plan, splicer, when, stamp)
+        else:
+            insert_metadata(plan, splicer, stated, {"Completed": stamp})
+    else:
+        set_keys(plan, splicer, {"status": "complete", "completed": stamp})
+    edit = splicer.edit()
+    _check(read(plan.source.data), edit)
+    return edit
+
+
+def reopen(plan: Plan) -> Edit:
+    """Take back that the plan is complete: the inverse of `complete`, whatever was written since."""
+    splicer = Splicer(plan.source)
+    for datum in plan.metadata if not plan.front.present else ():
+        if datum.key.casefold() == "status":
+            set_metadatum(plan, splicer, datum, bracket_of(Status.IN_PROGRESS))
+        elif datum.key.casefold() == "completed":
+            set_metadatum(plan, splicer, datum, UNDECIDED)
+    if plan.front.present:
+        values = {"status": "active", "completed": UNDECIDED}
+        set_keys(plan, splicer, {key: value for key, value in values.items() if plan.front.entry(key)})
+    edit = splicer.edit()
+    _check(read(plan.source.data), edit)
+    return edit
+
+
+def correct(
+    plan: Plan, phase_id: str, bullet: int, actual: int, on: date, *, measured_of: str | None = None
+) -> Edit:
+    """Put another number in the place of a stated one, with an audit note that says how it was come by.
+
+    `bullet` counts the acceptance criteria that hold a digit, from 1; `measured_of` is the text of the one
+    whose number was measured, and no other is touched.
+    """
+    phase = the_phase(plan, phase_id)
+    counted = [criterion for criterion in phase.criteria if any(char.isdigit() for char in criterion.text)]
+    meant = counted[bullet - 1] if 1 <= bullet <= len(counted) else None
+    claim = meant.claim if meant is not None and measured_of in (None, meant.text) else None
+    if claim is None or actual < 0:
+        raise EditRefused(
+            f"phase {phase.id} states no number in bullet {bullet} that could be corrected",
+            why="Only a number in one of the known forms can be told apart from the text around it.",
+            next_step="Correct the bullet by hand.",
+        )
+    source = plan.source
+    line = source.line_of(claim.stated.start)
+    text = source.lines[line]
+    if AUDIT in text:
+        raise EditRefused(
+            f"bullet {bullet} of phase {phase.id} was corrected before",
+            why="A number that has to be corrected twice is not understood yet.",
+            next_step="Look at what is measured, then edit the bullet by hand.",
+        )
+    stated = source.text[claim.stated.start : claim.stated.end]
+    end = source.starts[line] + len(text.rstrip())
+    splicer = Splicer(source)
+    splicer.replace(claim.stated, corrected(claim.form, actual))
+    says = "arithmetic says" if measured_of is None else "measured"
+    audit = f" {AUDIT}{on.isoformat()}: was {stated}, {says} {actual} -->"
+    splicer.replace(Span(end, end), audit)
+    edit = splicer.edit()
+    _check(read(source.data), edit, only=phase.id, keeps_intent=False)
+    return edit
+
+
+def waive(plan: Plan, *, phase_id: str, item: int, reason: str, on: str) -> Edit:
+    """Note at an item that a person has accepted it unmet; `item` counts work items, then criteria, from 1.
+
+    One that has such a note is left as it is.
+    """
+    phase = the_phase(plan, phase_id)
+    lines = [*(one.line for one in phase.work_items), *(one.line for one in phase.criteria)]
+    if not 1 <= item <= len(lines):
+        raise NotFound(
+            f"phase {phase.id} has no item {item}; it has {len(lines)}",
+            why="Work items and criteria are counted from 1 within their phase.",
+            next_step="Name one of those.",
+        )
+    source, line = plan.source, lines[item - 1] - 1
+    text = source.lines[line]
+    splicer = Splicer(source)
+    if _WAIVED not in text:
+        end = source.starts[line] + len(text.rstrip())
+        splicer.replace(Span(end, end), f" {_WAIVED}{on}: {_commentable(reason)} -->")
+    edit = splicer.edit()
+    _check(read(source.data), edit)
+    return edit
+
+
+def _commentable(text: str) -> str:
+    """Make a text fit for the inside of an HTML comment, on one line."""
+    return re.sub(r"-{2,}", "-", " ".join(text.translate(str.maketrans("<>", "()")).split()))
+
+
+def fill_in(plan: Plan) -> Edit:
+    """Write the metadata that is missing as TBD, which says nothing and so changes nothing approved."""
+    splicer = Splicer(plan.source)
+    if plan.format is Format.TASK:
+        have = {datum.key.casefold() for datum in plan.metadata}
+        missing = {key: UNDECIDED for key in TASK_METADATA if key.casefold() not in have}
+        if missing:
+            insert_metadata(plan, splicer, plan.metadata[-1], missing)
+    elif plan.front.is_ours:
+        have = {entry.key for entry in plan.front.entries}
+        set_keys(plan, splicer, {key: UNDECIDED for key in PLAN_METADATA if key not in have})
+    edit = splicer.edit()
+    _check(read(plan.source.data), edit)
+    return edit
+
+
+def _checked_commit(commit: str | None) -> str | None:
+    if commit is not None and not _COMMIT.fullmatch(commit):
+        raise UsageWrong(
+            f'"{commit}" is not a commit hash',
+            why="A hash is 7 to 40 of the characters 0-9 and a-f; anything else could not be found again.",
+            next_step="Give the hash that `git log --oneline` prints.",
+        )
+    return commit
+
+
+def _check(
+    before: Plan,
+    edit: Edit,
+    *,
+    only: str | None = None,
+    status: Status | None = None,
+    keeps_intent: bool = True,
+) -> None:
+    """Read the result and refuse an edit that would change more, or less, than was meant."""
+    after = read(edit.apply(before.source.data)[0])
+    same = (before.title, before.format, before.issues) == (after.title, after.format, after.issues)
+    others = [_told(phase, only, keeps_intent=keeps_intent) for phase in before.phases] == [
+        _told(phase, only, keeps_intent=keeps_intent) for phase in after.phases
+    ]
+    reached = status is None or any(phase.id == only and phase.status is status for phase in after.phases)
+    if not (same and others and reached and (not keeps_intent or before.intent == after.intent)):
+        raise EditRefused(
+            "the edit would change more than what was asked for",
+            why="The plan is written in a way that its marks cannot be told from its text for certain.",
+            next_step="Edit this place by hand; `asbuilt plan check` may say what is unusual about it.",
+        )
+
+
+def _told(phase: Phase, only: str | None, *, keeps_intent: bool) -> dict[str, Any]:
+    """Describe what an edit must leave as it is: all but a phase's lines, and the marks of the one meant."""
+    told = phase_contract(phase)
+    del told["lines"]
+    bullets = [*told["work_items"], *told["criteria"]]
+    for bullet in bullets:
+        del bullet["line"]
+    if phase.id == only:
+        del told["status"], told["commit"]
+        for bullet in bullets:
+            del bullet["done"]
+        if not keeps_intent:
+            del told["intent"], told["criteria"]
+    return told

@@ -1,0 +1,193 @@
+"""Which phases a document has, whatever its format: the one place that tries the formats in order."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.plan.markdown.blocks import Heading, Item, Paragraph
+from asbuilt.plan.markdown.items import item_text
+from asbuilt.plan.markdown.narrative import tell
+from asbuilt.plan.markdown.outline import clean_title, natural_key, phase_headings, whole_lines
+from asbuilt.plan.markdown.tracker import find_tracker
+from asbuilt.plan.model import Format, Metadatum
+from asbuilt.plan.names import slugify
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from asbuilt.plan.markdown.blocks import Block
+    from asbuilt.plan.markdown.source import Source, Span
+    from asbuilt.plan.markdown.tracker import TrackedPhase, Tracker
+
+MAX_PHASES: Final = 2_000
+_NO_PHASE: Final = frozenset(
+    {
+        "progress log", "log", "changelog", "history", "notes", "risks", "open questions",
+        "acceptance criteria",
+        "success criteria", "definition of done", "done when", "verification", "references", "decisions",
+        "decisions made", "errors encountered", "out of scope", "non-scope",
+    }
+)  # fmt: skip
+_TASK_ID: Final = re.compile(r"(?:([A-Za-z]{1,3}\d{1,6})|(\d+(?:\.\d+)+[A-Za-z]?)|(\d+)[.):])(?=\s)")
+_METADATA: Final = re.compile(r"\*\*([A-Za-z][\w &/-]*?)(?:\*\*\s*:|:\*\*)\s*(.*)", re.DOTALL)
+
+
+@dataclass(slots=True)
+class Draft:
+    """A phase that has been found and not yet read."""
+
+    id: str
+    title: str
+    span: Span
+    lines: tuple[int, int]
+    blocks: Sequence[Block] = ()
+    heading: Heading | None = None
+    tracked: TrackedPhase | None = None
+
+
+@dataclass(slots=True)
+class Found:
+    """The phases of a document and how it writes them."""
+
+    format: Format
+    drafts: list[Draft]
+    tracker: Tracker | None = None
+    metadata: list[Metadatum] = field(default_factory=list)
+    loose: list[Block] = field(default_factory=list)
+    """Blocks that belong to the document as a whole and to no phase."""
+    dropped: int = 0
+    """How many phases there are beyond the limit."""
+
+
+def find_phases(source: Source, blocks: Sequence[Block]) -> Found:
+    """Try tracker and numbered sections, then checklist, then narrative."""
+    headings = [block for block in blocks if isinstance(block, Heading)]
+    starts = [block.line for block in blocks]
+    drafts: list[Draft] = []
+    sections = phase_headings(headings, len(source.lines))
+    for section in sections:
+        span, lines = whole_lines(source, section.heading.line, section.after)
+        inside = blocks[bisect_left(starts, section.heading.line) + 1 : bisect_left(starts, section.after)]
+        drafts.append(Draft(section.id, section.title, span, lines, inside, section.heading))
+    reach = [(section.heading.line, section.after) for section in sections]
+    tracker = find_tracker(source, blocks, reach)
+    found = Found(Format.SECTIONS, drafts, tracker)
+    if tracker is not None:
+        found.format = Format.TRACKER
+        _join(source, found.drafts, tracker)
+    if not found.drafts:
+        found.format, found.drafts = Format.CHECKLIST, _checklist(source, blocks, headings, starts)
+    if not found.drafts:
+        found.format = Format.NARRATIVE
+        found.drafts = [_told(source, *told) for told in tell(source, blocks)]
+    found.metadata = _metadata(blocks, drafts)
+    if drafts and {"task", "status"} <= {datum.key.casefold() for datum in found.metadata}:
+        found.format = Format.TASK
+    if all(natural_key(draft.id) for draft in found.drafts):
+        found.drafts.sort(key=lambda draft: natural_key(draft.id) or ((), ""))
+    found.loose = _loose(blocks, found.drafts)
+    found.dropped = max(0, len(found.drafts) - MAX_PHASES)
+    del found.drafts[MAX_PHASES:]
+    return found
+
+
+def _loose(blocks: Sequence[Block], drafts: Sequence[Draft]) -> list[Block]:
+    inside: set[int] = set()
+    for draft in drafts:
+        inside.update(range(draft.lines[0] - 1, draft.lines[1]))
+    return [block for block in blocks if block.line not in inside]
+
+
+def _told(source: Source, number: str, title: str, span: Span) -> Draft:
+    first, last = source.line_of(span.start), source.line_of(max(span.start, span.end - 1))
+    return Draft(number, title, span, (first + 1, last + 1))
+
+
+def _join(source: Source, drafts: list[Draft], tracker: Tracker) -> None:
+    """Give each section its row; a row without a section is a phase of its own."""
+    by_id = {draft.id: draft for draft in reversed(drafts)}
+    by_title = {slugify(draft.title): draft for draft in reversed(drafts)}
+    for tracked in tracker.phases:
+        draft = by_id.get(tracked.id or "") or (
+            by_title.get(slugify(tracked.title)) if tracked.title else None
+        )
+        if draft is not None and draft.tracked is None:
+            draft.tracked = tracked
+            continue
+        line = tracked.row.line - 1
+        span, lines = whole_lines(source, line, line + 1)
+        name = tracked.id or slugify(tracked.title) or f"row-{tracked.row.line}"
+        drafts.append(Draft(name, tracked.title or name, span, lines, tracked=tracked))
+
+
+def _checklist(
+    source: Source, blocks: Sequence[Block], headings: Sequence[Heading], starts: Sequence[int]
+) -> list[Draft]:
+    """Group boxes under their `##` heading; a box under none is a phase itself."""
+    groups = [heading for heading in headings if heading.level == 2] or [
+        heading for heading in headings if heading.level > 2
+    ]
+    drafts: list[Draft] = []
+    ends = _ends(headings, len(source.lines))
+    for at, heading in enumerate(groups):
+        after = ends[heading.line]
+        inside = blocks[bisect_left(starts, heading.line) + 1 : bisect_left(starts, after)]
+        if heading.text.strip(" :*_").casefold() in _NO_PHASE or not any(_boxed(block) for block in inside):
+            continue
+        span, lines = whole_lines(source, heading.line, after)
+        title = clean_title(heading.text)
+        drafts.append(Draft(slugify(title) or f"part-{at + 1}", title, span, lines, inside, heading))
+    first = groups[0].line if groups else len(source.lines)
+    alone = [
+        block for block in blocks if isinstance(block, Item) and block.box is not None and block.line < first
+    ]
+    top = min((item.depth for item in alone), default=0)
+    singles = [_box_phase(source, blocks, starts, item) for item in alone if item.depth == top]
+    return singles + drafts
+
+
+def _ends(headings: Sequence[Heading], line_count: int) -> dict[int, int]:
+    """Tell for each heading's line where its section ends: at the next heading that is not deeper."""
+    ends: dict[int, int] = {}
+    open_: list[Heading] = []
+    for heading in headings:
+        while open_ and open_[-1].level >= heading.level:
+            ends[open_.pop().line] = heading.line
+        open_.append(heading)
+    ends.update((heading.line, line_count) for heading in open_)
+    return ends
+
+
+def _boxed(block: Block) -> bool:
+    return isinstance(block, Item) and block.box is not None
+
+
+def _box_phase(source: Source, blocks: Sequence[Block], starts: Sequence[int], item: Item) -> Draft:
+    span, lines = whole_lines(source, item.line, item.after)
+    inside = blocks[bisect_left(starts, item.line) : bisect_left(starts, item.after)]
+    text = item_text(item.text)
+    found = _TASK_ID.match(text)
+    number = next((group for group in found.groups() if group), "") if found else ""
+    title = re.sub(r"^[\s:.)—–-]+", "", text[found.end() :]) if found else text
+    name = number.lower() or slugify(text) or f"line-{item.line + 1}"
+    return Draft(name, title or text, span, lines, inside)
+
+
+def _metadata(blocks: Sequence[Block], drafts: Sequence[Draft]) -> list[Metadatum]:
+    """Read the block of bold keys between a task plan's title and its first section."""
+    found: list[Metadatum] = []
+    for block in blocks:
+        if isinstance(block, Heading) and (block.level > 1 or (drafts and block is drafts[0].heading)):
+            break
+        if isinstance(block, Item | Paragraph):
+            text = block.text.split("\n")
+            for offset, line in enumerate(text if isinstance(block, Paragraph) else text[:1]):
+                datum = _METADATA.match(line)
+                if datum is not None:
+                    first = block.line + offset
+                    after = first + (1 if isinstance(block, Paragraph) else len(text))
+                    found.append(Metadatum(datum.group(1).strip(), datum.group(2).strip(), first, after))
+    return found

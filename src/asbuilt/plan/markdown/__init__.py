@@ -1,0 +1,1 @@
+"""A plan's Markdown: bytes, lines, blocks, sections, lists, tables and front matter."""

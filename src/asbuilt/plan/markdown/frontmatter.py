@@ -1,0 +1,152 @@
+"""Front matter at YAML node positions. Read as strings and never dumped: a new value is spliced in place."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import yaml
+
+from asbuilt.plan.markdown.source import Span
+from asbuilt.plan.problems import Problem, Rule, Severity
+
+if TYPE_CHECKING:
+    from asbuilt.plan.markdown.source import Source
+
+_MAX_CHARS: Final = 8_000
+_RULE: Final = "---"
+KEYS: Final = frozenset({"title", "created", "status", "issue", "completed"})
+_PLAIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._/:+-]*(?<![ :])")
+_ADVICE: Final = (
+    "Mend the lines between the two --- lines, or take them out; the keys are not read until then."
+)
+
+
+class Entry(NamedTuple):
+    """One key with a scalar, or a list of scalars, as it stands in the file."""
+
+    key: str
+    values: tuple[str, ...]
+    first: int
+    """0-based first line of the entry, and the line after it."""
+    after: int
+    value: Span | None
+    """The scalar's own characters, quotes included; empty for no value, None when it stands elsewhere."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrontMatter:
+    """What stands between the first line `---` and the next one."""
+
+    present: bool
+    after: int
+    """0-based line after the closing rule; the document proper starts here."""
+    entries: tuple[Entry, ...]
+    problems: tuple[Problem, ...]
+    indent: str = ""
+    """What stands before every key."""
+
+    @property
+    def is_ours(self) -> bool:
+        """Tell whether it has a key of ours; a neighbour's front matter promises none of our sections."""
+        return self.editable and any(entry.key in KEYS for entry in self.entries)
+
+    @property
+    def editable(self) -> bool:
+        """Tell whether the keys' places are known for certain."""
+        return not self.problems
+
+    def entry(self, key: str) -> Entry | None:
+        """Return the last entry of a key, which is the one that YAML readers honour."""
+        return next((entry for entry in reversed(self.entries) if entry.key == key), None)
+
+    def value(self, key: str) -> str | None:
+        """Return a key's value when it has exactly one and it is not empty."""
+        entry = self.entry(key)
+        return entry.values[0] if entry is not None and len(entry.values) == 1 and entry.values[0] else None
+
+    def all(self, key: str) -> tuple[str, ...]:
+        """Return every value of a key, from repeated lines and from lists alike."""
+        return tuple(value for entry in self.entries if entry.key == key for value in entry.values)
+
+
+_ABSENT: Final = FrontMatter(present=False, after=0, entries=(), problems=())
+
+
+def read_front_matter(source: Source) -> FrontMatter:
+    """Read the front matter; it counts only when line 1 is exactly `---`."""
+    lines = source.lines
+    if not lines or lines[0] != _RULE:
+        return _ABSENT
+    closing = next((at for at in range(1, len(lines)) if lines[at].rstrip() in (_RULE, "...")), None)
+    if closing is None:
+        return FrontMatter(
+            present=False,
+            after=0,
+            entries=(),
+            problems=(_problem(1, "front matter opens here and never closes"),),
+        )
+    text = source.text[source.starts[1] : source.starts[closing]]
+    if not text.strip():
+        return FrontMatter(present=True, after=closing + 1, entries=(), problems=())
+    if len(text) > _MAX_CHARS:
+        problem = _problem(1, f"front matter has {len(text):,} characters; at most {_MAX_CHARS:,} are read")
+        return FrontMatter(present=True, after=closing + 1, entries=(), problems=(problem,))
+    return _compose(text, source, closing)
+
+
+def _compose(text: str, source: Source, closing: int) -> FrontMatter:
+    try:
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        mark = getattr(error, "problem_mark", None)
+        at = mark.index if mark is not None else getattr(error, "position", 0)
+        line = source.line_of(source.starts[1] + at) + 1
+        said = getattr(error, "problem", None) or type(error).__name__
+        problem = _problem(min(line, closing + 1), f"front matter is not YAML: {said}")
+        return FrontMatter(present=True, after=closing + 1, entries=(), problems=(problem,))
+    if root is None:
+        return FrontMatter(present=True, after=closing + 1, entries=(), problems=())
+    if not isinstance(root, yaml.MappingNode):
+        problem = _problem(2, "front matter is not a list of `key: value` lines")
+        return FrontMatter(present=True, after=closing + 1, entries=(), problems=(problem,))
+    entries = tuple(
+        _entry(source, key, value) for key, value in root.value if isinstance(key, yaml.ScalarNode)
+    )
+    flow = bool(root.flow_style)
+    problems = (_problem(2, "front matter is one `{...}`; write one `key: value` a line"),) if flow else ()
+    indent = " " * root.start_mark.column
+    return FrontMatter(present=True, after=closing + 1, entries=entries, problems=problems, indent=indent)
+
+
+def _entry(source: Source, key: yaml.ScalarNode, value: yaml.Node) -> Entry:
+    base = source.starts[1]
+    nodes = value.value if isinstance(value, yaml.SequenceNode) else [value]
+    values = tuple(str(node.value).strip() for node in nodes if isinstance(node, yaml.ScalarNode))
+    first = source.line_of(base + key.start_mark.index)
+    start, end = base + value.start_mark.index, base + value.end_mark.index
+    if value.start_mark.index < key.end_mark.index:
+        # An alias: its node, and the node's place, are those of the anchor.
+        return Entry(key.value, values, first, first + 1, None)
+    # A block value's end mark stands at the start of a later line: the next key's, behind remarks and blanks.
+    last = max(first, source.line_of(max(start, end - 1)))
+    while not isinstance(value, yaml.ScalarNode) and last > first and _says_nothing(source.lines[last]):
+        last -= 1
+    return Entry(key.value, values, first, last + 1, Span(start, end))
+
+
+def _says_nothing(line: str) -> bool:
+    return not line.strip() or line.lstrip().startswith("#")
+
+
+def scalar(value: str) -> str:
+    """Write a string so that YAML reads back exactly that string."""
+    if _PLAIN.fullmatch(value) and ": " not in value:
+        return value
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _problem(line: int, message: str) -> Problem:
+    return Problem(line, Severity.ERROR, Rule.FRONT_MATTER, message, _ADVICE)

@@ -1,0 +1,87 @@
+"""What a list item's first line carries beside its text: a box, a commit hash, `<- CURRENT`, comments.
+
+A line may be as long as the file, so no expression here may begin anywhere in a run of characters.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.plan.markdown.blocks import Item
+from asbuilt.plan.markdown.source import Span
+from asbuilt.plan.model import Box
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from asbuilt.plan.markdown.blocks import Block
+    from asbuilt.plan.markdown.source import Source
+
+CURRENT: Final = re.compile(r"(?:<-|←)[ \t]*CURRENT\b")
+_HASH: Final = re.compile(r"\(`?([0-9a-f]{7,40})`?\)")
+
+
+def locate_boxes(source: Source, blocks: Iterable[Block]) -> dict[int, Box]:
+    """Find every box once, by its 0-based line: the box itself, and the place behind it for a commit hash."""
+    found: dict[int, Box] = {}
+    for block in blocks:
+        if isinstance(block, Item) and block.box is not None:
+            start = source.starts[block.line]
+            text = _without_current(source.lines[block.line])
+            tail = len(text) if (at := _hash_at(text)) is None else len(text[:at].rstrip())
+            found[block.line] = Box(
+                span=Span(start + block.column + 1, start + block.column + 2),
+                mark=block.box,
+                tail=Span(start + tail, start + len(text)),
+            )
+    return found
+
+
+def hash_tail(text: str) -> str | None:
+    """Return the commit hash in parentheses at the end of an item's first line."""
+    first = _without_current(text.split("\n", 1)[0])
+    at = _hash_at(first)
+    return None if at is None else first[at:].strip("(`)")
+
+
+def item_text(text: str) -> str:
+    """Return what an item promises, without marks: hash, `<- CURRENT`, comments."""
+    lines = text.split("\n")
+    lines[0] = _without_current(lines[0])
+    if (at := _hash_at(lines[0])) is not None:
+        lines[0] = lines[0][:at]
+    return without_comments(" ".join(line.strip() for line in lines)).strip()
+
+
+def without_comments(text: str, *, blank: bool = False) -> str:
+    """Drop HTML comments and the space before them, or put as many spaces in their place."""
+    at = text.find("<!--")
+    if at < 0:
+        return text
+    parts: list[str] = []
+    kept = 0
+    while at >= 0:
+        close = text.find("-->", at + 4)
+        if close < 0:
+            break
+        before = text[kept:at]
+        parts.append(before if blank else before.rstrip())
+        kept = close + 3
+        if blank:
+            parts.append(" " * (kept - at))
+        at = text.find("<!--", kept)
+    return "".join(parts) + text[kept:]
+
+
+def _without_current(line: str) -> str:
+    current = CURRENT.search(line) if "CURRENT" in line else None
+    return (line if current is None else line[: current.start()]).rstrip()
+
+
+def _hash_at(text: str) -> int | None:
+    """Tell where the hash in parentheses begins that a text ends with."""
+    if not text.endswith(")"):
+        return None
+    at = text.rfind("(")
+    return at if at >= 0 and _HASH.fullmatch(text, at) else None

@@ -1,0 +1,1 @@
+"""Numbers that a plan states, and the arithmetic that derives them."""

@@ -1,0 +1,1 @@
+"""What a sandboxed process may read, write and reach, as data for the kernel. Pure."""

@@ -1,0 +1,102 @@
+"""Where a check environment's folders are, and the variables that lead programs there. Pure.
+
+Rule: setup, checks and agents get the same paths, because programs write paths into what they install.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from asbuilt.policy.sandbox.rules import DEFAULT_PATH
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+INSIDE: Final = "/run/asbuilt"
+"""Private to each sandbox. It has neither a dot nor a space, which test runners and build tools trip over."""
+
+TOOLCHAINS: Final = (
+    ("RUSTUP_HOME", ".rustup"),
+    ("PYENV_ROOT", ".pyenv"),
+    ("RBENV_ROOT", ".rbenv"),
+    ("VOLTA_HOME", ".volta"),
+    ("ASDF_DATA_DIR", ".asdf"),
+    ("MISE_DATA_DIR", ".local/share/mise"),
+    ("UV_PYTHON_INSTALL_DIR", ".local/share/uv/python"),
+)
+"""Toolchains that look for themselves below HOME, which is another one in a sandbox."""
+
+
+class Places(NamedTuple):
+    """The folders of one check environment, as its processes see them."""
+
+    checkout: str
+    home: str
+    """HOME, with what setup installed outside the checkout."""
+    cache: str
+    """Build caches, which last between runs of one setup."""
+    out: str
+    """Where reports are written."""
+    downloads: str
+    """Package caches; only a setup uses them."""
+    services: str
+    """Data of the programs that run beside a check."""
+
+
+def places_below(folder: str) -> Places:
+    """Give the folders of a check environment below one folder."""
+    return Places(*(f"{folder}/{name}" for name in Places._fields))
+
+
+PLACED: Final = places_below(INSIDE)
+
+
+def for_results(places: Places, path: str, *, has_venv: bool) -> dict[str, str]:
+    """Give the variables by which programs find what setup installed; `path` is the PATH of the user."""
+    home, cache = places.home, places.cache
+    programs = (f"{home}/venv/bin", f"{home}/go/bin", f"{home}/cargo/bin", f"{home}/.local/bin")
+    return {
+        "PATH": ":".join((*programs, path or DEFAULT_PATH)),
+        "UV_PROJECT_ENVIRONMENT": f"{home}/venv",
+        **({"VIRTUAL_ENV": f"{home}/venv"} if has_venv else {}),
+        "CARGO_HOME": f"{home}/cargo",
+        "CARGO_TARGET_DIR": f"{cache}/cargo",
+        "GOPATH": f"{home}/go",
+        "GOCACHE": f"{cache}/go",
+        "GOTOOLCHAIN": "local",
+        "GRADLE_USER_HOME": f"{home}/gradle",
+        # The JVM takes its home from the user database, not from HOME.
+        "MAVEN_OPTS": f"-Duser.home={home}",
+        "BUNDLE_PATH": f"{home}/bundle",
+        "CCACHE_DIR": f"{cache}/ccache",
+    }
+
+
+def for_setup(places: Places) -> dict[str, str]:
+    """Give the variables of package caches, which are no part of what setup makes."""
+    downloads = places.downloads
+    return {
+        "PIP_CACHE_DIR": f"{downloads}/pip",
+        "UV_CACHE_DIR": f"{downloads}/uv",
+        "UV_LINK_MODE": "copy",
+        "POETRY_CACHE_DIR": f"{downloads}/poetry",
+        "npm_config_cache": f"{downloads}/npm",
+        "npm_config_store_dir": f"{downloads}/pnpm",
+        "YARN_CACHE_FOLDER": f"{downloads}/yarn",
+        "COREPACK_HOME": f"{places.home}/corepack",
+    }
+
+
+OFFLINE: Final[Mapping[str, str]] = {
+    "CARGO_NET_OFFLINE": "true",
+    "GOPROXY": "off",
+    "UV_OFFLINE": "1",
+    "UV_NO_SYNC": "1",
+    "COREPACK_ENABLE_NETWORK": "0",
+}
+"""For commands without a network: programs say at once what they miss, instead of waiting for an answer."""
+WITHOUT_SCRIPTS: Final[Mapping[str, str]] = {
+    "npm_config_ignore_scripts": "true",
+    "YARN_ENABLE_SCRIPTS": "false",
+}
+"""For a setup on a tree that an agent has written: packages are unpacked, and do not act."""

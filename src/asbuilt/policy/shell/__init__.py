@@ -1,0 +1,1 @@
+"""Which shell commands an agent may run while it plans, and which never. Pure."""

@@ -1,0 +1,304 @@
+"""Where a command line stands, and which paths it may look at from there. Pure: the real path is asked for.
+
+The one rule: a path is judged as it is written and as it resolves, from every folder the shell may stand in.
+"""
+
+from __future__ import annotations
+
+from asbuilt.policy.secrets import (
+    LONGEST_PATTERN,
+    Reach,
+    aims_at_secret,
+    holds_secrets,
+    is_secret,
+    is_secret_folder,
+    is_wild,
+    leaves_secrets,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from asbuilt.policy.shell.expansion import Expansion
+    from asbuilt.policy.shell.lexer import Word
+
+_MOST_FOLDERS = 6
+_MOST_EXPANSIONS = 40
+_MOST_FOLLOWED = 200
+"""Names of a folder that are looked at where links are followed; links come first."""
+
+
+class Refused(Exception):
+    """Why a command may not run while planning is held; `allowed` is the nearest form that may."""
+
+    def __init__(self, why: str, allowed: str = "") -> None:
+        super().__init__(why)
+        self.why = why
+        self.allowed = allowed
+
+
+def writes(why: str, allowed: str = "") -> Refused:
+    """Refuse what would change something, or might."""
+    return Refused(f"planning is read-only and {why}.", allowed)
+
+
+class Place:
+    """The folders in which the shell may stand now, and what is known of the machine."""
+
+    __slots__ = ("_exists", "_expansions", "_names", "_resolve", "fed", "folders", "home", "reach", "root")
+
+    def __init__(  # noqa: PLR0913  what is known of the machine
+        self,
+        *,
+        cwd: str,
+        home: str,
+        root: str,
+        resolve: Callable[[str], str] | None,
+        exists: Callable[[str], bool] | None,
+        names: Callable[[str], Sequence[str]] | None = None,
+        opened: Sequence[str] = (),
+    ) -> None:
+        self.folders = [_clean(cwd)]
+        self.fed: list[Word] = []
+        """The command whose output the one that is judged reads; empty: none."""
+        self.home = _clean(home) if home.startswith("/") else ""
+        self.root = _clean(root or cwd)
+        self._resolve = resolve
+        self._exists = exists
+        self._names = names
+        self._expansions: dict[tuple[str, str], Expansion] = {}
+        may = (self.root, *map(_clean, opened))
+        homes = (self.home, self._real(self.home)) if self.home else ()
+        self.reach = Reach(homes, (*may, *map(self._real, may)))
+
+    def expanded(self, word: Word) -> None:
+        """Let the shell replace a wildcard by file names: it lists folders, whatever the program."""
+        if len(word.pattern) > LONGEST_PATTERN:
+            raise Refused("A pattern of file names is too long to be compared; name the files you need.")
+        if any(self.reach.closes(path, pattern=True) for path in self._from_folders(word.pattern)):
+            raise self._closed(word.text)
+        for path in self._listed(word):
+            if self.reach.closes(path):
+                raise self._closed(word.text)
+            if is_secret_folder(path, self.reach):
+                raise Refused(f"{word.text} lists a folder of secrets.")
+
+    def content(self, word: Word, *, by_shell: bool = True) -> None:
+        """Let a program read a file; not `by_shell`: its wildcards are the program's own."""
+        for path in self._meanings(word.text):
+            if self.reach.closes(path):
+                raise self._closed(word.text)
+            if is_secret(path, self.reach, pattern=False):
+                raise Refused(f"{word.text} holds secrets, and no command of an agent reads those.")
+        if len(word.pattern) > LONGEST_PATTERN:
+            raise Refused("A pattern of file names is too long to be compared; name the files you need.")
+        for path in self._unexpanded(word, by_shell=by_shell):
+            if is_secret(path, self.reach, pattern=True):
+                raise Refused(f"{word.text} may stand for a file with secrets; name the files you need.")
+        for match, path in self._matches(word) if by_shell else ():
+            if self.reach.closes(path):
+                raise self._leads_out(word, match)
+            if is_secret(path, self.reach, pattern=False):
+                raise self._is_among(word, match)
+
+    def tree(self, word: Word) -> None:
+        """Let a program read all that is below a folder."""
+        text = self.folder_before(word.pattern) if word.pattern else word.text
+        for path in self._meanings(text):
+            if self.reach.closes(path):
+                raise self._closed(text)
+            if holds_secrets(path, self.reach):
+                raise Refused(
+                    f"{text} holds folders with secrets, and this reads all that is in it;"
+                    " search in the repository."
+                )
+        for match, path in self._matches(word):
+            if self.reach.closes(path):
+                raise self._leads_out(word, match)
+            if holds_secrets(path, self.reach):
+                raise self._is_among(word, match)
+
+    def followed(self, word: Word, allowed: str) -> None:
+        """Let a program follow the links that it finds in a folder; those deeper in it are not seen."""
+        starts = [*self._meanings(word.text), *(path for _, path in self._matches(word))]
+        for folder in dict.fromkeys(map(self._real, starts)):
+            for name in (self._names(folder) if self._names else ())[:_MOST_FOLLOWED]:
+                path = f"{folder.rstrip('/')}/{name}"
+                real = self._real(path)
+                if real != path and not self.has(real) and self._is_closed(real):
+                    raise Refused(
+                        f"{name} in {word.text} is a link out of {self.root}, to what planning does not read,"
+                        " and this follows links.",
+                        allowed,
+                    )
+
+    def folder_before(self, pattern: str) -> str:
+        """Name the folder in which a pattern begins."""
+        plain = pattern
+        for sign in "*?[":
+            plain = plain.partition(sign)[0]
+        return plain.rpartition("/")[0] or ("/" if plain.startswith("/") else ".")
+
+    def listing(self, word: Word) -> None:
+        """Let a program see a file's name, kind and size."""
+        for path in self._meanings(word.text):
+            if self.reach.closes(path):
+                raise self._closed(word.text)
+            if is_secret_folder(path, self.reach) or path.startswith(("/proc/", "/dev/")):
+                raise Refused(f"{word.text} is a folder of secrets, or of the running system.")
+        for match, path in self._matches(word):
+            if self.reach.closes(path):
+                raise self._leads_out(word, match)
+            if is_secret_folder(path, self.reach):
+                raise self._is_among(word, match)
+
+    def named(self, *words: Word) -> None:
+        """Let a program tell whether files are there, and of which kind."""
+        for word in words:
+            if any(self.reach.closes(path) for path in self._meanings(word.text)):
+                raise self._closed(word.text)
+
+    def filtered(self, text: str) -> None:
+        """Let a program pick files by a name pattern of its own and read them."""
+        if aims_at_secret(text):
+            raise Refused(f"{text} picks out files with secrets, and no command of an agent reads those.")
+
+    def left_out(self, text: str) -> None:
+        """Let a program read all files but those of a name pattern."""
+        if leaves_secrets(text):
+            raise Refused(f"{text} leaves out files by wildcards alone; name what is to be left out.")
+
+    def inside(self, text: str, *, alone: bool) -> None:
+        """Go to another folder of the repository; not `alone`: or stay, because the way may not be there."""
+        targets = []
+        for folder in self.folders:
+            joined = text if text.startswith("/") else f"{folder}/{text}"
+            for target in (_clean(joined), self._real(joined)):
+                if not self.has(target):
+                    raise Refused(
+                        f"{text} is outside {self.root}, and a planning command stays in its repository.",
+                        f"ls {text}",
+                    )
+            targets.append(self._real(joined))
+        self.folders = list(dict.fromkeys([*targets, *([] if alone else self.folders)]))
+        if len(self.folders) > _MOST_FOLDERS:
+            raise Refused("It changes folders more often than can be followed; split it.")
+
+    def has(self, path: str) -> bool:
+        """Tell whether a clean path is in the repository."""
+        return any(_is_below(path, root) for root in (self.root, self._real(self.root)))
+
+    def bare_repository(self) -> str:
+        """Name a folder, from the root down to where the shell stands, that git may take for a repository.
+
+        A checkout can carry a bare repository as plain files, and git runs what its config names.
+        """
+        real = self._real(self.root)
+        for folder in self.folders:
+            below, at = self._real(folder), real
+            if not _is_below(below, real):
+                if self._looks_bare(below):
+                    return below
+                continue
+            for part in [part for part in below[len(real) :].split("/") if part]:
+                at = f"{at.rstrip('/')}/{part}"
+                if part.endswith(".git") or self._looks_bare(at):
+                    return at
+        return ""
+
+    def _closed(self, text: str) -> Refused:
+        return Refused(
+            f"{text} is in a home and outside {self.root}: planning reads nothing else of a home.", "ls ."
+        )
+
+    def _leads_out(self, word: Word, match: str) -> Refused:
+        return Refused(
+            f"{word.text} stands for {match} too, which is in a home and outside {self.root}: planning reads"
+            " nothing else of a home.",
+            "the same with the names of the files you need",
+        )
+
+    def _is_among(self, word: Word, match: str) -> Refused:
+        return Refused(
+            f"{word.text} stands for {match} too, which holds secrets.",
+            "the same with the names of the files you need",
+        )
+
+    def _is_closed(self, path: str) -> bool:
+        return holds_secrets(path, self.reach) or is_secret(path, self.reach)
+
+    def _looks_bare(self, folder: str) -> bool:
+        exists = self._exists
+        return exists is not None and exists(f"{folder}/HEAD")
+
+    def _meanings(self, text: str) -> Iterator[str]:
+        """Give every absolute path that a word may mean, as written and as it resolves."""
+        yield from self._from_folders(text)
+        for folder in self.folders:
+            yield self._real(text if text.startswith("/") else f"{folder}/{text}")
+
+    def _from_folders(self, text: str) -> Iterator[str]:
+        for folder in self.folders:
+            yield _joined(folder, text)
+
+    def _expanded(self, pattern: str) -> Iterator[tuple[str, Expansion]]:
+        """Expand a pattern in every folder that the shell may stand in; once for each."""
+        if self._names is None or not is_wild(pattern) or len(pattern) > LONGEST_PATTERN:
+            return
+        # Loaded only for a command that has a wildcard: a hook pays for each module.
+        made = __import__("asbuilt.policy.shell.expansion", fromlist=["Expansion"]).Expansion
+        for folder in self.folders:
+            known = self._expansions.get((folder, pattern))
+            if known is None:
+                if len(self._expansions) >= _MOST_EXPANSIONS:
+                    raise Refused("It has more wildcards than can be followed; split it.")
+                known = made(pattern, folder, names=self._names, exists=self._exists)
+                self._expansions[folder, pattern] = known
+            yield folder, known
+
+    def _matches(self, word: Word) -> Iterator[tuple[str, str]]:
+        """Give each path that a word stands for, to be shown; and the same as written and as it resolves."""
+        for folder, expansion in self._expanded(word.pattern):
+            for match in expansion.matches:
+                shown = match[len(folder) + 1 :] if match.startswith(f"{folder}/") else match
+                for path in dict.fromkeys((_clean(match), self._real(match))):
+                    yield shown, path
+
+    def _unexpanded(self, word: Word, *, by_shell: bool) -> Iterator[str]:
+        """Give a pattern from each folder where it is not known for what files it stands."""
+        known = dict(self._expanded(word.pattern)) if by_shell else {}
+        for folder in self.folders if word.pattern else ():
+            expansion = known.get(folder)
+            if expansion is None or not (expansion.complete and expansion.matches):
+                yield _joined(folder, word.pattern)
+
+    def _listed(self, word: Word) -> Iterator[str]:
+        """Give each folder of which the shell tells names when it replaces a word."""
+        for _, expansion in self._expanded(word.pattern):
+            parents = [match.rstrip("/").rpartition("/")[0] or "/" for match in expansion.matches]
+            for listed in dict.fromkeys([*expansion.listed, *parents]):
+                yield from dict.fromkeys((_clean(listed), self._real(listed)))
+
+    def _real(self, path: str) -> str:
+        if self._resolve is None or path in ("/dev/null", "/dev/stdin", "/dev/zero"):
+            return _clean(path)
+        return _clean(self._resolve(path))
+
+
+def _joined(folder: str, text: str) -> str:
+    return _clean(text if text.startswith("/") else f"{folder}/{text}")
+
+
+def _clean(path: str) -> str:
+    parts: list[str] = []
+    for part in path.split("/"):
+        if part == "..":
+            del parts[-1:]
+        elif part not in ("", "."):
+            parts.append(part)
+    return "/" + "/".join(parts)
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(f"{folder.rstrip('/')}/")

@@ -1,0 +1,211 @@
+"""Read sed's scripts: addresses, printing, deleting and replacing; whatever names a file or runs is refused.
+
+The one rule: a script is read to its last character, and what two seds might read differently is refused.
+"""
+
+from __future__ import annotations
+
+from asbuilt.policy.shell.place import writes
+from asbuilt.policy.shell.programs.spec import Program, read_all
+from asbuilt.policy.shell.programs.spec import look as look_at
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from asbuilt.policy.shell.lexer import Word
+    from asbuilt.policy.shell.place import Place
+    from asbuilt.policy.shell.programs.spec import Given
+
+_DIGITS = frozenset("0123456789")
+_PLAIN = frozenset("pPdDgGhHxnNFz=lqQ")
+_NUMBERED = frozenset("lqQ")
+_FLAGS = frozenset("gpiImM0123456789")
+_ENDS = frozenset(";\n}")
+
+
+def look(name: str, words: Sequence[Word], place: Place) -> None:
+    """Judge sed; raises Refused."""
+    if len(words) == 1 and words[0].text in ("--version", "--help"):
+        return
+    edited = next((word.text for word in words if word.text.startswith(("-i", "--in-place", "-I"))), "")
+    if edited:
+        file = words[-1].text if len(words) > 1 else "its file"
+        raise writes(f"{name} {edited} rewrites {file}", f"sed -n '1,80p' {file}")
+    look_at(name, _SED, words, place)
+
+
+def _judged(given: Given, place: Place) -> None:
+    scripts = given.values("-e", "--expression")
+    files = given.operands
+    if not scripts:
+        if not files:
+            raise writes("sed lacks its script", "sed -n '1,80p' FILE")
+        if files[0].pattern:
+            raise writes(f"the shell may replace {files[0].text} by file names", f"sed '{files[0].text}'")
+        scripts, files = [files[0].text], files[1:]
+    for script in scripts:
+        if not _Script(script).is_harmless():
+            raise writes(
+                f"the sed script {script!r} is not one that only prints",
+                "sed -n '1,80p' FILE, sed 's/a/b/' FILE",
+            )
+    read_all(files, place)
+
+
+_SED = Program(
+    "-n -e=T -E -r -s -u -z -l=N --quiet --silent --expression=T --regexp-extended --separate --unbuffered"
+    " --null-data --posix --sandbox --line-length=N --debug",
+    "texts",
+    judge=_judged,
+)
+
+
+class _Script:
+    """Where the reading of a script stands."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+
+    def is_harmless(self) -> bool:
+        depth = 0
+        while True:
+            self._skip(" \t;\n")
+            if not self._peek():
+                return depth == 0 and bool(self._text.strip())
+            if self._peek() == "}":
+                self._at += 1
+                depth -= 1
+                if depth < 0 or not self._ends():
+                    return False
+                continue
+            if not self._addresses():
+                return False
+            if self._peek() == "{":
+                self._at += 1
+                depth += 1
+            elif not self._command():
+                return False
+
+    def _peek(self) -> str:
+        return self._text[self._at : self._at + 1]
+
+    def _skip(self, characters: str) -> None:
+        while self._peek() and self._peek() in characters:
+            self._at += 1
+
+    def _ends(self) -> bool:
+        """Tell whether a command is over: behind blanks there may be more of it."""
+        self._skip(" \t")
+        return not self._peek() or self._peek() in _ENDS
+
+    def _number(self) -> bool:
+        start = self._at
+        while self._peek() in _DIGITS:
+            self._at += 1
+        return self._at > start
+
+    def _addresses(self) -> bool:
+        """Take none, one or two addresses and a negation."""
+        if self._address():
+            self._skip(" \t")
+            if self._peek() == ",":
+                self._at += 1
+                self._skip(" \t")
+                if self._peek() and self._peek() in "+~":
+                    self._at += 1
+                    if not self._number():
+                        return False
+                elif not self._address():
+                    return False
+            self._skip(" \t")
+        if self._peek() == "!":
+            self._at += 1
+            self._skip(" \t")
+        return True
+
+    def _address(self) -> bool:
+        if self._number():
+            if self._peek() == "~":
+                self._at += 1
+                return self._number()
+            return True
+        if self._peek() == "$":
+            self._at += 1
+            return True
+        if self._peek() == "/":
+            self._at += 1
+            found = self._until("/")
+            while found and self._peek() and self._peek() in "IM":
+                self._at += 1
+            return found
+        return False
+
+    def _until(self, end: str, *, regex: bool = True) -> bool:
+        """Read up to an end that is not escaped, and not in brackets, where seds differ about it."""
+        inside = False
+        while character := self._peek():
+            self._at += 1
+            if character == "\n":
+                return False
+            if character == "\\":
+                if not self._peek() or self._peek() == "\n":
+                    return False
+                self._at += 1
+            elif character == end:
+                return not inside
+            elif regex and character == "[" and not inside:
+                inside = True
+                if self._peek() == "^":
+                    self._at += 1
+                if self._peek() == "]":
+                    self._at += 1
+            elif inside and character == "[" and self._peek() and self._peek() in ":.=":
+                closing = self._text.find(f"{self._peek()}]", self._at + 1)
+                if closing < 0:
+                    return False
+                self._at = closing + 2
+            elif inside and character == "]":
+                inside = False
+        return False
+
+    def _command(self) -> bool:
+        letter = self._peek()
+        self._at += 1
+        if letter == "s":
+            return self._replacing()
+        if letter == "y":
+            end = self._delimiter()
+            return (
+                bool(end) and self._until(end, regex=False) and self._until(end, regex=False) and self._ends()
+            )
+        if letter and letter in "aic":
+            return self._text_follows()
+        if letter not in _PLAIN or not letter:
+            return False
+        if letter in _NUMBERED:
+            self._skip(" ")
+            self._number()
+        return self._ends()
+
+    def _text_follows(self) -> bool:
+        """Take the rest of the line as a text to print; with a backslash in it seds differ."""
+        end = self._text.find("\n", self._at)
+        text = self._text[self._at : end if end >= 0 else len(self._text)]
+        self._at += len(text)
+        return bool(text.strip()) and "\\" not in text
+
+    def _delimiter(self) -> str:
+        """Take any sign that no sed reads otherwise."""
+        end = self._peek()
+        self._at += 1
+        return end if end and end in "/|#,:@!%_+~=" else ""
+
+    def _replacing(self) -> bool:
+        end = self._delimiter()
+        if not end or not self._until(end) or not self._until(end, regex=False):
+            return False
+        while self._peek() in _FLAGS:
+            self._at += 1
+        return self._ends()

@@ -1,0 +1,249 @@
+"""What a program may be given, in the notation of its manual page, and the reading of its words. Pure.
+
+The one rule: options are a list of what may stand, spelt in full; what is not on it is refused.
+"""
+
+from __future__ import annotations
+
+from asbuilt.policy.shell.lexer import Word
+from asbuilt.policy.shell.place import Refused, writes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Literal
+
+    from asbuilt.policy.shell.place import Place
+
+    Operands = Literal["files", "names", "texts", "none", "pattern"]
+    Globs = Literal["any", "anchored", "none"]
+    Judge = Callable[["Given", Place], None]
+
+_NUMBER = frozenset("0123456789.,+-kKmMgGtTbBsx%")
+_WILD = frozenset("*?[")
+
+
+class Program:
+    """One program, or one verb of a program.
+
+    `options` is a list as in a manual page: `-n` stands alone, `-n=N` takes a value, `--color[=T]` takes one
+    only behind `=`, `-#` is a number as an option. Kinds of values: N number, T text, F file that is read,
+    D file of which only the name matters, G pattern of file names, W two words of text, V a word of text and
+    a file that is read.
+    """
+
+    __slots__ = ("attached", "globs", "judge", "late", "least", "most", "operands", "options", "ordered")
+
+    def __init__(  # noqa: PLR0913  a value with nine fields, on a path where dataclasses are too dear
+        self,
+        options: str = "",
+        operands: Operands = "files",
+        *,
+        globs: Globs = "anchored",
+        least: int = 0,
+        most: int = 1_000,
+        attached: bool = True,
+        ordered: bool = False,
+        late: bool = False,
+        judge: Judge | None = None,
+    ) -> None:
+        self.options = options
+        self.operands = operands
+        self.globs = globs
+        """Where a wildcard may stand: anywhere, as no option does harm; behind a folder's name; nowhere."""
+        self.least = least
+        self.most = most
+        self.attached = attached
+        """`-n5` is `-n 5`; some programs read on as more options instead."""
+        self.ordered = ordered
+        """Options end at the first operand."""
+        self.late = late
+        """Words behind it that look like options are another program's."""
+        self.judge = judge
+
+
+class Given:
+    """What a program was given."""
+
+    __slots__ = ("name", "operands", "options", "parted")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.options: list[tuple[str, str]] = []
+        self.operands: list[Word] = []
+        self.parted: int | None = None
+        """How many operands came before `--`."""
+
+    def has(self, *names: str) -> bool:
+        """Tell whether one of these options was given."""
+        return any(option in names for option, _ in self.options)
+
+    def texts(self) -> list[str]:
+        """Give all operands and values."""
+        return [*(word.text for word in self.operands), *(value for _, value in self.options)]
+
+    def values(self, *names: str) -> list[str]:
+        """Give the values of these options."""
+        return [value for option, value in self.options if option in names]
+
+
+def look(name: str, program: Program, words: Sequence[Word], place: Place) -> Given:
+    """Read the words of a program against what it may be given; raises Refused."""
+    given = _read(name, program, words, place)
+    count = len(given.operands)
+    if program.operands == "none" and count:
+        raise writes(f"{name} with {given.operands[0].text} is not known to only read", name)
+    if not program.least <= count <= program.most:
+        raise writes(f"{name} with {count} operands is not known to only read")
+    for at, word in enumerate(given.operands):
+        _wildcards(name, program, word, parted=given.parted is not None and at >= given.parted)
+    if program.judge is not None:
+        program.judge(given, place)
+    if program.operands == "files":
+        read_all(given.operands, place)
+    elif program.operands == "pattern":
+        first = given.operands[:1]
+        read_all([*(word for word in first if word.pattern), *given.operands[1:]], place)
+    elif program.operands == "names":
+        for word in given.operands:
+            place.listing(word)
+    return given
+
+
+def read_all(words: Sequence[Word], place: Place) -> None:
+    """Let a program read files; a lone dash is its standard input."""
+    for word in words:
+        if word.text != "-":
+            place.content(word)
+
+
+def no_lists(given: Given, place: Place) -> None:
+    """Judge a program that takes a word with @ before it for a file with more options."""
+    del place
+    if any(text.startswith("@") for text in given.texts()):
+        raise writes(f"{given.name} takes more options from a file named with @")
+
+
+def _wildcards(name: str, program: Program, word: Word, *, parted: bool) -> None:
+    if not word.pattern or program.globs == "any":
+        return
+    if program.globs == "none":
+        raise writes(f"{word.text} may stand for more than one file, of which {name} would write one")
+    if word.leads and not parted:
+        raise writes(
+            f"{word.text} may stand for a file whose name is an option of {name}", f"{name} … ./{word.text}"
+        )
+
+
+def _read(name: str, program: Program, words: Sequence[Word], place: Place) -> Given:
+    known = dict(_option(one) for one in program.options.split())
+    given = Given(name)
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        text = word.text
+        if given.parted is not None or text == "-" or text[:1] != "-":
+            given.operands.append(word)
+            if program.ordered and given.parted is None:
+                given.operands += rest
+                rest = []
+                if not program.late:
+                    _no_late_options(name, given.operands)
+        elif text == "--":
+            given.parted = len(given.operands)
+        elif text.startswith("--"):
+            _long(given, known, word, rest, place)
+        elif text[1:].isdigit() and "-#" in known:
+            given.options.append(("-#", text[1:]))
+        else:
+            _short(given, known, word, rest, place, attached=program.attached)
+    return given
+
+
+def _no_late_options(name: str, operands: Sequence[Word]) -> None:
+    for word in operands:
+        if word.text.startswith("-") and word.text != "-":
+            raise writes(
+                f"{name} would take {word.text}, behind an operand, for a file", f"{name} {word.text} …"
+            )
+
+
+def _option(written: str) -> tuple[str, str]:
+    """Split `--color[=T]` into its name and `?T`, `-n=N` into `-n` and `N`, `-v` into `-v` and nothing."""
+    if written.endswith("]"):
+        option, _, kind = written[:-1].partition("[=")
+        return option, f"?{kind}"
+    option, _, kind = written.partition("=")
+    return option, kind
+
+
+def _long(given: Given, known: dict[str, str], word: Word, rest: list[Word], place: Place) -> None:
+    option, equals, value = word.text.partition("=")
+    kind = known.get(option)
+    if kind is None or (equals and not kind):
+        raise _unknown(given.name, option)
+    if word.pattern and not (equals and kind[-1:] in ("G", "T") and _WILD.isdisjoint(option)):
+        raise _unquoted(word)
+    if equals:
+        _value(given, option, kind.lstrip("?"), value, place)
+    else:
+        _following(given, option, kind, rest, place)
+
+
+def _short(
+    given: Given, known: dict[str, str], word: Word, rest: list[Word], place: Place, *, attached: bool
+) -> None:
+    if word.pattern:
+        raise _unquoted(word)
+    letters = word.text[1:]
+    for at, letter in enumerate(letters):
+        option = f"-{letter}"
+        kind = known.get(option)
+        if kind is None:
+            raise _unknown(given.name, option)
+        behind = letters[at + 1 :]
+        if kind and behind:
+            if not attached:
+                raise writes(f"{option} of {given.name} needs its value as a word of its own")
+            _value(given, option, kind.lstrip("?"), behind, place)
+            return
+        if kind:
+            _following(given, option, kind, rest, place)
+            return
+        given.options.append((option, ""))
+
+
+def _following(given: Given, option: str, kind: str, rest: list[Word], place: Place) -> None:
+    """Take the value that an option has in the words behind it, if it has one there."""
+    if not kind or kind[0] == "?":
+        given.options.append((option, ""))
+        return
+    wanted = 2 if kind in ("W", "V") else 1
+    if len(rest) < wanted:
+        raise writes(f"{option} of {given.name} lacks its value")
+    for part in range(wanted):
+        word = rest.pop(0)
+        if word.pattern:
+            raise _unquoted(word)
+        one = {"W": "T", "V": "F" if part else "T"}.get(kind, kind)
+        _value(given, option, one, word.text, place)
+
+
+def _value(given: Given, option: str, kind: str, value: str, place: Place) -> None:
+    if kind in ("W", "V"):
+        raise _unknown(given.name, f"{option}=")
+    if kind == "N" and not (value and _NUMBER.issuperset(value)):
+        raise writes(f"{option} of {given.name} takes a number, and {value!r} is none")
+    if kind in ("F", "D") and value != "-":
+        (place.content if kind == "F" else place.listing)(Word(value))
+    if kind == "G":
+        place.filtered(value)
+    given.options.append((option, value))
+
+
+def _unknown(name: str, option: str) -> Refused:
+    return writes(f"{name} {option} is not on the list of options that only read")
+
+
+def _unquoted(word: Word) -> Refused:
+    return writes(f"the shell may replace {word.text} by file names", f"'{word.text}'")

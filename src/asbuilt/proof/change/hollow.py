@@ -1,0 +1,367 @@
+"""Find out whether there is work behind a change, or comments, stubs and answers made for the tests.
+
+The one rule: what only looks like work fails; what may be work, and looks like a trick, is for a person.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+from asbuilt.proof.change.promises import unkept, wanted_and_checked
+from asbuilt.proof.change.unwired import unwired
+from asbuilt.proof.suites.lexing import lexed
+from asbuilt.proof.suites.model import MAX_BYTES, Finding, Kind, Severity, shortened
+from asbuilt.proof.suites.places import Role, is_called_test, is_in_tests, is_named_test, language_of, role_of
+from asbuilt.proof.suites.python_code import Function, constant, dotted, parsed
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
+    from asbuilt.proof.suites.lexing import Code
+    from asbuilt.proof.suites.model import Change, Order
+
+_BRACED: Final = ("javascript", "go", "rust", "java")
+_OF_WORDS: Final = re.compile(
+    r"\b(comment|docstring|document|docs\b|format|reformat|style|lint|whitespace|indent|typo|reword|wording|rename|"
+    r"licen[cs]e|copyright|header|annotat|type hints?|encoding|line endings?)",
+    re.IGNORECASE,
+)
+_OF_STUBS: Final = re.compile(
+    r"\b(stubs?|stubbed|placeholders?|skeletons?|abstract|interface|no-?op|do(es)? nothing)\b", re.IGNORECASE
+)
+_OPEN: Final = ("Protocol", "ABC")
+"""Classes whose functions are for others to write."""
+_IDLE: Final = re.compile(
+    r"^(set\b|echo\b|printf\b|true$|:$|exit( 0)?$|pass$|import\b|from\b|print\(|sys\.exit\(0?\)$|exit\(0?\)$)"
+)
+_MARKER: Final = re.compile(r"\b(TODO|FIXME)\b")
+_ADDRESSED: Final = re.compile(
+    r"\b(?:reviewers?|verifiers?|judges?|graders?|auditors?|(?:AI|LLM) (?:model|agent)s?)\b.{0,120}"
+    r"\b(?:mark|treat|consider|report|rate|count|accept|approve|ignore|skip|do not|pass|passed|verified)\b",
+    re.IGNORECASE,
+)
+"""A line that tells whoever judges the work what to say."""
+_UNFINISHED: Final = re.compile(
+    r"not (yet )?implemented|unimplemented|todo|UnsupportedOperation|NotImplemented", re.IGNORECASE
+)
+_LITERAL: Final = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|(?<![\w.])-?\d+(?:\.\d+)?(?![\w.])")
+_WORD: Final = re.compile(r"-?[\w%]+(?:\.\w+)*")
+_CODE: Final = re.compile(r"`([^`]+)`")
+_GROUP: Final = re.compile(r"[(\[{][^()\[\]{}]*[)\]}]")
+_COMPARES: Final = re.compile(r"===?|\bcase\b|\[\s.*\s=\s|^\s*[\"'][^\"']*[\"']\)|\bin\s*[(\[{]")
+_TABLES: Final = re.compile(r"[\"'\d)\]]\s*:|=>")
+_FIELDS: Final = re.compile(r"\w\s*[:=]\s*[\"'\d-].*[:=]\s*[\"'\d-]")
+"""Fields of a record with their values."""
+_RECORD: Final = 3
+_ORDERS: Final = re.compile(r"[<>]=?(?!>)|-(?:l|g)[te]\b")
+_NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
+_PLAIN: Final = frozenset(("0", "1", "-1", "2", "100", ""))
+"""Numbers that stand everywhere."""
+_MOST: Final = 1_000
+"""Rows of tests, and lines of a product, that are compared each with each."""
+_ROWS: Final = 2
+"""One row of a test in the product may be chance; two are a table of answers."""
+
+
+def hollow(changes: Iterable[Change], order: Order, there: Collection[str]) -> tuple[Finding, ...]:
+    """Look at what a phase has written. Pass every file that differs, and every path of the tree."""
+    every = [one for one in changes if one.before != one.after and len(one.after or b"") <= MAX_BYTES]
+    if every and all(_is_same_code(one) for one in every) and not _OF_WORDS.search(order.text):
+        first = every[0]
+        return (
+            _finding(Kind.COMMENTS_ONLY, Severity.FAILS, first.path, now="nothing that runs was changed"),
+        )
+    rows = list(dict.fromkeys(row for one in every if _is_test(one.path) for row in _rows(one)))[:_MOST]
+    _, checks = wanted_and_checked(order.text)
+    found = [
+        _finding(Kind.EXIT_FORCED, Severity.FAILS, one.path, now="the plan's own check does nothing any more")
+        for one in every
+        if one.path in checks and _is_gutted(one)
+    ]
+    found += [
+        finding
+        for one in every
+        if one.after is not None and not _is_test(one.path) and role_of(one.path) in (Role.PRODUCT, Role.TEST)
+        for finding in (
+            *_stubs(one, order.text),
+            *_markers(one, order.text),
+            *_answers(one, rows, order.text),
+        )
+    ]
+    found += [finding for one in every if language_of(one.path) for finding in _addressed(one)]
+    found += _only_parameters(every, order.text)
+    return (*found, *unkept(every, order, there), *unwired(every, order, there))
+
+
+def _only_parameters(changes: Iterable[Change], text: str) -> Iterator[Finding]:
+    """Find a phase that changes nothing of the product that runs but lists of parameters."""
+    code = [one for one in changes if language_of(one.path) == "python" and not _is_test(one.path)]
+    if code and not _OF_WORDS.search(text) and all(_is_same_code(one, but="parameters") for one in code):
+        now = "nothing that runs was changed but parameters"
+        yield _finding(Kind.COMMENTS_ONLY, Severity.SIGN_OFF, code[0].path, now=now)
+
+
+def _is_gutted(change: Change) -> bool:
+    """Tell whether a script that did something does nothing now but end well."""
+    if change.before is None or change.after is None:
+        return False
+    before, after = (
+        _acting(change.path, side.decode("utf-8", "replace")) for side in (change.before, change.after)
+    )
+    return before and not after
+
+
+def _acting(path: str, text: str) -> bool:
+    match language_of(path):
+        case "shell":
+            return any(not _IDLE.match(line) for line in _uncommented(text) if not line.startswith("#!"))
+        case "python":
+            tree = parsed(text.encode())
+            return tree is None or any(
+                not _IDLE.match(ast.unparse(one)) for one in tree.body if not _is_text(one)
+            )
+        case _:
+            return True
+
+
+def _is_test(path: str) -> bool:
+    language = language_of(path)
+    # In Rust every file may hold tests, beside what they test.
+    return is_in_tests(path) or is_called_test(path) or (language != "rust" and is_named_test(path, language))
+
+
+def _is_same_code(change: Change, *, but: Literal["", "parameters"] = "") -> bool:
+    """Tell whether nothing but comments, docstrings and space differs; `but` is not compared."""
+    if change.before is None or change.after is None:
+        return False
+    before, after = (side.decode("utf-8", "replace") for side in (change.before, change.after))
+    match language_of(change.path):
+        case "python":
+            then, now = parsed(change.before), parsed(change.after)
+            return then is not None and now is not None and _bare(then, but) == _bare(now, but)
+        case "shell":
+            return _uncommented(before) == _uncommented(after)
+        case language if language in _BRACED:
+            words = [[token.text for token in lexed(text, language).tokens] for text in (before, after)]
+            return words[0] == words[1]
+        case _:
+            return False
+
+
+def _bare(tree: ast.Module, but: str) -> str:
+    """Write a module down without its docstrings."""
+    for node in ast.walk(tree):
+        if but and isinstance(node, Function):
+            node.args = ast.arguments([], [], None, [], [], None, [])
+        body = getattr(node, "body", None)
+        if isinstance(body, list) and body and _is_text(body[0]):
+            node.body = body[1:]  # type: ignore[attr-defined]  # it has one
+    return ast.dump(tree)
+
+
+def _is_text(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
+
+
+def _uncommented(text: str) -> list[str]:
+    lines = (line.strip() for line in text.splitlines())
+    return [line for line in lines if line and not (line.startswith("#") and not line.startswith("#!"))]
+
+
+class _Written(NamedTuple):
+    """A function that the phase has written."""
+
+    name: str
+    line: int
+    says: str
+    is_stub: bool
+    is_constant: bool
+
+
+def _stubs(change: Change, text: str) -> Iterator[Finding]:
+    """Find functions that the phase promises by name and that do nothing, or always answer the same."""
+    if _OF_STUBS.search(text):
+        return
+    before = {one.name for one in _functions(change.path, change.before) if not one.is_stub}
+    promised = {name for code in _CODE.findall(wanted_and_checked(text)[0]) for name in _WORD.findall(code)}
+    for one in _functions(change.path, change.after):
+        if one.name in before or one.name not in promised:
+            continue
+        if one.is_stub:
+            yield _finding(Kind.STUB, Severity.FAILS, change.path, one.name, one.line, one.says)
+        elif one.is_constant:
+            yield _finding(Kind.CONSTANT_ANSWER, Severity.SIGN_OFF, change.path, one.name, one.line, one.says)
+
+
+def _functions(path: str, data: bytes | None) -> list[_Written]:
+    text = (data or b"").decode("utf-8", "replace")
+    language = language_of(path)
+    if language == "python":
+        tree = parsed(text.encode())
+        return [] if tree is None else list(_of_python(tree))
+    return list(_of_braces(text, language)) if language in _BRACED else []
+
+
+def _of_python(tree: ast.Module) -> Iterator[_Written]:
+    open_ones = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef) and any(dotted(one).endswith(_OPEN) for one in node.bases)
+        for inner in node.body
+    }
+    for node in ast.walk(tree):
+        if not isinstance(node, Function) or id(node) in open_ones:
+            continue
+        if any(dotted(one).endswith(("abstractmethod", "overload")) for one in node.decorator_list):
+            continue
+        body = node.body[1:] if _is_text(node.body[0]) else node.body
+        given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+        takes = any(one.arg not in ("self", "cls") for one in given)
+        last = body[0] if len(body) == 1 else None
+        answer = constant(last.value) if isinstance(last, ast.Return) else None
+        says = shortened(ast.unparse(last)) if last is not None else "nothing"
+        is_constant = answer is not None and not isinstance(answer, bool) and takes
+        yield _Written(node.name, node.lineno, says, not body or _does_nothing(last), is_constant)
+
+
+def _does_nothing(node: ast.stmt | None) -> bool:
+    match node:
+        case ast.Pass() | ast.Return(value=None):
+            return True
+        case ast.Expr(value=ast.Constant()):
+            return True
+        case ast.Return(value=ast.Constant(value=None)):
+            return True
+        case ast.Raise(exc=ast.expr() as raised):
+            name = raised.func if isinstance(raised, ast.Call) else raised
+            return dotted(name).rpartition(".")[2] == "NotImplementedError"
+        case _:
+            return False
+
+
+def _of_braces(text: str, language: str) -> Iterator[_Written]:
+    code = lexed(text, language)
+    for at, token in enumerate(code.tokens):
+        opening = _parameters(code, at) if token.kind == "name" and code.word(at - 1) != "." else None
+        begin = None if opening is None else _body(code, code.closing(opening) + 1)
+        if opening is None or begin is None:
+            continue
+        body = code.tokens[begin + 1 : min(code.closing(begin), begin + 2 * _SHORT)]
+        says = " ".join(one.text for one in body)
+        # An empty function that is written where a value stands is a default: nothing is left to write.
+        is_value = not body and code.word(at + 1) in ("=", ":") and code.word(at - 1) in ("{", ",", "(")
+        is_stub = not is_value and len(body) <= _SHORT and (not body or _UNFINISHED.search(says) is not None)
+        answer = [one.kind for one in body if one.text not in ("return", ";", "-")]
+        is_constant = says.startswith("return ") and answer in (["number"], ["text"])
+        takes = code.closing(opening) > opening + 1
+        yield _Written(token.text, token.line, shortened(says) or "nothing", is_stub, is_constant and takes)
+
+
+def _parameters(code: Code, at: int) -> int | None:
+    """Give where the parameters of a function begin whose name stands here: `f(`, `f = (`."""
+    if code.word(at + 1) == "(":
+        return None if code.word(at - 1) == "new" else at + 1
+    if code.word(at + 1) not in ("=", ":"):
+        return None
+    begin = at + 2
+    while code.word(begin) in ("async", "function"):
+        begin += 1
+    return begin if code.word(begin) == "(" else None
+
+
+def _body(code: Code, at: int) -> int | None:
+    """Give where a function's body opens behind its parameters; None where there is none: it is a call."""
+    for begin in range(at, min(at + _SHORT, len(code.tokens))):
+        if code.word(begin) == "{":
+            return begin
+        if code.word(begin) in (";", ",", ")", "}", "=", "&&", "||"):
+            return None
+    return None
+
+
+_SHORT: Final = 12
+"""Tokens of a body that only says that there is none."""
+
+
+def _markers(change: Change, text: str) -> Iterator[Finding]:
+    """Find what was left for later, in words that everybody knows."""
+    if _MARKER.search(text):
+        return
+    for number, line in _added(change):
+        if _MARKER.search(line):
+            yield _finding(Kind.TODO_LEFT, Severity.SIGN_OFF, change.path, line=number, now=shortened(line))
+
+
+def _addressed(change: Change) -> Iterator[Finding]:
+    """Find a line of code or of a comment that is written for whoever judges the work."""
+    for number, line in _added(change):
+        if _ADDRESSED.search(line):
+            told = shortened(line)
+            yield _finding(Kind.ADDRESSES_THE_JUDGE, Severity.SIGN_OFF, change.path, line=number, now=told)
+
+
+def _answers(change: Change, rows: Iterable[frozenset[str]], text: str) -> Iterator[Finding]:
+    """Find a product that has the inputs of its tests side by side, where the plan does not name them."""
+    items, _ = wanted_and_checked(text)
+    named = _literals(items) | frozenset(_WORD.findall(items))
+    added = _added(change)[:_MOST]
+    hits: dict[frozenset[str], int] = {}
+    for (number, line), (_, after) in pairwise((*added, (0, ""))):
+        if _ORDERS.search(line.replace("=>", "")):
+            continue
+        compares, is_table = _COMPARES.search(line) is not None, _TABLES.search(line) is not None
+        there, here = _literals(f"{line}\n{after}"), _literals(line)
+        hits |= {
+            row: number
+            for row in rows
+            # Texts side by side are names of fields as often as answers; only a comparison tells.
+            if (
+                compares
+                or (is_table and any(map(_NUMBER.fullmatch, row)))
+                or (len(row) >= _RECORD and _FIELDS.search(line))
+            )
+            and row <= there
+            and row & here
+            and not row <= named
+        }
+    if len(hits) >= _ROWS:
+        first = min(hits.values())
+        told = "; ".join(", ".join(sorted(row)) for row in list(hits)[:3])
+        now = f"it has the tests' own values side by side: {told}"
+        yield _finding(Kind.ANSWERS_THE_TESTS, Severity.SIGN_OFF, change.path, line=first, now=now)
+
+
+def _rows(change: Change) -> Iterator[frozenset[str]]:
+    """Give the literals that a test puts side by side: those of a call, of a case, of a whole line."""
+    for _, line in _added(change):
+        for piece in (line, *_GROUP.findall(line)):
+            found = _literals(piece)
+            if len(found) >= _ROWS:
+                yield frozenset(found)
+
+
+def _literals(text: str) -> frozenset[str]:
+    found = {piece.strip("\"'") for piece in _LITERAL.findall(text)}
+    # In a shell's patterns numbers stand in a text.
+    words = {one for piece in found for one in piece.split() if all(map(_NUMBER.fullmatch, piece.split()))}
+    return frozenset(found | words) - _PLAIN
+
+
+def _added(change: Change) -> list[tuple[int, str]]:
+    """Give the lines that were not there before, with their numbers."""
+    before = set((change.before or b"").decode("utf-8", "replace").splitlines())
+    after = (change.after or b"").decode("utf-8", "replace").splitlines()
+    return [(number, line) for number, line in enumerate(after, 1) if line.strip() and line not in before]
+
+
+def _finding(
+    kind: Kind, severity: Severity, path: str, test: str = "", line: int | None = None, now: str = ""
+) -> Finding:
+    return Finding(kind, severity, path, test, None, line, "", now)

@@ -1,0 +1,328 @@
+"""Whether a phase stayed where its plan put it, and what it did to files that act beyond it.
+
+The one rule: what the phase names is its own; all else of these kinds has a rule, and the user's word on it.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, Final
+
+from asbuilt.errors import PlanUnreadable
+from asbuilt.plan.reader import read
+from asbuilt.proof.change.boundaries import LINK_WORDS, PLACES, SEVERITY, WORDS, Boundary, link_of
+from asbuilt.proof.change.infrastructure import is_cache
+from asbuilt.proof.change.loosened import loosened, suppressions
+from asbuilt.proof.change.promises import wanted_and_checked
+from asbuilt.proof.projects.index import is_vendored
+from asbuilt.proof.remarks import Remark, cited_words, content_of
+from asbuilt.proof.suites.model import Change, Severity
+from asbuilt.proof.suites.orders import ordered
+from asbuilt.proof.suites.places import Role, is_called_test, is_in_tests, parents, role_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from asbuilt.proof.suites.model import Citation, Order
+
+
+_MANIFEST: Final = re.compile(
+    r"^(pyproject\.toml|setup\.(py|cfg)|requirements[^/]*|Pipfile|package\.json|Cargo\.toml|go\.mod|Gemfile|composer\.json|"
+    r"build\.gradle(\.kts)?|flake\.nix|mix\.exs|pubspec\.yaml|Podfile)$"
+)
+_TEST_NAME: Final = re.compile(r"(^|/)(test_[^/]*|[^/]*_test|[^/]*[.-](test|spec))\.\w+$")
+_WORDS_ONLY: Final = re.compile(r"\.(md|rst|txt|adoc)$", re.IGNORECASE)
+_HEADING: Final = re.compile(r"^\s*#{1,6}\s+([^:]+):?(.*)$")
+_LABEL: Final = re.compile(
+    r"^\s*([-*+]\s+)?(?:(?:\*\*|__)([^*_:]{3,40}):?(?:\*\*|__):?|([A-Za-z][A-Za-z -]{2,40}):)(.*)$"
+)
+_WITHIN: Final = re.compile(
+    r"^(scope|(affected |touched |changed )?files( to (change|modify|touch|create|edit|add))?|touches)$",
+    re.IGNORECASE,
+)
+_WITHOUT: Final = re.compile(
+    r"^(non-? ?scope|out of scope|not in scope|do not touch|off limits)$", re.IGNORECASE
+)
+_ALLOWS: Final = re.compile(r"\*\*Allows:?\*\*", re.IGNORECASE)
+_SEARCHES: Final = frozenset(
+    (
+        "grep",
+        "egrep",
+        "rg",
+        "test",
+        "[",
+        "[[",
+        "wc",
+        "jq",
+        "head",
+        "tail",
+        "ls",
+        "stat",
+        "awk",
+        "sed",
+        "cat",
+        "!",
+    )
+)
+"""Programs that look for something in a file; the work is what they find."""
+_CRITERIA: Final = re.compile(r"^\W*acceptance\b", re.IGNORECASE | re.MULTILINE)
+_CHECKS: Final = re.compile(
+    r"(^|/)(scripts?|tools?|ci|checks?|hack|dev)/|(check|verif|valid|smoke|compare|lint)\w*\.\w+$",
+    re.IGNORECASE,
+)
+_UNORDERED: Final = "the phase does not order it"
+_STRICTEST: Final = (Severity.FAILS, Severity.SIGN_OFF, Severity.NOTE, Severity.ALLOWED)
+_WITHOUT_IT: Final = "checks run without what programs leave for their next run"
+_PATH: Final = re.compile(
+    r"`([^`\s]+)`|(?<![\w/.])((?:[\w.@*?-]+/)+[\w.@*?-]*|[\w@*?-][\w.@*?-]*\.[A-Za-z]\w{0,5})(?![\w/])"
+)
+
+
+def beyond(
+    changes: Iterable[Change], order: Order, rules: Mapping[str, str], *, around: str = ""
+) -> tuple[Remark, ...]:
+    """Look at every file that a phase changed: is it within its scope, and may it act beyond it?
+
+    `around` is what the plan says around its phases: what is out of scope there is so in every phase.
+    """
+    every = [change for change in changes if change.before != change.after or link_of(change)]
+    touched = {change.path for change in every}
+    within, without = stated(order.text, _WITHIN), stated(order.text, _WITHOUT) + stated(around, _WITHOUT)
+    # What is left out is not ordered by being named there.
+    left_out = {at for at, _ in _under(order.text, _WITHOUT)}
+    lines = ("" if at in left_out else line for at, line in enumerate(order.text.splitlines()))
+    order = order._replace(text="\n".join(lines))
+    left = {change.path for change in every if is_cache(change.path) and link_of(change) is None}
+    made = [change for change in every if change.after is not None and change.path in left]
+    found = [_remark("cache-kept", Severity.NOTE, change, _WITHOUT_IT) for change in made[:1]]
+    for change in every:
+        if change.path in left:
+            continue
+        placed = [*_at_a_place(change, order, rules, touched)]
+        found += placed or _outside(change, order, rules, within, without)
+    return (*found, *_silenced(every, order, rules), *_read_by_checks(every, order, rules))
+
+
+def plan_changed(path: str, before: bytes, after: bytes | None, rules: Mapping[str, str]) -> Remark | None:
+    """Say what an agent did to the plan, which was put back: a mark is worth a line, a wish is not its."""
+    if before == after:
+        return None
+    content = content_of(Change(path, before, after))
+    if _intent(before) == _intent(after):
+        return Remark("plan-marked", Severity.NOTE, path, now="marks are asbuilt's to set", content=content)
+    now = "it is gone" if after is None else "it wants something else"
+    severity = SEVERITY[rules[Boundary.PLAN]]
+    return Remark("plan-changed", severity, path, now=f"{now}; it was put back", content=content)
+
+
+def strayed(before: Mapping[str, str], after: Mapping[str, str], *, is_shared: bool) -> list[Remark]:
+    """Say what changed outside the workspace while an agent worked that no ring held.
+
+    What is shared with a person may be theirs: they are asked. All else fails, and stays as it is until
+    somebody puts it back.
+    """
+    rule, severity = ("changed-in-your-checkout", Severity.SIGN_OFF) if is_shared else (
+        "changed-outside-the-workspace", Severity.FAILS
+    )  # fmt: skip
+    why = "while an agent worked and no ring held it; was it you?" if is_shared else "put it back"
+    return [
+        Remark(rule, severity, name, was=before.get(name, ""), now=f"{after.get(name, 'gone')}; {why}")
+        for name in sorted({*before, *after})
+        if before.get(name) != after.get(name)
+    ]
+
+
+def stated(text: str, title: re.Pattern[str] = _WITHIN) -> tuple[str, ...]:
+    """List the paths that stand under a title, or behind it on its line; none where nothing has it."""
+    found = (pair for _, told in _under(text, title) for pair in _PATH.findall(told))
+    return tuple(dict.fromkeys((quoted or bare).removeprefix("./").rstrip(".,") for quoted, bare in found))
+
+
+def _under(text: str, title: re.Pattern[str]) -> Iterator[tuple[int, str]]:
+    """Give the lines under a title, each with its place; code is no text."""
+    is_open = is_code = False
+    for at, line in enumerate(text.splitlines()):
+        if line.lstrip().startswith(("```", "~~~")):
+            is_code = not is_code
+        name, rest = (None, "") if is_code else _titled(line)
+        if name is not None:
+            is_open = title.match(name) is not None
+        if is_open and not is_code:
+            yield at, rest
+
+
+def _titled(line: str) -> tuple[str | None, str]:
+    """Give the title that a line is, and what stands behind it; None for a line that is none."""
+    heading = _HEADING.match(line)
+    if heading is not None:
+        return heading[1].strip(), heading[2]
+    label = _LABEL.match(line)
+    if label is None:
+        return None, line
+    name = (label[2] or label[3]).strip()
+    # A bullet with a label of another kind goes on with the list that it is in.
+    is_title = not label[1] or _WITHIN.match(name) or _WITHOUT.match(name)
+    return (name, label[4]) if is_title else (None, line)
+
+
+def covers(patterns: Iterable[str], path: str) -> bool:
+    """Tell whether a path is one of some paths, lies below one, or is meant by a glob."""
+    return any(
+        path == one
+        or path.startswith(f"{one.rstrip('/')}/")
+        or fnmatchcase(path, one.replace("**/", "*"))
+        or ("/" not in one and path.rpartition("/")[2] == one)
+        for one in patterns
+    )
+
+
+def _at_a_place(
+    change: Change, order: Order, rules: Mapping[str, str], touched: set[str]
+) -> Iterator[Remark]:
+    """Judge a change by its place; of several boundaries the strictest counts, so that one thing is asked."""
+    found = [*_linked(change, order, rules)]
+    for boundary, place in PLACES.items():
+        if not _is_beyond(boundary, change):
+            continue
+        cited = ordered(order, change.path, place.words)
+        if cited is not None:
+            found.append(_remark(place.rule, Severity.ALLOWED, change)._replace(cited=cited_words(cited)))
+        elif boundary is Boundary.LOCKS and _has_manifest(change.path, touched):
+            found.append(_remark(place.rule, Severity.NOTE, change, "together with its manifest"))
+        else:
+            found.append(_remark(place.rule, SEVERITY[rules[boundary]], change, _UNORDERED))
+    yield from sorted(found, key=lambda one: _STRICTEST.index(one.severity))[:1]
+
+
+def _linked(change: Change, order: Order, rules: Mapping[str, str]) -> Iterator[Remark]:
+    """Find a link that leaves the tree; a phase that names the path has not ordered that it is a link."""
+    link = link_of(change)
+    if link is None:
+        return
+    rule, why = link
+    cited = _ordered_in_words(order, change.path, LINK_WORDS, is_named=True)
+    if cited is not None:
+        yield _remark(rule, Severity.ALLOWED, change, why)._replace(cited=cited_words(cited))
+    else:
+        yield _remark(rule, SEVERITY[rules[Boundary.LINKS]], change, f"{why}; {_UNORDERED}")
+
+
+def _silenced(every: Sequence[Change], order: Order, rules: Mapping[str, str]) -> Iterator[Remark]:
+    """Find warnings that are silenced and limits that are loosened; a phase that wants that says so."""
+    ours = [change for change in every if not is_cache(change.path) and not is_vendored(change.path)]
+    own = [change for change in ours if not _is_placed(change)]
+    contents = {change.path: content_of(change) for change in own}
+    found = [(Boundary.SUPPRESSIONS, "suppression-added", one) for one in suppressions(own)]
+    settings = [change for change in own if not is_in_tests(change.path)]
+    found += [(Boundary.LIMITS, "setting-loosened", one) for one in loosened(settings)]
+    for boundary, rule, one in found:
+        is_test = boundary is Boundary.SUPPRESSIONS and (is_in_tests(one.path) or _TEST_NAME.search(one.path))
+        severity = Severity.NOTE if is_test or _WORDS_ONLY.search(one.path) else SEVERITY[rules[boundary]]
+        cited = _ordered_in_words(order, one.path, WORDS[boundary])
+        severity = severity if cited is None else Severity.ALLOWED
+        yield Remark(
+            rule, severity, one.path, "", one.line, one.was, one.now, cited_words(cited), contents[one.path]
+        )
+
+
+def _ordered_in_words(
+    order: Order, path: str, words: re.Pattern[str], *, is_named: bool = False
+) -> Citation | None:
+    """Find where a phase orders it by more than the file's name; an allowance with paths is for these.
+
+    With `is_named` the line has to name the path as well.
+    """
+    lines = []
+    for line in wanted_and_checked(order.text)[0].splitlines():
+        paths = [quoted or bare for quoted, bare in _PATH.findall(line)] if _ALLOWS.search(line) else []
+        lines.append(line if words.search(line) and (not paths or covers(paths, path)) else "")
+    return ordered(order._replace(text="\n".join(lines)), path, None if is_named else words)
+
+
+def _read_by_checks(every: Sequence[Change], order: Order, rules: Mapping[str, str]) -> Iterator[Remark]:
+    """Find files that a check of the phase is given and that the phase changes, though no item names them."""
+    given = [word for check in order.checks for word in _given_to(check)]
+    # A criterion says what a check must find, not that its script changes.
+    wanted = order._replace(text=_CRITERIA.split(wanted_and_checked(order.text)[0])[0])
+    for change in every:
+        if change.before is None or change.path not in given or not _is_input(change.path):
+            continue
+        cited = ordered(wanted, change.path)
+        severity = SEVERITY[rules[Boundary.CHECKED]] if cited is None else Severity.ALLOWED
+        why = "one of the phase's checks reads it, and no item names it"
+        yield _remark("check-input-changed", severity, change, why)._replace(cited=cited_words(cited))
+
+
+def _given_to(check: str) -> Iterator[str]:
+    """Give the words of a check that are handed to its programs; what is only searched is its result."""
+    for part in re.split(r"&&|\|\||[;|\n]", check):
+        words = [word.strip("\"'()<").removeprefix("./") for word in part.split()]
+        program = next((word for word in words if "=" not in word), "")
+        if program.rpartition("/")[2] not in _SEARCHES:
+            yield from words
+
+
+def _is_input(path: str) -> bool:
+    """Tell whether a file is data, or a script that checks. Tests are compared; the product is the work."""
+    is_text = _WORDS_ONLY.search(path) is not None and not path.endswith(".txt")
+    if is_text or is_called_test(path) or _MANIFEST.match(path.rpartition("/")[2]):
+        return False
+    is_data = role_of(path) in (Role.DATA, Role.OTHER)
+    return is_data or (role_of(path) is Role.PRODUCT and _CHECKS.search(path) is not None)
+
+
+def _is_placed(change: Change) -> bool:
+    return any(_is_beyond(boundary, change) for boundary in PLACES)
+
+
+def _is_beyond(boundary: Boundary, change: Change) -> bool:
+    if boundary is Boundary.SETTINGS and change.path == "pyproject.toml":
+        return _our_table(change.before) != _our_table(change.after)
+    return PLACES[boundary].where.search(change.path) is not None
+
+
+def _outside(
+    change: Change, order: Order, rules: Mapping[str, str], within: tuple[str, ...], without: tuple[str, ...]
+) -> list[Remark]:
+    """Say that a file is none of those that the plan states, or one that it leaves out."""
+    path, severity = change.path, SEVERITY[rules[Boundary.OUTSIDE]]
+    if ordered(order, path) is not None:
+        return []
+    if covers(without, path):
+        return [_remark("out-of-scope", severity, change, "the plan leaves it out")]
+    if not within or covers(within, path) or is_in_tests(path):
+        return []
+    if _TEST_NAME.search(path) or _WORDS_ONLY.search(path) or change.after == b"":
+        severity = Severity.NOTE
+    return [_remark("outside-the-scope", severity, change, f"the phase states {', '.join(within[:3])}")]
+
+
+def _remark(rule: str, severity: Severity, change: Change, why: str = "") -> Remark:
+    now = "it is new" if change.before is None else "it is gone" if change.after is None else "it is another"
+    told = f"{now}; {why}" if why else now
+    return Remark(rule, severity, change.path, now=told, content=content_of(change))
+
+
+def _has_manifest(path: str, touched: set[str]) -> bool:
+    folders = {"", *parents(path)}
+    return any(
+        _MANIFEST.match(other.rpartition("/")[2]) and other.rpartition("/")[0] in folders for other in touched
+    )
+
+
+def _our_table(data: bytes | None) -> object:
+    try:
+        whole: dict[str, Any] = tomllib.loads((data or b"").decode("utf-8", "replace"))
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return None
+    tool = whole.get("tool")
+    return tool.get("asbuilt") if isinstance(tool, dict) else None
+
+
+def _intent(data: bytes | None) -> str | None:
+    try:
+        return None if data is None else read(data).intent
+    except PlanUnreadable:
+        return None

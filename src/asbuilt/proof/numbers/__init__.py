@@ -1,0 +1,1 @@
+"""Numbers that a plan states, compared with what was measured. Pure."""

@@ -1,0 +1,228 @@
+"""Small changes to the lines that a phase adds: a test that knows these lines notices them. Pure.
+
+The one rule: every change is one splice, and comes in an order that only the tree decides. One to Python
+still parses; elsewhere one that does not build counts as noticed.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import re
+from bisect import bisect_right
+from codecs import BOM_UTF8
+from difflib import SequenceMatcher, get_close_matches
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from asbuilt.proof.suites.places import Role, is_in_tests, language_of, role_of
+from asbuilt.proof.trials.canaries import is_test_file
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+MAX_BYTES: Final = 200_000
+"""Larger files are written by machines."""
+_WORDS: Final = 60
+_NAMED: Final = 10
+_COMPARISONS: Final[dict[type[ast.cmpop], tuple[str, str]]] = {
+    ast.Lt: ("<", ">="), ast.GtE: (">=", "<"), ast.Gt: (">", "<="), ast.LtE: ("<=", ">"),
+    ast.Eq: ("==", "!="), ast.NotEq: ("!=", "=="), ast.Is: ("is", "is not"), ast.IsNot: ("is not", "is"),
+    ast.In: ("in", "not in"), ast.NotIn: ("not in", "in"),
+}  # fmt: skip
+_SUMS: Final[dict[type[ast.operator], tuple[str, str]]] = {ast.Add: ("+", "-"), ast.Sub: ("-", "+")}
+_JOINS: Final[dict[type[ast.boolop], tuple[str, str]]] = {ast.And: ("and", "or"), ast.Or: ("or", "and")}
+
+_NEAR: Final = 0.7
+"""How much of a line that is gone another must have to be the same one, changed."""
+_LANGUAGES: Final = ("javascript", "go", "rust", "java")
+_STRING: Final = rb"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`[^`]*`"
+_ELSEWHERE: Final = re.compile(
+    rb"(?P<skipped>//[^\n]*|/\*.*?\*/|" + _STRING + rb")"
+    rb"|(?<=[\w)\] ])(?P<word>===|!==|==|!=|<=|>=|&&|\|\||(?<= )[<>+-](?= ))|\b(?P<truth>true|false)\b"
+    rb"|(?<![\w.])(?P<number>\d+)(?![\w.])",
+    re.DOTALL,
+)
+_SWAPPED: Final = {
+    b"===": b"!==", b"!==": b"===", b"==": b"!=", b"!=": b"==", b"<=": b">", b">=": b"<", b"&&": b"||",
+    b"||": b"&&", b"<": b">=", b">": b"<=", b"+": b"-", b"-": b"+", b"true": b"false", b"false": b"true",
+}  # fmt: skip
+
+
+class Mutant(NamedTuple):
+    """One small change to a file."""
+
+    path: str
+    line: int
+    start: int
+    """Where it begins, in bytes."""
+    old: bytes
+    new: bytes
+
+    @property
+    def words(self) -> str:
+        """Say what it changes, and where."""
+        old, new = (" ".join(one.decode("utf-8", "replace").split())[:_WORDS] for one in (self.old, self.new))
+        return f"{self.path}:{self.line}: `{old}` -> `{new}`"
+
+    def applied(self, source: bytes) -> bytes:
+        """Return the file with the change."""
+        return source[: self.start] + self.new + source[self.start + len(self.old) :]
+
+
+def is_probed(path: str) -> bool:
+    """Tell whether a file is one whose lines are changed: code in a known language, and not of the suite."""
+    language = language_of(path)
+    if language == "rust":
+        return not is_in_tests(path)
+    is_known = language in _LANGUAGES or (path.endswith(".py") and not is_test_file("pytest", path))
+    return is_known and role_of(path) is Role.PRODUCT
+
+
+def added_lines(before: bytes, after: bytes) -> frozenset[int]:
+    """Return the lines, from 1, that a text has and the one before had not."""
+    matcher = SequenceMatcher(None, before.splitlines(), after.splitlines(), autojunk=False)
+    changed = (range(low + 1, high + 1) for tag, _, _, low, high in matcher.get_opcodes() if tag != "equal")
+    return frozenset(line for lines in changed for line in lines)
+
+
+def mutants_of(path: str, source: bytes, lines: Collection[int]) -> tuple[Mutant, ...]:
+    """Plan every change to some lines of a file; none to one that cannot be read."""
+    # The parser tells places in UTF-8, and leaves a mark of it out.
+    if len(source) > MAX_BYTES or not lines or source.startswith(BOM_UTF8):
+        return ()
+    if not path.endswith(".py"):
+        return tuple(one for one in _elsewhere(path, source) if one.line in lines)
+    try:
+        source.decode()
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return ()
+    starts = _starts(source)
+    found = (
+        Mutant(path, bisect_right(starts, start), start, source[start:end], new.encode())
+        for start, end, new in _changes(tree, source, starts)
+    )
+    return tuple(dict.fromkeys(one for one in found if one.line in lines and _parses(one.applied(source))))
+
+
+def _elsewhere(path: str, source: bytes) -> Iterator[Mutant]:
+    """Plan changes to operators, truths and numbers, wherever they are outside strings and comments."""
+    starts = _starts(source)
+    for found in _ELSEWHERE.finditer(source):
+        if found.lastgroup is None or found.lastgroup == "skipped":
+            continue
+        old, start = found[found.lastgroup], found.start(found.lastgroup)
+        new = b"%d" % (int(old) + 1) if found.lastgroup == "number" else _SWAPPED[old]
+        yield Mutant(path, bisect_right(starts, start), start, old, new)
+
+
+def planned(sources: Mapping[str, tuple[bytes, bytes]], seed: str) -> list[Mutant]:
+    """Plan every change to the lines that files have gained, from each file's contents before and after."""
+    found = (
+        mutant
+        for path, (before, after) in sources.items()
+        for mutant in mutants_of(path, after, added_lines(before, after))
+        if _is_new(mutant, before, after)
+    )
+    return ordered(found, seed)
+
+
+def _is_new(mutant: Mutant, before: bytes, after: bytes) -> bool:
+    """Tell whether it changes something new: in a line that was only added to, the rest was there before."""
+    start = after.rfind(b"\n", 0, mutant.start) + 1
+    end = after.find(b"\n", start)
+    line = after[start : end if end >= 0 else None]
+    kept = {*after.splitlines()}
+    gone = [one.decode("latin-1") for one in before.splitlines() if one.strip() and one not in kept]
+    near = get_close_matches(line.decode("latin-1"), gone, 1, _NEAR)
+    if not near:
+        return True
+    at = mutant.start - start
+    parts = SequenceMatcher(None, near[0], line.decode("latin-1"), autojunk=False).get_opcodes()
+    return any(tag != "equal" and low < at + len(mutant.old) and at < high for tag, _, _, low, high in parts)
+
+
+def ordered(mutants: Iterable[Mutant], seed: str) -> list[Mutant]:
+    """Mix them: a probe that is cut short has seen something of everything, and the same each time."""
+    return sorted(mutants, key=lambda one: hashlib.sha256(f"{seed}{one}".encode()).digest())
+
+
+def summary(noticed: int, unnoticed: Sequence[Mutant], by: str) -> tuple[str, ...]:
+    """Word what came of a probe."""
+    tried = noticed + len(unnoticed)
+    changes = "change to the new lines was" if tried == 1 else "changes to the new lines were"
+    told = f"{noticed} of {tried} {changes} noticed by {by}"
+    more = (f"and {len(unnoticed) - _NAMED} more",) if len(unnoticed) > _NAMED else ()
+    return (told, *(f"not noticed: {one.words}" for one in unnoticed[:_NAMED]), *more)
+
+
+def _starts(source: bytes) -> list[int]:
+    """Return where each line begins, as the parser counts lines."""
+    return [0, *(found.end() for found in re.finditer(rb"\r\n|\r|\n", source))]
+
+
+def _parses(source: bytes) -> bool:
+    try:
+        ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    return True
+
+
+_Change = tuple[int, int, str]
+
+
+def _changes(tree: ast.AST, source: bytes, starts: Sequence[int]) -> Iterator[_Change]:
+    for node in _observable(tree):
+        match node:
+            case ast.Compare(left=left, ops=ops, comparators=others):
+                for one, op, other in zip((left, *others), ops, others, strict=False):
+                    if type(op) in _COMPARISONS:
+                        yield from _between(one, other, _COMPARISONS[type(op)], source, starts)
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in _SUMS:
+                yield from _between(left, right, _SUMS[type(op)], source, starts)
+            case ast.BoolOp(op=join, values=[first, second, *_]):
+                yield from _between(first, second, _JOINS[type(join)], source, starts)
+            case ast.Constant(value=bool() as value):
+                yield *_place(node, starts), str(not value)
+            case ast.Constant(value=int() as value):
+                yield *_place(node, starts), str(value + 1)
+            case ast.Return(value=ast.expr() as value) if not _is_none(value):
+                yield *_place(value, starts), "None"
+            case _:
+                continue
+
+
+def _observable(node: ast.AST) -> Iterator[ast.AST]:
+    """Walk what a run could notice: no annotations, and no parts of f-strings, whose places are not told."""
+    yield node
+    if isinstance(node, ast.JoinedStr):
+        return
+    hidden = [getattr(node, name, None) for name in ("annotation", "returns")]
+    for child in ast.iter_child_nodes(node):
+        if not any(child is one for one in hidden):
+            yield from _observable(child)
+
+
+def _is_none(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value is None
+
+
+def _place(node: ast.expr, starts: Sequence[int]) -> tuple[int, int]:
+    return (
+        starts[node.lineno - 1] + node.col_offset,
+        starts[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0),
+    )
+
+
+def _between(
+    left: ast.expr, right: ast.expr, words: tuple[str, str], source: bytes, starts: Sequence[int]
+) -> Iterator[_Change]:
+    """Find an operator between its operands; one beside a comment is left alone."""
+    old, new = words
+    start, end = _place(left, starts)[1], _place(right, starts)[0]
+    text = source[start:end]
+    pattern = rb"\s+".join(re.escape(word.encode()) for word in old.split())
+    found = re.search(pattern, text)
+    if found is not None and b"#" not in text:
+        yield start + found.start(), start + found.end(), new

@@ -1,0 +1,95 @@
+"""What the tests that a phase adds show about its work. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from asbuilt.proof.remarks import CHECKS_NOTHING, NO_TEST_NOTICES, Remark
+from asbuilt.proof.suites.model import Severity
+from asbuilt.proof.trials.test_text import blocks, own_name
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from asbuilt.proof.counts import Counts
+
+_CHECKS: Final = re.compile(
+    r"assert|expect|should|raises|throw|check|verif|must|require(?!\s*\()|ensure|equal|same|match|compare|fail|exit|panic"
+    r"|unwrap|snapshot|golden|approv|\bt\.(?:Error|Fatal)|\w\((?:t|tb|self)[,)]|Output:|\[\s|\btest\s|\b(?:grep|diff|cmp)\b"
+    r"|\bEXPECT|\bis\(|\bok\(|\?;|\bdone\(",
+    re.IGNORECASE,
+)
+"""How a test in any language says what it checks, or hands it to a function that does."""
+
+
+_DEFINES: Final = re.compile(
+    r"\b(?:def|class|func|fn|function\*?|const|let|var|get|struct)\s+(?:\([^)]*\)\s*)?([^\W\d]\w{2,})"
+    r"|^\s*(?:(?:async|static|public|private|protected)\s+)*([^\W\d]\w{2,})\([^)]*\)[^;=]*\{\s*$"
+)
+_STATEMENTS: Final = frozenset(("for", "while", "switch", "catch", "with", "match", "elif", "foreach"))
+
+
+def without_checks(texts: Mapping[str, str], names: Collection[str]) -> tuple[tuple[str, str], ...]:
+    """Return file and name of each test, of those named, in whose text nothing is checked."""
+    owns = {own_name(name) for name in names}
+    found = (
+        (path, own, text) for path, held in texts.items() for own, text in blocks(held, owns, path).items()
+    )
+    return tuple((path, own) for path, own, text in found if not _CHECKS.search(text.replace(own, "")))
+
+
+def remarks_on_hollow(hollow: Sequence[tuple[str, str]]) -> tuple[Remark, ...]:
+    """Ask a person about new tests that check nothing."""
+    now = "it looks at no answer, so it cannot fail for a wrong one"
+    return tuple(Remark(CHECKS_NOTHING, Severity.SIGN_OFF, path, own, now=now) for path, own in hollow)
+
+
+def added_names(sources: Mapping[str, tuple[bytes, bytes]]) -> set[str]:
+    """Return the names that files define on lines which they did not have before."""
+    found: set[str] = set()
+    for before, after in sources.values():
+        old = {*before.decode("utf-8", "replace").splitlines()}
+        lines = (line for line in after.decode("utf-8", "replace").splitlines() if line not in old)
+        found |= {name for line in lines for pair in _DEFINES.findall(line) for name in pair if name}
+    return found - _STATEMENTS
+
+
+def names_any(names: Collection[str], texts: Iterable[str]) -> bool:
+    """Tell whether one of some names is in one of some texts."""
+    return any(not {*names}.isdisjoint(re.findall(r"[^\W\d]\w*", text)) for text in texts)
+
+
+def remarks_on_unnoticed(unnoticed: Sequence[str], own: Sequence[str] = ()) -> tuple[Remark, ...]:
+    """Ask a person about a phase of whose new lines no check notices a change, and show such a change.
+
+    `own`: changes that other checks notice, but none of the phase's own tests, which name what it adds.
+    """
+    first, *others = [*dict.fromkeys(unnoticed or own)] or [""]
+    if not first:
+        return ()
+    more = f", and {len(others)} more" if others else ""
+    by = "every check passes" if unnoticed else "the phase's own tests pass"
+    now = f"{by} with {first}{more}"
+    return (Remark(NO_TEST_NOTICES, Severity.SIGN_OFF, first.partition(":")[0], now=now),)
+
+
+class Compared(NamedTuple):
+    """What the phase's own tests do without its work."""
+
+    proves: tuple[str, ...] = ()
+    idle: tuple[str, ...] = ()
+    note: str = ""
+
+
+def compared(base: Counts | None, counts: Counts, tests: Sequence[str]) -> Compared:
+    """Compare the tests of some files with and without the phase's work."""
+    told = f"the {len(tests)} new or changed test files" if len(tests) > 1 else tests[0]
+    if base is None or not base.ran:
+        # What cannot even be loaded there needs the phase's work.
+        return Compared(note=f"without this phase's work no test of {told} runs")
+    idle = tuple(name for name in base.passed if name in counts.passed)
+    proves = tuple(name for name in base.failures if name in counts.passed)
+    passed = base.ran - base.failed
+    note = f"without this phase's work {passed} of {base.ran} tests in {told} pass too"
+    return Compared(proves, idle, f"{note} and prove nothing about it" if passed else note)

@@ -1,0 +1,270 @@
+"""What the tests of the base say about the new code, and what follows from it. Pure.
+
+Its rules: a test that fails there for what it asserts needs an order or a person; where one cannot be loaded,
+the two texts are compared; a test that passed on the base and is gone or skipped needs an order.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, assert_never
+
+from asbuilt.proof.remarks import HELPER_CHECKS_LESS, OLD_TEST_FAILS, Remark, cited_words
+from asbuilt.proof.suites.model import Finding, Kind, Severity, shortened
+from asbuilt.proof.suites.orders import orders_removal, settled
+from asbuilt.proof.trials.test_text import own_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from asbuilt.proof.counts import Counts
+    from asbuilt.proof.suites.model import Order
+
+Now = Literal["passed", "skipped", "absent"]
+Then = Literal["passed", "red", "helper", "load"]
+State = Literal["passed", "failed", "skipped"]
+_SHOWN: Final = 160
+_ASSERTED: Final = re.compile(
+    r"AssertionError|ERR_ASSERTION|DID NOT RAISE|DID NOT WARN|^\s*(?:E\s+)?assert\b|AssertionFailedError"
+    r"|\bexpect\(",
+    re.MULTILINE,
+)
+_NOT_LOADED: Final = re.compile(
+    r"^[\s'\"E>]*(?:error: '?|name: '|Uncaught )?(?:[\w.]+\.)?(?:TypeError|NameError|UnboundLocalError|"
+    r"AttributeError|ImportError|ModuleNotFoundError|SyntaxError|IndentationError|ReferenceError|"
+    r"NoSuchMethodError|NoClassDefFoundError|NoMethodError|LoadError)\b"
+    r"|fixture '[^']*' not found|failed on (?:setup|teardown)|collection failure|_FailedTest"
+    r"|Cannot find module|is not (?:a function|defined|a constructor)\b|does not provide an export"
+    r"|(?:command )?not found$"
+    r"|\[(?:build|setup) failed\]|could not compile|cannot find symbol|undefined: ",
+    re.MULTILINE,
+)
+_AIDS: Final = re.compile(
+    r"support|helper|util|fixture|mock|fake|stub|assert|check|expect|matcher|compare|common|shared",
+    re.IGNORECASE,
+)
+_OF_TESTS: Final = re.compile(
+    r"^\s*(?:import|from)\s+(?:_?pytest|unittest)\b|^\s*\"testing\"|import\s+\"testing\"|\borg\.junit|AssertionError"
+    r"|[\"'](?:node:)?(?:assert(?:/strict)?|test)[\"']|[\"'](?:chai|vitest|@jest/globals|expect)[\"']",
+    re.MULTILINE,
+)
+_INLINE: Final = re.compile(
+    rb"^#\[cfg\(test\)\]\s*\n(?:pub(?:\([^)]*\))? )?mod \w+ \{.*?^\}", re.MULTILINE | re.DOTALL
+)
+"""The module of tests in a Rust source: its end stands at the beginning of a line."""
+_GROUP: Final = re.compile(r"^\s*(?:describe|context|suite|class)\b.*$", re.MULTILINE)
+_VALUES: Final = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|(?<![\w.])\d+(?:\.\d+)?(?![\w.])")
+_ADDRESS: Final = re.compile(r"0x[0-9a-f]{6,}")
+_PLACE: Final = re.compile(r"([\w./@+-]+\.\w+)(?:\", line |:)(\d+)")
+_ASSERTS: Final = re.compile(
+    r"\b(?:assert\w*|expect|require|raise|throw|panic\w*|fail\w*|exit)\b|\bt\.(?:Error|Fatal)|\.should\b",
+    re.IGNORECASE,
+)
+
+
+class OldTest(NamedTuple):
+    """One test that passed on the base: what it does now, and what its old text does on the new code."""
+
+    name: str
+    now: Now
+    then: Then
+    path: str = ""
+    said: str = ""
+    """What it printed when it failed."""
+    was: str = ""
+    """Lines that only its old text has."""
+    became: str = ""
+    """Lines that only its new text has, or that of the test that took its place."""
+    like: str = ""
+    """A test of the new tree that says the same, where it is gone by name."""
+    renamed: bool = False
+    """True: that test differs from it only in names."""
+
+
+class Helper(NamedTuple):
+    """A file that tests use, before and after."""
+
+    before: str
+    after: str
+
+
+def how_it_failed(said: str, place: str, helpers: Mapping[str, Helper]) -> Then:
+    """Tell a failed assertion from a test that could not be loaded, and whether a helper made it.
+
+    `said` is the message of the failure, `place` all that was printed about it.
+    """
+    if not _ASSERTED.search(said) and _NOT_LOADED.search(said):
+        return "load"
+    for path, line in _PLACE.findall(place):
+        helper = next((one for name, one in helpers.items() if path.endswith(name)), None)
+        if helper is not None and _no_longer_made(helper, int(line)):
+            return "helper"
+    return "red"
+
+
+def _no_longer_made(helper: Helper, line: int) -> bool:
+    before, after = ([row.strip() for row in text.splitlines()] for text in helper)
+    if not 1 <= line <= len(before) or before[line - 1] in after or not _ASSERTS.search(before[line - 1]):
+        return False
+    made = [sum(bool(_ASSERTS.search(row)) for row in side) for side in (before, after)]
+    return made[1] < made[0]
+
+
+def may_help(path: str, text: str) -> bool:
+    """Tell whether code is made for tests, by its name and by what it imports.
+
+    A product that only tests import must not be taken for it: the old tests would run on the old product.
+    """
+    return _AIDS.search(path) is not None and _OF_TESTS.search(text) is not None
+
+
+def imported_as(path: str) -> list[str]:
+    """Return how other files import one: by its folder and its stem."""
+    folder, _, name = path.rpartition("/")
+    stem, parent = name.partition(".")[0], folder.rpartition("/")[2]
+    if parent:
+        return [f"{parent}/{stem}", f"{parent}.{stem}", f"from {parent} import {stem}"]
+    return [f"./{stem}", f"../{stem}", f"import {stem}", f"from {stem}"]
+
+
+def with_old_inline(before: bytes, after: bytes) -> bytes | None:
+    """Return a Rust source with the tests that it held before; None where these are the same, or none."""
+    old, new = (_INLINE.search(side) for side in (before, after))
+    if old is None or new is None or old[0] == new[0]:
+        return None
+    return after[: new.start()] + old[0] + after[new.end() :]
+
+
+def states_in(counts: Counts | None) -> dict[str, State]:
+    """Say what became of each test of a run; of one with parameters, the worst case decides."""
+    found: dict[str, State] = {}
+    kinds: tuple[tuple[State, Sequence[str]], ...] = (
+        (("failed", counts.failures), ("passed", counts.passed), ("skipped", counts.others)) if counts else ()
+    )
+    for state, names in kinds:
+        for name in names:
+            found.setdefault(name.partition("[")[0], state)
+    return found
+
+
+def with_old_tests(
+    remarks: Sequence[Remark], olds: Sequence[OldTest], order: Order, *, is_green: bool, is_compared: bool
+) -> tuple[Remark, ...]:
+    """Settle what only a run can tell, and add what the base's tests have shown.
+
+    `is_green`: all of them pass. `is_compared`: it is known of each what it does.
+    """
+    answered = [_answered(one, olds, order, is_green=is_green, is_compared=is_compared) for one in remarks]
+    data = [one for one in answered if one.rule == Kind.GOLDEN_CHANGED]
+    is_ordered = bool(data) and all(one.severity is Severity.ALLOWED for one in data)
+    added = (
+        # What fails with the old data alone is what the plan orders, where it orders all new data.
+        _remark(OLD_TEST_FAILS, Severity.ALLOWED, Kind.GOLDEN_CHANGED, one, order)._replace(
+            cited=data[0].cited
+        )
+        if is_ordered and (one.now, one.then, one.was, one.became) == ("passed", "red", "", "")
+        else _noticed(one, order)
+        for one in olds
+    )
+    return (*answered, *(one for one in added if one is not None))
+
+
+def _answered(
+    remark: Remark, olds: Sequence[OldTest], order: Order, *, is_green: bool, is_compared: bool
+) -> Remark:
+    """Make a note of a change that the run has settled; not so where the plan's own checks read less now."""
+    is_settled: dict[str, bool] = {Kind.NOT_COMPARED: is_compared, Kind.GOLDEN_CHANGED: is_green}
+    if remark.severity is not Severity.SIGN_OFF or not is_settled.get(remark.rule, False):
+        return remark
+    if any(remark.path in check for check in order.checks):
+        less = next((own_name(one.name) for one in olds if one.path == remark.path and _checks_less(one)), "")
+        if less or remark.rule == Kind.GOLDEN_CHANGED:
+            return remark._replace(test=less, now="one of the phase's checks reads it, and it checks less")
+    return remark._replace(severity=Severity.NOTE)
+
+
+def _noticed(old: OldTest, order: Order) -> Remark | None:
+    """Say what one test of the base shows; None: nothing that a person or the plan must answer for."""
+    is_there = old.now == "passed" or (old.now == "absent" and bool(old.like))
+    match old.then:
+        case "helper":
+            return _remark(HELPER_CHECKS_LESS, Severity.FAILS, Kind.ASSERTION_REMOVED, old, order)
+        case "red" if is_there and _checks_less(old):
+            return _remark(OLD_TEST_FAILS, Severity.FAILS, Kind.ASSERTION_REMOVED, old, order)
+        case "red" if is_there:
+            return _remark(OLD_TEST_FAILS, Severity.SIGN_OFF, Kind.EXPECTATION_CHANGED, old, order)
+        case "load" if is_there and (old.renamed or _says_the_same(old)):
+            return None
+        case "load" if is_there:
+            return _remark(Kind.NOT_COMPARED, Severity.SIGN_OFF, Kind.EXPECTATION_CHANGED, old, order)
+        case "passed" if is_there:
+            return None
+        case "red" | "load" | "passed":
+            kind = Kind.TEST_SKIPPED if old.now == "skipped" else Kind.TEST_REMOVED
+            severity = Severity.FAILS if old.then == "red" else Severity.SIGN_OFF
+            return _remark(kind, severity, kind, old, order)
+        case _:
+            assert_never(old.then)
+
+
+def _checks_less(old: OldTest) -> bool:
+    """Tell whether a test has given up assertions or values, rather than changed what it expects."""
+    if len(_ASSERTS.findall(old.was)) > len(_ASSERTS.findall(old.became)):
+        return True
+    then, now = (values_in(text) for text in (old.was, old.became))
+    return now < then
+
+
+def _says_the_same(old: OldTest) -> bool:
+    """Tell by texts alone whether a test still has all its values, and as many assertions."""
+    then, now = (values_in(text) for text in (old.was, old.became))
+    return then <= now and not _checks_less(old)
+
+
+def values_in(text: str) -> set[str]:
+    """Return the numbers and texts of a test, without the titles of groups of tests."""
+    return {*_VALUES.findall(_GROUP.sub("", text))} - {'""', "''"}
+
+
+def _remark(rule: str, severity: Severity, kind: Kind, old: OldTest, order: Order) -> Remark:
+    """Make a remark; what the plan orders is allowed, with the line that orders it."""
+    now = {
+        "red": f"it fails on the new code: {old.said}",
+        "helper": f"its helper no longer checks what fails on the new code: {old.said}",
+        "load": f"it cannot be loaded with the new code: {old.became}".removesuffix(": "),
+        "passed": "it is gone, and no new test says the same" if old.now == "absent" else "it is skipped",
+    }[old.then]
+    own = own_name(old.name)
+    words = frozenset(re.findall(r"[^\W\d]\w+", old.was))
+    found = settled(
+        Finding(kind, severity, old.path, own, None, None, old.was, old.became, words=words), order
+    )
+    cited = found.cited
+    if cited is None and kind is Kind.TEST_REMOVED and old.then == "load":
+        cited = orders_removal(order, old.path)
+    is_ordered = cited is not None and (found.cited is None or found.severity is Severity.ALLOWED)
+    left = Severity.ALLOWED if is_ordered else found.severity
+    was = shortened(old.was, _SHOWN) if rule == Kind.NOT_COMPARED else "it passed on the base"
+    return Remark(rule, left, old.path, own, None, was, shortened(now, _SHOWN), cited_words(cited))
+
+
+def said_of(message: str, own: str) -> str:
+    """Take the line of a failure's message that tells most; a line with the test's name tells nothing."""
+    lines = [line.strip() for line in message.splitlines() if line.strip() and own not in line]
+    telling = (
+        line
+        for line in lines
+        if _ASSERTED.search(line) or re.match(r"(?:E\s+)?\w*(?:Error|Exception)\b", line)
+    )
+    return _ADDRESS.sub("0x…", shortened(next(telling, lines[0] if lines else ""), _SHOWN))
+
+
+def words_for(olds: Iterable[OldTest], *, is_loaded: bool) -> str:
+    """Word what came of the run."""
+    every = list(olds)
+    if not is_loaded:
+        return "the base's tests cannot be run on the new code"
+    red = sum(one.then in ("red", "helper") for one in every)
+    load = sum(one.then == "load" for one in every)
+    told = f"the base's tests on the new code: {red} fail" if red else "the base's tests pass on the new code"
+    return f"{told}, {load} cannot be loaded" if load else told

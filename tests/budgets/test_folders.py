@@ -1,0 +1,62 @@
+"""A folder has at most 15 modules, and no two modules import each other, also not for their types."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SOURCE = Path(__file__).parents[2] / "src"
+LIMIT = 15
+OF_ONE_KIND = {"asbuilt/cli/commands", "asbuilt/policy/shell/programs"}
+"""They may have more: one file per command, one per kind of program."""
+
+
+def crowded(source: Path) -> dict[str, int]:
+    """Count the modules of each folder that has too many."""
+    folders = {file.parent for file in source.rglob("*.py")}
+    counts = {folder.relative_to(source).as_posix(): len([*folder.glob("*.py")]) - 1 for folder in folders}
+    return {name: count for name, count in counts.items() if count > LIMIT}
+
+
+def imports_in(file: Path, modules: dict[str, Path]) -> Iterator[str]:
+    """Name the modules of ours that a file imports, wherever in it."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in modules)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = (f"{node.module}.{alias.name}" for alias in node.names)
+            yield from (name if name in modules else node.module for name in names)
+
+
+def pairs(source: Path) -> set[tuple[str, str]]:
+    """Name the pairs of modules that import each other."""
+    modules = {
+        ".".join(file.relative_to(source).with_suffix("").parts): file for file in source.rglob("*.py")
+    }
+    graph = {name: set(imports_in(file, modules)) for name, file in modules.items()}
+    return {
+        (name, other) for name, others in graph.items() for other in others if name in graph.get(other, ())
+    }
+
+
+def test_a_reader_finds_a_file_in_its_folder() -> None:
+    assert crowded(SOURCE).keys() == OF_ONE_KIND
+
+
+def test_no_two_modules_import_each_other() -> None:
+    assert pairs(SOURCE) == set()
+
+
+def test_a_full_folder_and_a_circle_are_found(tmp_path: Path) -> None:
+    folder = tmp_path / "asbuilt" / "plan"
+    folder.mkdir(parents=True)
+    for number in range(LIMIT + 2):
+        (folder / f"part{number}.py").write_text("", encoding="utf-8")
+    (folder / "part1.py").write_text("from asbuilt.plan import part2", encoding="utf-8")
+    (folder / "part2.py").write_text("import asbuilt.plan.part1", encoding="utf-8")
+    one, two = "asbuilt.plan.part1", "asbuilt.plan.part2"
+    assert (crowded(tmp_path), pairs(tmp_path)) == ({"asbuilt/plan": LIMIT + 1}, {(one, two), (two, one)})

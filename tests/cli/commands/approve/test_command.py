@@ -1,0 +1,388 @@
+"""A plan is put to a person on one screen; a yes covers the text that was shown, and no other."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import termios
+from typing import TYPE_CHECKING, Self
+
+import pytest
+from inline_snapshot import snapshot
+
+from asbuilt.events.plans import DraftWritten
+from asbuilt.journal import approvals
+from asbuilt.journal.drafts import ask, drafts_of, write
+from asbuilt.journal.ids import LOCAL, Address
+from asbuilt.lifecycle.approval import AGENT
+from asbuilt.plan.reader import read
+from tests.cli.conftest import without_agents
+from tests.cli.nights import REPO, Night
+from tests.cli.plans import RATE_LIMIT, on_terminal
+from tests.cli.screens import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from asbuilt.lifecycle.approval import Drafts
+
+DRAFT = re.sub(r"✅ Done|🟡", "⬚", RATE_LIMIT.replace("[x]", "[ ]").replace("`4f1c9a2`", "")).replace(
+    "### Work Items\n\n- [ ] A bucket", "### Work Items\n\nSize: S\n\n- [ ] A bucket"
+)
+TIGHTER = DRAFT.replace("At most 5 ms", "At most 2 ms")
+
+
+class Inbox(Night):
+    """A night in which an authoring has put its draft into the inbox."""
+
+    def __init__(self, folder: Path, shop: Path, *, kind: str = "run") -> None:
+        super().__init__(folder, shop)
+        self.story = self.plan("rate-limit", "21:20:00", kind=kind)
+        self.address = Address(LOCAL, REPO, "plans/rate-limit.md")
+
+    def ask(self, question: str) -> str:
+        """Ask something while it plans."""
+        wish = approvals.Wish(self.story.made.run, "question", question)
+        with self.store.write() as session:
+            return approvals.ask(session, self.address, key=question, wish=wish, actor="asbuilt").name
+
+    def draft(self, text: str, by: str = AGENT, *, asks: bool = True, again: bool = False) -> str:
+        """Hand in a text, and ask about it."""
+        plan = read(text.encode())
+        with self.store.write() as session:
+            blob = self.blobs.put(text.encode())
+            written = write(session, self.address, plan, run=self.story.made.run, by=by, text=blob)
+            if not asks:
+                return ""
+            return ask(session, self.address, written, title=plan.title, actor="asbuilt", again=again).name
+
+    def typed(self, *words: str, user: str = "ada", **more: str) -> str:
+        """Type a command as somebody, and give all that was said; times are of no account."""
+        path = without_agents(os.environ["PATH"])
+        chosen = {"LOGNAME": user, "PATH": path, "ASBUILT_AGENTS_IMPLEMENT": "scripted", **more}
+        said = shown(self, words, "plain", 80, **chosen)
+        said = re.sub(r"\b\d\d:\d\d\b", "21:48", said)
+        return re.sub(r"asked \S+ ago", "asked 2h ago", said)
+
+    @property
+    def drafts(self) -> Drafts:
+        with self.store.read() as session:
+            return drafts_of(session, self.address)
+
+
+@pytest.fixture
+def inbox(tmp_path: Path, shop: Path) -> Iterator[Inbox]:
+    made = Inbox(tmp_path, shop)
+    made.wake()
+    yield made
+    made.close()
+
+
+def test_a_text_that_came_without_its_question_voids_the_question_before(inbox: Inbox) -> None:
+    inbox.draft(DRAFT)
+    text = inbox.blobs.put(TIGHTER.encode())
+    written = DraftWritten(number=2, intent="i", digest="d", text=text, by=AGENT)
+    inbox.story.say("21:30:00", written, "draft/2")
+    assert inbox.typed("approve", "yes", "a1").splitlines()[:3] == snapshot(
+        [
+            "exit 4",
+            "--- stdout",
+            "a1 is about revision 1, and revision 2 is there, by agent. Nothing was answered.",
+        ]
+    )
+    assert inbox.drafts.approved == ()
+
+
+def test_a_no_says_what_becomes_of_the_draft(tmp_path: Path, shop: Path) -> None:
+    inbox = Inbox(tmp_path, shop, kind="author")
+    inbox.wake()
+    inbox.draft(DRAFT)
+    assert inbox.typed("approve", "no", "a1") == snapshot("""\
+exit 0
+--- stdout
+a1: no. You are asked once more what is to differ.
+--- stderr
+Next: asbuilt watch rate-limit
+""")
+    inbox.draft(TIGHTER, again=True)
+    assert inbox.typed("approve", "show", "a2").splitlines()[2:5] == snapshot(
+        [
+            "Approve rate-limit?   a2   revision 2, sha256:5606",
+            "It was declined without a word: say with a no what is to differ.",
+            "Rate limiting for the public API",
+        ]
+    )
+    assert inbox.typed("approve", "no", "a2") == snapshot("""\
+exit 0
+--- stdout
+a2: no, without a word again. Its authoring ends; the draft is kept.
+""")
+    inbox.draft(DRAFT)
+    assert inbox.typed("approve", "no", "a3", "-m", "smaller") == snapshot("""\
+exit 0
+--- stdout
+a3: no. Its author gets your words and hands in another text.
+--- stderr
+Next: asbuilt watch rate-limit
+""")
+    inbox.close()
+
+
+def test_a_letter_that_no_option_has_answers_nothing(inbox: Inbox) -> None:
+    words = "Count requests per what?\n(app.py knows both)\na  API key\nb  client address"
+    asked = inbox.ask(words)
+    assert inbox.typed("approve", "show", asked) == snapshot("""\
+exit 0
+--- stdout
+a1   question   plans/rate-limit.md
+  Count requests per what?
+    (app.py knows both)
+    a  API key
+    b  client address
+  asked 2h ago; not answered
+--- stderr
+Next: asbuilt approve yes a1 -m a, or in your own words
+""")
+    assert inbox.typed("approve", "yes", asked, "-m", "z") == snapshot("""\
+exit 2
+--- stderr
+error: a1 has no option z: a, b
+  Why:  A letter means one of the options; nothing was answered.
+  Next: asbuilt approve show a1
+""")
+    assert inbox.typed("approve", "yes", asked, "-m", "B") == snapshot("""\
+exit 0
+--- stdout
+a1: client address. Count requests per what?
+--- stderr
+Next: asbuilt watch rate-limit
+""")
+
+
+def test_only_those_who_are_named_may_answer(inbox: Inbox) -> None:
+    inbox.draft(DRAFT)
+    chosen = {"ASBUILT_APPROVALS_PLAN": "bob, lead-*"}
+    assert inbox.typed("approve", "yes", "a1", **chosen) == snapshot("""\
+exit 4
+--- stderr
+error: a1 is not yours to answer: bob, lead-* may approve plans here
+  Why:  approvals.plan names them, and what lands carries the name of who said
+        yes.
+  Next: Ask one of them; asbuilt approve lists what waits.
+""")
+    assert inbox.typed("approve", "yes", "a1", user="lead-ann", **chosen).startswith("exit 0\n")
+    assert [one.by for one in inbox.drafts.approved] == ["lead-ann"]
+
+
+def test_a_repository_that_the_journal_does_not_know_is_named_in_the_refusal(inbox: Inbox) -> None:
+    inbox.draft(DRAFT)
+    assert inbox.typed("approve", "show", "nowhere:a1") == snapshot("""\
+exit 3
+--- stderr
+error: the journal knows no repository nowhere
+  Why:  A repository is named by its folder, or by its id where two folders are
+        called alike.
+  Next: asbuilt approve --all lists what waits in every repository.
+""")
+    assert inbox.typed("approve", "show", "shop-api:a9").splitlines()[2] == snapshot(
+        "error: there is no question shop-api:a9 here"
+    )
+
+
+def test_a_script_is_told_everywhere_by_its_name_who_asks(inbox: Inbox) -> None:
+    inbox.draft(DRAFT)
+    ways = (("approve",), ("approve", "show", "a1"), ("approve", "later", "a1"), ("approve", "yes", "a1"))
+    told = [json.loads(inbox.typed(*way, "--json").split("\n", 2)[2]) for way in ways]
+    assert [one.get("run") or one["waiting"][0]["run"] for one in told] == ["rate-limit.1"] * 4
+
+
+def test_later_leaves_it_open_and_is_written_down(inbox: Inbox) -> None:
+    inbox.draft(DRAFT)
+    assert inbox.typed("approve", "later", "a1") == snapshot("""\
+exit 0
+--- stdout
+a1 waits; nothing goes on before somebody answers.
+""")
+    assert inbox.typed("approve", "later", "a1") == inbox.typed("approve", "later", "a1")
+    log = inbox.typed("log", "rate-limit").splitlines()
+    assert [line.split(maxsplit=2)[2] for line in log if " later " in line] == [
+        "later      a1 is left open by ada"
+    ]
+    assert [one.answer for one in inbox.drafts.questions] == [None]
+
+
+def test_only_a_plan_has_a_text_to_edit_and_only_somebody_at_a_terminal_edits(
+    inbox: Inbox, ada: AtTerminal
+) -> None:
+    assert "error: --edit needs a terminal\n" in inbox.typed("approve", "yes", "a1", "--edit", "--no-input")
+    inbox.story.ask("21:30:00", "2a")
+    assert "error: a2 is not about a plan: go on with phase 2a?\n" in ada.types(
+        "approve", "yes", "a2", "--edit"
+    )
+    said = " ".join(inbox.typed("approve", "pr", "a2").split())
+    assert "a2 is not about a plan, so that nobody can review it: go on with phase 2a?" in said
+
+
+def test_a_question_whose_draft_is_lost_says_so(inbox: Inbox) -> None:
+    wish = approvals.Wish(inbox.story.made.run, "plan", "approve it?", intent="sha256:9c41")
+    with inbox.store.write() as session:
+        approvals.ask(session, inbox.address, key="plan/sha256:9c41/1/r1", wish=wish, actor="asbuilt")
+    assert "error: the draft of a1 is not in the journal\n" in inbox.typed("approve", "show", "a1")
+
+
+EDIT = "sed -i 's/5 ms/2 ms/'"
+
+
+class AtTerminal:
+    """A person who types, with an editor that does what they would."""
+
+    def __init__(self, inbox: Inbox, environ: dict[str, str]) -> None:
+        self.inbox = inbox
+        self.environ = {
+            **environ, "LOGNAME": "ada", "ASBUILT_HOME": str(inbox.home.path), "NO_COLOR": "1",
+            "ASBUILT_AGENTS_IMPLEMENT": "scripted", "EDITOR": EDIT,
+        }  # fmt: skip
+
+    def types(self, *words: str, typed: bytes = b"", **more: str) -> str:
+        """Type a command and what it asks for; gives the exit code and what the terminal shows."""
+        code, said = on_terminal(self.inbox.shop, self.environ, *words, typed=typed, columns=80, **more)
+        said = re.sub(r"\b\d\d:\d\d\b", "21:48", said.replace(str(self.inbox.home.path), "[HOME]"))
+        return f"exit {code}\n{said}"
+
+
+class Talk:
+    """A command at a terminal that is answered while it asks; what is typed before is not an answer."""
+
+    def __init__(self, root: Path, environ: dict[str, str], *words: str) -> None:
+        self._ours, theirs = pty.openpty()
+        termios.tcsetwinsize(theirs, (24, 80))
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "asbuilt", *words], cwd=root, env=environ,
+            stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+        )  # fmt: skip
+        os.close(theirs)
+        self._heard = ""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def hears(self, *words: str) -> None:
+        """Wait until words were said, one after the other, behind those that were waited for before."""
+        for word in words:
+            while word not in self._heard:
+                assert select.select([self._ours], [], [], 120)[0], self._heard
+                self._heard += os.read(self._ours, 65_536).decode("utf-8", "replace")
+            self._heard = self._heard.partition(word)[2]
+
+    def says(self, text: str) -> None:
+        os.write(self._ours, text.encode())
+
+    def interrupts(self) -> None:
+        self._process.send_signal(signal.SIGINT)
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.wait()
+        os.close(self._ours)
+
+
+@pytest.fixture
+def ada(inbox: Inbox, environ: dict[str, str]) -> AtTerminal:
+    inbox.draft(DRAFT)
+    return AtTerminal(inbox, environ)
+
+
+def test_an_edit_that_breaks_the_plan_is_refused_kept_and_gone_on_with(inbox: Inbox, ada: AtTerminal) -> None:
+    said = ada.types("approve", "yes", "a1", "--edit", EDITOR="sed -i 's/^None/Phase 9/'")
+    assert said == snapshot("""\
+exit 4
+Your editor closed. What differs:
+  - None.
+  + Phase 9.
+  - None.
+  + Phase 9.
+error: your text has 1 error: line 46: phase 1 depends on phase 9, which does
+       not exist
+  Why:  A run would work, and prove, against a text that contradicts itself.
+        Your text is kept.
+  Next: asbuilt approve yes a1 --edit goes on with your text.
+""")
+    assert len(inbox.drafts.revisions) == 1
+    said = ada.types(
+        "approve", "yes", "a1", "--edit", typed=b"y\n", EDITOR="sed -i 's/^Phase 9/None/;s/5 ms/2 ms/'"
+    )
+    assert said.startswith("exit 0\n")
+    assert [one.edited for one in inbox.drafts.approved] == [True]
+
+
+def test_what_was_answered_before_is_not_edited_any_more(inbox: Inbox, ada: AtTerminal) -> None:
+    inbox.typed("approve", "no", "a1", "-m", "smaller", user="bob")
+    assert ada.types("approve", "yes", "a1", "--edit", EDITOR="no-such-editor") == (
+        "exit 4\na1 was answered before: no, by bob.\n"
+    )
+
+
+def test_an_edit_of_nothing_asks_about_the_same_text(inbox: Inbox, ada: AtTerminal) -> None:
+    said = ada.types("approve", "yes", "a1", "--edit", typed=b"y\n", EDITOR="true")
+    assert said.startswith(
+        "exit 0\ny\nYour editor closed; what the plan wants is the same. a1 still waits.\n"
+    )
+    assert [(one.name, one.answer) for one in inbox.drafts.questions] == [("a1", "yes")]
+    assert [one.edited for one in inbox.drafts.approved] == [False]
+
+
+def test_who_was_answered_while_they_edited_is_told_and_keeps_their_text(
+    inbox: Inbox, ada: AtTerminal, tmp_path: Path
+) -> None:
+    editor = tmp_path / "editor"
+    other = f"LOGNAME=bob {sys.executable} -m asbuilt approve yes a1 >&2"
+    editor.write_text(f'#!/bin/sh\n{other}\n{EDIT} "$1"\n', encoding="utf-8")
+    editor.chmod(0o700)
+    said = ada.types("approve", "yes", "a1", "--edit", EDITOR=str(editor))
+    assert said.partition("error: ")[2] == snapshot("""\
+a1 was answered while you edited: yes, by bob
+  Why:  Your text would take the place of what somebody has decided on. It is
+        kept as edits/r1-1.md in the state folder.
+  Next: asbuilt approve show a1
+""")
+    assert [(one.name, one.answer) for one in inbox.drafts.questions] == [("a1", "yes")]
+    (kept,) = inbox.home.edits.iterdir()
+    assert kept.read_text(encoding="utf-8") == TIGHTER
+
+
+def test_a_word_that_is_no_answer_is_asked_again_and_leaving_answers_nothing(
+    inbox: Inbox, ada: AtTerminal
+) -> None:
+    inbox.story.park("21:30:00", "approval", None)
+    with Talk(inbox.shop, ada.environ, "watch", "rate-limit") as talk:
+        talk.hears("l later >")
+        talk.says("perhaps\n")
+        talk.hears('"perhaps" is none of these; nothing was answered.', "l later >")
+        talk.interrupts()
+        talk.hears("Waits for you: a1", "Next: asbuilt approve show a1")
+    with Talk(inbox.shop, ada.environ, "watch", "rate-limit") as talk:
+        talk.hears("l later >")
+        talk.says("YES\n")
+        talk.hears("Approved Plan: ada")
+    assert [(one.name, one.answer) for one in inbox.drafts.questions] == [("a1", "yes")]
+
+
+def test_whoever_looks_on_decides_there_and_may_edit_before(inbox: Inbox, ada: AtTerminal) -> None:
+    inbox.story.park("21:30:00", "approval", None)
+    with Talk(inbox.shop, ada.environ, "watch", "rate-limit") as talk:
+        talk.hears("l later >")
+        talk.says("f\n")
+        talk.hears("A table of limits", "l later >")
+        talk.says("e\n")
+        talk.hears("a2 asks about revision 2 (edited by user)", "l later >")
+        talk.says("y\n")
+        talk.hears("Approved Plan (edited by user): ada")
+    assert [(one.name, one.answer) for one in inbox.drafts.questions] == [("a1", "revised"), ("a2", "yes")]
+    assert [one.edited for one in inbox.drafts.approved] == [True]

@@ -1,0 +1,42 @@
+"""What is typed behind /asbuilt:author: options at the end, and what is wanted as it stands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+import pytest
+
+from asbuilt.cli.commands.author.command import command
+from asbuilt.cli.commands.author.here import typed
+from asbuilt.session.authoring import keep_words, words_in
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CASES = {
+    "limit the API": ["--", "limit the API"],
+    "limit the API --name api": ["--name", "api", "--", "limit the API"],
+    'it\'s "quoted"\n\n--- and more': ["--", 'it\'s "quoted"\n\n--- and more'],
+    "it's urgent --skip-explore --name 'a b'": ["--skip-explore", "--name", "a b", "--", "it's urgent"],
+    "add a --verbose flag": ["--", "add a --verbose flag"],
+    "add a --light flag to it": ["--", "add a --light flag to it"],
+    "teach it --quick --name flags": ["--name", "flags", "--", "teach it --quick"],
+    "--name only": ["--name", "only", "--"],
+    "": [],
+}
+
+
+@pytest.mark.parametrize("words", CASES)
+def test_options_stand_at_the_end_and_the_rest_is_wanted_as_it_stands(words: str, tmp_path: Path) -> None:
+    keep_words(str(tmp_path), words)
+    context = click.Context(command, info_name="author")
+    assert typed(command, context, str(tmp_path)) == CASES[words]
+    # They are taken once.
+    assert typed(command, context, str(tmp_path)) == []
+
+
+def test_only_the_command_itself_is_heard() -> None:
+    assert words_in("/asbuilt:author  limit the API\n") == "limit the API"
+    assert words_in("/asbuilt:author") == ""
+    assert [words_in(one) for one in ("/asbuilt:authors x", "say /asbuilt:author", "author x")] == [None] * 3

@@ -1,0 +1,397 @@
+"""What looking tells: the one sentence, why, and names; and that nobody's text can break a screen."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from click.shell_completion import ShellComplete
+from hypothesis import given
+from hypothesis import strategies as st
+from inline_snapshot import snapshot
+
+from asbuilt.cli.shell.addresses import Named, named
+from asbuilt.cli.shell.app import COMPLETE_VARIABLE, root
+from asbuilt.events.authoring import StageJudged
+from asbuilt.events.event import Unknown
+from asbuilt.events.landings import LandingUndone
+from asbuilt.events.options import RunOptions
+from asbuilt.journal import runs
+from asbuilt.journal.ids import LOCAL, Address
+from asbuilt.library.repository import find_repository, identity_of
+from tests.cli.nights import PHASES, REPO, Night
+from tests.cli.screens import a_night, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def quiet(tmp_path: Path, shop: Path) -> Iterator[Night]:
+    """A journal with nothing in it yet, and a worker."""
+    night = Night(tmp_path, shop)
+    night.wake()
+    yield night
+    night.close()
+
+
+def _why(night: Night, name: str = "rate-limit") -> str:
+    return shown(night, ("why", name), "plain", 80)
+
+
+def test_a_run_that_was_cut_off_says_what_is_kept_and_how_it_goes_on(tmp_path: Path, shop: Path) -> None:
+    night = Night(tmp_path, shop)
+    story = night.plan("importer", "01:00:00")
+    story.prove("02:00:00", "1", "4f1c9a2", cost_usd=2.4)
+    story.begin("02:10:00", "2a")
+    story.heard("02:12:00", "2a.1")
+    assert shown(night, (), "plain", 80) == snapshot("""\
+exit 0
+--- stdout
+importer.1   was cut off at 03:12 in phase 2a, implementing.
+  kept   phase 1, the files of attempt 2a.1, $2.40 spent
+  lost   nothing; it goes on where it was
+--- stderr
+Next: asbuilt resume importer
+""")
+    assert shown(night, ("why",), "plain", 80) == snapshot("""\
+exit 0
+--- stdout
+importer   Cut off in phase 2a, last heard 03:12: no worker lives. Nothing is
+  lost; it goes on when one is there.
+  phase       2a Redis store: implementing, attempt 1
+  so far      1 phase proven by importer.1, $2.40
+--- stderr
+Next: asbuilt resume importer
+""")
+    night.plan("other", "03:00:00").over("03:01:00", "stopped", "asked for")
+    assert shown(night, (), "plain", 80) == snapshot("""\
+exit 0
+--- stdout
+importer.1   was cut off at 03:12 in phase 2a, implementing.
+  kept   phase 1, the files of attempt 2a.1, $2.40 spent
+  lost   nothing; it goes on where it was
+
+  PLAN          STATE                      PHASES  WAITS FOR               COST
+– other         stopped 04:01              0 of 4
+◇ importer      2a: implementing           1 of 4  a worker, 19h 25m      $2.40
+--- stderr
+Next: asbuilt resume importer
+""")
+    night.close()
+
+
+def test_long_names_of_plans_are_told_apart_by_their_ends(quiet: Night) -> None:
+    for slug in ("greet-customers-name", "greet-customers-name-2"):
+        quiet.plan(slug, "20:00:00").over("20:31:00", "stopped", "asked for")
+    assert shown(quiet, ("status",), "plain", 80) == snapshot("""\
+exit 0
+--- stdout
+  PLAN          STATE                      PHASES  WAITS FOR               COST
+– greet-…name-2 stopped 21:31              0 of 4
+– greet-…s-name stopped 21:31              0 of 4
+""")
+
+
+def test_the_stages_of_an_authoring_are_accepted_and_not_done_by_a_mark(quiet: Night) -> None:
+    stages = {"alternatives": ("Weigh the options", []), "draft": ("Write the plan", ["alternatives"])}
+    story = quiet.plan("exports", "21:25:00", stages, kind="author")
+    judged = StageJudged(
+        phase="alternatives", number=1, outcome="accepted", stage="alternatives", round=1, text="sha256:0",
+        due="draft",
+    )  # fmt: skip
+    story.say("21:26:00", judged, "alternatives/judged")
+    rows = shown(quiet, ("status", "exports"), "plain", 80).splitlines()
+    assert rows[2:5] == snapshot(
+        [
+            "exports   running, 1 of 2 phases done (50%)",
+            "✓ alternatives Weigh the options          accepted",
+            "○ draft        Write the plan             ready",
+        ]
+    )
+
+
+def test_what_is_held_waits_for_a_person(quiet: Night) -> None:
+    story = quiet.plan("rate-limit", "20:00:00", auto=False)
+    story.prove("20:30:00", "1", "4f1c9a2")
+    story.over("20:31:00", "held", "everything is proven; landing was not asked for")
+    assert _why(quiet) == snapshot("""\
+exit 0
+--- stdout
+rate-limit   Proven 21:31, not landed: it waits for you. Nothing lands until you
+  say so.
+  so far      1 phase proven by rate-limit.1, $0.00
+--- stderr
+Next: asbuilt land rate-limit
+""")
+    assert shown(quiet, ("status", "rate-limit"), "plain", 80) == snapshot("""\
+exit 0
+--- stdout
+rate-limit   held, 1 of 4 phases done (25%), next 2a
+✓ 1   Token bucket               proven 4f1c9a2             21:30
+○ 2a  Redis store                ready
+○ 2b  Limits per API key         ready
+○ 3   Middleware and 429         needs 2a, 2b
+Proven 21:31, not landed: it waits for you. Nothing lands until you say so.
+--- stderr
+Next: asbuilt land rate-limit
+""")
+
+
+def test_what_has_come_by_a_pull_request_is_not_taken_back_here(quiet: Night) -> None:
+    story = quiet.plan("rate-limit", "18:00:00", landing="pr")
+    story.prove("18:30:00", "1", "4f1c9a2")
+    story.land("18:31:00", **{"1": "4f1c9a2"})
+    assert shown(quiet, ("land", "rate-limit", "--undo"), "plain", 80) == snapshot("""\
+exit 4
+--- stderr
+error: rate-limit has landed by a pull request, and only another one takes it
+       back
+  Why:  A revert in this clone would never reach the branch at the forge.
+  Next: Revert it at the forge; then open what is to be done again, phase by
+        phase: asbuilt plan mark rate-limit 1 pending
+""")
+    assert shown(quiet, ("status", "rate-limit"), "plain", 80).splitlines()[2] == snapshot(
+        "rate-limit   landed, 1 of 4 phases done (25%), next 2a"
+    )
+
+
+def test_after_an_undo_the_phases_are_open_again(quiet: Night) -> None:
+    story = quiet.plan("rate-limit", "18:00:00")
+    story.prove("18:30:00", "1", "4f1c9a2")
+    story.land("18:31:00", **{"1": "4f1c9a2"})
+    undo = quiet.plan("rate-limit", "19:00:00", kind="undo")
+    undo.say("19:01:00", LandingUndone(commits=("4f1c9a2".ljust(40, "0"),)), "undone")
+    undo.over("19:01:00", "undone")
+    assert shown(quiet, ("status", "rate-limit"), "plain", 80) == snapshot("""\
+exit 0
+--- stdout
+rate-limit   undone, 0 of 4 phases done (0%), next 1
+○ 1   Token bucket               ready
+○ 2a  Redis store                needs 1
+○ 2b  Limits per API key         needs 1
+○ 3   Middleware and 429         needs 2a, 2b
+Taken back from main 20:01; its phases are open again.
+--- stderr
+Next: asbuilt run rate-limit
+""")
+
+
+def test_a_phase_that_was_stopped_is_the_next_one_again(quiet: Night) -> None:
+    story = quiet.plan("rate-limit", "18:00:00")
+    story.prove("18:30:00", "1", "4f1c9a2")
+    story.begin("18:31:00", "2a")
+    story.over("18:32:00", "stopped", "asked for")
+    assert shown(quiet, ("status", "rate-limit"), "plain", 80).splitlines()[2:6] == snapshot(
+        [
+            "rate-limit   stopped, 1 of 4 phases done (25%), next 2a",
+            "✓ 1   Token bucket               proven 4f1c9a2             19:30",
+            "– 2a  Redis store                stopped, work kept         19:31",
+            "○ 2b  Limits per API key         ready",
+        ]
+    )
+
+
+def test_a_log_that_has_nothing_of_what_was_asked_for_says_so(quiet: Night) -> None:
+    quiet.plan("rate-limit", "18:00:00").over("18:31:00", "stopped", "asked for")
+    assert shown(quiet, ("log", "rate-limit", "--phase", "9"), "plain", 80) == snapshot("""\
+exit 0
+--- stdout
+The log of rate-limit has nothing of that.
+--- stderr
+Next: asbuilt log rate-limit shows all of it
+""")
+
+
+def test_a_plan_that_was_found_complete_again_is_as_proven_as_before(quiet: Night) -> None:
+    one = {"1": PHASES["1"]}
+    story = quiet.plan("rate-limit", "18:00:00", one)
+    story.prove("18:30:00", "1", "4f1c9a2")
+    story.land("18:31:00", **{"1": "4f1c9a2"})
+    quiet.plan("rate-limit", "19:00:00", one).over("19:01:00", "done", "every phase is done")
+    assert shown(quiet, ("status",), "plain", 80).splitlines()[3] == snapshot(
+        "✓ rate-limit    landed 19:31               1 of 1"
+    )
+
+
+def test_runs_that_never_began_leave_the_phases_in_sight(quiet: Night) -> None:
+    quiet.plan("rate-limit", "18:00:00").over("18:31:00", "stopped", "asked for")
+    address = Address(LOCAL, REPO, "plans/rate-limit.md")
+    for number in ("a", "b", "c"):
+        with quiet.store.write() as session:
+            asked = runs.request(
+                session,
+                address,
+                run=number,
+                slug="rate-limit",
+                options=RunOptions(slug="rate-limit"),
+                actor="ann",
+            )
+            runs.set_state(session, asked, "failed")
+    assert shown(quiet, ("status", "rate-limit"), "plain", 80).splitlines()[2:4] == snapshot(
+        ["rate-limit   failed, 0 of 4 phases done (0%), next 1", "○ 1   Token bucket               ready"]
+    )
+
+
+def test_times_are_shown_in_the_zone_that_was_chosen(quiet: Night) -> None:
+    story = quiet.plan("rate-limit", "18:00:00")
+    story.over("18:31:00", "stopped", "asked for")
+    config = quiet.home.path.parent / ".config" / "asbuilt"
+    config.mkdir(parents=True)
+    (config / "config.toml").write_text('[time]\nzone = "Etc/GMT+3"\n', encoding="utf-8")
+    assert "stopped 15:31" in shown(quiet, ("status",), "plain", 80)
+    (config / "config.toml").write_text('[time]\nzone = "Nowhere/Here"\n', encoding="utf-8")
+    assert shown(quiet, ("status",), "plain", 80) == snapshot("""\
+exit 2
+--- stderr
+error: "Nowhere/Here" is not a zone that this machine knows
+  Why:  Times would be those of another place, and a schedule could fire at the
+        wrong hour.
+  Next: Name yours, as in asbuilt config set time.zone Europe/Prague;
+        asbuilt config show --origin shows who sets it.
+""")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("rate-limit", Named("rate-limit")),
+        ("rate-limit.1", Named("rate-limit", 1)),
+        ("rate-limit.1.2a", Named("rate-limit", 1, "2a")),
+        ("rate-limit.1.2a.2v", Named("rate-limit", 1, "2a", "2v")),
+        ("plans/rate-limit.md", Named("plans/rate-limit.md")),
+        ("rate-limit.0", Named("rate-limit.0")),
+    ],
+)
+def test_an_address_is_taken_apart_at_its_dots(text: str, name: Named) -> None:
+    assert named(text) == name
+
+
+@given(st.text(max_size=20))
+def test_any_text_is_an_address_of_something(text: str) -> None:
+    name = named(text)
+    parts = [name.plan, *(str(part) for part in name[1:] if part is not None)]
+    assert ".".join(parts) == text
+
+
+def test_addresses_are_completed_newest_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    with a_night() as night:
+        monkeypatch.setenv("ASBUILT_HOME", str(night.home.path))
+        monkeypatch.chdir(night.shop)
+
+        def offered(incomplete: str) -> list[str]:
+            completion = ShellComplete(root, {}, "asbuilt", COMPLETE_VARIABLE)
+            return [item.value for item in completion.get_completions(["status"], incomplete)]
+
+        assert offered("") == snapshot(["rate-limit", "retry", "login-audit", "importer", "ci-cache"])
+        assert offered("r") == snapshot(["rate-limit", "retry"])
+        assert offered("rate-limit.") == snapshot(["rate-limit.1"])
+        assert offered("rate-limit.1.") == snapshot(["rate-limit.1.2a", "rate-limit.1.1"])
+        assert offered("rate-limit.1.2a.") == snapshot(["rate-limit.1.2a.1"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[asbuilt]\n\trepository = 5b0c\n",
+        "[core]\n\tbare = false\n[ASBUILT] REPOSITORY=5b0c\n",
+        '[asbuilt]\nrepository = "5b0c" ; by hand\n',
+        "[asbuilt]\n\tother = 1\n",
+        '[asbuilt "sub"]\n\trepository = 5b0c\n',
+        "",
+    ],
+)
+def test_the_identity_is_read_as_git_reads_it(shop: Path, text: str) -> None:
+    (shop / ".git" / "config").write_text(text, encoding="utf-8")
+    asked = subprocess.run(
+        ["git", "-C", shop, "config", "--local", "--get", "asbuilt.repository"],  # noqa: S607
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    repository = find_repository(shop)
+    assert repository is not None
+    assert identity_of(repository) == (asked.stdout.strip() or None)
+
+
+def test_what_two_plans_share_names_neither(quiet: Night) -> None:
+    quiet.plan("rate-limit", "21:20:00")
+    quiet.plan("rate-limit-keys", "21:30:00")
+    assert shown(quiet, ("why", "rate-lim"), "plain", 80) == snapshot("""\
+exit 2
+--- stderr
+error: "rate-lim" is part of 2 plans: plans/rate-limit-keys.md,
+       plans/rate-limit.md
+  Why:  Which one is meant cannot be told.
+  Next: Write more of its name, or its path.
+""")
+
+
+def test_of_two_runs_under_way_one_has_to_be_named(quiet: Night) -> None:
+    quiet.plan("rate-limit", "21:20:00")
+    quiet.plan("importer", "21:30:00")
+    assert shown(quiet, ("watch",), "plain", 80) == snapshot("""\
+exit 2
+--- stderr
+error: 2 runs are under way here: importer and rate-limit
+  Why:  Which one is meant cannot be told.
+  Next: asbuilt watch importer
+""")
+
+
+def test_a_log_is_shown_by_the_page_from_its_end(quiet: Night) -> None:
+    story = quiet.plan("rate-limit", "21:20:00")
+    for number in range(1, 400):
+        toy = Unknown(name="toy", number=1, data={"phase": "1" if number % 2 else "2a"})
+        story.say("21:22:00", toy, f"toy/{number}")
+
+    def page(*arguments: str) -> tuple[int, list[int], int | None]:
+        exit_, _, answer = shown(quiet, ("log", "rate-limit", "--json", *arguments), "plain", 80).split(
+            "\n", 2
+        )
+        told = json.loads(answer)
+        assert exit_ == "exit 0"
+        numbers = [event["seq"] for event in told["events"]]
+        return len(numbers), [numbers[0], numbers[-1]] if numbers else [], told["earlier"]
+
+    assert page() == (200, [207, 406], 207)
+    assert page("--before", "207") == (200, [7, 206], 7)
+    assert page("--before", "7") == (6, [1, 6], None)
+    assert page("--phase", "1") == (200, [8, 406], 8)
+    assert page("--phase", "1", "--before", "8") == (0, [], None)
+    assert shown(quiet, ("log", "rate-limit", "--phase", "1"), "plain", 80).endswith(
+        "--- stderr\nNext: asbuilt log rate-limit --phase 1 --before 8 for what came before\n"
+    )
+
+
+def test_a_name_is_found_among_more_plans_than_are_looked_through_for_its_parts(quiet: Night) -> None:
+    quiet.plan("rate-limit", "21:20:00")
+    with quiet.store.write() as session:
+        session.run(
+            "WITH RECURSIVE number(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM number WHERE i < :last)"
+            " INSERT INTO heads (org, repo, plan, slug, seq, epoch, runs, state, changed_at)"
+            " SELECT :org, :repo, 'plans/p' || i || '.md', 'p' || i, 0, 0, 0, 'known', :at FROM number",
+            last=1_000, org=LOCAL, repo=REPO, at="2099-12-31T00:00:00.000Z",
+        )  # fmt: skip
+    assert shown(quiet, ("status", "rate-limit"), "plain", 80).startswith("exit 0\n")
+    assert shown(quiet, ("status", "rate-li"), "plain", 80).startswith("exit 3\n")
+    assert shown(quiet, ("status", "p1000"), "plain", 80).startswith("exit 3\n")
+
+
+def test_a_process_that_has_looked_leaves_the_journal_as_one_file() -> None:
+    with a_night() as night:
+        night.close()
+        before = sorted(night.home.path.iterdir())
+        done = subprocess.run(
+            [sys.executable, "-m", "asbuilt", "status"],
+            cwd=night.shop,
+            env={"HOME": str(night.shop), "ASBUILT_HOME": str(night.home.path)},
+            capture_output=True,
+            check=True,
+        )
+        assert done.stdout
+        assert sorted(night.home.path.iterdir()) == before

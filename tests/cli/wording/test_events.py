@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from asbuilt.cli.wording import events
+from asbuilt.cli.wording.events import Line, told
+from asbuilt.events.kinds import KINDS
+from tests.support.happened import happened
+
+LATER = "2026-11-15T05:00:00.000Z"
+
+
+def line(kind: str, **data: Any) -> Line:  # noqa: ANN401
+    return told(happened([(kind, {"at": LATER, **data})])[0])
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "words"),
+    [
+        (
+            "trouble.met",
+            {"what": "No space left on device: blobs", "retry_at": LATER},
+            Line("-", "TROUBLE", f"No space left on device: blobs, tried again {LATER}"),
+        ),
+        (
+            "run.parked",
+            {"reason": "trouble", "why": "trouble: No space left on device: blobs", "until": LATER},
+            Line("-", "PARKED", f"trouble: No space left on device: blobs, until {LATER}", is_news=False),
+        ),
+        (
+            "run.parked",
+            {"reason": "limit", "why": "usage limit of the agent in phase 1", "until": LATER},
+            Line("-", "PARKED", f"usage limit of the agent in phase 1, until {LATER}"),
+        ),
+        (
+            "run.parked",
+            {"reason": "answer", "why": "approval 01m7gvc8ap4tdyctjdrd8dw01p/between/3"},
+            Line("-", "PARKED", "for an answer"),
+        ),
+        (
+            "tests.resolved",
+            {
+                "source": "given",
+                "command": None,
+                "suites": [["api", "pytest", "", "tests"], ["", "make test", "", "exit-code"]],
+            },
+            Line("-", "TESTS", "pytest in api + make test (by exit code alone) (given)"),
+        ),
+        ("tests.resolved", {"source": "notests", "command": None}, Line("-", "TESTS", "skipping test gate")),
+        (
+            "tree.refused",
+            {"phase": "1", "number": 1, "reason": "big.bin is too large."},
+            Line("1", "TOO LARGE", "big.bin is too large."),
+        ),
+        (
+            "plan.compared",
+            {"point": "landing"},
+            Line("-", "COMPARED", "the plan's text with what is proven", is_news=False),
+        ),
+        (
+            "plan.differs",
+            {"phase": "1", "point": "1", "commit": "c", "intent": None},
+            Line("1", "DIFFERS", "its text was changed in the plan after it was frozen"),
+        ),
+        (
+            "verifier.ended",
+            {"phase": "1", "number": 1, "ending": "crashed", "reason": "exit 1"},
+            Line("1", "VERIFIER", "crashed: exit 1"),
+        ),
+    ],
+)
+def test_an_event_is_told_in_words(kind: str, data: dict[str, Any], words: Line) -> None:
+    assert line(kind, **data) == words
+
+
+def test_every_kind_of_event_that_is_written_has_words() -> None:
+    assert set(KINDS) - set(events.KINDS) == set()

@@ -1,0 +1,197 @@
+"""What becomes of a run whose agent stopped, or whose money is spent: each cause has its course."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import pytest
+
+from asbuilt.events.attempts import TogetherJudged
+from asbuilt.events.event import Cause
+from asbuilt.events.options import CapChoices, RunOptions
+from asbuilt.events.plain import read_options
+from asbuilt.events.runs import WaitReason
+from asbuilt.lifecycle.plan_run.decide import next_move
+from asbuilt.lifecycle.plan_run.fold import fold
+from asbuilt.lifecycle.run.causes import course_of, ending_of
+from asbuilt.lifecycle.run.money import Caps, Spent, caps_in, left_s, total, used_in
+from asbuilt.lifecycle.run.moves import Ask, Attempt, End, Keep, Move, Verify, Wait
+from asbuilt.lifecycle.run.stoppages import OVERLOAD_LIMIT
+from asbuilt.lifecycle.run.timers import backs_off_until
+from tests.lifecycle.plan_run.test_decide import LATER, NOW, RUN
+from tests.lifecycle.test_pausing import BEGUN, KEPT
+from tests.support.happened import happened
+
+Told = tuple[str, dict[str, Any]]
+
+
+def stopped(cause: Cause, *, resets_at: str | None = None, start: int = 1) -> Told:
+    return "attempt.ended", {
+        "run": RUN, "phase": "1", "number": 1, "ending": ending_of(cause), "cause": cause,
+        "reason": "It says why.", "resets_at": resets_at, "starts": start,
+    }  # fmt: skip
+
+
+def begun(number: int = 1) -> Told:
+    return "attempt.begun", {"run": RUN, "phase": "1", "number": number, "role": "implement"}
+
+
+def answered(move: Move, answer: str) -> Told:
+    assert isinstance(move, Ask)
+    return "approval.answered", {"run": RUN, "key": move.key, "number": 1, "answer": answer}
+
+
+def after(*more: Told, now: str = NOW, caps: CapChoices | None = None) -> Move:
+    return next_move(fold(RUN, RunOptions(auto=True, caps=caps), happened([*BEGUN, *more])), now)
+
+
+def verifier(cause: Cause, *, resets_at: str | None = None) -> list[Told]:
+    about = {"run": RUN, "phase": "1", "number": 1}
+    return [
+        ("attempt.ended", {**about, "ending": "done"}),
+        KEPT,
+        ("checks.done", {**about, "outcome": "PASS"}),
+        (
+            "verifier.ended",
+            {**about, "ending": ending_of(cause), "cause": cause, "reason": "It says why.", "starts": 1}
+            | {"resets_at": resets_at},
+        ),
+    ]
+
+
+def test_every_cause_has_its_course_and_its_ending() -> None:
+    assert {cause: (course_of(cause), ending_of(cause)) for cause in get_args(Cause)} == {
+        "usage_limit": ("wait", "limited"),
+        "overload": ("back off", "limited"),
+        "auth": ("ask, go on", "limited"),
+        "budget": ("begin anew", "failed"),
+        "max_turns": ("begin anew", "failed"),
+        "crash": ("begin anew", "crashed"),
+        "refusal": ("ask, begin anew", "failed"),
+        "unheld": ("stop", "failed"),
+    }
+
+
+def test_an_overload_waits_its_time_and_goes_on_with_the_same_attempt() -> None:
+    turned_away = stopped("overload", resets_at=LATER)
+    assert after(turned_away) == Wait(WaitReason.OVERLOAD, "overload of the agent in phase 1", LATER)
+    assert after(turned_away, now=LATER) == Attempt("1", 1, "implement")
+    again = [begun(), turned_away] * OVERLOAD_LIMIT
+    assert after(turned_away, *again) == End(
+        "failed", f"phase 1: turned away {OVERLOAD_LIMIT + 1} times in a row; It says why."
+    )
+    recovered = [*again, begun(), stopped("usage_limit", resets_at=LATER), begun(), turned_away]
+    assert after(turned_away, *recovered) == Wait(
+        WaitReason.OVERLOAD, "overload of the agent in phase 1", LATER
+    )
+
+
+def test_overloads_are_waited_for_longer_each_time() -> None:
+    waits = [backs_off_until(overloads, NOW)[11:19] for overloads in range(7)]
+    assert waits == ["02:01:00", "02:05:00", "02:15:00", "02:30:00", "03:00:00", "03:00:00", "03:00:00"]
+
+
+def test_who_is_not_signed_in_is_asked_about_and_goes_on_where_it_was() -> None:
+    out = stopped("auth")
+    asks = after(out)
+    question = "sign in to the agent's account, then go on? It says why."
+    assert asks == Ask(f"{RUN}/auth/1/1/1", "agent", question, "1")
+    assert after(out, answered(asks, "yes")) == Attempt("1", 1, "implement")
+    refused = "you said no: the agent in phase 1 has stopped; It says why."
+    assert after(out, answered(asks, "no")) == End("stopped", refused)
+    again = after(out, answered(asks, "yes"), begun(), stopped("auth", start=2))
+    assert again == Ask(f"{RUN}/auth/1/1/2", "agent", question, "1")
+
+
+def test_what_would_end_the_same_again_is_kept_asked_about_and_begun_anew() -> None:
+    assert after(stopped("refusal")) == Keep("1", 1)
+    asks = after(stopped("refusal"), KEPT)
+    question = "try phase 1 once more? The agent refuses: It says why."
+    assert asks == Ask(f"{RUN}/refusal/1/1/1", "agent", question, "1")
+    assert after(stopped("refusal"), KEPT, answered(asks, "yes")) == Attempt("1", 2, "implement")
+
+
+def test_a_budget_that_was_all_that_the_run_had_left_is_asked_about_once() -> None:
+    spent = [("attempt.ended", {**stopped("budget")[1], "attempt": "1.1", "cost_usd": 2.1}), KEPT]
+    asks = after(*spent, caps=CapChoices(usd=2.0))
+    assert asks == Ask(f"{RUN}/cap/1", "cap", "go on, with as much again? $2.10 of $2.00 are spent")
+    assert after(*spent, answered(asks, "yes"), caps=CapChoices(usd=2.0)) == Attempt("1", 2, "implement")
+
+
+@pytest.mark.parametrize("cause", ["budget", "max_turns", "crash"])
+def test_what_may_go_well_another_time_is_begun_anew_by_itself(cause: Cause) -> None:
+    assert after(stopped(cause), KEPT) == Attempt("1", 2, "implement")
+
+
+def test_where_what_holds_an_agent_did_not_hold_the_run_stops_at_once() -> None:
+    assert after(stopped("unheld"), KEPT) == End("failed", "phase 1: It says why.")
+    assert after(*verifier("unheld")) == End("failed", "phase 1: It says why.")
+
+
+def test_a_verifier_that_stopped_is_waited_for_or_asked_about() -> None:
+    waits = after(*verifier("overload", resets_at=LATER))
+    assert waits == Wait(WaitReason.OVERLOAD, "overload of the verifier in phase 1", LATER)
+    asks = after(*verifier("auth"))
+    question = "sign in to the verifier's account, then go on? It says why."
+    assert asks == Ask(f"{RUN}/auth/1/1v0/1", "agent", question, "1")
+    assert after(*verifier("auth"), answered(asks, "yes")) == Verify("1", 1)
+    assert after(*verifier("crash")) == Verify("1", 1)
+
+
+def spending(usd: float | None, tokens: int | None = None, *, ending: str = "stalled") -> list[Told]:
+    about = {"run": RUN, "phase": "1", "number": 1}
+    used = {"attempt": "1.1", "cost_usd": usd, "tokens": tokens}
+    return [("attempt.ended", {**about, "ending": ending, "starts": 1, **used}), KEPT]
+
+
+def test_a_cap_asks_before_another_agent_starts_and_a_yes_gives_as_much_again() -> None:
+    capped = CapChoices(usd=2.0)
+    assert after(*spending(1.99), caps=capped) == Attempt("1", 2, "implement")
+    asks = after(*spending(2.0), caps=capped)
+    assert asks == Ask(f"{RUN}/cap/1", "cap", "go on, with as much again? $2.00 of $2.00 are spent")
+    assert after(*spending(2.0), answered(asks, "yes"), caps=capped) == Attempt("1", 2, "implement")
+    assert after(*spending(4.5), answered(asks, "yes"), caps=capped) == Ask(
+        f"{RUN}/cap/2", "cap", "go on, with as much again? $4.50 of $4.00 are spent"
+    )
+    assert after(*spending(2.0), answered(asks, "no"), caps=capped) == End(
+        "stopped", "you said no: $2.00 of $2.00 are spent"
+    )
+
+
+def test_an_agent_under_way_is_not_cut_off_by_a_cap_and_what_it_made_is_still_checked() -> None:
+    assert after(now=LATER, caps=CapChoices(hours=1)) == Attempt("1", 1, "implement")
+    done = after(*spending(9.0, ending="done"), caps=CapChoices(usd=2.0))
+    assert type(done).__name__ == "Check"
+
+
+def test_tokens_and_hours_are_caps_too() -> None:
+    asks = after(*spending(None, 5_000), caps=CapChoices(tokens=5_000))
+    assert asks == Ask(f"{RUN}/cap/1", "cap", "go on, with as much again? 5,000 of 5,000 tokens are used")
+    started = [(kind, {**data, "at": NOW} if kind == "run.started" else data) for kind, data in BEGUN]
+    facts = fold(
+        RUN, read_options({"auto": True, "caps": {"hours": 3}}), happened([*started, *spending(None)])
+    )
+    over = Ask(f"{RUN}/cap/1", "cap", "go on, with as much again? its limit of 3 hours of work is reached")
+    assert next_move(facts, LATER) == over
+    assert next_move(facts, NOW) == Attempt("1", 2, "implement")
+    worked_s = facts.time.worked_s(LATER)
+    assert [left_s(Caps(hours=hours), worked_s) for hours in (None, 3, 3.5)] == [None, 0, 1800]
+
+
+def used(usd: float | None, tokens: int | None) -> Spent:
+    found = used_in(TogetherJudged(outcome="PASS", attempt="1v", cost_usd=usd, tokens=tokens))
+    assert found is not None
+    return found[1]
+
+
+def test_what_an_agent_did_not_tell_is_unknown_and_never_nothing() -> None:
+    told, untold, half = (used(1.25, 10), used(None, None), used(0.5, None))
+    assert (told.words, told.brief) == ("$1.25", "$1.25")
+    assert (untold.words, untold.brief, untold.plain["usd"]) == ("an unknown cost", "unknown", None)
+    both = total([told, untold, half])
+    assert both == Spent(1.75, 10, usd_untold=1, tokens_untold=2)
+    assert (both.words, both.brief, both.plain["usd"]) == ("at least $1.75", "$1.75+", 1.75)
+    nothing = used(0.0, 0)
+    assert (nothing.words, nothing.brief, nothing.plain["usd"], total([])) == ("$0.00", "", 0.0, Spent())
+    assert caps_in(RunOptions()) == Caps()
+    assert Caps(15, 2_000_000, 8).words == "$15.00 (API prices), 2,000,000 tokens, 8 hours of work"
