@@ -110,7 +110,7 @@ def test_looking_loads_neither_parser_nor_engine_nor_git(arguments: tuple[str, .
 def test_looking_has_no_class_compiled_that_a_start_has_to_pay_for(arguments: tuple[str, ...]) -> None:
     with a_night() as night:
         compiled = _told(COMPILED, night.shop, *arguments, ASBUILT_HOME=str(night.home.path))
-    assert compiled == set(), "a leaf is a named tuple; what a fold fills is lifecycle.folded.Folded"
+    assert compiled == set(), "make it a named tuple or a msgspec Struct"
 
 
 def test_showing_a_plan_loads_neither_agents_nor_the_engine() -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from asbuilt.events.attempts import AttemptBegun
 from asbuilt.events.options import RunOptions
@@ -169,8 +170,8 @@ def test_a_promise_that_changed_is_asked_about_once_and_again_when_it_changes_ag
     assert next_move(fold(RUN, RunOptions(), happened([*events, *same])), NOW) == End(
         "held", "everything is proven; landing was not asked for"
     )
-    assert next_move(fold(RUN, RunOptions(), happened([*events, *other])), NOW) == ask._replace(
-        key=f"differs/c1/sha256:3/{RUN}"
+    assert next_move(fold(RUN, RunOptions(), happened([*events, *other])), NOW) == replace(
+        ask, key=f"differs/c1/sha256:3/{RUN}"
     )
     assert next_move(fold(RUN, RunOptions(), happened([*events, *_compared("landing")])), NOW) == End(
         "held", "everything is proven; landing was not asked for"

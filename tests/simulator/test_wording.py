@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, get_type_hints
 from unittest.mock import patch
 
 import pytest
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from asbuilt.events.event import Failure
 from asbuilt.events.kinds import KINDS
@@ -89,7 +89,7 @@ def shouted(entry: Entry) -> Entry:
 def move_after(run: str, options: RunOptions, entries: Iterable[Entry], now: str) -> dict[str, Any]:
     """Choose the next move, without regard to the case of its sentences."""
     move = decide.next_move(fold(run, options, entries), now)
-    fields = {name: loud(value) if name in OF_MOVES else value for name, value in move._asdict().items()}
+    fields = {name: loud(value) if name in OF_MOVES else value for name, value in asdict(move).items()}
     return {"move": type(move).__name__, **fields}
 
 

@@ -13,6 +13,10 @@ from typing import ClassVar, Final, Literal, get_args
 from msgspec import Struct, ValidationError, convert
 from msgspec.structs import asdict, fields, replace
 
+QuestionKind = Literal[
+    "plan", "continue", "start", "tests", "ring", "sign-off", "waiver", "drift", "land", "agent", "cap",
+    "question",
+]  # fmt: skip
 AskedCause = Literal["auth", "refusal"]
 """Why an agent stopped, where only a person can say how the run continues."""
 

@@ -11,22 +11,9 @@ from asbuilt.journal.ids import Address
 from asbuilt.lifecycle.approval import WITHDRAWN
 
 if TYPE_CHECKING:
+    from asbuilt.events.questions import QuestionKind
     from asbuilt.journal.database.store import Row, Session
 
-Kind = Literal[
-    "plan",
-    "continue",
-    "start",
-    "tests",
-    "ring",
-    "sign-off",
-    "waiver",
-    "drift",
-    "land",
-    "agent",
-    "cap",
-    "question",
-]
 Answer = Literal["yes", "no"]
 Said = Literal["yes", "no", "revised", "withdrawn"]
 """An answer; or that its question was overtaken by a newer text, or by the end of who asked it."""
@@ -71,7 +58,7 @@ class Wish(NamedTuple):
     """What is to be asked."""
 
     run: str
-    kind: Kind
+    kind: QuestionKind
     question: str
     phase: str | None = None
     intent: str | None = None

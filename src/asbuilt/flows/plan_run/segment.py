@@ -5,10 +5,11 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 from contextlib import suppress
-from enum import Enum
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import msgspec
 
 from asbuilt.errors import AsbuiltError, CommandStopped, FileDenied, RingUnavailable
 from asbuilt.events.runs import (
@@ -52,8 +53,8 @@ _MAX_REASON: Final = 900
 
 Plain = dict[str, Any]
 """What passes through the engine: JSON and nothing else."""
-Act = Callable[[Fenced, Plain, "Run", "RunFacts"], None]
-"""What a decision leads to."""
+Act = Callable[[Fenced, "Run", "RunFacts"], None]
+"""Carries out one decision."""
 
 
 class Performing(Protocol):
@@ -97,9 +98,6 @@ class Runs:
         self._histories = Histories(blobs)
         self._performer = performer
         self._calling = Calling(store, reach)
-        self._acts: dict[type[decide.Move], Act] = {
-            decide.Wait: self._wait, decide.End: self._end, decide.Ask: self._ask
-        }  # fmt: skip
 
     @property
     def tidings(self) -> Tidings:
@@ -119,12 +117,22 @@ class Runs:
         if n > 1:
             self._step("go on", self._go_on, fenced)
         for turn in count(1):
-            told: Plain = self._step(f"decide {turn}", self._decide, fenced)
-            move = _move(told)
-            act = self._acts.get(type(move)) or partial(self._perform, f"{n}/{turn}")
-            is_done = self._step(f"{told['move']} {turn}", self._as_decided, act, fenced, told)
+            move = _move(self._step(f"decide {turn}", self._decide, fenced))
+            act = self._act_of(move, f"{n}/{turn}")
+            is_done = self._step(f"{type(move).__name__} {turn}", self._as_decided, act, fenced, move)
             if is_done and isinstance(move, decide.Wait | decide.End):
                 return
+
+    def _act_of(self, move: decide.Move, turn: str) -> Act:
+        match move:
+            case decide.Wait():
+                return partial(self._wait, move)
+            case decide.End():
+                return partial(self._end, move)
+            case decide.Ask():
+                return partial(self._ask, move)
+            case _:
+                return partial(self._perform, move, turn)
 
     def _go_on(self, fenced: Fenced) -> None:
         with fenced.write() as session:
@@ -141,9 +149,9 @@ class Runs:
             found = _found(session, fenced.segment)
             if not segments.is_open(session, fenced.segment, hold=False):
                 raise Superseded(fenced.segment.workflow)
-            return _told(decide.next_move(self._histories.facts_of(session, found), session.now))
+            return _recorded(decide.next_move(self._histories.facts_of(session, found), session.now))
 
-    def _as_decided(self, act: Act, fenced: Fenced, told: Plain) -> bool:
+    def _as_decided(self, act: Act, fenced: Fenced, move: decide.Move) -> bool:
         """Do what was decided, if it still is what comes next; else False, and it is decided anew.
 
         Between the two a worker may have died with its work done, a person may have spoken, and the journal
@@ -152,9 +160,9 @@ class Runs:
         with fenced.read() as session:
             found = _found(session, fenced.segment)
             facts = self._histories.facts_of(session, found)
-            if not _comes_next(told, decide.next_move(facts, session.now)):
+            if not _comes_next(move, decide.next_move(facts, session.now)):
                 return False
-        act(fenced, told, found, facts)
+        act(fenced, found, facts)
         return True
 
     def lost(self, segment: Segment, why: str) -> None:
@@ -194,10 +202,10 @@ class Runs:
             else:
                 segments.follow(session, segment, due_at=session.now, why="taken over", by="")
 
-    def _perform(self, turn: str, fenced: Fenced, told: Plain, found: Run, facts: RunFacts) -> None:
+    def _perform(self, move: decide.Move, turn: str, fenced: Fenced, found: Run, facts: RunFacts) -> None:
         """Perform one move; what stops it is written down in words: trouble that may pass, or the end."""
         try:
-            self._performer.perform(found, facts, _move(told), fenced)
+            self._performer.perform(found, facts, move, fenced)
         except CommandStopped:
             # Nothing was recorded of it; the next decision ends the run.
             return
@@ -215,17 +223,15 @@ class Runs:
                 else:
                     raise
 
-    def _ask(self, fenced: Fenced, told: Plain, found: Run, _: RunFacts) -> None:
+    def _ask(self, ask: decide.Ask, fenced: Fenced, found: Run, _: RunFacts) -> None:
         with fenced.write() as session:
-            intent = told.get("intent")
-            wish = approvals.Wish(found.run, told["kind"], told["question"], told["phase"], intent)
-            approvals.ask(session, found.address, key=told["key"], wish=wish, actor=ACTOR)
-        self._calling.call(found, f"{told['key']}/asked")
+            wish = approvals.Wish(found.run, ask.kind, ask.question, ask.phase, ask.intent)
+            approvals.ask(session, found.address, key=ask.key, wish=wish, actor=ACTOR)
+        self._calling.call(found, f"{ask.key}/asked")
 
-    def _wait(self, fenced: Fenced, told: Plain, found: Run, _: RunFacts) -> None:
+    def _wait(self, wait: decide.Wait, fenced: Fenced, found: Run, _: RunFacts) -> None:
         """Plan the next segment in place of this one; closed before, it has been planned already."""
-        segment, why, until = fenced.segment, told["why"], told["until"]
-        reason = WaitReason(told["reason"])
+        segment, reason, why, until = fenced.segment, wait.reason, wait.why, wait.until
         with self._store.write() as session:
             if segments.follow(session, segment, due_at=until or runs.FAR, why=why):
                 runs.set_state(session, found, "paused" if reason is WaitReason.PAUSE else "waiting")
@@ -233,14 +239,14 @@ class Runs:
                 # What somebody said between the decision and this moment would otherwise wait for ever.
                 facts = self._histories.facts_of(session, _found(session, segment))
                 move = decide.next_move(facts, session.now)
-                if not _still_waits(move, told):
+                if not _still_waits(move, wait):
                     runs.wake(session, found.org, found.repo, found.run)
         self._calling.call(found, f"{segment.run}/parked/{segment.n}")
 
-    def _end(self, fenced: Fenced, told: Plain, found: Run, facts: RunFacts) -> None:
+    def _end(self, ending: decide.End, fenced: Fenced, found: Run, facts: RunFacts) -> None:
         """Write the last account of a run and let go of its plan."""
-        state, reason = told["state"], told["reason"][:_MAX_REASON]
-        following = told.get("next_step", "")[:_MAX_REASON]
+        state, reason = ending.state, ending.reason[:_MAX_REASON]
+        following = ending.next_step[:_MAX_REASON]
         with self._store.read() as session:
             now = session.now
         if facts.ended is None:
@@ -295,9 +301,9 @@ def _not_run(blobs: Blobs, error: AsbuiltError) -> tuple[str, str | None]:
 
 
 def _learn(session: Session, run: Run) -> None:
-    told = whole_history(session, run.address)
+    entries = whole_history(session, run.address)
     slug = run.options.slug or run.plan
-    learnt = lessons_of_run(run.run, slug=slug, plan=run.plan, entries=told)
+    learnt = lessons_of_run(run.run, slug=slug, plan=run.plan, entries=entries)
     memory.remember(session, run.org, run.repo, learnt, actor=ACTOR)
 
 
@@ -308,42 +314,30 @@ def _found(session: Session, segment: Segment) -> Run:
     return found
 
 
-def _told(move: decide.Move) -> Plain:
-    return {
-        "move": type(move).__name__,
-        **{name: _plain(value) for name, value in move._asdict().items()},
-    }
+def _recorded(move: decide.Move) -> Plain:
+    """Return a move as the engine records it."""
+    return {name: _storable(value) for name, value in msgspec.to_builtins(move).items()}
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401 - a field of a move
-    """Escape what the engine's database does not take as text: a name that is not UTF-8."""
-    if isinstance(value, tuple):
-        return [_plain(one) for one in value]
-    if isinstance(value, Enum):
-        return value.value
+def _storable(value: Any) -> Any:  # noqa: ANN401 - a field of a move
+    """Escape what the engine's database refuses as text: a name that is not UTF-8."""
+    if isinstance(value, list):
+        return [_storable(part) for part in value]
     return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 
-def _comes_next(told: Plain, move: decide.Move) -> bool:
-    if isinstance(move, decide.End) and told["move"] == "End":
-        # One that is written down already is told without its reason.
-        return bool(move.state == told["state"])
-    return _told(move) == told
+def _move(recorded: Plain) -> decide.Move:
+    move: decide.Move = msgspec.convert(recorded, decide.Move)
+    return move
 
 
-def _still_waits(move: decide.Move, told: Plain) -> bool:
-    pauses = WaitReason(told["reason"]) is WaitReason.PAUSE
+def _comes_next(decided: decide.Move, move: decide.Move) -> bool:
+    if isinstance(move, decide.End) and isinstance(decided, decide.End):
+        # An end that is recorded already has no reason here.
+        return move.state == decided.state
+    return _recorded(move) == _recorded(decided)
+
+
+def _still_waits(move: decide.Move, decided: decide.Wait) -> bool:
+    pauses = decided.reason is WaitReason.PAUSE
     return isinstance(move, decide.Wait) and (move.reason is WaitReason.PAUSE) == pauses
-
-
-_MOVES: Final[dict[str, Callable[..., decide.Move]]] = {kind.__name__: kind for kind in get_args(decide.Move)}
-
-
-def _move(told: Plain) -> decide.Move:
-    """Read a move back from what the engine remembers; JSON has no tuples."""
-    fields: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in told.items()
-        if name != "move"
-    }
-    return _MOVES[told["move"]](**fields)

@@ -9,6 +9,7 @@ import json
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from asbuilt.errors import NotFound, StoreFailed
 from asbuilt.events.attempts import Judged, TogetherDone, TogetherJudged, VerdictGiven
@@ -100,7 +101,7 @@ class Replay:
             yield from remarks_again(kept_remarks(record, last.remarks), seen.after(now))
         yield from checks_again(self._shown(last.evidence), now)
         if last.items is not None:
-            moved = phase.but(attempts=[last.but(commit=commit)])
+            moved = replace(phase, attempts=[replace(last, commit=commit)])
             exhibits = Exhibits(record, repository, moved, last.number, shown=now)
             told = record.told(VerdictGiven, f"{phase.id}/{last.number}/verdict")
             yield from self._verdict(phase_matter(record, phase.id), exhibits, told)

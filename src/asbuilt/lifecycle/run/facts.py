@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
+from msgspec import Struct, field
+
 from asbuilt.events.questions import DiffersKey, QuestionKey, key_in
 from asbuilt.lifecycle.approval import Drafts
 from asbuilt.lifecycle.run.causes import asks
-from asbuilt.lifecycle.run.folded import Folded, fresh
 from asbuilt.lifecycle.run.money import UNCAPPED, total
 from asbuilt.lifecycle.run.pull_request import REPAIRS, PullFacts
 from asbuilt.lifecycle.run.task import TaskFacts
@@ -79,7 +80,7 @@ class SignOff(NamedTuple):
     question: str
 
 
-class AttemptFacts(Folded):
+class AttemptFacts(Struct):
     """One frozen brief and what became of it."""
 
     number: int
@@ -154,7 +155,7 @@ class AttemptFacts(Folded):
         return self.ending in (None, "done", *GOES_ON)
 
 
-class PhaseFacts(Folded):
+class PhaseFacts(Struct):
     """A phase in this run."""
 
     id: str
@@ -165,7 +166,7 @@ class PhaseFacts(Folded):
     begun: bool = False
     begun_at: str = ""
     intent: str | None = None
-    attempts: list[AttemptFacts] = fresh(factory=list)
+    attempts: list[AttemptFacts] = field(default_factory=list)
     proven: str | None = None
     """The commit that holds it, once it is proven."""
     proven_at: str = ""
@@ -199,7 +200,7 @@ class Handed(NamedTuple):
     """The address of who handed it in, below the run: `draft.1`."""
 
 
-class DraftFacts(Folded):
+class DraftFacts(Struct):
     """An authoring: its stages, its questions, and the revisions that came of them."""
 
     slug: str = ""
@@ -207,25 +208,25 @@ class DraftFacts(Folded):
     """A conversation of the person writes it; only its critics are agents that a worker starts."""
     due: str = ""
     """The stage that comes next, or is under way."""
-    judged: dict[str, int] = fresh(factory=dict)
+    judged: dict[str, int] = field(default_factory=dict)
     """Of each stage the last attempt whose output was judged."""
-    accepted: list[Handed] = fresh(factory=list)
-    refused: list[str] = fresh(factory=list)
+    accepted: list[Handed] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
     """Digests of what was wrong with the outputs of the stage that is due."""
     proposals: str | None = None
     """Digest of what several planners have proposed, each on their own."""
     gave_up: str = ""
     finished: str | None = None
     """Why the stages have come to an end, as long as their plan is not written down."""
-    batches: list[tuple[str, ...]] = fresh(factory=list)
+    batches: list[tuple[str, ...]] = field(default_factory=list)
     """Questions to a person, by their keys, as they were asked together."""
-    asked: dict[str, str] = fresh(factory=dict)
+    asked: dict[str, str] = field(default_factory=dict)
     """Each question in words, by its key."""
-    notes: dict[str, str] = fresh(factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)
     """What people have written with their answers, by the key of the question."""
-    texts: Drafts = fresh(factory=Drafts)
+    texts: Drafts = field(default_factory=Drafts)
     """The revisions that came of it, and what people said to them."""
-    feedback: list[str] = fresh(factory=list)
+    feedback: list[str] = field(default_factory=list)
     """Why people have sent a revision back."""
     reopened_at: int | None = None
     """So many outputs were accepted when the last revision was sent back; None: it was not."""
@@ -236,7 +237,7 @@ def is_planning(kind: object) -> bool:
     return kind in ("author", "task")
 
 
-class RunFacts(Folded):
+class RunFacts(Struct):
     """Everything that the next move of a run depends on."""
 
     run: str
@@ -260,11 +261,11 @@ class RunFacts(Folded):
     retry_at: str | None = None
     started: bool = False
     base: str | None = None
-    phases: dict[str, PhaseFacts] = fresh(factory=dict)
+    phases: dict[str, PhaseFacts] = field(default_factory=dict)
     done_before: frozenset[str] = frozenset()
     """Phases that were done when the run began, by journal or marks; of an authoring: accepted stages."""
-    draft: DraftFacts = fresh(factory=DraftFacts)
-    task: TaskFacts = fresh(factory=TaskFacts)
+    draft: DraftFacts = field(default_factory=DraftFacts)
+    task: TaskFacts = field(default_factory=TaskFacts)
     unlanded: tuple[Work, ...] = ()
     """What earlier runs have proven and nobody has landed, in order, when the run began."""
     branch_at: str | None = None
@@ -274,13 +275,13 @@ class RunFacts(Folded):
     undoes: tuple[Landed, ...] = ()
     drops: tuple[Work, ...] = ()
     """For an undo: what that run has proven and nobody has landed."""
-    works: list[Work] = fresh(factory=list)
+    works: list[Work] = field(default_factory=list)
     """What this run has proven, in order: each commit builds on the one before."""
     compared: str | None = None
     """The last point at which the plan's file was compared with what waits to be landed."""
-    differs: dict[str, Difference] = fresh(factory=dict)
+    differs: dict[str, Difference] = field(default_factory=dict)
     """Phases that wait to be landed and whose text the plan has changed since."""
-    sign_offs: dict[str, SignOff] = fresh(factory=dict)
+    sign_offs: dict[str, SignOff] = field(default_factory=dict)
     """What a person has to sign off before what waits can land, by its item."""
     branch: str = ""
     """Where it began, and where it lands."""
@@ -297,7 +298,7 @@ class RunFacts(Folded):
     """What holds agents and checks on this machine, as it was when the run began."""
     ring_agreed: bool = False
     """A person has said before that work may go on here without a ring."""
-    rechecked: dict[str, Outcome] = fresh(factory=dict)
+    rechecked: dict[str, Outcome] = field(default_factory=dict)
     """For a run of the kind verify: what the checks of each phase have shown."""
     failures: tuple[str, ...] = ()
     workspace: bool = False
@@ -310,12 +311,12 @@ class RunFacts(Folded):
     baseline: Outcome | None = None
     baseline_shown: str = ""
     baseline_asks: bool = False
-    approvals: dict[str, str | None] = fresh(factory=dict)
+    approvals: dict[str, str | None] = field(default_factory=dict)
     """Questions of this run by the text of their key: the answer, or None while nobody has given one."""
     together: Outcome | None = None
     apart: tuple[str, ...] = ()
     """What fails when all phases are there."""
-    whole: AttemptFacts = fresh(factory=lambda: AttemptFacts(0, "verify"))
+    whole: AttemptFacts = field(default_factory=lambda: AttemptFacts(0, "verify"))
     """The verdict on all phases together, and its verifiers."""
     reported: bool = False
     landing: str | None = None
@@ -324,7 +325,7 @@ class RunFacts(Folded):
     landing_next: str = ""
     intent: LandingIntended | None = None
     """The last landing that was intended; one that was cut off is recovered from it."""
-    landed: list[Landed] = fresh(factory=list)
+    landed: list[Landed] = field(default_factory=list)
     """What this run has landed."""
     tip: str | None = None
     """The target's tip after the last landing of this run."""
@@ -333,8 +334,10 @@ class RunFacts(Folded):
     marked: bool = True
     """False while something has landed and the plan does not say so yet."""
     tidied: bool = False
-    pull: PullFacts = fresh(factory=PullFacts)
-    repairs: dict[str, PhaseFacts] = fresh(factory=lambda: {name: PhaseFacts(name) for name in REPAIRS})
+    pull: PullFacts = field(default_factory=PullFacts)
+    repairs: dict[str, PhaseFacts] = field(
+        default_factory=lambda: {name: PhaseFacts(name) for name in REPAIRS}
+    )
     """What agents mend of its pull request, each like a phase of its own."""
     ended: str | None = None
     reason: str = ""
@@ -343,14 +346,14 @@ class RunFacts(Folded):
     """What the command that looks on is to exit with, when a gate ended the run."""
     parked_at: str = ""
     """When it began to wait for what it waits for."""
-    costs: dict[str, Spent] = fresh(factory=dict)
+    costs: dict[str, Spent] = field(default_factory=dict)
     """What each attempt and verifier has used so far; a start adds to those before it."""
-    untold: list[str] = fresh(factory=list)
+    untold: list[str] = field(default_factory=list)
     """Notes of people for the next attempt, which none has been told yet."""
     caps: Caps = UNCAPPED
     window: Window | None = None
     """The hours in which it may begin something; None: at any."""
-    time: WorkTime = fresh(factory=WorkTime)
+    time: WorkTime = field(default_factory=WorkTime)
 
     @property
     def spent(self) -> Spent:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from msgspec import Struct, field
+
 from asbuilt.events.options import value_or
 from asbuilt.events.pulls import (
     IssuesTold,
@@ -16,7 +18,6 @@ from asbuilt.events.pulls import (
     PullRefused,
     PullSeen,
 )
-from asbuilt.lifecycle.run.folded import Folded, fresh
 
 if TYPE_CHECKING:
     from asbuilt.events.event import Event
@@ -61,7 +62,7 @@ class Blocked(NamedTuple):
     here: str = ""
 
 
-class PullFacts(Folded):
+class PullFacts(Struct):
     """The plan's pull request, as one run knows it."""
 
     poll_s: int = POLL_S
@@ -87,7 +88,7 @@ class PullFacts(Folded):
     blocked: Blocked | None = None
     refused: str = ""
     """Why the forge did not merge."""
-    settled: dict[str, int] = fresh(factory=dict)
+    settled: dict[str, int] = field(default_factory=dict)
     """Of each repair the last attempt that was taken over."""
     issues: bool = False
     """The issues that the plan names were told."""

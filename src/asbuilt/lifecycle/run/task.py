@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from asbuilt.lifecycle.run.folded import Folded
+from msgspec import Struct
 
 
-class TaskFacts(Folded):
+class TaskFacts(Struct):
     """A run that works on a numbered task."""
 
     number: int = 0

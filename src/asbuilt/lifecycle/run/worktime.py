@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from asbuilt.events.approvals import ApprovalAnswered, ApprovalAsked, ApprovalPutOff
 from asbuilt.events.attempts import AttemptBegun, TogetherJudging, VerifierBegun
 from asbuilt.events.phases import PhaseBegun
@@ -25,7 +27,6 @@ from asbuilt.events.runs import (
     TroubleMet,
 )
 from asbuilt.lifecycle.approval import REVISED
-from asbuilt.lifecycle.run.folded import Folded
 from asbuilt.lifecycle.run.timers import moment
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ _FIRST: Final = (PhaseBegun, AttemptBegun, VerifierBegun, TogetherJudging, PullS
 """What is written before the work that it names: until then a run has waited, however late that was."""
 
 
-class WorkTime(Folded):
+class WorkTime(Struct):
     """The time of one run, heard event by event."""
 
     before_s: float = 0.0
