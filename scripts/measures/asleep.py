@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from asbuilt.flows.attempts.work import Working
-from asbuilt.lifecycle.plan_run import decide
+from asbuilt.lifecycle.plan_run.facts import PlanFacts
+from asbuilt.lifecycle.run import moves
 from asbuilt.ports import Workspace
 from measures.noop import Noop
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from asbuilt.flows.run.record import Record
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.home import Home
-    from asbuilt.lifecycle.run.facts import RunFacts
+    from asbuilt.lifecycle.kinds import Facts
     from asbuilt.ports import Brief, Result
 
 
@@ -75,11 +76,11 @@ class Asleep(Noop):
     def work(
         self,
         record: Record,
-        facts: RunFacts,
-        move: decide.Begin | decide.Attempt | decide.Keep | decide.Check | decide.Verify | decide.Commit,
+        facts: Facts,
+        move: moves.Begin | moves.Attempt | moves.Keep | moves.Check | moves.Verify | moves.Commit,
     ) -> None:
         """Wait for an agent as a worker does."""
-        if isinstance(move, decide.Attempt):
+        if isinstance(move, moves.Attempt) and isinstance(facts, PlanFacts):
             here = Workspace(path=Path("/"), git_dir=Path("/"), common=Path("/"))
             self._working.attempt(record, here, facts, move)
         else:

@@ -24,7 +24,7 @@ from asbuilt.flows.engine.signals import Tidings
 from asbuilt.flows.run.record import Record
 from asbuilt.journal import runs
 from asbuilt.journal.ids import LOCAL, Address, new_id
-from asbuilt.lifecycle.plan_run import decide
+from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.lifecycle.run import moves
 from asbuilt.proof.projects.model import NoTests
 from asbuilt.proof.projects.resolving import written
@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from asbuilt.journal.database.store import Store
     from asbuilt.journal.home import Home
     from asbuilt.journal.runs import Run
-    from asbuilt.lifecycle.run.facts import RunFacts
+    from asbuilt.lifecycle.kinds import Facts
+    from asbuilt.lifecycle.run.proving import ProvingFacts
 
 REPO: Final = "6f9c"
 COMMIT: Final = "7be20c1" + "0" * 33
@@ -60,37 +61,39 @@ class Noop:
         self._blobs = blobs
         self.tidings = Tidings()
 
-    def perform(self, run: Run, facts: RunFacts, move: decide.Move, fenced: Fenced) -> None:
+    def perform(self, run: Run, facts: Facts, move: moves.Move, fenced: Fenced) -> None:
         """Write down that a move was made."""
         record = Record(run=run, store=fenced, blobs=self._blobs, workflow=fenced.segment.workflow)
+        if not isinstance(facts, PlanFacts):
+            raise TypeError(facts.kind)
         match move:
-            case decide.Start():
+            case moves.Start():
                 self._start(record, int(plain_options(run.options)["phases"]))
-            case decide.ResolveTests():
+            case moves.ResolveTests():
                 record.say(written(NoTests()), "tests")
-            case decide.MakeWorkspace():
+            case moves.MakeWorkspace():
                 record.say(WorkspaceMade(lane="main"), "workspace")
-            case decide.SetUp():
+            case moves.SetUp():
                 record.say(SetupDone(outcome="PASS", digest="none"), "setup")
-            case decide.Baseline():
+            case moves.Baseline():
                 record.say(BaselineDone(outcome="PASS", why="no tests"), "baseline")
-            case decide.Compare(point=point):
+            case moves.Compare(point=point):
                 record.say(PlanCompared(point=point), f"compared/{point}")
-            case decide.ProveTogether():
+            case moves.ProveTogether():
                 record.say(TogetherDone(outcome="PASS", evidence="sha256:0"), "together")
-            case decide.VerifyTogether():
+            case moves.VerifyTogether():
                 record.say(TogetherJudged(outcome="PASS"), "together/judged")
-            case decide.Report():
+            case moves.Report():
                 record.say(ReportWritten(report=self.report(run, facts)), "report")
-            case decide.Land():
+            case moves.Land():
                 commits = tuple((work.phase, run.run, work.commit, COMMIT) for work in facts.pending)
                 record.say(LandingIntended(old=COMMIT, new=COMMIT), "landing/1/intended")
                 record.say(LandingDone(new=COMMIT, commits=commits), "landing/1/done")
-            case decide.Mark():
+            case moves.Mark():
                 record.say(PlanMarked(), "marked")
-            case decide.Tidy():
+            case moves.Tidy():
                 record.say(LandingTidied(), "tidied")
-            case decide.Ask() | decide.Wait() | decide.End() | decide.Recheck():
+            case moves.Ask() | moves.Wait() | moves.End() | moves.Recheck():
                 raise ValueError(move)
             case moves.Judge() | moves.Draft() | moves.File() | moves.CheckInvariants() | moves.Post():
                 raise ValueError(move)
@@ -109,36 +112,36 @@ class Noop:
     def work(
         self,
         record: Record,
-        facts: RunFacts,
-        move: decide.Begin | decide.Attempt | decide.Keep | decide.Check | decide.Verify | decide.Commit,
+        facts: Facts,
+        move: moves.Begin | moves.Attempt | moves.Keep | moves.Check | moves.Verify | moves.Commit,
     ) -> None:
         """Write down that something was made of a phase."""
         del facts
         phase = move.phase
-        if isinstance(move, decide.Begin):
+        if isinstance(move, moves.Begin):
             text = self._blobs.put(f"# Plan\n\n## Phase {phase} — Some\n\n- [ ] something\n".encode())
             record.say(PhaseBegun(phase=phase, intent="sha256:1", text=text), f"{phase}/begun")
             return
         number, key = move.number, f"{phase}/{move.number}"
         match move:
-            case decide.Attempt(role=role):
+            case moves.Attempt(role=role):
                 begun = AttemptBegun(phase=phase, number=number, role=role, agent="scripted")
                 record.say(begun, f"{key}/begun/1")
                 record.say(_ended(phase, number), f"{key}/ended/1")
-            case decide.Keep():
+            case moves.Keep():
                 kept = TreeKept(phase=phase, number=number, commit=COMMIT, tree=COMMIT, changed=True)
                 record.say(kept, f"{key}/kept")
-            case decide.Check():
+            case moves.Check():
                 record.say(ChecksDone(phase=phase, number=number, outcome="PASS"), f"{key}/checks")
-            case decide.Verify():
+            case moves.Verify():
                 record.say(VerifierBegun(phase=phase, number=number), f"{key}v/begun")
                 record.say(VerdictGiven(phase=phase, number=number, outcome="PASS"), f"{key}/verdict")
-            case decide.Commit():
+            case moves.Commit():
                 record.say(PhaseProven(phase=phase, commit=f"{int(phase):040x}"), f"{phase}/proven")
             case _:
                 assert_never(move)
 
-    def report(self, run: Run, facts: RunFacts, now: str = "") -> str:
+    def report(self, run: Run, facts: ProvingFacts, now: str = "") -> str:
         """Write no account."""
         del run, facts, now
         return "sha256:3"

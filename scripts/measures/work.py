@@ -21,7 +21,7 @@ from tests.journal.conftest import open_store
 from asbuilt.flows.engine.dbos import Engine, step
 from asbuilt.flows.engine.lease import Lease, Times
 from asbuilt.flows.engine.worker import Worker
-from asbuilt.flows.plan_run.segment import Runs
+from asbuilt.flows.segment import Runs
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.ids import LOCAL, new_id
 from measures.asleep import Asleep

@@ -171,10 +171,10 @@ def serve(
     from asbuilt.flows.engine.dbos import Engine  # noqa: PLC0415
     from asbuilt.flows.engine.lease import Lease, Times  # noqa: PLC0415
     from asbuilt.flows.engine.worker import Worker, clear  # noqa: PLC0415
+    from asbuilt.flows.kinds import Performer  # noqa: PLC0415
     from asbuilt.flows.notify.send import sending  # noqa: PLC0415
-    from asbuilt.flows.plan_run.perform import Performer  # noqa: PLC0415
-    from asbuilt.flows.plan_run.segment import Runs  # noqa: PLC0415
     from asbuilt.flows.schedule import Schedules  # noqa: PLC0415
+    from asbuilt.flows.segment import Runs  # noqa: PLC0415
     from asbuilt.journal.engine.identity import machine_id, worker_id  # noqa: PLC0415
     from asbuilt.policy.sandbox.variables import passed  # noqa: PLC0415
 
@@ -244,8 +244,8 @@ def go_through(journal: Journal, run: str, repo: str, *, step: Steps) -> None:
     """
     from asbuilt.agents.attempts import FolderAttempts  # noqa: PLC0415 - a run needs it all
     from asbuilt.agents.commands import RingProcesses  # noqa: PLC0415
-    from asbuilt.flows.plan_run.perform import Performer  # noqa: PLC0415
-    from asbuilt.flows.plan_run.segment import Runs  # noqa: PLC0415
+    from asbuilt.flows.kinds import Performer  # noqa: PLC0415
+    from asbuilt.flows.segment import Runs  # noqa: PLC0415
 
     home, store, blobs = journal
     environment = {

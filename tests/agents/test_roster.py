@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from asbuilt.agents.host.adapters import ADAPTERS
 from asbuilt.agents.roster import assigned, frozen, roster, with_model
 from asbuilt.errors import AsbuiltError, GateStopped, NotFound, SettingInvalid
+from asbuilt.events.options import AgentProgram, TeamMember
 from asbuilt.policy import kinds as known
 from asbuilt.policy.kinds import Kind
 from asbuilt.policy.models import is_below, rung_of
@@ -196,14 +197,9 @@ def test_a_models_size_is_told_from_its_name_or_not_at_all(model: str, rung: int
 def test_a_frozen_team_is_plain_and_holds_no_environment(machine: Machine) -> None:
     machine.install("claude")
     machine.environ["ANTHROPIC_API_KEY"] = "sk-test"
-    kept: dict[str, Any] = frozen(machine.team())
-    assert kept["verify"] == {
-        "name": "claude",
-        "program": {
-            "kind": "claude", "command": (str(machine.programs / "claude"),), "model": "", "effort": "",
-            "max_turns": None, "budget_usd": None,
-        },
-    }  # fmt: skip
+    kept = frozen(machine.team())
+    program = AgentProgram(kind="claude", command=(str(machine.programs / "claude"),))
+    assert kept["verify"] == TeamMember(name="claude", program=program)
     assert "sk-test" not in repr(kept)
 
 

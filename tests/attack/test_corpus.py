@@ -38,8 +38,10 @@ def test_a_wheel_carries_every_case(tmp_path: Path) -> None:
         capture_output=True,
     )
     with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
-        names = [name for name in wheel.namelist() if name.startswith("asbuilt/cli/selftest/corpus/")]
-    packed = sorted(name.removeprefix("asbuilt/cli/selftest/corpus/") for name in names)
+        names = [
+            name for name in wheel.namelist() if name.startswith("asbuilt/cli/commands/selftest/corpus/")
+        ]
+    packed = sorted(name.removeprefix("asbuilt/cli/commands/selftest/corpus/") for name in names)
     assert packed == sorted(file.relative_to(ROOT).as_posix() for file in ROOT.rglob("*.toml"))
 
 

@@ -8,7 +8,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from asbuilt.cli.live.frame import OURS, frame
-from asbuilt.lifecycle.plan_run.decide import Attempt, End, Move, Verify, VerifyTogether, Wait
+from asbuilt.lifecycle.run.moves import Attempt, End, Move, Verify, VerifyTogether, Wait
 from asbuilt.lifecycle.status.progress import PhaseProgress, WaitsFor
 from tests.cli import live
 from tests.cli.live import (

@@ -18,7 +18,7 @@ from asbuilt.journal import claims, runs
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.events import history
 from asbuilt.journal.queries.overview import events_of
-from asbuilt.lifecycle.run.facts import Landed
+from asbuilt.lifecycle.delivery.facts import Landed
 from asbuilt.lifecycle.status.standing import fold_plan
 from asbuilt.plan.model import Status
 from asbuilt.plan.reader import read

@@ -23,7 +23,7 @@ from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.database.schema import STEPS
 from asbuilt.journal.database.sqlite import SqliteStore
 from asbuilt.journal.ids import LOCAL, Address
-from asbuilt.lifecycle.run.facts import RunFacts
+from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.proof.projects.model import Given, Suite
 from asbuilt.proof.projects.resolving import written
 
@@ -80,7 +80,7 @@ class Project:
         processes = RingProcesses(scratch=folder / "scratch", homes=(folder / "nobody",), level="none")
         self._rigs = Rigs(folder / "setups", shop.repository, processes, limit_s=120, environment=NO_PLUGINS)
         self.proving = Proving(self._record, shop.repository, self._rigs, self.base)
-        prepare.run_baseline(self._record, self.proving, RunFacts(RUN))
+        prepare.run_baseline(self._record, self.proving, PlanFacts(RUN))
         (self.before,) = self._record.shown()
 
     def after(self, files: dict[str, str | None], text: str = "", *, checks: Sequence[str] = ()) -> Evidence:

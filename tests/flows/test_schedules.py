@@ -12,17 +12,17 @@ from asbuilt.agents.attempts import FolderAttempts
 from asbuilt.agents.commands import RingProcesses
 from asbuilt.events.options import RunOptions
 from asbuilt.events.schedules import ScheduleEnded
-from asbuilt.flows.plan_run.perform import Performer
-from asbuilt.flows.plan_run.segment import Runs, end
+from asbuilt.flows.kinds import Performer
 from asbuilt.flows.requests import Asker, stop
 from asbuilt.flows.run import environment
 from asbuilt.flows.schedule import Schedules, cancel, clear, room_of, schedule
+from asbuilt.flows.segment import Runs, end
 from asbuilt.journal import claims, runs, schedules
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.events import history
 from asbuilt.journal.home import Home, open_home
 from asbuilt.journal.ids import LOCAL
-from asbuilt.lifecycle.plan_run.decide import TROUBLE_LIMIT
+from asbuilt.lifecycle.run.decide import TROUBLE_LIMIT
 from asbuilt.lifecycle.run.timers import moment, written
 from tests.journal.conftest import PLAN, postgres, store, where
 

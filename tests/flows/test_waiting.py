@@ -8,8 +8,8 @@ from asbuilt.agents.attempts import FolderAttempts
 from asbuilt.agents.commands import RingProcesses
 from asbuilt.events.plain import read_options
 from asbuilt.flows import requests
-from asbuilt.flows.plan_run.perform import Performer
-from asbuilt.flows.plan_run.segment import Runs
+from asbuilt.flows.kinds import Performer
+from asbuilt.flows.segment import Runs
 from asbuilt.journal import approvals, runs
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.events import history

@@ -14,9 +14,9 @@ import pytest
 from asbuilt.events.approvals import ReviewClosed
 from asbuilt.events.plain import read_options
 from asbuilt.events.plans import PlanApproved
+from asbuilt.flows import segment as flow
 from asbuilt.flows.authoring.review_request import Proposal, propose, text_of
 from asbuilt.flows.authoring.reviews import Reviews, await_reviews
-from asbuilt.flows.plan_run import segment as flow
 from asbuilt.flows.requests import Asker
 from asbuilt.git.forge.detect import open_forge
 from asbuilt.journal import approvals, drafts, repositories, reviews, runs

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from asbuilt.events.plain import read_options
 from asbuilt.events.pulls import IssueHeld
-from asbuilt.flows.plan_run.segment import end
 from asbuilt.flows.requests import Asker, Declined, request, take_away
+from asbuilt.flows.segment import end
 from asbuilt.journal import issues
 from asbuilt.journal.events import whole_history
 from asbuilt.journal.ids import Address

@@ -15,8 +15,8 @@ from asbuilt.flows.engine.dbos import Engine
 from asbuilt.flows.engine.dbos import step as recorded
 from asbuilt.flows.engine.lease import Lease, Times
 from asbuilt.flows.engine.worker import Worker, clear
-from asbuilt.flows.plan_run.perform import Performer
-from asbuilt.flows.plan_run.segment import Runs
+from asbuilt.flows.kinds import Performer
+from asbuilt.flows.segment import Runs
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.database.schema import STEPS
 from asbuilt.journal.engine.identity import worker_id

@@ -6,9 +6,9 @@ import pytest
 
 from asbuilt.events.options import RunOptions
 from asbuilt.events.plain import read_options
-from asbuilt.lifecycle.plan_run import decide
-from asbuilt.lifecycle.plan_run.decide import End, next_move
-from asbuilt.lifecycle.plan_run.fold import fold
+from asbuilt.lifecycle.kinds import fold, next_move
+from asbuilt.lifecycle.run import moves
+from asbuilt.lifecycle.run.moves import End
 from tests.support.happened import happened
 
 RUN = "r2"
@@ -23,7 +23,7 @@ READY: Events = [
 COMPARED: tuple[str, dict[str, Any]] = ("plan.compared", {"run": RUN, "point": "0"})
 
 
-def moves(options: dict[str, Any], events: Events) -> list[str]:
+def names_of_moves(options: dict[str, Any], events: Events) -> list[str]:
     """Name the move after each event; moves without fields are equal as tuples."""
     entries = happened(events)
     return [
@@ -46,7 +46,7 @@ def test_a_run_that_lands_makes_no_workspace_and_lands_what_is_proven() -> None:
         ("plan.marked", {"run": RUN}),
         ("landing.tidied", {"run": RUN}),
     ]
-    assert moves({"kind": "land"}, events) == [
+    assert names_of_moves({"kind": "land"}, events) == [
         "Start()", "ResolveTests()", "SetUp()", "Baseline()", "Compare(point='0')", "Land()", "Land()",
         "Mark()", "Tidy()", "End(state='landed', reason='', next_step='')",
     ]  # fmt: skip
@@ -60,7 +60,7 @@ def test_an_undo_lands_reverts_and_ends_undone() -> None:
         ("plan.marked", {"run": RUN}),
         ("landing.tidied", {"run": RUN}),
     ]
-    assert moves({"kind": "undo"}, events) == [
+    assert names_of_moves({"kind": "undo"}, events) == [
         "Start()", "ResolveTests()", "SetUp()", "Baseline()", "Land()", "Mark()", "Tidy()",
         "End(state='undone', reason='', next_step='')",
     ]  # fmt: skip
@@ -90,7 +90,7 @@ def test_a_phase_that_was_named_waits_for_what_it_needs_and_says_for_which(unlan
     entries = happened([started(**data)])
     named = [next_move(fold(RUN, RunOptions(phase=phase), entries), NOW) for phase in ("3", "2a")]
     reason = "phase 3 waits for phase 2a, 2b: not done yet"
-    assert named == [End("stopped", reason), decide.ResolveTests()]
+    assert named == [End("stopped", reason), moves.ResolveTests()]
 
 
 def test_what_cannot_be_done_is_refused_before_anything_is_touched() -> None:
@@ -126,7 +126,7 @@ def test_who_asks_for_a_landing_is_asked_about_a_changed_promise_even_of_a_phase
     differs = {"run": RUN, "phase": "9", "point": "0", "commit": "a", "intent": None}
     events = [started(unlanded=[["9", "r1", "a"]]), *READY, ("plan.differs", differs), COMPARED]
     what = "the text of phase 9 was changed in the plan after it was frozen"
-    ask = decide.Ask(f"differs/a/gone/{RUN}", "continue", f"{what}; go on with what was built?", "9")
+    ask = moves.Ask(f"differs/a/gone/{RUN}", "continue", f"{what}; go on with what was built?", "9")
     assert next_move(fold(RUN, RunOptions(kind="land", auto=auto), happened(events)), NOW) == ask
 
 
@@ -149,7 +149,7 @@ def test_a_direct_run_compares_before_each_landing_and_only_what_it_has_not_land
         ("plan.compared", {"run": RUN, "point": "1"}),
     ]
     options = {"mode": "finish", "auto": True, "landing": "direct"}
-    assert moves(options, events)[5:] == [
+    assert names_of_moves(options, events)[5:] == [
         "Compare(point='0')", "Land()", "Mark()", "Begin(phase='2')",
         "Attempt(phase='2', number=1, role='implement', failures=())", "Compare(point='1')", "Land()",
     ]  # fmt: skip

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from asbuilt.events.options import RunOptions
 from asbuilt.events.runs import WaitReason
-from asbuilt.lifecycle.plan_run import decide
-from asbuilt.lifecycle.plan_run.decide import End, Move, Wait, next_move
-from asbuilt.lifecycle.plan_run.fold import fold
+from asbuilt.lifecycle.kinds import fold, next_move
+from asbuilt.lifecycle.run import moves
+from asbuilt.lifecycle.run.moves import End, Move, Wait
 from asbuilt.lifecycle.status.progress import WaitsFor, progress, waits_for
 from tests.lifecycle.plan_run.test_decide import LATER, NOW, RESOLVED, RUN, World, options, whole_runs
 from tests.support.happened import happened
@@ -53,20 +53,20 @@ def test_wherever_a_run_is_paused_it_begins_nothing_new_and_goes_on_to_its_end(
     while (move := next_move(world.facts(), world.now)) != Wait(WaitReason.PAUSE, "paused", None):
         if isinstance(move, End):
             return
-        assert isinstance(move, decide.Keep | decide.Mark | decide.Tidy)
+        assert isinstance(move, moves.Keep | moves.Mark | moves.Tidy)
         world.perform(move)
     world.events += happened([RESUME])
     assert world.live().state
 
 
 def test_the_attempt_under_way_is_brought_to_its_end_and_kept_first() -> None:
-    under_way = decide.Attempt("1", 1, "implement")
+    under_way = moves.Attempt("1", 1, "implement")
     assert [
         _after(PAUSE),
         _after(PAUSE, _ended("done")),
         _after(PAUSE, _ended("done"), KEPT),
         _after(PAUSE, _ended("done"), KEPT, RESUME),
-    ] == [under_way, decide.Keep("1", 1), Wait(WaitReason.PAUSE, "paused", None), decide.Check("1", 1)]
+    ] == [under_way, moves.Keep("1", 1), Wait(WaitReason.PAUSE, "paused", None), moves.Check("1", 1)]
 
 
 def test_a_landing_that_was_begun_is_brought_to_its_end_first() -> None:
@@ -85,8 +85,8 @@ def test_a_landing_that_was_begun_is_brought_to_its_end_first() -> None:
     told = [_after(*done, PAUSE), _after(*done, intended, PAUSE), _after(*done, intended, landed, PAUSE)]
     assert list(map(repr, told)) == [
         repr(Wait(WaitReason.PAUSE, "paused", None)),
-        repr(decide.Land()),
-        repr(decide.Mark()),
+        repr(moves.Land()),
+        repr(moves.Mark()),
     ]
 
 
@@ -106,9 +106,9 @@ def test_a_paused_run_whose_stop_meets_trouble_waits_for_that_and_not_for_a_pers
 def test_files_of_an_attempt_that_was_cut_short_are_kept_before_anything_else() -> None:
     facts = fold(RUN, RunOptions(auto=True), happened([*BEGUN, _ended("cancelled")]))
     facts.stop = "enough"
-    assert repr(next_move(facts, NOW)) == repr(decide.Keep("1", 1))
-    assert repr(_after(_ended("stalled"))) == repr(decide.Keep("1", 1))
-    assert _after(_ended("stalled"), KEPT) == decide.Attempt("1", 2, "implement")
+    assert repr(next_move(facts, NOW)) == repr(moves.Keep("1", 1))
+    assert repr(_after(_ended("stalled"))) == repr(moves.Keep("1", 1))
+    assert _after(_ended("stalled"), KEPT) == moves.Attempt("1", 2, "implement")
 
 
 def test_a_usage_limit_that_opens_during_a_pause_waits_for_the_person() -> None:

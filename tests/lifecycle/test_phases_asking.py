@@ -13,9 +13,9 @@ from asbuilt.events.attempts import AttemptBegun
 from asbuilt.events.options import RunOptions
 from asbuilt.events.plain import read_options
 from asbuilt.journal.encoding.codec import fields_of
-from asbuilt.lifecycle.plan_run import decide
-from asbuilt.lifecycle.plan_run.decide import End, Move, next_move
-from asbuilt.lifecycle.plan_run.fold import fold
+from asbuilt.lifecycle.kinds import fold, next_move
+from asbuilt.lifecycle.run import moves
+from asbuilt.lifecycle.run.moves import End, Move
 from asbuilt.proof.projects.model import Detected, NeedsDocker, Suite, Unknown
 from asbuilt.proof.projects.resolving import proposal, written
 from tests.lifecycle.plan_run.test_decide import NOW, PROVEN, RESOLVED, RUN, VERIFIED, World, whole_runs
@@ -39,7 +39,7 @@ def test_unattended_nothing_is_built_on_tests_that_nobody_has_named(answers: st.
     world.live()
     facts = world.facts()
     # A waiver is offered, and nobody is waited for; only an agent that stopped waits for a person.
-    assert {move.kind for move in world.moves if isinstance(move, decide.Ask)} <= {"waiver", "agent"}
+    assert {move.kind for move in world.moves if isinstance(move, moves.Ask)} <= {"waiver", "agent"}
     if facts.tests is not None and proposal(facts.tests) is not None and not facts.tests_agreed:
         assert not facts.workspace
 
@@ -51,7 +51,7 @@ def test_no_agent_works_before_a_person_has_agreed_to_what_nobody_has_set(answer
     world.live()
     facts = world.facts()
     begun = any(isinstance(one.event, AttemptBegun) for one in world.events)
-    asks = [move for move in world.moves if isinstance(move, decide.Ask) and move.kind == "tests"]
+    asks = [move for move in world.moves if isinstance(move, moves.Ask) and move.kind == "tests"]
     asked = [facts.approvals[move.key] for move in asks]
     if begun and facts.tests is not None:
         agreed = proposal(facts.tests) is None or facts.tests_agreed
@@ -61,8 +61,8 @@ def test_no_agent_works_before_a_person_has_agreed_to_what_nobody_has_set(answer
 @pytest.mark.parametrize(
     ("source", "options", "told"),
     [
-        ("given", {"auto": True}, decide.MakeWorkspace()),
-        ("notests", {"auto": True}, decide.MakeWorkspace()),
+        ("given", {"auto": True}, moves.MakeWorkspace()),
+        ("notests", {"auto": True}, moves.MakeWorkspace()),
         (
             "detected",
             {"auto": True},
@@ -81,11 +81,11 @@ def test_no_agent_works_before_a_person_has_agreed_to_what_nobody_has_set(answer
                 'asbuilt config set checks.tests "<command>"',
             ),
         ),
-        ("detected", {}, decide.MakeWorkspace()),
+        ("detected", {}, moves.MakeWorkspace()),
         (
             "unknown",
             {},
-            decide.Ask(
+            moves.Ask(
                 _key(Unknown(("tests/all.sh",))),
                 "tests",
                 "go on without tests? There is tests/all.sh, and no command that runs it is known",
@@ -101,8 +101,7 @@ def test_what_nobody_has_set_is_tried_asked_for_or_stops_the_run(
     assert next_move(fold(RUN, read_options(options), happened([started, resolved])), NOW) == told
     agreed = ("tests.resolved", {"run": RUN, **RESOLVED[source], "agreed": "a7"})
     assert (
-        next_move(fold(RUN, read_options(options), happened([started, agreed])), NOW)
-        == decide.MakeWorkspace()
+        next_move(fold(RUN, read_options(options), happened([started, agreed])), NOW) == moves.MakeWorkspace()
     )
 
 
@@ -133,7 +132,7 @@ def test_the_question_names_the_command_and_what_it_showed() -> None:
     key = _key(Detected((Suite("", "uv run pytest -q"),), ()))
     question = "prove with `uv run pytest -q`? 214 ran, 0 failed on main"
     told = next_move(fold(RUN, RunOptions(branch="main"), happened(events)), NOW)
-    assert told == decide.Ask(key, "tests", question)
+    assert told == moves.Ask(key, "tests", question)
 
 
 def _compared(point: str, *changed: str) -> list[tuple[str, dict[str, Any]]]:
@@ -154,14 +153,14 @@ def test_with_auto_a_promise_that_changed_ends_the_run_before_it_lands() -> None
 def test_a_promise_that_changed_is_asked_about_once_and_again_when_it_changes_again() -> None:
     key = f"differs/c1/sha256:2/{RUN}"
     what = "the text of phase 1 was changed in the plan after it was frozen; go on with what was built?"
-    ask = decide.Ask(key, "continue", what, "1")
+    ask = moves.Ask(key, "continue", what, "1")
     events: list[tuple[str, dict[str, Any]]] = [*PROVEN, *_compared("1", "sha256:2")]
     assert next_move(fold(RUN, RunOptions(), happened(events)), NOW) == ask
     events += [
         ("approval.asked", {"run": RUN, "key": key, "number": 1}),
         ("approval.answered", {"run": RUN, "key": key, "number": 1, "answer": "yes"}),
     ]
-    assert next_move(fold(RUN, RunOptions(), happened(events)), NOW) == decide.ProveTogether()
+    assert next_move(fold(RUN, RunOptions(), happened(events)), NOW) == moves.ProveTogether()
     events += [
         ("together.done", {"run": RUN, "outcome": "PASS"}),
         ("report.written", {"run": RUN, "report": "d"}),
@@ -182,11 +181,11 @@ def test_a_tree_that_cannot_be_kept_is_asked_about_and_kept_after_a_yes() -> Non
     refused = ("tree.refused", {"run": RUN, "phase": "1", "number": 1, "reason": "big.bin is too large."})
     key = f"{RUN}/keep/1/1/1"
     events = [*VERIFIED[:8], refused]
-    assert next_move(fold(RUN, RunOptions(auto=True), happened(events)), NOW) == decide.Ask(
+    assert next_move(fold(RUN, RunOptions(auto=True), happened(events)), NOW) == moves.Ask(
         key, "continue", "big.bin is too large. Try again?", "1"
     )
     for answer, move in (
-        ("yes", decide.Keep("1", 1)),
+        ("yes", moves.Keep("1", 1)),
         ("no", End("stopped", "phase 1: big.bin is too large.")),
     ):
         told = [*events, ("approval.answered", {"run": RUN, "key": key, "number": 1, "answer": answer})]
@@ -196,7 +195,7 @@ def test_a_tree_that_cannot_be_kept_is_asked_about_and_kept_after_a_yes() -> Non
 def test_without_a_ring_a_person_is_asked_once_in_a_repository_and_nothing_starts_unattended() -> None:
     started = {"run": RUN, "base": "b0", "phases": {"1": []}, "ring": "none"}
     unheld = [("run.started", started)]
-    ask = decide.Ask(
+    ask = moves.Ask(
         f"ring/none/{RUN}",
         "ring",
         "work without a ring? Agents and checks could write to anything that you can write to",
@@ -214,5 +213,5 @@ def test_without_a_ring_a_person_is_asked_once_in_a_repository_and_nothing_start
     ):
         held = [("run.started", {**started, **more})]
         assert isinstance(
-            next_move(fold(RUN, read_options(options), happened(held)), NOW), decide.ResolveTests
+            next_move(fold(RUN, read_options(options), happened(held)), NOW), moves.ResolveTests
         )

@@ -7,32 +7,33 @@ from typing import Any
 from asbuilt.events.options import RunOptions
 from asbuilt.events.plain import read_options
 from asbuilt.events.runs import WaitReason
-from asbuilt.lifecycle.plan_run import decide
-from asbuilt.lifecycle.plan_run.decide import End, Move, next_move
-from asbuilt.lifecycle.plan_run.fold import fold
+from asbuilt.lifecycle.kinds import fold, next_move
+from asbuilt.lifecycle.plan_run.fold import fold_plan_run
+from asbuilt.lifecycle.run import moves
+from asbuilt.lifecycle.run.moves import End, Move
 from tests.lifecycle.plan_run.test_decide import LATER, NOW, RESOLVED, RUN, VERIFIED
 from tests.support.happened import happened
 
 _HAPPY = [
-    decide.Start(),
-    decide.ResolveTests(),
-    decide.MakeWorkspace(),
-    decide.SetUp(),
-    decide.Baseline(),
-    decide.Begin("1"),
-    decide.Attempt("1", 1, "implement"),
-    decide.Attempt("1", 1, "implement"),
-    decide.Keep("1", 1),
-    decide.Check("1", 1),
-    decide.Verify("1", 1),
-    decide.Commit("1", 1),
-    decide.Compare("1"),
-    decide.ProveTogether(),
-    decide.Report(),
-    decide.Compare("landing"),
-    decide.Land(),
-    decide.Mark(),
-    decide.Tidy(),
+    moves.Start(),
+    moves.ResolveTests(),
+    moves.MakeWorkspace(),
+    moves.SetUp(),
+    moves.Baseline(),
+    moves.Begin("1"),
+    moves.Attempt("1", 1, "implement"),
+    moves.Attempt("1", 1, "implement"),
+    moves.Keep("1", 1),
+    moves.Check("1", 1),
+    moves.Verify("1", 1),
+    moves.Commit("1", 1),
+    moves.Compare("1"),
+    moves.ProveTogether(),
+    moves.Report(),
+    moves.Compare("landing"),
+    moves.Land(),
+    moves.Mark(),
+    moves.Tidy(),
     End("landed", ""),
 ]
 
@@ -77,20 +78,18 @@ def test_a_usage_limit_parks_until_it_opens_and_goes_on_with_the_same_attempt() 
         ("attempt.ended", {"run": RUN, "phase": "1", "number": 1, "ending": "limited", "resets_at": LATER}),
     ]
     facts = fold(RUN, RunOptions(auto=True), happened(events))
-    assert next_move(facts, NOW) == decide.Wait(
-        WaitReason.LIMIT, "usage limit of the agent in phase 1", LATER
-    )
-    assert next_move(facts, LATER) == decide.Attempt("1", 1, "implement")
+    assert next_move(facts, NOW) == moves.Wait(WaitReason.LIMIT, "usage limit of the agent in phase 1", LATER)
+    assert next_move(facts, LATER) == moves.Attempt("1", 1, "implement")
     hastened = fold(RUN, RunOptions(auto=True), happened([*events, ("run.hastened", {"run": RUN})]))
-    assert next_move(hastened, NOW) == decide.Attempt("1", 1, "implement")
+    assert next_move(hastened, NOW) == moves.Attempt("1", 1, "implement")
 
 
 def test_a_run_that_continues_another_begins_with_what_was_found_there() -> None:
     started = {"run": RUN, "base": "b0", "phases": {"1": []}, "carried": ["1", "c9", ["grep: FAIL, exit 1"]]}
-    facts = fold(RUN, RunOptions(), happened([("run.started", started), *VERIFIED[1:6]]))
+    facts = fold_plan_run(RUN, RunOptions(), happened([("run.started", started), *VERIFIED[1:6]]))
     assert (facts.carried, next_move(facts, NOW)) == (
         "c9",
-        decide.Attempt("1", 1, "implement", ("grep: FAIL, exit 1",)),
+        moves.Attempt("1", 1, "implement", ("grep: FAIL, exit 1",)),
     )
 
 
@@ -111,20 +110,20 @@ def test_phases_that_do_not_go_together_are_not_landed_and_it_says_why() -> None
     lost = ("together.unjudged", {"ending": "crashed", "reason": "boom"})
     limited = ("together.unjudged", {"ending": "limited", "resets_at": LATER})
     why = "the phases pass one by one, and not together"
-    assert then() == decide.ProveTogether()
+    assert then() == moves.ProveTogether()
     assert then(undone) == End("failed", f"{why}: grep a: FAIL, exit 1")
-    assert then(passed) == decide.VerifyTogether()
+    assert then(passed) == moves.VerifyTogether()
     assert then(passed, judged) == End("failed", f"{why}: item 3, x: FAIL, twice")
-    assert then(passed, lost, lost) == decide.VerifyTogether()
+    assert then(passed, lost, lost) == moves.VerifyTogether()
     assert then(passed, lost, lost, lost) == End(
         "failed", "all phases together: the verifier crashed 3 times; last: boom"
     )
-    assert then(passed, limited) == decide.Wait(
+    assert then(passed, limited) == moves.Wait(
         WaitReason.LIMIT, "usage limit of the verifier in all phases together", LATER
     )
-    assert then(passed, ("together.judged", {"outcome": "PASS"})) == decide.Report()
+    assert then(passed, ("together.judged", {"outcome": "PASS"})) == moves.Report()
     # A run of an earlier version that is about to land is not held up.
-    assert then(passed, ("report.written", {"report": "d"})) == decide.Compare("landing")
+    assert then(passed, ("report.written", {"report": "d"})) == moves.Compare("landing")
 
 
 _READY: list[tuple[str, dict[str, Any]]] = [

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asbuilt.events.options import RunOptions
-from asbuilt.lifecycle.plan_run import decide
-from asbuilt.lifecycle.plan_run.decide import current, next_move
-from asbuilt.lifecycle.plan_run.fold import fold
+from asbuilt.lifecycle.kinds import fold, next_move
+from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.status.progress import progress, waits_for
 from tests.lifecycle.plan_run.test_decide import World, options, whole_runs
 from tests.support.happened import happened
@@ -35,7 +34,7 @@ def test_at_every_moment_at_most_one_phase_is_worked_on_and_it_is_the_right_one(
         facts = world.facts()
         told = progress(facts, world.now)
         working = [phase.id for phase in told if phase.state in _WORKING]
-        now = current(facts)
+        now = facts.current
         assert working in ([], [now.id] if now else [])
         assert [phase.id for phase in told] == list(facts.phases)
         for phase in told:
@@ -55,11 +54,11 @@ def test_a_run_waits_for_a_person_exactly_when_its_next_move_does(
         world.events.append(event)
         facts = world.facts()
         move, told = next_move(facts, world.now), waits_for(facts, world.now)
-        asks = isinstance(move, decide.Wait) and move.until is None
+        asks = isinstance(move, moves.Wait) and move.until is None
         assert (told.kind == "person") == asks
-        assert (told.kind == "nobody") == isinstance(move, decide.End)
-        assert (told.kind == "agent") == isinstance(move, decide.Attempt)
-        assert told.until == (move.until if isinstance(move, decide.Wait) else None)
+        assert (told.kind == "nobody") == isinstance(move, moves.End)
+        assert (told.kind == "agent") == isinstance(move, moves.Attempt)
+        assert told.until == (move.until if isinstance(move, moves.Wait) else None)
 
 
 NOTED = ("plan.noted", {"note": "Redis 6 is what we run", "by": "ann"})

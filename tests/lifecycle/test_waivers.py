@@ -5,17 +5,17 @@ from typing import Any
 import pytest
 
 from asbuilt.events.options import RunOptions
-from asbuilt.lifecycle.plan_run import decide
-from asbuilt.lifecycle.plan_run.decide import FIX_LIMIT, next_move
-from asbuilt.lifecycle.plan_run.fold import fold
+from asbuilt.lifecycle.kinds import fold, next_move
+from asbuilt.lifecycle.plan_run.decide import FIX_LIMIT
+from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.moves import until_answered
 from tests.support.happened import happened
 
 RUN, NOW = "r1", "2026-11-15T00:00:00Z"
 FIRST, OTHER = f"waiver/sha256:1/1/{RUN}", f"waiver/sha256:1/3/{RUN}"
-ASK = decide.Ask(FIRST, "waiver", "accept phase 1 without it, and why? item 1, a: FAIL, no", "1")
-ASK_OTHER = decide.Ask(OTHER, "waiver", "accept phase 1 without it, and why? item 3", "1")
-GIVEN_UP = decide.End("failed", "phase 1 is not proven after 2 fixes: item 1, a: FAIL, no")
+ASK = moves.Ask(FIRST, "waiver", "accept phase 1 without it, and why? item 1, a: FAIL, no", "1")
+ASK_OTHER = moves.Ask(OTHER, "waiver", "accept phase 1 without it, and why? item 3", "1")
+GIVEN_UP = moves.End("failed", "phase 1 is not proven after 2 fixes: item 1, a: FAIL, no")
 LAST = FIX_LIMIT + 1
 
 
@@ -24,7 +24,7 @@ def judged(
     auto: bool = False,
     checks: str = "PASS",
     unproven: tuple[int, ...] = (1, 3),
-) -> decide.Move:
+) -> moves.Move:
     """Choose what comes after the last fix was judged, the question asked and answered so."""
     tests: dict[str, Any] = {"source": "notests", "command": None, "found": [], "said": True}
     told: list[tuple[str, dict[str, Any]]] = [
@@ -63,7 +63,7 @@ def test_what_no_fix_has_brought_about_is_put_to_a_person_item_by_item() -> None
     assert judged((FIRST, None)) == ASK_OTHER
     assert judged((FIRST, None), (OTHER, None)) == until_answered(FIRST)
     assert judged((FIRST, "yes"), (OTHER, None)) == until_answered(OTHER)
-    assert judged((FIRST, "yes"), (OTHER, "yes")) == decide.Commit("1", LAST)
+    assert judged((FIRST, "yes"), (OTHER, "yes")) == moves.Commit("1", LAST)
     assert judged((FIRST, None), (OTHER, "no")) == GIVEN_UP
 
 
@@ -74,5 +74,5 @@ def test_unattended_it_is_offered_and_nobody_is_waited_for() -> None:
 
 @pytest.mark.parametrize("auto", [True, False])
 def test_neither_a_red_check_nor_a_void_opinion_can_be_waived(auto: bool) -> None:  # noqa: FBT001
-    assert isinstance(judged(auto=auto, checks="FAIL"), decide.End)
+    assert isinstance(judged(auto=auto, checks="FAIL"), moves.End)
     assert judged(auto=auto, unproven=()) == GIVEN_UP

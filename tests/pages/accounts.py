@@ -9,7 +9,7 @@ from datetime import UTC
 from pathlib import Path
 from typing import Final
 
-from asbuilt.lifecycle.run.facts import Landed, Work
+from asbuilt.lifecycle.delivery.facts import Landed, Work
 from asbuilt.lifecycle.run.money import Spent
 from asbuilt.lifecycle.status.report import Account, AttemptAccount, Decision, Outlined, PhaseAccount
 from asbuilt.lifecycle.status.timeline import Span

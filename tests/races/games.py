@@ -10,9 +10,9 @@ from asbuilt.errors import PlanChanged, StoreFailed
 from asbuilt.events.options import RunOptions
 from asbuilt.flows import requests
 from asbuilt.flows.landing.move import Mover
-from asbuilt.flows.plan_run.segment import end
 from asbuilt.flows.requests import Asker, Declined
 from asbuilt.flows.run.record import Record
+from asbuilt.flows.segment import end
 from asbuilt.git.landing import candidates
 from asbuilt.git.repository import open_repository
 from asbuilt.journal import approvals, drafts, runs

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from asbuilt.flows.engine.dbos import Performs
-    from asbuilt.flows.plan_run.segment import Runs
+    from asbuilt.flows.segment import Runs
     from tests.simulator.ledger import Ledger
     from tests.simulator.stage import Stage
 

@@ -20,6 +20,7 @@ from asbuilt.journal.encoding.codec import entry_of, fields_of
 from asbuilt.journal.events import history
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries.overview import events_of, facts_of
+from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 from asbuilt.lifecycle.run.timers import moment
 from asbuilt.lifecycle.status.standing import fold_plan
 from asbuilt.plan.markdown.source import digest
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from asbuilt.events.event import Entry
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.runs import Run
-    from asbuilt.lifecycle.run.facts import RunFacts
+    from asbuilt.lifecycle.kinds import Facts
     from tests.simulator.durable import Durable
     from tests.simulator.hosts import Hosts
     from tests.simulator.ledger import Ledger
@@ -201,7 +202,7 @@ class Laws:
         if not is_told or said is None or not all(self._is_waived(facts, phase, item) for item in unmet):
             raise Unlawful(f"phase {phase} of {run} has landed and was not proven")
 
-    def _is_waived(self, facts: RunFacts, phase: str, item: int) -> bool:
+    def _is_waived(self, facts: Facts, phase: str, item: int) -> bool:
         """Tell whether a person has accepted an item of a phase's intent as it is."""
         under = f"waiver/{facts.phases[phase].intent}/{item}/"
         answered = approvals.last_answered(self._ledger.look(), LOCAL, REPO, under=under)
@@ -339,7 +340,8 @@ class Laws:
 
     def _is_marked(self, run: Run) -> bool:
         """Tell whether a run has written into the plan what it has landed; one that trouble ended has not."""
-        return facts_of(self._ledger.look(), self._blobs, run).marked
+        facts = facts_of(self._ledger.look(), self._blobs, run)
+        return not isinstance(facts, DeliveryFacts) or facts.marked
 
     def _is_written(self, plan: str, landed: set[str]) -> None:
         done = {

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from unittest.mock import patch
 
 from asbuilt.events.runs import RunParked
+from asbuilt.flows import segment
 from asbuilt.flows.landing import payload, tidy
 from asbuilt.flows.landing.commits import Outcomes
-from asbuilt.flows.plan_run import segment
 from asbuilt.flows.run.marks import marked
 from asbuilt.journal import approvals, claims, runs
 from asbuilt.journal.engine import segments
 from asbuilt.lifecycle.plan_run import decide
+from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.worktime import WorkTime
 
 if TYPE_CHECKING:
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from asbuilt.events.event import Entry
-    from asbuilt.lifecycle.run.facts import AttemptFacts, RunFacts
+    from asbuilt.lifecycle.delivery.facts import DeliveryFacts
+    from asbuilt.lifecycle.run.facts import AttemptFacts
 
 
 def _skip_the_claim_check() -> AbstractContextManager[object]:
@@ -38,7 +40,7 @@ def _mark_before_landing() -> AbstractContextManager[object]:
     """The plan says that it is done, and then it lands."""
     land = Outcomes.land
 
-    def hasty(self: Outcomes, facts: RunFacts) -> None:
+    def hasty(self: Outcomes, facts: DeliveryFacts) -> None:
         done = {work.phase: work.commit for work in facts.pending}
         self._document.splice(lambda data: marked(data, done))
         land(self, facts)
@@ -77,9 +79,9 @@ def _believe_the_agent() -> AbstractContextManager[object]:
 
     really = decide._verify
 
-    def credulous(last: AttemptFacts, what: str, move: decide.Verify | decide.VerifyTogether) -> decide.Move:
-        if isinstance(move, decide.Verify):
-            return decide.Commit(move.phase, move.number)
+    def credulous(last: AttemptFacts, what: str, move: moves.Verify | moves.VerifyTogether) -> moves.Move:
+        if isinstance(move, moves.Verify):
+            return moves.Commit(move.phase, move.number)
         return really(last, what, move)
 
     return patch.object(decide, "_verify", credulous)
@@ -114,7 +116,7 @@ def _change_an_answer() -> AbstractContextManager[object]:
 def _stumble() -> AbstractContextManager[object]:
     """A landing breaks off by an error that is not one of ours."""
 
-    def stumbles(_self: Outcomes, facts: RunFacts) -> None:
+    def stumbles(_self: Outcomes, facts: DeliveryFacts) -> None:
         raise KeyError(facts.pending[0].phase)
 
     return patch.object(Outcomes, "land", stumbles)

@@ -13,9 +13,9 @@ from random import Random
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.flows.engine.lease import Lease
+from asbuilt.flows.kinds import Performer
 from asbuilt.flows.notify.enqueue import Reach
-from asbuilt.flows.plan_run.perform import Performer
-from asbuilt.flows.plan_run.segment import Runs
+from asbuilt.flows.segment import Runs
 from asbuilt.git.commits import Commit
 from asbuilt.journal import runs
 from asbuilt.journal.engine import segments

@@ -13,8 +13,10 @@ from asbuilt.events.event import Failure
 from asbuilt.events.kinds import KINDS
 from asbuilt.events.pulls import PullBlocked
 from asbuilt.journal.queries import overview
+from asbuilt.lifecycle import kinds
+from asbuilt.lifecycle.kinds import fold
 from asbuilt.lifecycle.plan_run import decide
-from asbuilt.lifecycle.plan_run.fold import fold
+from asbuilt.lifecycle.run import moves
 from tests.simulator.authored import FIRST
 from tests.simulator.simulation import simulator
 
@@ -23,7 +25,8 @@ if TYPE_CHECKING:
 
     from asbuilt.events.event import Entry, Event
     from asbuilt.events.options import RunOptions
-    from asbuilt.lifecycle.run.facts import AttemptFacts, PhaseFacts, RunFacts
+    from asbuilt.lifecycle.kinds import Facts
+    from asbuilt.lifecycle.run.facts import AttemptFacts, PhaseFacts
 
 pytestmark = pytest.mark.crash
 SEEDS: Final = range(100)
@@ -88,7 +91,7 @@ def shouted(entry: Entry) -> Entry:
 
 def move_after(run: str, options: RunOptions, entries: Iterable[Entry], now: str) -> dict[str, Any]:
     """Choose the next move, without regard to the case of its sentences."""
-    move = decide.next_move(fold(run, options, entries), now)
+    move = kinds.next_move(fold(run, options, entries), now)
     fields = {name: loud(value) if name in OF_MOVES else value for name, value in asdict(move).items()}
     return {"move": type(move).__name__, **fields}
 
@@ -98,7 +101,7 @@ def compared() -> Iterator[dict[tuple[str, int], bool]]:
     """Tell of each decision of a run, by the events before it, whether capitals would lead to the same."""
     same: dict[tuple[str, int], bool] = {}
 
-    def comparing(run: str, options: RunOptions, entries: Iterable[Entry]) -> RunFacts:
+    def comparing(run: str, options: RunOptions, entries: Iterable[Entry]) -> Facts:
         told = [*entries]
         if told and (run, len(told)) not in same:
             aloud = [shouted(entry) for entry in told]
@@ -133,9 +136,9 @@ def test_a_decision_by_the_first_words_of_a_sentence_is_found() -> None:
     """Planted: checks whose failure begins with certain words are not fixed, the run ends."""
     fix = decide._fix
 
-    def gullible(phase: PhaseFacts, last: AttemptFacts) -> decide.Move:
+    def gullible(phase: PhaseFacts, last: AttemptFacts) -> moves.Move:
         told = any(failure.startswith("check ") for failure in last.failures)
-        return decide.End("failed", "") if told else fix(phase, last)
+        return moves.End("failed", "") if told else fix(phase, last)
 
     with patch.object(decide, "_fix", gullible):
         assert next(differing(SEEDS), None) is not None

@@ -251,6 +251,11 @@ class RunOptions(Struct, frozen=True, kw_only=True):
         return value_or(self.sign, "auto") == "auto"
 
     @property
+    def plans(self) -> bool:
+        """Whether the run writes a plan and no code."""
+        return self.kind in ("author", "task")
+
+    @property
     def requires_ring(self) -> bool:
         """Return whether the run needs a sandbox; runs of older versions do."""
         return value_or(self.ring_required, True)

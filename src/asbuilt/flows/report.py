@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from msgspec import UNSET
@@ -19,6 +20,7 @@ from asbuilt.flows.run.waivers import kept_waived, promises_of
 from asbuilt.git.workspace import snapshots
 from asbuilt.journal.events import whole_history
 from asbuilt.journal.queries.failures import failures_of
+from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 from asbuilt.lifecycle.plan_run.corrections import drifted
 from asbuilt.lifecycle.run.money import total
 from asbuilt.lifecycle.status.report import (
@@ -30,6 +32,9 @@ from asbuilt.lifecycle.status.report import (
     PullAccount,
 )
 from asbuilt.lifecycle.status.timeline import spans_of
+from asbuilt.lifecycle.undo.facts import UndoFacts
+from asbuilt.lifecycle.verification.facts import VerificationFacts
+from asbuilt.pages.telling import Page
 from asbuilt.plan.editing.edit import the_phase
 from asbuilt.plan.reader import read
 from asbuilt.proof.evidence import evidence_from
@@ -45,7 +50,9 @@ if TYPE_CHECKING:
 
     from asbuilt.events.event import Entry, Event
     from asbuilt.flows.run.record import Record
-    from asbuilt.lifecycle.run.facts import AttemptFacts, PhaseFacts, RunFacts
+    from asbuilt.journal.home import Home
+    from asbuilt.lifecycle.run.facts import AttemptFacts, PhaseFacts
+    from asbuilt.lifecycle.run.proving import ProvingFacts
     from asbuilt.plan.model import Plan
     from asbuilt.proof.evidence import Evidence
     from asbuilt.proof.failure import Failure
@@ -60,7 +67,7 @@ _Kind = TypeVar("_Kind", bound="Event")
 class _Gathering:
     """One run's events and blobs, while its account is made of them."""
 
-    def __init__(self, record: Record, facts: RunFacts) -> None:
+    def __init__(self, record: Record, facts: ProvingFacts) -> None:
         self._record = record
         self._facts = facts
         run = record.run
@@ -91,7 +98,8 @@ class _Gathering:
         plan = self.frozen(phase.id)
         frozen = the_phase(plan, phase.id) if plan else None
         attempts = tuple(self._attempt(phase.id, attempt) for attempt in phase.attempts)
-        stands = {one.commit: one.stands for one in self._facts.landed}
+        landed = self._facts.landed if isinstance(self._facts, DeliveryFacts) else ()
+        stands = {one.commit: one.stands for one in landed}
         rechecked = self.told(PhaseRechecked, f"{phase.id}/rechecked")
         return PhaseAccount(
             id=phase.id,
@@ -136,7 +144,9 @@ class _Gathering:
     def whole(self) -> AttemptAccount | None:
         """Tell what was shown of all phases together, where there are several."""
         proven, judged = self.told(TogetherDone, "together"), self.told(TogetherJudged, "together/judged")
-        if len(self._facts.unlanded) + len(self._facts.works) < _SEVERAL or proven is None:
+        facts = self._facts
+        works = (*facts.unlanded, *facts.works) if isinstance(facts, DeliveryFacts) else ()
+        if len(works) < _SEVERAL or proven is None:
             return None
         return AttemptAccount(
             number=0,
@@ -208,13 +218,15 @@ def _decision(asked: ApprovalAsked, answered: ApprovalAnswered | None, entry: En
     return Decision(name, asked.about, asked.question, said, entry.actor, entry.at, note)
 
 
-def account_of(record: Record, facts: RunFacts, folder: Path, now: str) -> Account:
+def account_of(record: Record, facts: ProvingFacts, folder: Path, now: str) -> Account:
     """Gather what a report says of a run; `folder` is where its workspaces are."""
     run, gathering = record.run, _Gathering(record, facts)
     entries = gathering.entries
     pictured = gathering.last(PicturesTaken)
-    order = [work.phase for work in facts.works]
-    begun = (phase.id for phase in facts.phases.values() if phase.begun or phase.id in facts.rechecked)
+    delivery = facts if isinstance(facts, DeliveryFacts) else DeliveryFacts(facts.run)
+    rechecked = facts.rechecked if isinstance(facts, VerificationFacts) else {}
+    order = [work.phase for work in delivery.works]
+    begun = (phase.id for phase in facts.phases.values() if phase.begun or phase.id in rechecked)
     order += [phase for phase in begun if phase not in order]
     plan = next((found for phase in order if (found := gathering.frozen(phase))), None)
     return Account(
@@ -228,9 +240,9 @@ def account_of(record: Record, facts: RunFacts, folder: Path, now: str) -> Accou
         reason=facts.reason,
         at=now,
         phases=tuple(gathering.phase(facts.phases[phase]) for phase in reversed(order)),
-        landed=tuple(facts.landed),
-        pending=facts.pending,
-        undone=facts.undoes if facts.ended == "undone" else (),
+        landed=tuple(delivery.landed),
+        pending=delivery.pending,
+        undone=facts.undoes if isinstance(facts, UndoFacts) and facts.ended == "undone" else (),
         workspaces=tuple(str(path) for path in sorted(folder.iterdir())) if folder.is_dir() else (),
         title=plan.title if plan else "",
         began_at=run.at,
@@ -256,3 +268,10 @@ def account_of(record: Record, facts: RunFacts, folder: Path, now: str) -> Accou
         failed=failures_of(record.blobs, facts.failed) if facts.failed else (),
         next_step=facts.next_step,
     )
+
+
+def report(record: Record, facts: ProvingFacts, home: Home, now: str = "") -> str:
+    """Keep the report of a run as it is now; returns its digest."""
+    run = record.run
+    account = account_of(record, facts, home.workspaces / run.repo / run.run, now)
+    return record.blobs.put(Page(account, UTC).markdown.encode("utf-8", "replace"))

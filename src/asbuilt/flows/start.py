@@ -20,8 +20,7 @@ from asbuilt.git.locks import need_writable
 from asbuilt.git.repository import checkouts_of, conflicts, leftover_stashes, operations, tip
 from asbuilt.journal import approvals, claims, runs
 from asbuilt.journal.queries.overview import events_of, facts_of
-from asbuilt.lifecycle.plan_run.decide import current
-from asbuilt.lifecycle.run.facts import Landed
+from asbuilt.lifecycle.delivery.facts import Landed
 from asbuilt.lifecycle.status.standing import done_now, fold_plan
 from asbuilt.plan.model import Status
 from asbuilt.plan.reader import read
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from asbuilt.events.questions import LastingKey
     from asbuilt.flows.run.record import Record
     from asbuilt.git.repository import Repository
-    from asbuilt.lifecycle.run.facts import Work
+    from asbuilt.lifecycle.delivery.facts import Work
     from asbuilt.lifecycle.status.standing import Standing
 
 
@@ -142,7 +141,7 @@ def _carried(record: Record, repository: Repository, base: str) -> tuple[str, st
     with record.store.read() as session:
         before = runs.find(session, run.org, run.repo, run.options.continues or "")
         facts = None if before is None else facts_of(session, record.blobs, before)
-    phase = None if facts is None else current(facts)
+    phase = None if facts is None else facts.current
     if phase is None or run.options.phase not in (None, phase.id):
         return None
     for attempt in reversed(phase.attempts):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.events.attempts import AttemptBegun
 from asbuilt.events.landings import LandingDone, LandingUndone
-from asbuilt.lifecycle.run.pull_request import REPAIRS
+from asbuilt.lifecycle.pull_request.facts import REPAIRS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -19,14 +19,14 @@ from asbuilt.errors import (
 from asbuilt.events.options import RunOptions
 from asbuilt.events.runs import RunEnded, TroubleMet
 from asbuilt.flows.engine.transient import Said, retry_at, trouble_in
-from asbuilt.flows.plan_run.perform import Performer
-from asbuilt.flows.plan_run.segment import Runs
+from asbuilt.flows.kinds import Performer
+from asbuilt.flows.segment import Runs
 from asbuilt.journal import claims, runs
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.events import history
 from asbuilt.journal.home import open_home
 from asbuilt.journal.ids import LOCAL, Address, new_id
-from asbuilt.lifecycle.plan_run.decide import TROUBLE_LIMIT
+from asbuilt.lifecycle.run.decide import TROUBLE_LIMIT
 from tests.journal.conftest import postgres, store, where
 
 if TYPE_CHECKING:

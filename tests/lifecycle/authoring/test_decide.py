@@ -8,8 +8,7 @@ import pytest
 
 from asbuilt.events.options import RunOptions
 from asbuilt.events.runs import WaitReason
-from asbuilt.lifecycle.plan_run.decide import next_move
-from asbuilt.lifecycle.plan_run.fold import fold
+from asbuilt.lifecycle.kinds import fold, next_move
 from asbuilt.lifecycle.run.moves import (
     Ask,
     Attempt,

@@ -3,9 +3,9 @@ from __future__ import annotations
 from typing import Any
 
 from asbuilt.events.options import RunOptions
-from asbuilt.lifecycle.plan_run import decide
-from asbuilt.lifecycle.plan_run.decide import FIX_LIMIT, next_move
-from asbuilt.lifecycle.plan_run.fold import fold
+from asbuilt.lifecycle.kinds import fold, next_move
+from asbuilt.lifecycle.plan_run.decide import FIX_LIMIT
+from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.moves import until_answered
 from tests.support.happened import happened
 
@@ -14,9 +14,9 @@ WORDS = "the plan says 60, and `wc` gives 93"
 DIFF = f"{WORDS}\n- at most 60\n+ at most 93"
 KEY, OTHER = (f"drift/sha256:1/{item}/93/{RUN}" for item in (2, 3))
 ASK, ASK_OTHER = (
-    decide.Ask(key, "drift", f"correct phase 1 of the plan? {DIFF}", "1") for key in (KEY, OTHER)
+    moves.Ask(key, "drift", f"correct phase 1 of the plan? {DIFF}", "1") for key in (KEY, OTHER)
 )
-FIX = decide.Attempt("1", 2, "fix", ("item 2, a: FAIL, no",))
+FIX = moves.Attempt("1", 2, "fix", ("item 2, a: FAIL, no",))
 LAST = FIX_LIMIT + 1
 
 
@@ -28,7 +28,7 @@ def judged(
     stops: tuple[str, ...] = (),
     attempts: int = 1,
     checks: str = "PASS",
-) -> decide.Move:
+) -> moves.Move:
     """Choose what comes after an attempt whose verdict turns on these numbers."""
     tests: dict[str, Any] = {"source": "notests", "command": None, "found": [], "said": True}
     told: list[tuple[str, dict[str, Any]]] = [
@@ -67,7 +67,7 @@ def judged(
 def test_a_number_that_an_agent_points_at_is_put_to_a_person_at_once() -> None:
     assert judged() == ASK
     assert judged((KEY, None)) == until_answered(KEY)
-    assert judged((KEY, "yes")) == decide.Commit("1", 1)
+    assert judged((KEY, "yes")) == moves.Commit("1", 1)
     assert judged((KEY, "no")) == FIX
 
 
@@ -75,7 +75,7 @@ def test_every_number_needs_its_yes() -> None:
     assert judged((KEY, None), items=(2, 3)) == ASK_OTHER
     assert judged((KEY, "yes"), (OTHER, None), items=(2, 3)) == until_answered(OTHER)
     assert judged((KEY, "yes"), (OTHER, "no"), items=(2, 3)) == FIX
-    assert judged((KEY, "yes"), (OTHER, "yes"), items=(2, 3)) == decide.Commit("1", 1)
+    assert judged((KEY, "yes"), (OTHER, "yes"), items=(2, 3)) == moves.Commit("1", 1)
 
 
 def test_a_number_that_nobody_spoke_of_is_given_back_first() -> None:
@@ -86,19 +86,19 @@ def test_a_number_that_nobody_spoke_of_is_given_back_first() -> None:
 def test_unattended_it_is_mended_or_offered_and_nobody_is_waited_for() -> None:
     assert judged(auto=True) == FIX
     assert judged(auto=True, attempts=LAST) == ASK
-    ends = decide.End("failed", f"phase 1: {WORDS}.", "asbuilt approve, then run it again")
+    ends = moves.End("failed", f"phase 1: {WORDS}.", "asbuilt approve, then run it again")
     assert judged((KEY, None), auto=True, attempts=LAST) == ends
 
 
 def test_a_number_that_is_corrected_again_stops_the_run() -> None:
     way_on = "look at what is measured, and edit the plan by hand"
-    ends = decide.End("failed", f"phase 1: {WORDS}; it was corrected before.", way_on)
+    ends = moves.End("failed", f"phase 1: {WORDS}; it was corrected before.", way_on)
     assert judged(stops=(WORDS,)) == ends
     before = f"drift/sha256:1/2/91/{RUN}"
-    ends = decide.End("failed", f"phase 1: {WORDS}; you have agreed to another number before.", way_on)
+    ends = moves.End("failed", f"phase 1: {WORDS}; you have agreed to another number before.", way_on)
     assert judged((before, "yes")) == ends
     assert judged((before, "no")) == ASK
 
 
 def test_a_red_check_is_mended_whatever_the_numbers_are() -> None:
-    assert judged(checks="FAIL") == decide.Attempt("1", 2, "fix", ())
+    assert judged(checks="FAIL") == moves.Attempt("1", 2, "fix", ())

@@ -11,16 +11,19 @@ from asbuilt.events.phases import PhaseBegun, PhaseProven
 from asbuilt.events.plain import read_options
 from asbuilt.events.runs import WaitReason
 from asbuilt.journal.encoding.codec import fields_of
-from asbuilt.lifecycle.plan_run import decide
-from asbuilt.lifecycle.plan_run.decide import FIX_LIMIT, End, Move, next_move
-from asbuilt.lifecycle.plan_run.fold import fold
+from asbuilt.lifecycle.kinds import fold, next_move
+from asbuilt.lifecycle.plan_run.decide import FIX_LIMIT
+from asbuilt.lifecycle.plan_run.fold import fold_plan_run
+from asbuilt.lifecycle.run import moves
+from asbuilt.lifecycle.run.decide import TROUBLE_LIMIT
+from asbuilt.lifecycle.run.moves import End, Move
 from asbuilt.proof.projects.model import Detected, Given, NoTests, Suite, Unknown
 from asbuilt.proof.projects.resolving import written
 from tests.support.happened import happened
 
 if TYPE_CHECKING:
     from asbuilt.events.event import Entry
-    from asbuilt.lifecycle.run.facts import RunFacts
+    from asbuilt.lifecycle.plan_run.facts import PlanFacts
 
 RUN = "r1"
 NOW = "2026-11-15T02:00:00.000Z"
@@ -44,12 +47,12 @@ class World:
     plan: dict[str, list[str]] = field(default_factory=lambda: DIAMOND)
     events: list[Entry] = field(default_factory=list)
     moves: list[Move] = field(default_factory=list)
-    landings: list[RunFacts] = field(default_factory=list)
+    landings: list[PlanFacts] = field(default_factory=list)
     """What was known at each landing."""
     now: str = NOW
 
-    def facts(self) -> RunFacts:
-        return fold(RUN, read_options(self.options), self.events)
+    def facts(self) -> PlanFacts:
+        return fold_plan_run(RUN, read_options(self.options), self.events)
 
     def live(self) -> End:
         for _ in range(500):
@@ -78,55 +81,55 @@ class World:
 
     def perform(self, move: Move) -> None:
         match move:
-            case decide.Start():
+            case moves.Start():
                 self._say("run.started", base="b0", phases=self.plan, done=[])
-            case decide.ResolveTests():
+            case moves.ResolveTests():
                 source = self._draw("given", "given", "detected", "unknown", "notests")
                 agreed = self._draw("a1", "") or None
                 self._say("tests.resolved", agreed=agreed, **RESOLVED[source])
-            case decide.MakeWorkspace():
+            case moves.MakeWorkspace():
                 self._say("workspace.made")
-            case decide.SetUp():
+            case moves.SetUp():
                 self._say("setup.done", outcome=self._draw("PASS", "PASS", "PASS", "FAIL"))
-            case decide.Baseline():
+            case moves.Baseline():
                 self._say("baseline.done", outcome=self._draw("PASS", "PASS", "NOT_RUN", "INDETERMINATE"))
-            case decide.Begin(phase=phase):
+            case moves.Begin(phase=phase):
                 self._say("phase.begun", phase=phase, intent="sha256:1")
-            case decide.Attempt(phase=phase, number=number, role=role):
+            case moves.Attempt(phase=phase, number=number, role=role):
                 self._say("attempt.begun", phase=phase, number=number, role=role)
                 ending = self._draw("done", "done", "done", "stalled", "crashed", "limited", "abandoned")
                 cause = self._cause(ending)
                 self._say(
                     "attempt.ended", phase=phase, number=number, ending=ending, cause=cause, resets_at=LATER
                 )
-            case decide.Keep(phase=phase, number=number):
+            case moves.Keep(phase=phase, number=number):
                 changed = self._draw("yes", "yes", "yes", "no") == "yes"
                 self._say("tree.kept", phase=phase, number=number, commit="c", tree="t", changed=changed)
-            case decide.Check(phase=phase, number=number):
+            case moves.Check(phase=phase, number=number):
                 self._say(
                     "checks.done", phase=phase, number=number, outcome=self._draw(*OUTCOMES), failures=["x"]
                 )
-            case decide.Verify(phase=phase, number=number):
+            case moves.Verify(phase=phase, number=number):
                 self._verify(phase, number)
-            case decide.Commit(phase=phase):
+            case moves.Commit(phase=phase):
                 self._say("phase.proven", phase=phase, commit=f"c-{phase}")
-            case decide.Compare(point=point):
+            case moves.Compare(point=point):
                 self._compare(point)
-            case decide.Ask(key=key):
+            case moves.Ask(key=key):
                 self._say("approval.asked", key=key, number=1)
-            case decide.Wait(until=until):
+            case moves.Wait(until=until):
                 self._wait(until)
-            case decide.ProveTogether():
+            case moves.ProveTogether():
                 self._say("together.done", outcome=self._draw("PASS", "PASS", "FAIL"))
-            case decide.VerifyTogether():
+            case moves.VerifyTogether():
                 self._verify_together()
-            case decide.Report():
+            case moves.Report():
                 self._say("report.written", report="d")
-            case decide.Land():
+            case moves.Land():
                 self._land()
-            case decide.Mark():
+            case moves.Mark():
                 self._say("plan.marked")
-            case decide.Tidy():
+            case moves.Tidy():
                 self._say("landing.tidied")
             case End():
                 raise AssertionError(move)
@@ -216,7 +219,7 @@ def test_a_run_always_ends_and_proves_before_it_commits(
         assert {then.approvals[f"{key}/{RUN}"] for key in then.sign_offs} <= {"yes"}
         assert not then.hold
     if end.state == "landed":
-        assert (facts.marked, facts.tidied, facts.pending) == (True, True, ())
+        assert (facts.marked, facts.landing.tidied, facts.pending) == (True, True, ())
         assert [one.phase for one in facts.landed] == [work.phase for work in facts.works]
     if end.state == "failed":
         assert end.reason
@@ -251,9 +254,9 @@ def test_without_auto_somebody_is_asked_between_phases_and_nothing_lands(answers
     world = World({"mode": "finish"}, answers)
     world.live()
     begun = [one.event.phase for one in world.events if isinstance(one.event, PhaseBegun)]
-    asked = [move.phase for move in world.moves if isinstance(move, decide.Ask) and "/between/" in move.key]
+    asked = [move.phase for move in world.moves if isinstance(move, moves.Ask) and "/between/" in move.key]
     assert asked[: len(begun) - 1] == begun[1:]
-    assert not any(isinstance(move, decide.Land) for move in world.moves)
+    assert not any(isinstance(move, moves.Land) for move in world.moves)
 
 
 def test_events_of_another_run_change_nothing() -> None:
@@ -280,7 +283,7 @@ def test_a_verifier_that_crashed_is_followed_by_another_and_never_by_a_fix() -> 
     told = [
         next_move(fold(RUN, RunOptions(), happened([*VERIFIED, *[lost] * times])), NOW) for times in range(4)
     ]
-    verify = decide.Verify("1", 1)
+    verify = moves.Verify("1", 1)
     assert told == [
         verify, verify, verify, End("failed", "phase 1: the verifier crashed 3 times; last: boom"),
     ]  # fmt: skip
@@ -292,7 +295,7 @@ def test_an_attempt_that_nobody_waited_for_goes_on_however_often_that_happens() 
         ("attempt.ended", {"run": RUN, "phase": "1", "number": 1, "ending": "abandoned"}),
     ]
     facts = fold(RUN, RunOptions(), happened([*VERIFIED[:6], *once * 9]))
-    assert next_move(facts, NOW) == decide.Attempt("1", 1, "implement")
+    assert next_move(facts, NOW) == moves.Attempt("1", 1, "implement")
 
 
 PROVEN = [
@@ -313,7 +316,7 @@ def test_a_run_that_is_stopped_ends_its_agent_and_keeps_its_files_first() -> Non
     kept = ("tree.kept", {"run": RUN, "phase": "1", "number": 1, "commit": "c", "tree": "t", "changed": True})
     over = End("stopped", "enough")
     assert [after(), after(begun), after(begun, ended), after(begun, ended, kept)] == [
-        over, decide.Attempt("1", 1, "implement"), decide.Keep("1", 1), over,
+        over, moves.Attempt("1", 1, "implement"), moves.Keep("1", 1), over,
     ]  # fmt: skip
 
 
@@ -327,9 +330,9 @@ def test_a_run_that_is_stopped_and_cannot_keep_its_files_tries_again_later_and_n
         facts.stop = "enough"
         return next_move(facts, now)
 
-    keep = decide.Keep("1", 1)
-    wait = decide.Wait(WaitReason.TROUBLE, "trouble: No space left on device", LATER)
-    limit = decide.TROUBLE_LIMIT
+    keep = moves.Keep("1", 1)
+    wait = moves.Wait(WaitReason.TROUBLE, "trouble: No space left on device", LATER)
+    limit = TROUBLE_LIMIT
     over = End("failed", f"kept from going on {limit + 1} times; last: No space left on device")
     assert [after(0, NOW), after(1, NOW), after(1, LATER), after(limit + 1, LATER)] == [
         keep,
@@ -347,11 +350,11 @@ def test_trouble_is_waited_out_and_counted_although_somebody_was_told_of_it() ->
     )
     called = ("attention.called", {"run": RUN, "way": "desktop", "about": "run.parked"})
     told = [met, parked, called]
-    often = decide.TROUBLE_LIMIT + 1
+    often = TROUBLE_LIMIT + 1
     once, given_up = (
         fold(RUN, RunOptions(), happened([*VERIFIED[:6], *told * times])) for times in (1, often)
     )
-    assert next_move(once, NOW) == decide.Wait(WaitReason.TROUBLE, "trouble: No space left on device", LATER)
+    assert next_move(once, NOW) == moves.Wait(WaitReason.TROUBLE, "trouble: No space left on device", LATER)
     over = End("failed", f"kept from going on {often} times; last: No space left on device")
     assert next_move(given_up, LATER) == over
 
@@ -370,14 +373,14 @@ def test_an_attempt_whose_files_are_lost_with_their_worker_is_begun_again_in_ano
         return facts.lane, next_move(facts, NOW)
 
     assert [after(), after(moved), after(moved, lost), after(moved, lost, moved, stop="enough")] == [
-        ("main", decide.Keep("1", 1)),
-        ("main-1", decide.Keep("1", 1)),
-        ("main-1", decide.Attempt("1", 1, "implement")),
+        ("main", moves.Keep("1", 1)),
+        ("main-1", moves.Keep("1", 1)),
+        ("main-1", moves.Attempt("1", 1, "implement")),
         ("main-2", End("stopped", "enough")),
     ]
     # To be taken over is neither trouble nor progress.
     assert (
         after(trouble, moved)[1]
         == after(trouble)[1]
-        == decide.Wait(WaitReason.TROUBLE, "trouble: no disk", LATER)
+        == moves.Wait(WaitReason.TROUBLE, "trouble: no disk", LATER)
     )

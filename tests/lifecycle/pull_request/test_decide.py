@@ -6,8 +6,7 @@ import pytest
 
 from asbuilt.events.plain import read_options
 from asbuilt.events.runs import WaitReason
-from asbuilt.lifecycle.plan_run.decide import next_move
-from asbuilt.lifecycle.plan_run.fold import fold
+from asbuilt.lifecycle.kinds import fold, next_move
 from asbuilt.lifecycle.pull_request.invariants import Left, broken, warnings
 from asbuilt.lifecycle.run.moves import Wait, until_answered
 from tests.support.happened import happened

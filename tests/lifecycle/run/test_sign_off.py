@@ -5,17 +5,16 @@ from typing import Any
 import pytest
 
 from asbuilt.events.plain import read_options
-from asbuilt.lifecycle.plan_run import decide
-from asbuilt.lifecycle.plan_run.decide import next_move
-from asbuilt.lifecycle.plan_run.fold import fold
+from asbuilt.lifecycle.kinds import fold, next_move
+from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.moves import until_answered
 from tests.support.happened import happened
 
 RUN, NOW = "r1", "2026-11-15T00:00:00Z"
 FIRST, OTHER = f"sign-off/sha256:1/a/{RUN}", f"sign-off/sha256:1/b/{RUN}"
-ASK = decide.Ask(FIRST, "sign-off", "sign off a?", "1")
-ASK_OTHER = decide.Ask(OTHER, "sign-off", "sign off b?", "1")
-NO = decide.End(
+ASK = moves.Ask(FIRST, "sign-off", "sign off a?", "1")
+ASK_OTHER = moves.Ask(OTHER, "sign-off", "sign off b?", "1")
+NO = moves.End(
     "stopped",
     "you did not sign off a change of phase 1: nothing was landed, the plan's branch keeps what is proven.",
     "asbuilt land --undo takes it back, then run the phase again",
@@ -27,7 +26,7 @@ def proven(
     kind: str = "land",
     landing: str = "",
     **options: Any,  # noqa: ANN401
-) -> decide.Move:
+) -> moves.Move:
     """Choose what comes when all is proven and two changes want a sign-off, asked and answered so."""
     tests: dict[str, Any] = {"source": "notests", "command": None, "found": [], "said": True}
     told: list[tuple[str, dict[str, Any]]] = [
@@ -60,15 +59,15 @@ def test_every_change_is_asked_about_before_one_is_waited_for_and_auto_answers_n
     assert proven((FIRST, None), **options) == ASK_OTHER
     assert proven((FIRST, None), (OTHER, None), **options) == until_answered(FIRST)
     assert proven((FIRST, "yes"), (OTHER, None), **options) == until_answered(OTHER)
-    assert proven((FIRST, "yes"), (OTHER, "yes"), **options) == decide.Land()
+    assert proven((FIRST, "yes"), (OTHER, "yes"), **options) == moves.Land()
     assert proven((FIRST, None), (OTHER, "no"), **options) == NO
 
 
 def test_a_run_that_holds_says_how_many_and_asks_nobody() -> None:
     reason = "everything is proven; landing was not asked for"
     wanted = "before it lands you have to sign off 2 of its changes"
-    assert proven(kind="run", mode="finish") == decide.End("held", f"{reason}; {wanted}")
+    assert proven(kind="run", mode="finish") == moves.End("held", f"{reason}; {wanted}")
 
 
 def test_a_landing_that_was_begun_is_brought_to_its_end() -> None:
-    assert proven(landing="intended") == decide.Land()
+    assert proven(landing="intended") == moves.Land()

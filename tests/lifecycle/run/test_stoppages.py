@@ -11,8 +11,7 @@ from asbuilt.events.event import Cause
 from asbuilt.events.options import CapChoices, RunOptions
 from asbuilt.events.plain import read_options
 from asbuilt.events.runs import WaitReason
-from asbuilt.lifecycle.plan_run.decide import next_move
-from asbuilt.lifecycle.plan_run.fold import fold
+from asbuilt.lifecycle.kinds import fold, next_move
 from asbuilt.lifecycle.run.causes import course_of, ending_of
 from asbuilt.lifecycle.run.money import Caps, Spent, caps_in, left_s, total, used_in
 from asbuilt.lifecycle.run.moves import Ask, Attempt, End, Keep, Move, Verify, Wait

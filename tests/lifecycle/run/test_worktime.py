@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asbuilt.events.plain import read_options
-from asbuilt.lifecycle.plan_run.decide import next_move
-from asbuilt.lifecycle.plan_run.fold import fold
+from asbuilt.lifecycle.kinds import fold, next_move
 from asbuilt.lifecycle.run.moves import Ask, Attempt
 from asbuilt.lifecycle.run.timers import moment, written
 from asbuilt.lifecycle.run.worktime import WorkTime
@@ -247,5 +246,8 @@ def test_the_time_of_a_conversation_that_authors_a_plan_is_its_own() -> None:
     day.wait(HOUR)
     day.say("attempt.begun", phase="critique-1", number=1, role="critique")
     day.work(HOUR)
-    options = {"kind": "author", "authoring": {"in_conversation": True}}
+    options = {
+        "kind": "author",
+        "authoring": {"mode": "staged", "prompt": "x", "session": {}, "in_conversation": True},
+    }
     assert fold(RUN, read_options(options), day.events).time.worked_s(_at(day.now_s)) == HOUR

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from asbuilt.events.options import RunOptions
-from asbuilt.lifecycle.plan_run.fold import fold
+from asbuilt.lifecycle.kinds import fold
 from asbuilt.lifecycle.run.money import Spent
 from asbuilt.lifecycle.status.progress import PhaseProgress, WaitsFor, progress, waits_for
 from tests.support.happened import happened

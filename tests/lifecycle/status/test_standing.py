@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asbuilt.lifecycle.run.facts import Landed, Work
+from asbuilt.lifecycle.delivery.facts import Landed, Work
 from asbuilt.lifecycle.status.standing import Landing, Standing, done_now, fold_plan
 from tests.support.happened import happened
 

@@ -10,8 +10,7 @@ import pytest
 from asbuilt.errors import GateStopped, NotFound, UsageWrong
 from asbuilt.events.options import TaskOrder
 from asbuilt.events.plain import read_options
-from asbuilt.lifecycle.plan_run.decide import next_move
-from asbuilt.lifecycle.plan_run.fold import fold
+from asbuilt.lifecycle.kinds import fold, next_move
 from asbuilt.lifecycle.run.moves import Attempt, End, Judge, Land, Move, Post, Start, Tidy
 from asbuilt.lifecycle.status.progress import progress
 from asbuilt.lifecycle.tasks.decide import preflight, settled

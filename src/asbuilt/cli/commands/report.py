@@ -23,14 +23,14 @@ from asbuilt.errors import DONE, NotFound
 from asbuilt.flows.report import account_of
 from asbuilt.flows.run.record import Record
 from asbuilt.journal.queries.overview import facts_of
-from asbuilt.lifecycle.run.facts import is_planning
+from asbuilt.lifecycle.run.proving import ProvingFacts
 from asbuilt.lifecycle.status.report import notes, sums
 from asbuilt.pages.telling import Page
 
 if TYPE_CHECKING:
     from asbuilt.cli.shell.reading import Looking
     from asbuilt.journal.runs import Run
-    from asbuilt.lifecycle.run.facts import Landed, RunFacts
+    from asbuilt.lifecycle.delivery.facts import Landed
     from asbuilt.lifecycle.status.report import Account
 
 
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 def command(door: Door, plan: str | None, *, is_opened: bool, folder: str | None, markdown: bool) -> int:
     """Show what a run promised, what asbuilt has proven of it, and what to know before you trust it."""
     looking, run = _found(door, plan)
-    if is_planning(run.options.kind):
+    if run.options.plans:
         slug, is_written = run.options.slug, run.state == "done"
         raise NotFound(
             f"{slug}.{run.number} {'has written' if is_written else 'is to write'} a plan, and no run of it"
@@ -86,10 +86,12 @@ def command(door: Door, plan: str | None, *, is_opened: bool, folder: str | None
     return DONE
 
 
-def _told(looking: Looking, run: Run) -> tuple[RunFacts, Account]:
+def _told(looking: Looking, run: Run) -> tuple[ProvingFacts, Account]:
     record = Record(run=run, store=looking.journal.store, blobs=looking.journal.blobs)
     with looking.journal.store.read() as session:
         now, facts = session.now, facts_of(session, looking.journal.blobs, run)
+    if not isinstance(facts, ProvingFacts):
+        raise TypeError(facts.kind)
     account = account_of(record, facts, looking.journal.home.workspaces / run.repo / run.run, now)
     return facts, account if run.is_over else account._replace(state=run.state)
 
@@ -100,7 +102,7 @@ def _found(door: Door, plan: str | None) -> tuple[Looking, Run]:
         return looking, looking.run(plan)
     _, here = look(door)
     views = views_here(here) if here is not None else []
-    newest = [one.run for one in views if one.run and not is_planning(one.run.run.options.kind)]
+    newest = [one.run for one in views if one.run and not one.run.run.options.plans]
     if here is None or not newest:
         raise NotFound(
             "nothing has been run here",
@@ -110,7 +112,7 @@ def _found(door: Door, plan: str | None) -> tuple[Looking, Run]:
     return here, newest[0].run
 
 
-def _show(door: Door, looking: Looking, run: Run, facts: RunFacts, account: Account) -> None:
+def _show(door: Door, looking: Looking, run: Run, facts: ProvingFacts, account: Account) -> None:
     pen, now = door.screen.out, looking.moment.now
     ended = f" {at(run.ended_at, now)}" if run.ended_at else ""
     where = f" on {account.target}" if run.state == "landed" else ""
@@ -158,7 +160,7 @@ def _named(landed: tuple[Landed, ...]) -> str:
     return f"{'phase' if len(phases) == 1 else 'phases'} {listed(phases)}"
 
 
-def _json(run: Run, facts: RunFacts, account: Account) -> dict[str, Any]:
+def _json(run: Run, facts: ProvingFacts, account: Account) -> dict[str, Any]:
     return {
         "run": account.name,
         "plan": account.plan,

@@ -13,7 +13,6 @@ from asbuilt.cli.shell.reading import Seen
 from asbuilt.cli.ui.clock import ago, at
 from asbuilt.cli.ui.words import counted
 from asbuilt.lifecycle.plan_run.decide import FIX_LIMIT
-from asbuilt.lifecycle.run.facts import is_planning
 from asbuilt.lifecycle.run.money import caps_in
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ def _header(moment: Moment, canvas: Canvas) -> Row:
     age = ago(view.run.at, now)
     parts = [age if canvas.is_narrow else f"since {at(view.run.at, now)}, {age}"]
     if view.phases:
-        word = "done" if is_planning(view.run.options.kind) else "proven"
+        word = "done" if view.run.options.plans else "proven"
         parts.append(f"{proven} of {len(view.phases)} {word}")
     if view.spent.brief:
         cap = caps_in(view.run.options).usd

@@ -12,7 +12,6 @@ from asbuilt.cli.ui.messages import next_command
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import DONE, FAILED, WAITS_FOR_APPROVAL
-from asbuilt.lifecycle.run.facts import is_planning
 from asbuilt.lifecycle.run.money import caps_in
 
 if TYPE_CHECKING:
@@ -83,7 +82,7 @@ def _sentence(view: RunView) -> str:
         case "done":
             return f"{view.name} ended: {why or 'nothing was left to do'}."
         case "stopped":
-            before = "" if is_planning(view.run.options.kind) else f" Proven before: {phases}."
+            before = "" if view.run.options.plans else f" Proven before: {phases}."
             return f"{view.name} was stopped: {why}.{before}"
         case _:
             return f"{view.name} failed: {why}"

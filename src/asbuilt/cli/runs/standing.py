@@ -13,7 +13,6 @@ from asbuilt.cli.ui.screen import WIDTH, printable
 from asbuilt.cli.ui.timetable import sentence
 from asbuilt.cli.ui.words import counted
 from asbuilt.lifecycle.plan_run.decide import FIX_LIMIT
-from asbuilt.lifecycle.run.facts import is_planning
 from asbuilt.lifecycle.status.progress import DONE, IN_WORK
 from asbuilt.proof.numbers.margins import structural
 
@@ -111,7 +110,7 @@ def show_plan(door: Door, view: PlanView, told: Waiting, now: datetime) -> None:
     state = view.run.run.state if view.run else "not run"
     headline(door, view.slug, f"{state}{_far(view)}")
     wide = max((width(printable(phase.id)) for phase in view.phases), default=0)
-    authors = view.run is not None and is_planning(view.run.run.options.kind)
+    authors = view.run is not None and view.run.run.options.plans
     for phase in view.phases:
         is_accepted = authors and phase.state == "done"
         _show_phase(screen, phase, now, max(3, wide), is_accepted=is_accepted)

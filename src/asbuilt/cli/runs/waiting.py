@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from asbuilt.cli.ui import timetable
 from asbuilt.cli.ui.clock import ago, at, lasting, parsed, stamp, until
-from asbuilt.lifecycle.authoring.decide import role_of
+from asbuilt.lifecycle.authoring.facts import role_of
 from asbuilt.lifecycle.plan_run.decide import REPEAT_LIMIT
-from asbuilt.lifecycle.run.facts import is_planning
 from asbuilt.lifecycle.run.team import agent_of
 from asbuilt.lifecycle.status.health import OVERALL_S, STALL_S
 
@@ -211,7 +210,7 @@ def _paused(run: RunView, seen: Seen) -> Waiting:
 
 def _agent(run: RunView, seen: Seen) -> Waiting:
     waits, now = run.waits_for, seen.now
-    is_planned = is_planning(run.run.options.kind)
+    is_planned = run.run.options.plans
     role = "verify" if waits.kind == "verifier" else "fix" if _is_fixed(run) else "implement"
     role = role_of(waits.phase or "") if is_planned else role
     agent = agent_of(run.run.options, role) or "the agent"

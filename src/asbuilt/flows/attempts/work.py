@@ -25,8 +25,8 @@ from asbuilt.flows.verification.judge import Exhibits
 from asbuilt.flows.verification.subject import all_exhibits, all_matter, phase_matter, repair_matter
 from asbuilt.git.workspace.workspaces import written_in
 from asbuilt.journal import runs
+from asbuilt.lifecycle.pull_request.facts import REPAIRS
 from asbuilt.lifecycle.run.facts import GOES_ON, WHOLE
-from asbuilt.lifecycle.run.pull_request import REPAIRS
 from asbuilt.lifecycle.run.team import agent_of
 from asbuilt.ports import Result
 from asbuilt.proof.change.infrastructure import is_cache
@@ -43,7 +43,9 @@ if TYPE_CHECKING:
     from asbuilt.flows.run.record import Record
     from asbuilt.flows.verification.subject import Matter
     from asbuilt.git.repository import Repository
-    from asbuilt.lifecycle.plan_run import decide
+    from asbuilt.lifecycle.delivery.facts import DeliveryFacts
+    from asbuilt.lifecycle.plan_run.facts import PlanFacts
+    from asbuilt.lifecycle.run import moves
     from asbuilt.lifecycle.run.facts import AttemptFacts, RunFacts
     from asbuilt.ports import Attempts, Brief, Role, Workspace
     from asbuilt.proof.numbers.drift import Weighed
@@ -92,8 +94,8 @@ class Working:
         self,
         record: Record,
         workspace: Workspace,
-        facts: RunFacts,
-        move: decide.Attempt,
+        facts: DeliveryFacts,
+        move: moves.Attempt,
         around: Surroundings | None = None,
     ) -> None:
         """Let an agent work, or go on waiting for one that does; what is `around` is compared afterwards."""
@@ -129,9 +131,7 @@ class Working:
         drift = record.blobs.put(json.dumps(ended.drift).encode()) if ended.drift else None
         record.say(evolve(event, drift=drift, outside=outside), f"{key}/ended/{start}")
 
-    def converse(
-        self, record: Record, facts: RunFacts, move: decide.Attempt, briefs: Sequence[Brief]
-    ) -> None:
+    def converse(self, record: Record, facts: RunFacts, move: moves.Attempt, briefs: Sequence[Brief]) -> None:
         """Let agents do a stage of authoring side by side, or go on waiting for them; keep their outputs."""
         known, start = _known(facts, move)
         key = f"{move.phase}/{move.number}"
@@ -175,8 +175,8 @@ class Working:
         record: Record,
         repository: Repository,
         workspace: Workspace,
-        facts: RunFacts,
-        move: decide.Verify,
+        facts: PlanFacts,
+        move: moves.Verify,
     ) -> None:
         """Let a second agent judge the kept tree in a workspace of its own that it cannot change."""
         phase, number = facts.phases[move.phase], move.number
@@ -201,7 +201,7 @@ class Working:
         record.say(verdict_given(phase.id, number, told), f"{phase.id}/{number}/verdict")
 
     def verify_together(
-        self, record: Record, repository: Repository, workspace: Workspace, facts: RunFacts
+        self, record: Record, repository: Repository, workspace: Workspace, facts: PlanFacts
     ) -> None:
         """Let another agent judge all that waits to be landed, as one change."""
         whole, name = facts.whole, f"1v{_again(facts.whole)}"
@@ -321,7 +321,7 @@ def _is_stopped(record: Record) -> bool:
     return now is not None and now.stop is not None
 
 
-def _known(facts: RunFacts, move: decide.Attempt) -> tuple[AttemptFacts | None, int]:
+def _known(facts: RunFacts, move: moves.Attempt) -> tuple[AttemptFacts | None, int]:
     """Find what is known of an attempt, and which start of it this is."""
     known = next((one for one in facts.part(move.phase).attempts if one.number == move.number), None)
     return known, 1 if known is None else known.starts + (known.ending in GOES_ON)

@@ -17,6 +17,7 @@ from asbuilt.journal import drafts, runs
 from asbuilt.journal.events import append
 from asbuilt.journal.queries.overview import facts_of
 from asbuilt.lifecycle.approval import ANSWERS, File, Rewrite, next_step
+from asbuilt.lifecycle.authoring.facts import AuthoringFacts
 from asbuilt.lifecycle.authoring.stages import Stage
 from asbuilt.plan.reader import read
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from asbuilt.flows.run.record import Record
     from asbuilt.journal.database.store import Session
     from asbuilt.journal.runs import Run
-    from asbuilt.lifecycle.run.facts import DraftFacts, Handed, RunFacts
+    from asbuilt.lifecycle.authoring.facts import DraftFacts, Handed
 
 
 def take_over(session: Session, record: Record) -> None:
@@ -52,16 +53,18 @@ def take_over(session: Session, record: Record) -> None:
     _take_stages(session, record, stages[at:])
 
 
-def _before(session: Session, record: Record, run: Run) -> RunFacts | None:
+def _before(session: Session, record: Record, run: Run) -> AuthoringFacts | None:
     """Find what is known of the authoring that a run continues; one that never began has nothing of it."""
     before = runs.find(session, run.org, run.repo, run.options.continues or "")
-    if before is None or before.options.kind != "author":
+    if before is None:
         return None
     facts = facts_of(session, record.blobs, before)
+    if not isinstance(facts, AuthoringFacts):
+        return None
     return facts if facts.started else _before(session, record, before)
 
 
-def _take_questions(session: Session, record: Record, facts: RunFacts, number: int) -> None:
+def _take_questions(session: Session, record: Record, facts: AuthoringFacts, number: int) -> None:
     """Take over what was asked together; what nobody has answered is this authoring's to ask."""
     run, draft = record.run, facts.draft
     asks, answers = [], []

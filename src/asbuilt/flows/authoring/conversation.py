@@ -20,6 +20,7 @@ from asbuilt.journal import runs
 from asbuilt.journal.events import hold
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.queries.overview import facts_of
+from asbuilt.lifecycle.authoring.facts import AuthoringFacts
 from asbuilt.lifecycle.authoring.stage_machine import progress
 from asbuilt.lifecycle.authoring.turns import Yours
 from asbuilt.lifecycle.status.conversation import turn_of
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Session, Store
     from asbuilt.lifecycle.authoring.turns import Turn
-    from asbuilt.lifecycle.run.facts import RunFacts
 
 AGENT: Final = "claude"
 """Only Claude Code has hooks by which a conversation can be held to its stages."""
@@ -130,11 +130,14 @@ class Conversing:
             hold(session, run.address)
             runs.wake(session, run.org, run.repo, run.run)
 
-    def _facts(self, session: Session) -> RunFacts:
+    def _facts(self, session: Session) -> AuthoringFacts:
         run = self._record.run
         found = runs.find(session, run.org, run.repo, run.run) or run
-        return facts_of(session, self._record.blobs, found)
+        facts = facts_of(session, self._record.blobs, found)
+        if not isinstance(facts, AuthoringFacts):
+            raise TypeError(facts.kind)
+        return facts
 
-    def _staging(self, facts: RunFacts) -> Staging:
+    def _staging(self, facts: AuthoringFacts) -> Staging:
         listed = entries(self._repository.git, facts.base or "")
         return Staging(self._record, facts, frozenset(name.decode("utf-8", "replace") for name in listed))

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from asbuilt.flows.run.record import Record
     from asbuilt.git.repository import Repository
     from asbuilt.journal.home import Home
-    from asbuilt.lifecycle.run.facts import RunFacts
+    from asbuilt.lifecycle.authoring.facts import AuthoringFacts
     from asbuilt.plan.model import Plan
     from asbuilt.ports import Processes, Role, Workspace
     from asbuilt.proof.trying import Tried
@@ -73,7 +73,7 @@ class Authoring:
         self._processes = processes
 
     def perform(
-        self, record: Record, repository: Repository, facts: RunFacts, move: moves.Move, *, ring: str
+        self, record: Record, repository: Repository, facts: AuthoringFacts, move: moves.Move, *, ring: str
     ) -> None:
         """Perform one move of an authoring."""
         match move:
@@ -113,7 +113,7 @@ class Authoring:
             take_over(session, record)
 
     def _tried(
-        self, record: Record, repository: Repository, facts: RunFacts, plan: Plan
+        self, record: Record, repository: Repository, facts: AuthoringFacts, plan: Plan
     ) -> list[Tried] | None:
         """Try the checks of a draft on the base; where no ring holds them, nobody has."""
         level = self._processes.level
@@ -131,7 +131,7 @@ class Authoring:
         trying = Trying(repository, rigs, tree_of(repository, facts.base or ""), level)
         return trying.tried(plan, setup=value_or(run.options.setup, None))
 
-    def _file(self, record: Record, repository: Repository, facts: RunFacts) -> None:
+    def _file(self, record: Record, repository: Repository, facts: AuthoringFacts) -> None:
         step = next_step(facts.draft.texts)
         if not isinstance(step, approval.File):
             raise TypeError(f"{record.run.run} has nothing to file: {type(step).__name__}")
@@ -141,16 +141,18 @@ class Authoring:
             workspaces.remove(repository, self._workspace(record, repository, facts))
         file_approved(record, step.approved)
 
-    def _staging(self, record: Record, repository: Repository, facts: RunFacts) -> Staging:
+    def _staging(self, record: Record, repository: Repository, facts: AuthoringFacts) -> Staging:
         listed = entries(repository.git, facts.base or "")
         return Staging(record, facts, frozenset(name.decode("utf-8", "replace") for name in listed))
 
-    def _workspace(self, record: Record, repository: Repository, facts: RunFacts) -> Workspace:
+    def _workspace(self, record: Record, repository: Repository, facts: AuthoringFacts) -> Workspace:
         run = record.run
         root = self._home.workspaces / run.repo
         return workspaces.make(repository, root, run.run, _LANE, facts.base or "")
 
-    def _attempt(self, record: Record, repository: Repository, facts: RunFacts, move: moves.Attempt) -> None:
+    def _attempt(
+        self, record: Record, repository: Repository, facts: AuthoringFacts, move: moves.Attempt
+    ) -> None:
         """Let an agent do the stage that is due, or several at once where that was chosen."""
         staging = self._staging(record, repository, facts)
         workspace = self._workspace(record, repository, facts)

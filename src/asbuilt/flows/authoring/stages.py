@@ -19,7 +19,7 @@ from asbuilt.journal import drafts, memory
 from asbuilt.journal.events import shortened
 from asbuilt.lifecycle.approval import AGENT
 from asbuilt.lifecycle.authoring import stage_machine
-from asbuilt.lifecycle.authoring.decide import role_of
+from asbuilt.lifecycle.authoring.facts import role_of
 from asbuilt.lifecycle.authoring.fold import name_of, names_of
 from asbuilt.lifecycle.authoring.modes import MODES
 from asbuilt.lifecycle.authoring.prompts import told
@@ -45,9 +45,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from asbuilt.flows.run.record import Record
+    from asbuilt.lifecycle.authoring.facts import AuthoringFacts
     from asbuilt.lifecycle.authoring.modes import Mode
     from asbuilt.lifecycle.critique.convergence import Round
-    from asbuilt.lifecycle.run.facts import RunFacts
     from asbuilt.plan.model import Plan
     from asbuilt.proof.trying import Tried
 
@@ -58,7 +58,7 @@ _TOO_LONG = (Rule.LONG_PLAN, Severity.ERROR)
 class Staging:
     """What an authoring has come to."""
 
-    def __init__(self, record: Record, facts: RunFacts, files: Collection[str]) -> None:
+    def __init__(self, record: Record, facts: AuthoringFacts, files: Collection[str]) -> None:
         """Take what is known of it, and the files that its agents see."""
         self._record = record
         self._facts = facts

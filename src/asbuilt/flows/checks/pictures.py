@@ -12,7 +12,7 @@ from asbuilt.errors import NotFound, StoreFailed
 from asbuilt.events.phases import PicturesTaken
 from asbuilt.events.questions import SignOffKey
 from asbuilt.flows.checks.prove import tree_of
-from asbuilt.lifecycle.run.facts import SignOff
+from asbuilt.lifecycle.delivery.facts import SignOff
 from asbuilt.proof.evidence import judge_check
 from asbuilt.proof.pictures import Picture, media_of, sorted_out
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from asbuilt.flows.run.record import Record
     from asbuilt.git.repository import Repository
     from asbuilt.journal.blobs import Blobs
-    from asbuilt.lifecycle.run.facts import RunFacts, Work
+    from asbuilt.lifecycle.delivery.facts import DeliveryFacts, Work
 
 _LEFT: Final = 5
 
@@ -43,7 +43,7 @@ def seen_by_people(
     return seen
 
 
-def take_pictures(record: Record, repository: Repository, rigs: Rigs, facts: RunFacts) -> None:
+def take_pictures(record: Record, repository: Repository, rigs: Rigs, facts: DeliveryFacts) -> None:
     """Draw what people see where the run stands, once for each tree; what came of it is told either way."""
     command, tree = record.run.options.pictures, tree_of(repository, facts.base_now)
     if not command or record.has(f"pictures/{tree}"):

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.events.phases import BaselineDone, SetupDone
 from asbuilt.flows.checks.project import given_suites, project_of, setup_on
 from asbuilt.journal import approvals
+from asbuilt.lifecycle.landing.facts import LandingFacts
+from asbuilt.lifecycle.undo.facts import UndoFacts
+from asbuilt.lifecycle.verification.facts import VerificationFacts
 from asbuilt.proof.projects.resolving import proposal, resolve, written
 
 if TYPE_CHECKING:
@@ -18,7 +21,7 @@ if TYPE_CHECKING:
     from asbuilt.flows.checks.prove import Proving
     from asbuilt.flows.run.record import Record
     from asbuilt.git.repository import Repository
-    from asbuilt.lifecycle.run.facts import RunFacts
+    from asbuilt.lifecycle.run.proving import ProvingFacts
     from asbuilt.proof.counts import Counts
     from asbuilt.proof.evidence import Evidence
 
@@ -59,19 +62,19 @@ def set_up(record: Record, repository: Repository, proving: Proving, tree: str) 
     )
 
 
-def run_baseline(record: Record, proving: Proving, facts: RunFacts) -> None:
+def run_baseline(record: Record, proving: Proving, facts: ProvingFacts) -> None:
     """Run the tests on the base; a landing or an undo is judged by the base on which the work was proven."""
     suites = record.suites()
     if not suites:
         why = "skipping test gate: there are no tests; when the plan adds some, set checks.tests"
         record.prepare(BaselineDone(outcome="PASS", why=why), "baseline")
         return
-    if facts.kind == "verify":
+    if isinstance(facts, VerificationFacts):
         # What is verified is the base itself: no failure there is an old one.
         record.prepare(BaselineDone(outcome="PASS", why="every failure counts"), "baseline")
         return
-    if facts.kind != "run":
-        proven_by = facts.unlanded[-1].run if facts.kind == "land" else facts.of
+    if isinstance(facts, LandingFacts | UndoFacts):
+        proven_by = facts.of if isinstance(facts, UndoFacts) else facts.unlanded[-1].run
         known = record.prepared(BaselineDone, "baseline", run=proven_by)
         told = BaselineDone(
             outcome="FAIL" if known.failed else "PASS",

@@ -21,6 +21,7 @@ from asbuilt.flows.run.waivers import keep_waived, waived_in, waived_items
 from asbuilt.git import commits, locks
 from asbuilt.git.repository import tip
 from asbuilt.git.workspace import snapshots, workspaces
+from asbuilt.lifecycle.undo.facts import UndoFacts
 from asbuilt.ports import Kept
 from asbuilt.proof.gaps import gaps_in
 from asbuilt.proof.remarks import for_a_person
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
     from asbuilt.flows.landing.move import Load
     from asbuilt.flows.run.record import Record
     from asbuilt.git.repository import Repository
-    from asbuilt.lifecycle.run.facts import AttemptFacts, PhaseFacts, RunFacts
+    from asbuilt.lifecycle.delivery.facts import DeliveryFacts
+    from asbuilt.lifecycle.run.facts import AttemptFacts, PhaseFacts
     from asbuilt.ports import Workspace
 
 UNDONE: Final = "refs/asbuilt/undone/"
@@ -50,7 +52,7 @@ class Outcomes:
         self._room = room
         self._document = Document(record, repository)
 
-    def commit(self, facts: RunFacts, workspace: Workspace, phase_id: str, number: int) -> None:
+    def commit(self, facts: DeliveryFacts, workspace: Workspace, phase_id: str, number: int) -> None:
         """Make the outcome commit and advance the plan's branch; the workspace goes on from there."""
         attempt = attempt_of(facts.phases[phase_id], number)
         frozen, _ = self._record.frozen(phase_id)
@@ -84,9 +86,9 @@ class Outcomes:
         )
         self._record.say(proven, f"{phase_id}/proven")
 
-    def go_on(self, facts: RunFacts, workspace: Workspace) -> None:
+    def go_on(self, facts: DeliveryFacts, workspace: Workspace) -> None:
         """Put the workspace where the next phase builds: after a direct landing, the target's new tip."""
-        if facts.way != "direct" or facts.tip is None or is_ahead(workspace, facts):
+        if facts.way != "direct" or facts.landing.tip is None or is_ahead(workspace, facts):
             return
         if facts.works:
             phase = facts.phases[facts.works[-1].phase]
@@ -96,10 +98,11 @@ class Outcomes:
             kept = Kept(commit=base, tree=tree_of(self._repository, base), ref=ref, ignored=())
         workspaces.reset_to(self._repository, workspace, facts.base_now, kept=kept)
 
-    def land(self, facts: RunFacts) -> None:
+    def land(self, facts: DeliveryFacts) -> None:
         """Move what is proven to the target branch, with the plan's marks where they can be committed."""
-        kind = Reverts if facts.kind == "undo" else Picks
-        load: Load = kind(self._record, self._repository, self._proving, self._document, facts)
+        outside = (self._record, self._repository, self._proving, self._document)
+        is_undo = isinstance(facts, UndoFacts)
+        load: Load = Reverts(*outside, facts) if isinstance(facts, UndoFacts) else Picks(*outside, facts)
         options = self._run.options
         mover = Mover(
             self._repository,
@@ -107,19 +110,19 @@ class Outcomes:
             branch=options.branch,
             room=self._room,
             record=self._record,
-            reverts=facts.kind == "undo",
+            reverts=is_undo,
         )
         mover.land(
             load,
-            cut_off=facts.intent if facts.landing == "intended" else None,
+            cut_off=facts.landing.intent if facts.is_landing else None,
             sign=options.signs_if_configured and commits.signs(self._repository),
-            again=f"asbuilt land {options.slug}" + (" --undo" if facts.kind == "undo" else ""),
+            again=f"asbuilt land {options.slug}" + (" --undo" if is_undo else ""),
         )
 
-    def mark(self, facts: RunFacts) -> None:
+    def mark(self, facts: DeliveryFacts) -> None:
         """Write what has landed into a plan whose marks were not committed, and say what that makes it."""
         self._record.hold()
-        if facts.kind == "undo":
+        if isinstance(facts, UndoFacts):
             self._undo(facts)
         else:
             landed = {one.phase: one.stands for one in facts.landed}
@@ -133,9 +136,9 @@ class Outcomes:
                 )
             if completed is not None:
                 self._record.say(PlanCompleted(gaps=tuple(self._gaps(facts))), "completed")
-        self._record.say(PlanMarked(), f"marked/{(facts.tip or '')[:12]}")
+        self._record.say(PlanMarked(), f"marked/{(facts.landing.tip or '')[:12]}")
 
-    def _undo(self, facts: RunFacts) -> None:
+    def _undo(self, facts: UndoFacts) -> None:
         if not facts.marks_landed:
             self._document.splice(lambda data: reopened(data, reopens(facts)))
         if facts.drops:
@@ -144,7 +147,7 @@ class Outcomes:
         details = self._record.blobs.put(json.dumps({"commits": gone}).encode())
         self._record.say(LandingUndone(of=facts.of, details=details), "undone")
 
-    def _drop(self, facts: RunFacts) -> None:
+    def _drop(self, facts: UndoFacts) -> None:
         """Take proven work off the plan's branch; it is kept under a ref of ours first."""
         branch = f"refs/heads/{branch_of(self._record)}"
         last = facts.drops[-1].commit
@@ -159,7 +162,7 @@ class Outcomes:
         else:
             locks.drop_ref(self._repository, branch, old=last)
 
-    def _gaps(self, facts: RunFacts) -> list[str]:
+    def _gaps(self, facts: DeliveryFacts) -> list[str]:
         """Name the phrases by which a phase of this run may have been called done without being it."""
         told: list[str] = []
         for work in (*facts.unlanded, *facts.works):
@@ -180,7 +183,7 @@ def branch_of(record: Record) -> str:
     return f"cp-{record.run.options.slug}"
 
 
-def is_ahead(workspace: Workspace, facts: RunFacts) -> bool:
+def is_ahead(workspace: Workspace, facts: DeliveryFacts) -> bool:
     """Tell whether an attempt that the journal does not know has files in the workspace.
 
     So it is after the journal was restored from a copy. What is known already needs nothing of the workspace.
@@ -194,7 +197,7 @@ def is_ahead(workspace: Workspace, facts: RunFacts) -> bool:
     return lent is not None and lent not in known
 
 
-def take(record: Record, workspace: Workspace, facts: RunFacts, attempt: str) -> None:
+def take(record: Record, workspace: Workspace, facts: DeliveryFacts, attempt: str) -> None:
     """Let an attempt have the workspace, before its agent is there."""
     lent = workspaces.lent_to(workspace)
     if lent != attempt and is_ahead(workspace, facts):

@@ -14,17 +14,19 @@ from asbuilt.flows.checks.pictures import seen_by_people
 from asbuilt.flows.landing.sign_off import sign_offs, unsigned
 from asbuilt.flows.run.record import say
 from asbuilt.journal import approvals
-from asbuilt.lifecycle.run.facts import Difference
+from asbuilt.lifecycle.delivery.facts import Difference
 from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
     from asbuilt.flows.run.plan_file import Document
     from asbuilt.flows.run.record import Record
     from asbuilt.git.repository import Repository
-    from asbuilt.lifecycle.run.facts import RunFacts
+    from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 
 
-def compare(record: Record, repository: Repository, document: Document, facts: RunFacts, point: str) -> None:
+def compare(
+    record: Record, repository: Repository, document: Document, facts: DeliveryFacts, point: str
+) -> None:
     """Write down which phases that wait to land the plan has changed since, and what wants a sign-off."""
     run, wanted = record.run, _intents(document)
     frozen = {

@@ -17,6 +17,7 @@ from asbuilt.flows.run.numbers import corrected_in
 from asbuilt.flows.run.waivers import waived_in
 from asbuilt.git import commits
 from asbuilt.git.landing import candidates
+from asbuilt.lifecycle.plan_run.facts import PlanFacts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from asbuilt.flows.run.plan_file import Document
     from asbuilt.flows.run.record import Record
     from asbuilt.git.repository import Repository
-    from asbuilt.lifecycle.run.facts import RunFacts, Work
+    from asbuilt.lifecycle.delivery.facts import DeliveryFacts, Work
+    from asbuilt.lifecycle.undo.facts import UndoFacts
 
 _NAMED: Final = 5
 
@@ -38,7 +40,7 @@ class Picks:
     repository: Repository
     proving: Proving
     document: Document
-    facts: RunFacts
+    facts: DeliveryFacts
 
     def build(self, onto: str, *, sign: bool) -> candidates.Candidate | Refusal:
         """Pick what is proven onto a tip."""
@@ -119,7 +121,9 @@ class Picks:
     def _is_proven(self, tree: str) -> bool:
         """Tell whether this run has proven that very tree: as a whole, or as the phase just done."""
         facts = self.facts
-        if facts.kind != "run" or not (facts.together == "PASS" or (facts.way == "direct" and facts.works)):
+        if not isinstance(facts, PlanFacts) or not (
+            facts.together == "PASS" or (facts.way == "direct" and facts.works)
+        ):
             return False
         last = facts.works[-1].commit if facts.works else facts.base or ""
         return tree == tree_of(self.repository, last)
@@ -161,7 +165,7 @@ class Reverts:
     repository: Repository
     proving: Proving
     document: Document
-    facts: RunFacts
+    facts: UndoFacts
 
     def build(self, onto: str, *, sign: bool) -> candidates.Candidate | Refusal:
         """Revert what the target still has."""
@@ -214,12 +218,12 @@ class Reverts:
         return self.record.blobs.put(json.dumps(told).encode())
 
 
-def reopens(facts: RunFacts) -> list[str]:
+def reopens(facts: UndoFacts) -> list[str]:
     """List the phases that an undo opens again."""
     return list(dict.fromkeys(one.phase for one in facts.undoes))
 
 
-def completion(record: Record, facts: RunFacts) -> datetime | None:
+def completion(record: Record, facts: DeliveryFacts) -> datetime | None:
     """Tell when a plan became complete, if what lands now is all that was missing."""
     if not facts.phases or not facts.done >= facts.phases.keys():
         return None

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
     from asbuilt.flows.run.record import Record
     from asbuilt.git.repository import Repository
-    from asbuilt.lifecycle.run.facts import RunFacts
+    from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 
 _TOLD: Final = 5
 _WHY: Final = 160
 
 
-def tidy(record: Record, repository: Repository, facts: RunFacts, root: Path) -> None:
+def tidy(record: Record, repository: Repository, facts: DeliveryFacts, root: Path) -> None:
     """Remove workspaces, the plan's branch and the candidate, each only if nothing is lost with it."""
     landed = {record.run.run, *_over(record, {one.run for one in facts.landed})}
     kept: list[str] = []
@@ -53,7 +53,7 @@ def _over(record: Record, names: set[str]) -> set[str]:
     return {run.run for run in known if run is not None and run.is_over}
 
 
-def _drop_branch(record: Record, repository: Repository, facts: RunFacts) -> str:
+def _drop_branch(record: Record, repository: Repository, facts: DeliveryFacts) -> str:
     """Remove the plan's branch if all that is on it has landed; returns what became of it."""
     ref = f"refs/heads/{branch_of(record)}"
     at = tip(repository, ref)

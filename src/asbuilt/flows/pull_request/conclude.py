@@ -15,6 +15,7 @@ from asbuilt.git import commits, locks
 from asbuilt.git.refs import listed
 from asbuilt.git.repository import tip
 from asbuilt.git.workspace import workspaces
+from asbuilt.lifecycle.landing.facts import LandingFacts
 from asbuilt.lifecycle.pull_request.invariants import Left, broken, warnings
 from asbuilt.plan.model import Status
 from asbuilt.plan.reader import read
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from asbuilt.flows.pull_request.land import Known
     from asbuilt.flows.run.record import Record
     from asbuilt.git.repository import Repository
-    from asbuilt.lifecycle.run.facts import RunFacts
+    from asbuilt.lifecycle.delivery.facts import DeliveryFacts
     from asbuilt.ports import Forge
 
 _HELD: Final = 8
@@ -47,7 +48,7 @@ def drop_pushed(record: Record, repository: Repository, forge: Forge, known: Kno
 
 
 def check_invariants(
-    record: Record, repository: Repository, forge: Forge, facts: RunFacts, root: Path
+    record: Record, repository: Repository, forge: Forge, facts: DeliveryFacts, root: Path
 ) -> None:
     """Look at all that a landing has to leave in order, and write down what is not."""
     left = _left(record, repository, forge, facts, root)
@@ -62,7 +63,7 @@ def check_invariants(
     )
 
 
-def _left(record: Record, repository: Repository, forge: Forge, facts: RunFacts, root: Path) -> Left:
+def _left(record: Record, repository: Repository, forge: Forge, facts: DeliveryFacts, root: Path) -> Left:
     ours = {record.run.run, *(one.run for one in facts.landed)}
     spaces = [one for one in workspaces.leftovers(repository, root) if one.run in ours]
     branch, pushed, target = branch_of(record), pull_branch(record), record.run.options.branch
@@ -73,7 +74,7 @@ def _left(record: Record, repository: Repository, forge: Forge, facts: RunFacts,
         registered=tuple(f"{one.run}/{one.lane}" for one in spaces),
         branch=branch if tip(repository, f"refs/heads/{branch}") else None,
         pushed=pushed if forge.tip(pushed) else None,
-        has_report=facts.reported or facts.kind == "land",
+        has_report=facts.reported or isinstance(facts, LandingFacts),
         under_way=_under_way(record, repository, there),
         state="merged" if pull is None else pull.state,
         is_reconcilable=None in (here, there) or commits.contains(repository, there or "", here or ""),

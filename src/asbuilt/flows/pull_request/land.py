@@ -50,8 +50,8 @@ if TYPE_CHECKING:
     from asbuilt.flows.run.record import Record
     from asbuilt.git.repository import Repository
     from asbuilt.journal.queries.overview import Told
+    from asbuilt.lifecycle.delivery.facts import DeliveryFacts
     from asbuilt.lifecycle.pull_request.forge import Pull
-    from asbuilt.lifecycle.run.facts import RunFacts
     from asbuilt.plan.model import Plan
     from asbuilt.ports import Forge
 
@@ -77,13 +77,13 @@ class Pulls:
         self._record = record
         self._run = record.run
         self._repository = repository
-        self._forge = forge
+        self.forge = forge
         self._proving = proving
         self._document = Document(record, repository)
         self._target: str = record.run.options.branch
         self._branch = pull_branch(record)
 
-    def perform(self, facts: RunFacts, move: moves.PullMove) -> None:
+    def perform(self, facts: DeliveryFacts, move: moves.PullMove) -> None:
         """Perform one move of a landing by pull request."""
         self._record.hold()
         match move:
@@ -102,9 +102,9 @@ class Pulls:
             case _:
                 assert_never(move)
 
-    def land(self, facts: RunFacts) -> None:
+    def land(self, facts: DeliveryFacts) -> None:
         """Write down what the target has, by a merged pull request or by hand."""
-        pull, target = self._found(facts), self._forge.fetch(self._target)
+        pull, target = self._found(facts), self.forge.fetch(self._target)
         stands = self._landed(facts, pull, target)
         known = self.known().heads.get(pull.head) if pull is not None else None
         told = {
@@ -115,15 +115,15 @@ class Pulls:
         details = self._record.blobs.put(json.dumps(told).encode())
         self._record.say(LandingDone(new=new, branch=self._target, details=details), f"landed/{new[:12]}")
 
-    def _look(self, facts: RunFacts) -> None:
-        pull, head = self._found(facts), self._forge.tip(self._branch)
-        target = self._forge.fetch(self._target)
+    def _look(self, facts: DeliveryFacts) -> None:
+        pull, head = self._found(facts), self.forge.tip(self._branch)
+        target = self.forge.fetch(self._target)
         landed = self._landed(facts, pull, target)
         state = "none" if pull is None else pull.state
         if landed or state == "merged":
             # One that has brought only what came before is over; what waits now takes another one.
             state = "merged" if landed else "none"
-        checks = self._forge.checks(head) if state == "open" and head else Checks(state="none")
+        checks = self.forge.checks(head) if state == "open" and head else Checks(state="none")
         told = {"failing": checks.failing, "excerpt": checks.excerpt}
         self._record.say(
             PullSeen(
@@ -138,16 +138,16 @@ class Pulls:
             f"pull/seen/{facts.pull.looks + 1}",
         )
 
-    def _push(self, facts: RunFacts) -> None:
+    def _push(self, facts: DeliveryFacts) -> None:
         """Put what is proven onto its branch at the forge, on the target of now, or say what hinders it."""
-        onto = self._forge.fetch(self._target)
+        onto = self.forge.fetch(self._target)
         if onto is None:
             raise GateStopped(
-                f"there is no branch {self._target} at {self._forge.address}",
+                f"there is no branch {self._target} at {self.forge.address}",
                 why="A pull request is made for a branch that is there.",
                 next_step=f"Push it, then go on: git push origin {self._target}",
             )
-        known, there = self.known(), self._forge.tip(self._branch)
+        known, there = self.known(), self.forge.tip(self._branch)
         load = Picks(self._record, self._repository, self._proving, self._document, facts)
         found = self._standing(load, known, onto, there) or self._built(load, known, onto, there)
         if isinstance(found, candidates.Conflict):
@@ -170,7 +170,7 @@ class Pulls:
             ),
             f"pull/intended/{found.tip[:12]}",
         )
-        pushed = self._forge.push(self._branch, found.tip, expected=there)
+        pushed = self.forge.push(self._branch, found.tip, expected=there)
         if isinstance(pushed, BranchMoved):
             self._block(facts, "moved", self._moved())
             return
@@ -181,7 +181,7 @@ class Pulls:
         self, load: Picks, known: Known, onto: str, there: str | None
     ) -> candidates.Candidate | None:
         """Take what is at the forge as it is, if it has all that is proven; what was mended comes on top."""
-        if there is None or self._forge.fetch(self._branch) != there:
+        if there is None or self.forge.fetch(self._branch) != there:
             return None
         above = [
             mend for mend in known.mends if commits.read_commit(self._repository, mend).parents == (there,)
@@ -220,7 +220,7 @@ class Pulls:
         wants = self._run.options.signs_if_configured and commits.signs(self._repository)
         return built(build, sign=wants, say=self._record.say)
 
-    def _propose(self, facts: RunFacts) -> None:
+    def _propose(self, facts: DeliveryFacts) -> None:
         """Open the pull request, or find the one that is open, and put the plan's progress into it."""
         self._record.say(PullOpening(branch=self._branch, into=self._target), f"pull/opening/{self._branch}")
         options, plan = self._run.options, read(self._document.read())
@@ -231,13 +231,13 @@ class Pulls:
         name = f"{options.slug}.{self._run.number}"
         block = pages.progress(steps, plan=self._run.plan, run=name)
         body = pages.with_progress("", block)
-        pull = self._forge.open(branch=self._branch, base=self._target, title=title, body=body)
+        pull = self.forge.open(branch=self._branch, base=self._target, title=title, body=body)
         # A body that cannot be brought up to date stops nothing: the journal has it all.
         with suppress(ForgeFailed):
-            self._forge.update(pull.number, body=pages.with_progress(pull.body, block))
+            self.forge.update(pull.number, body=pages.with_progress(pull.body, block))
         self._record.say(PullOpened(number=pull.number, url=pull.url), f"pull/opened/{pull.number}")
 
-    def _steps(self, facts: RunFacts, plan: Plan) -> list[pages.Step]:
+    def _steps(self, facts: DeliveryFacts, plan: Plan) -> list[pages.Step]:
         """Give the plan's phases with the commits that stand for them, in this pull request or before it."""
         events = self._events()
         proven = {work.phase: work.commit for work in fold_plan(events).proven}
@@ -250,16 +250,16 @@ class Pulls:
             for phase in plan.phases
         ]
 
-    def _merge(self, facts: RunFacts) -> None:
+    def _merge(self, facts: DeliveryFacts) -> None:
         head, number, turn = facts.pull.head or "", facts.pull.number or 0, facts.pull.looks
         self._record.say(PullMerging(number=number, head=head), f"pull/merging/{turn}")
-        merged = self._forge.merge(number, head=head)
+        merged = self.forge.merge(number, head=head)
         if isinstance(merged, NotMerged):
             self._record.say(PullRefused(why=shortened(merged.why, _WORDS)), f"pull/refused/{turn}")
         else:
             self._record.say(PullMerged(number=number, new=merged.merged_as), f"pull/merged/{turn}")
 
-    def _close_issues(self, facts: RunFacts) -> None:
+    def _close_issues(self, facts: DeliveryFacts) -> None:
         """Tell the issues of a plan that is complete what has landed, and close them; each once."""
         is_complete = completion(self._record, facts) is not None
         numbers = read(self._document.read()).issues if is_complete else ()
@@ -274,19 +274,19 @@ class Pulls:
                 failed.append(shortened(f"#{number}: {error.what}", _WORDS))
         self._record.say(IssuesTold(numbers=tuple(numbers), failed=tuple(failed[:_PATHS])), "issues/told")
 
-    def _close_issue(self, facts: RunFacts, number: int) -> None:
-        found = self._forge.issue(number)
+    def _close_issue(self, facts: DeliveryFacts, number: int) -> None:
+        found = self.forge.issue(number)
         if found is None or not found.is_open:
             return
         plan, mark = self._run.plan, pages.mark_for(self._run.plan)
         stands = [one.stands for one in facts.landed]
         text = pages.closing(mark, plan=plan, phases=len(facts.phases), commits=stands, pull=facts.pull.url)
-        self._forge.say(number, text, mark=mark)
-        self._forge.close_issue(number)
+        self.forge.say(number, text, mark=mark)
+        self.forge.close_issue(number)
 
-    def _found(self, facts: RunFacts) -> Pull | None:
+    def _found(self, facts: DeliveryFacts) -> Pull | None:
         number = facts.pull.number
-        return self._forge.find(self._branch) if number is None else self._forge.pull(number)
+        return self.forge.find(self._branch) if number is None else self.forge.pull(number)
 
     def known(self) -> Known:
         """Tell what all runs of the plan have done to its pull request."""
@@ -296,7 +296,7 @@ class Pulls:
         with self._record.store.read() as session:
             return events_of(session, self._record.blobs, self._run.address)
 
-    def _landed(self, facts: RunFacts, pull: Pull | None, target: str | None) -> dict[str, str]:
+    def _landed(self, facts: DeliveryFacts, pull: Pull | None, target: str | None) -> dict[str, str]:
         """Tell which commits of the target stand for what waits to be landed, by the proven commit."""
         since = commits.read_commit(self._repository, facts.pending[0].commit).parents[0]
         stands = {} if target is None else self._stands(facts, target, since=since)
@@ -308,7 +308,7 @@ class Pulls:
             stands = {commit: pull.merged_as for commit in waiting if commit in held} | stands
         return stands
 
-    def _stands(self, facts: RunFacts, at: str, *, since: str) -> dict[str, str]:
+    def _stands(self, facts: DeliveryFacts, at: str, *, since: str) -> dict[str, str]:
         """Find what is proven in a history by its trailers: the commit that stands for each proven one."""
         there = {
             (one.run, one.phase): one.commit
@@ -319,7 +319,7 @@ class Pulls:
         found = ((work.commit, there.get((work.run, work.phase))) for work in facts.pending)
         return {commit: stands for commit, stands in found if stands is not None}
 
-    def _details(self, facts: RunFacts, candidate: candidates.Candidate) -> str:
+    def _details(self, facts: DeliveryFacts, candidate: candidates.Candidate) -> str:
         stands = dict((*candidate.commits, *candidate.present))
         told = {
             "commits": [[*work, stands[work.commit]] for work in facts.pending if work.commit in stands],
@@ -328,7 +328,7 @@ class Pulls:
         return self._record.blobs.put(json.dumps(told).encode())
 
     def _block(
-        self, facts: RunFacts, why: str, refusal: Refusal, conflict: candidates.Conflict | None = None
+        self, facts: DeliveryFacts, why: str, refusal: Refusal, conflict: candidates.Conflict | None = None
     ) -> None:
         paths = conflict.paths if conflict is not None else ()
         self._record.say(

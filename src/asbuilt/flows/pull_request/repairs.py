@@ -19,7 +19,7 @@ from asbuilt.git import commits, locks
 from asbuilt.git.landing import candidates
 from asbuilt.git.repository import tip
 from asbuilt.git.trees import file_in
-from asbuilt.lifecycle.run.pull_request import CI, CONFLICT
+from asbuilt.lifecycle.pull_request.facts import CI, CONFLICT
 from asbuilt.proof.remarks import for_a_person
 
 if TYPE_CHECKING:
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from asbuilt.flows.checks.prove import Proving
     from asbuilt.flows.run.record import Record
     from asbuilt.git.repository import Repository
-    from asbuilt.lifecycle.run.facts import AttemptFacts, RunFacts, Work
+    from asbuilt.lifecycle.delivery.facts import DeliveryFacts, Work
+    from asbuilt.lifecycle.run.facts import AttemptFacts
     from asbuilt.lifecycle.run.moves import Mend
     from asbuilt.proof.remarks import Remark
 
@@ -47,7 +48,9 @@ class Ground(NamedTuple):
     files_of: str | None = None
 
 
-def ground_of(record: Record, repository: Repository, facts: RunFacts, repair: str, number: int) -> Ground:
+def ground_of(
+    record: Record, repository: Repository, facts: DeliveryFacts, repair: str, number: int
+) -> Ground:
     """Tell where an agent mends something: on what was pushed, or on a conflict that holds both sides."""
     lane = f"{repair}-{number}" + (f"-{facts.moves}" if facts.moves else "")
     before = [one.commit for one in facts.repairs[repair].attempts if _is_before(facts, repair, one, number)]
@@ -62,7 +65,7 @@ def ground_of(record: Record, repository: Repository, facts: RunFacts, repair: s
 
 
 def check_repair(
-    record: Record, repository: Repository, proving: Proving, facts: RunFacts, repair: str, number: int
+    record: Record, repository: Repository, proving: Proving, facts: DeliveryFacts, repair: str, number: int
 ) -> None:
     """Look at what an agent has mended, and run the tests and the checks of the phases on it."""
     attempt = attempt_of(facts.repairs[repair], number)
@@ -85,7 +88,7 @@ def check_repair(
     )
 
 
-def take_over(record: Record, repository: Repository, facts: RunFacts, move: Mend) -> None:
+def take_over(record: Record, repository: Repository, facts: DeliveryFacts, move: Mend) -> None:
     """Make what was mended and proven part of what is pushed next."""
     attempt = attempt_of(facts.repairs[move.repair], move.number)
     mended = PullMended(repair=move.repair, number=move.number, tree=attempt.tree)
@@ -108,17 +111,17 @@ def take_over(record: Record, repository: Repository, facts: RunFacts, move: Men
     record.say(evolve(mended, commit=commit), key)
 
 
-def _head(facts: RunFacts) -> str:
+def _head(facts: DeliveryFacts) -> str:
     if facts.pull.head is None:
         raise LookupError(CI)
     return facts.pull.head
 
 
-def _is_before(facts: RunFacts, repair: str, attempt: AttemptFacts, number: int) -> bool:
+def _is_before(facts: DeliveryFacts, repair: str, attempt: AttemptFacts, number: int) -> bool:
     return facts.pull.settled.get(repair, 0) < attempt.number < number and attempt.commit is not None
 
 
-def _concerned(facts: RunFacts, repair: str) -> Sequence[Work]:
+def _concerned(facts: DeliveryFacts, repair: str) -> Sequence[Work]:
     """List the phases that may break: all of them, or with a conflict the one that has it."""
     blocked = facts.pull.blocked
     if repair == CI or blocked is None:
@@ -131,7 +134,9 @@ def _unsigned(remarks: Sequence[Remark]) -> list[str]:
     return [f"{one.words}: not without a person" for one in for_a_person(remarks) if one.rule != _OUTSIDE]
 
 
-def _unresolved(repository: Repository, facts: RunFacts, repair: str, attempt: AttemptFacts) -> list[str]:
+def _unresolved(
+    repository: Repository, facts: DeliveryFacts, repair: str, attempt: AttemptFacts
+) -> list[str]:
     if repair == CI or facts.pull.blocked is None:
         return []
     left = [

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from asbuilt.flows.run.record import Record
-    from asbuilt.lifecycle.run.facts import AttemptFacts, Landed, Work
+    from asbuilt.lifecycle.delivery.facts import Landed, Work
+    from asbuilt.lifecycle.run.facts import AttemptFacts
     from asbuilt.plan.model import Phase
     from asbuilt.proof.evidence import Evidence
     from asbuilt.proof.numbers.drift import Weighed

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from asbuilt.flows.run.record import Record
-    from asbuilt.lifecycle.run.facts import AttemptFacts, Landed, Work
+    from asbuilt.lifecycle.delivery.facts import Landed, Work
+    from asbuilt.lifecycle.run.facts import AttemptFacts
     from asbuilt.plan.model import Phase
 
 

@@ -47,7 +47,8 @@ if TYPE_CHECKING:
     from asbuilt.journal.database.store import Session
     from asbuilt.journal.home import Home
     from asbuilt.journal.runs import Run
-    from asbuilt.lifecycle.run.facts import AttemptFacts, RunFacts
+    from asbuilt.lifecycle.run.facts import AttemptFacts
+    from asbuilt.lifecycle.tasks.facts import TaskRunFacts
     from asbuilt.ports import Workspace
 
 _LANE: Final = "plan"
@@ -63,7 +64,7 @@ class Tasking:
         self._working = working
 
     def perform(
-        self, record: Record, repository: Repository, facts: RunFacts, move: moves.Move, *, ring: str
+        self, record: Record, repository: Repository, facts: TaskRunFacts, move: moves.Move, *, ring: str
     ) -> None:
         """Perform one move of it."""
         match move:
@@ -82,11 +83,13 @@ class Tasking:
             case _:
                 raise ValueError(move)
 
-    def _workspace(self, record: Record, repository: Repository, facts: RunFacts) -> Workspace:
+    def _workspace(self, record: Record, repository: Repository, facts: TaskRunFacts) -> Workspace:
         run = record.run
         return workspaces.make(repository, self._home.workspaces / run.repo, run.run, _LANE, facts.base or "")
 
-    def _attempt(self, record: Record, repository: Repository, facts: RunFacts, move: moves.Attempt) -> None:
+    def _attempt(
+        self, record: Record, repository: Repository, facts: TaskRunFacts, move: moves.Attempt
+    ) -> None:
         """Let an agent read and write its answer; the workspace is mounted read-only."""
         run, order = record.run, order_of(record.run)
         workspace = self._workspace(record, repository, facts)
@@ -120,7 +123,7 @@ class Tasking:
                     next_step="`asbuilt doctor` says what helps; then plan again.",
                 )
 
-    def _tidy(self, record: Record, repository: Repository, facts: RunFacts) -> None:
+    def _tidy(self, record: Record, repository: Repository, facts: TaskRunFacts) -> None:
         """Remove what nobody needs any more; where something is in its way, `clean` says so later."""
         with suppress(NotLanded, GitFailed):
             workspaces.remove(repository, self._workspace(record, repository, facts))
@@ -173,7 +176,7 @@ def _start(record: Record, repository: Repository, ring: str) -> None:
         )
 
 
-def _judge(record: Record, facts: RunFacts, stage: str, number: int) -> None:
+def _judge(record: Record, facts: TaskRunFacts, stage: str, number: int) -> None:
     """Read what was handed in; what cannot be used is written down as an error of the task."""
     run, order = record.run, order_of(record.run)
     attempt = next(one for one in facts.phases[stage].attempts if one.number == number)

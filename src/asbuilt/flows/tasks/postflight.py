@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from asbuilt.git.repository import Repository
     from asbuilt.journal.database.store import Session
     from asbuilt.journal.runs import Run
-    from asbuilt.lifecycle.run.facts import RunFacts
+    from asbuilt.lifecycle.tasks.facts import TaskRunFacts
 
 _UNWRITTEN: Final = (GateStopped, PlanChanged, PlanInvalid, PlanUnreadable, PlanUnwritable)
 """Why views are left as they are: edited by hand, understood by half, or not to be written."""
@@ -72,7 +72,7 @@ def fail(session: Session, run: Run, kind: str, message: str, *, checkpoint: str
     tasks.fail(session, run.org, run.repo, order.number, error=error, key=key, actor=ACTOR)
 
 
-def post(record: Record, facts: RunFacts) -> None:
+def post(record: Record, facts: TaskRunFacts) -> None:
     """Settle the task in the ledger: status, link and counter in one transaction."""
     run, order = record.run, order_of(record.run)
     told = record.told(TaskJudged, f"{order.operation}/judged")
@@ -171,7 +171,7 @@ def _leave(record: Record, error: AsbuiltError) -> None:
         fail(session, record.run, "views_left", error.what, checkpoint="views")
 
 
-def land(record: Record, repository: Repository, facts: RunFacts, room: Path) -> None:
+def land(record: Record, repository: Repository, facts: TaskRunFacts, room: Path) -> None:
     """Commit the files of the task, and write views in place that cannot be committed."""
     run, order = record.run, order_of(record.run)
     told = _Told(record)
@@ -180,7 +180,7 @@ def land(record: Record, repository: Repository, facts: RunFacts, room: Path) ->
         _see_to_views(record, repository, Path(run.options.checkout))
         Mover(repository, run=run.run, branch=run.options.branch, room=room, record=told).land(
             _Files(record, repository, order),
-            cut_off=facts.intent if facts.landing == "intended" else None,
+            cut_off=facts.landing.intent if facts.is_landing else None,
             sign=run.options.signs_if_configured and commits.signs(repository),
             again="asbuilt task export",
         )

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from asbuilt.flows.run.record import Record
     from asbuilt.flows.verification.subject import Matter
     from asbuilt.git.repository import Repository
-    from asbuilt.lifecycle.run.facts import AttemptFacts, PhaseFacts, RunFacts
+    from asbuilt.lifecycle.plan_run.facts import PlanFacts
+    from asbuilt.lifecycle.run.facts import AttemptFacts, PhaseFacts
     from asbuilt.proof.evidence import Evidence
 
 HERE: Final = "its commits"
@@ -55,7 +56,7 @@ class Replayed(NamedTuple):
 class Replay:
     """One run, and a repository that has its commits: the one it ran in, or any clone."""
 
-    def __init__(self, record: Record, repository: Repository, rigs: Rigs, facts: RunFacts) -> None:
+    def __init__(self, record: Record, repository: Repository, rigs: Rigs, facts: PlanFacts) -> None:
         self._record = record
         self._repository = repository
         self._rigs = rigs

@@ -12,8 +12,8 @@ from asbuilt.events.attempts import TogetherDone
 from asbuilt.flows.run.waivers import promises_of
 from asbuilt.flows.verification.judge import Exhibits
 from asbuilt.git.changes import base_of
+from asbuilt.lifecycle.pull_request.facts import CI, CONFLICT
 from asbuilt.lifecycle.run.facts import WHOLE, AttemptFacts, PhaseFacts
-from asbuilt.lifecycle.run.pull_request import CI, CONFLICT
 from asbuilt.proof.verdict import Promise
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from asbuilt.flows.run.record import Record
     from asbuilt.git.repository import Repository
-    from asbuilt.lifecycle.run.facts import Work
+    from asbuilt.lifecycle.delivery.facts import Work
     from asbuilt.proof.evidence import Evidence
 
 _BESIDE: Final = (

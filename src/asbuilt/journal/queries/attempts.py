@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from asbuilt.journal import runs
 from asbuilt.journal.queries.overview import events_of
-from asbuilt.lifecycle.plan_run.fold import fold
+from asbuilt.lifecycle.kinds import fold
 
 if TYPE_CHECKING:
     from asbuilt.journal.blobs import Blobs

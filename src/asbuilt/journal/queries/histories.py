@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.ids import Address
     from asbuilt.journal.queries.overview import Told
     from asbuilt.journal.runs import Run
-    from asbuilt.lifecycle.run.facts import RunFacts
+    from asbuilt.lifecycle.kinds import Facts
 
 _PLANS: Final = 64
 
@@ -32,7 +32,7 @@ class Histories:
         self._kept: dict[Address, tuple[Entry, Told]] = {}
         self._guard = threading.Lock()
 
-    def facts_of(self, session: Session, run: Run) -> RunFacts:
+    def facts_of(self, session: Session, run: Run) -> Facts:
         """Fold what is known of a run."""
         return facts_from(run, self.of(session, run.address))
 

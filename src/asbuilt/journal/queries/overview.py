@@ -13,10 +13,10 @@ from asbuilt.journal.encoding.codec import whole
 from asbuilt.journal.events import whole_history
 from asbuilt.journal.ids import Address
 from asbuilt.journal.queries.failures import failures_of
+from asbuilt.lifecycle.kinds import fold
 from asbuilt.lifecycle.plan_run.corrections import drifted
-from asbuilt.lifecycle.plan_run.fold import fold
-from asbuilt.lifecycle.run.facts import is_planning
 from asbuilt.lifecycle.run.money import total, used_in
+from asbuilt.lifecycle.run.proving import ProvingFacts
 from asbuilt.lifecycle.status.progress import (
     DONE,
     NEXT,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.reviews import Review
     from asbuilt.journal.runs import Run
     from asbuilt.journal.schedules import Schedule
-    from asbuilt.lifecycle.run.facts import RunFacts
+    from asbuilt.lifecycle.kinds import Facts
     from asbuilt.lifecycle.run.last_failure import FailedStep
     from asbuilt.lifecycle.run.money import Spent
     from asbuilt.proof.failure import Failure
@@ -158,12 +158,12 @@ def events_of(session: Session, blobs: Blobs, address: Address) -> Told:
     return [whole(entry, blobs.get) for entry in whole_history(session, address)]
 
 
-def facts_of(session: Session, blobs: Blobs, run: Run) -> RunFacts:
+def facts_of(session: Session, blobs: Blobs, run: Run) -> Facts:
     """Fold what is known of a run."""
     return facts_from(run, events_of(session, blobs, run.address))
 
 
-def facts_from(run: Run, events: Told) -> RunFacts:
+def facts_from(run: Run, events: Told) -> Facts:
     """Fold what is known of a run from the events of its plan."""
     facts = fold(run.run, run.options, events)
     facts.stop = run.stop
@@ -175,7 +175,7 @@ def run_view(session: Session, blobs: Blobs, run: Run) -> RunView:
     return _run_view(session, blobs, run, facts_of(session, blobs, run))
 
 
-def _run_view(session: Session, blobs: Blobs, run: Run, facts: RunFacts) -> RunView:
+def _run_view(session: Session, blobs: Blobs, run: Run, facts: Facts) -> RunView:
     questions = approvals.waiting_of(session, run.org, run.repo, run.run)
     return RunView(
         run,
@@ -189,7 +189,7 @@ def _run_view(session: Session, blobs: Blobs, run: Run, facts: RunFacts) -> RunV
         reviews.find(session, run.address) if any(one.kind == "plan" for one in questions) else None,
         facts.failed,
         blobs,
-        facts.baseline_shown if facts.baseline == "FAIL" else "",
+        facts.baseline_shown if isinstance(facts, ProvingFacts) and facts.baseline == "FAIL" else "",
     )
 
 
@@ -244,12 +244,12 @@ def _spent(events: Told) -> Spent:
     return total({(run, used[0]): used[1] for run, used in told if used is not None}.values())
 
 
-def _phases(newest_first: Iterable[tuple[Run, RunFacts]], events: Told, now: str) -> list[PhaseProgress]:
+def _phases(newest_first: Iterable[tuple[Run, Facts]], events: Told, now: str) -> list[PhaseProgress]:
     """Lay what all runs have brought over the outline of the newest run that has one."""
     proven_at = {one.event.commit: one.at for one in events if isinstance(one.event, PhaseProven)}
     for run, facts in newest_first:
         # The stages of an authoring are no phases of its plan, once there is one.
-        if facts.started and not (is_planning(facts.kind) and run.is_over):
+        if facts.started and not (facts.plans and run.is_over):
             of_run = progress(facts, now)
             return plan_progress(of_run, fold_plan(events), proven_at, is_over=run.is_over)
     return []

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Final, assert_never
 
 from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle import approval
+from asbuilt.lifecycle.authoring.facts import CRITIC, role_of
+from asbuilt.lifecycle.run.decide import kept_back
 from asbuilt.lifecycle.run.facts import GOES_ON
 from asbuilt.lifecycle.run.moves import (
     Ask,
@@ -26,23 +28,28 @@ from asbuilt.lifecycle.run.preparation import held
 from asbuilt.lifecycle.run.stoppages import capped, stage_stoppage
 
 if TYPE_CHECKING:
-    from asbuilt.lifecycle.run.facts import PhaseFacts, RunFacts
+    from asbuilt.lifecycle.authoring.facts import AuthoringFacts
+    from asbuilt.lifecycle.run.facts import PhaseFacts
 
 REPEATS: Final = 2
 """So often a stage is begun anew whose agent has handed in nothing: a stall, a crash, a time-out."""
-CRITIC: Final = "critique"
 CONVERSATION: Final = "the conversation that authors it"
 """What is waited for where no agent of a worker writes the plan."""
 
 
-def stopped(facts: RunFacts) -> End | None:
+def next_move(facts: AuthoringFacts, now: str) -> Move:
+    """Choose what an authoring session does next."""
+    return _stopped(facts) or kept_back(facts, now) or _drafting(facts, now)
+
+
+def _stopped(facts: AuthoringFacts) -> End | None:
     """End an authoring that a person has stopped, once no agent is at work for it."""
     if facts.stop is None or _under_way(facts) is not None:
         return None
     return End("stopped", facts.stop)
 
 
-def drafting(facts: RunFacts, now: str) -> Move:
+def _drafting(facts: AuthoringFacts, now: str) -> Move:
     """Choose what an authoring does next. First match wins."""
     if not facts.started:
         return Start()
@@ -60,19 +67,10 @@ def drafting(facts: RunFacts, now: str) -> Move:
         return End("failed", draft.gave_up)
     if draft.finished is not None:
         return Draft()
-    # A move that says nothing more is empty, and an empty one is false.
-    for move in (_approval(facts), _questions(facts)):
-        if move is not None:
-            return move
-    return _stage(facts, facts.phases[draft.due], now)
+    return _approval(facts) or _questions(facts) or _stage(facts, facts.phases[draft.due], now)
 
 
-def role_of(stage: str) -> str:
-    """Tell who does a stage: whoever criticises a plan has not written it."""
-    return CRITIC if stage.startswith(CRITIC) else "plan"
-
-
-def _under_way(facts: RunFacts) -> Attempt | None:
+def _under_way(facts: AuthoringFacts) -> Attempt | None:
     stage = facts.phases.get(facts.draft.due)
     last = stage.attempts[-1] if stage is not None and stage.attempts else None
     if stage is None or last is None or last.ending is not None:
@@ -80,7 +78,7 @@ def _under_way(facts: RunFacts) -> Attempt | None:
     return Attempt(stage.id, last.number, role_of(stage.id))
 
 
-def _approval(facts: RunFacts) -> Move | None:
+def _approval(facts: AuthoringFacts) -> Move | None:
     """Put the newest text to a person, and do what they say; None when there is something to write."""
     step = approval.next_step(facts.draft.texts)
     match step:
@@ -103,7 +101,7 @@ def _approval(facts: RunFacts) -> Move | None:
             assert_never(step)
 
 
-def _questions(facts: RunFacts) -> Move | None:
+def _questions(facts: AuthoringFacts) -> Move | None:
     """Put what an agent wants to know to a person, all of it before anybody is waited for."""
     draft = facts.draft
     batch = draft.batches[-1] if draft.batches else ()
@@ -114,7 +112,7 @@ def _questions(facts: RunFacts) -> Move | None:
     return None if waits is None else until_answered(waits)
 
 
-def _stage(facts: RunFacts, stage: PhaseFacts, now: str) -> Move:
+def _stage(facts: AuthoringFacts, stage: PhaseFacts, now: str) -> Move:
     last = stage.attempts[-1] if stage.attempts else None
     if last is not None and last.ending == "done" and facts.draft.judged.get(stage.id) != last.number:
         return Judge(stage.id, last.number)

@@ -1,4 +1,4 @@
-"""Fold the events of an authoring into what is known of it, after what the fold of every run has heard."""
+"""Fold the events of an authoring session."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from asbuilt.events.authoring import StageJudged
 from asbuilt.events.plans import DraftWritten
 from asbuilt.events.runs import RunStarted
 from asbuilt.lifecycle.approval import Rewrite, hear, next_step
+from asbuilt.lifecycle.authoring.facts import AuthoringFacts, DraftFacts, Handed
 from asbuilt.lifecycle.authoring.stages import Stage
-from asbuilt.lifecycle.run.facts import Handed, PhaseFacts
+from asbuilt.lifecycle.run.facts import PhaseFacts
+from asbuilt.lifecycle.run.fold import fold_run, take_options
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from asbuilt.events.event import Entry
-    from asbuilt.lifecycle.run.facts import RunFacts
+    from asbuilt.events.options import RunOptions
 
 _TITLES: Final = {
     Stage.UNDERSTAND: "What is wanted",
@@ -46,8 +48,15 @@ def title_of(name: str) -> str:
     return _TITLES[Stage(name.partition("-")[0])]
 
 
-def hear_draft(facts: RunFacts, entry: Entry) -> None:
-    """Hear one event of an authoring."""
+def fold_authoring(run: str, options: RunOptions, entries: Iterable[Entry]) -> AuthoringFacts:
+    """Fold the events of one authoring session, in order."""
+    draft = DraftFacts(slug=options.slug, in_conversation=options.is_in_conversation)
+    facts = AuthoringFacts(run, draft=draft)
+    take_options(facts, options)
+    return fold_run(facts, entries, _hear)
+
+
+def _hear(facts: AuthoringFacts, entry: Entry) -> None:
     draft, event = facts.draft, entry.event
     match event:
         case RunStarted(due=str(due)):
@@ -71,7 +80,7 @@ def hear_draft(facts: RunFacts, entry: Entry) -> None:
         _reopen(facts)
 
 
-def _hear_judged(facts: RunFacts, event: StageJudged) -> None:
+def _hear_judged(facts: AuthoringFacts, event: StageJudged) -> None:
     draft, name = facts.draft, event.phase
     draft.judged[name] = event.number
     match event.outcome:
@@ -99,7 +108,7 @@ def _hear_judged(facts: RunFacts, event: StageJudged) -> None:
         _is_due(facts, event.due)
 
 
-def _reopen(facts: RunFacts) -> None:
+def _reopen(facts: AuthoringFacts) -> None:
     """Hear that a person has sent a plan back: one more revision is due."""
     draft = facts.draft
     draft.reopened_at = len(draft.accepted)
@@ -108,6 +117,6 @@ def _reopen(facts: RunFacts) -> None:
     _is_due(facts, name_of(Stage.REVISE, rounds + 1))
 
 
-def _is_due(facts: RunFacts, name: str) -> None:
+def _is_due(facts: AuthoringFacts, name: str) -> None:
     facts.draft.due = name
     facts.phases.setdefault(name, PhaseFacts(name, title=title_of(name)))

@@ -12,10 +12,11 @@ from asbuilt.lifecycle.run.facts import PASS
 from asbuilt.lifecycle.run.moves import Ask, Commit, End, Move, until_answered
 
 if TYPE_CHECKING:
+    from asbuilt.lifecycle.plan_run.facts import PlanFacts
     from asbuilt.lifecycle.run.facts import PhaseFacts, RunFacts
 
 
-def correcting(facts: RunFacts, phase: PhaseFacts, *, may_fix: bool) -> Move | None:
+def correcting(facts: PlanFacts, phase: PhaseFacts, *, may_fix: bool) -> Move | None:
     """Ask a person to agree to what was measured; None where nothing turns on it, or somebody said no.
 
     A number that an agent has pointed at is asked about at once. One that nobody spoke of is first given back

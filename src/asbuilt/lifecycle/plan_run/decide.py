@@ -1,231 +1,89 @@
-"""Choose the next move of a run. Pure and total: the order of the rules is the policy."""
+"""Choose the next move of a run of a plan's phases. Pure and total: the order of the rules is the policy."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.events.questions import BetweenKey, KeepKey, UnusableKey, WaiverKey
-from asbuilt.events.runs import WaitReason, with_advice
-from asbuilt.lifecycle.authoring.decide import drafting, stopped
+from asbuilt.lifecycle.delivery.decide import brought_to_safety, deliver, failures_for, promised, refusal
+from asbuilt.lifecycle.delivery.pull_request import repair_under_way
 from asbuilt.lifecycle.plan_run.corrections import correcting
-from asbuilt.lifecycle.pull_request.decide import pulling, repair_under_way
+from asbuilt.lifecycle.run.decide import proving_move
 from asbuilt.lifecycle.run.facts import GOES_ON, PASS
-from asbuilt.lifecycle.run.moves import (  # fmt: skip
+from asbuilt.lifecycle.run.moves import (
     Ask,
     Attempt,
-    Baseline,
     Begin,
     Check,
     Commit,
-    Compare,
     End,
     Keep,
-    Land,
-    MakeWorkspace,
-    Mark,
     Move,
     ProveTogether,
-    Recheck,
     Report,
-    ResolveTests,
-    SetUp,
-    Start,
-    Tidy,
     Verify,
     VerifyTogether,
-    Wait,
     until_answered,
 )
-from asbuilt.lifecycle.run.preparation import asked, preparation
-from asbuilt.lifecycle.run.sign_off import signing
-from asbuilt.lifecycle.run.stoppages import capped, stoppage, verifier_stoppage
-from asbuilt.lifecycle.run.windows import within
-from asbuilt.lifecycle.tasks.decide import tasking
-from asbuilt.lifecycle.verification.decide import to_check, verification
+from asbuilt.lifecycle.run.preparation import asked
+from asbuilt.lifecycle.run.stoppages import stoppage, verifier_stoppage
 
 if TYPE_CHECKING:
-    from asbuilt.lifecycle.run.facts import AttemptFacts, PhaseFacts, RunFacts
+    from asbuilt.lifecycle.plan_run.facts import PlanFacts
+    from asbuilt.lifecycle.run.facts import AttemptFacts, PhaseFacts
 
-__all__ = [
-    "LANDING", "Ask", "Attempt", "Baseline", "Begin", "Check", "Commit", "Compare", "End", "Keep", "Land",
-    "MakeWorkspace", "Mark", "Move", "ProveTogether", "Recheck", "Report", "ResolveTests", "SetUp", "Start",
-    "Tidy", "Verify", "VerifyTogether", "Wait", "current", "last_kept", "may_stop", "next_move",
-]  # fmt: skip
 FIX_LIMIT: Final = 2
-TROUBLE_LIMIT: Final = 10
-"""A run that could not go on this often in a row, over some six hours, is given up."""
 REPEAT_LIMIT: Final = 2
-"""Attempts that end without a tree to judge (a stall, a crash, a time-out) are made anew this often."""
+"""Attempts that end without a tree to judge (a stall, a crash, a time-out) are repeated this often."""
 _SEVERAL: Final = 2
-LANDING: Final = "landing"
-"""The last point at which a plan is compared: everything is proven and told."""
 
 
-def next_move(facts: RunFacts, now: str) -> Move:
-    """Choose what a run does next. A paused run waits before the next move that can wait."""
-    move = within(facts.window, _unpaused(facts, now), now)
-    pauses = facts.pause is not None and facts.stop is None
-    return Wait(WaitReason.PAUSE, "paused", None) if pauses and _can_wait(facts, move) else move
+class _PlanRun:
+    def unsafe(self, facts: PlanFacts) -> Attempt | Keep | None:
+        return brought_to_safety(facts.current or repair_under_way(facts))
 
+    def refusal(self, facts: PlanFacts) -> End | None:
+        return refusal(facts)
 
-def _can_wait(facts: RunFacts, move: Move) -> bool:
-    """Tell whether a move leaves nothing half done when it is made another day."""
-    match move:
-        case Attempt(phase=phase, number=number):
-            begun = (one for one in facts.part(phase).attempts if one.number == number)
-            return all(one.ending is not None for one in begun)
-        case Land():
-            return facts.landing != "intended"
-        case Keep() | Mark() | Tidy() | End():
-            return False
-        case _:
-            return True
-
-
-def _unpaused(facts: RunFacts, now: str) -> Move:
-    """Choose what a run does next. First match wins."""
-    if facts.ended is not None:
-        return End(facts.ended, "")
-    if facts.kind == "author":
-        return stopped(facts) or _kept_back(facts, now) or drafting(facts, now)
-    if facts.kind == "task":
-        return _kept_back(facts, now) or tasking(facts, now)
-    # A landing that is cut off would leave the target and the plan apart.
-    if facts.stop is not None and may_stop(facts):
-        unsafe = _brought_to_safety(facts)
-        return (_kept_back(facts, now) or unsafe) if unsafe else End("stopped", facts.stop)
-    kept_back = _kept_back(facts, now)
-    if kept_back is not None:
-        return kept_back
-    if not facts.started:
-        return _refusal(facts) or Start()
-    ready = _nothing_to_do(facts) or preparation(facts)
-    move = _work(facts, now) if ready is None else ready
-    if isinstance(move, Attempt | Verify | VerifyTogether) and _can_wait(facts, move):
-        return capped(facts, now) or move
-    return move
-
-
-def may_stop(facts: RunFacts) -> bool:
-    """Tell whether a run may end before its next move: a landing that was begun comes to its end first."""
-    return facts.landing != "intended" and facts.marked
-
-
-def _kept_back(facts: RunFacts, now: str) -> Move | None:
-    """Let trouble pass, or give up; None when nothing keeps the run from going on."""
-    if facts.troubles > TROUBLE_LIMIT:
-        why = f"kept from going on {facts.troubles} times; last: {facts.trouble}"
-        return End("failed", why, facts.trouble_next)
-    if facts.retry_at is not None and facts.retry_at > now:
-        why = f"trouble: {with_advice(facts.trouble, facts.trouble_next)}"
-        return Wait(WaitReason.TROUBLE, why, facts.retry_at)
-    return None
-
-
-def _brought_to_safety(facts: RunFacts) -> Attempt | Keep | None:
-    """End the agent under way and keep its files, before a run that was stopped ends."""
-    phase = (current(facts) if facts.kind == "run" else None) or repair_under_way(facts)
-    last = phase.attempts[-1] if phase is not None and phase.attempts else None
-    if phase is None or last is None or last.refusals or last.is_lost:
+    def idle(self, facts: PlanFacts) -> End | None:
+        if not (facts.works or facts.unlanded):
+            if facts.wanted is not None and facts.wanted in facts.done_before:
+                return End("done", f"phase {facts.wanted} is done already")
+            if facts.phases and facts.done_before >= facts.phases.keys():
+                return End("done", "the plan is complete already: every phase is done")
+        if waits := _open_needs(facts):
+            return End("stopped", f"phase {facts.wanted} waits for phase {', '.join(waits)}: not done yet")
         return None
-    if last.ending is None:
-        return Attempt(phase.id, last.number, last.role, _failures(phase))
-    return Keep(phase.id, last.number) if last.commit is None else None
 
-
-def _refusal(facts: RunFacts) -> End | None:
-    """Refuse what this version cannot do, before anything is touched."""
-    if facts.way == "direct" and facts.protected:
-        return End("failed", "direct lands on a branch that is protected.", "use cherry-pick and hold, or pr")
-    return None
-
-
-def _nothing_to_do(facts: RunFacts) -> End | None:
-    """End a run that finds everything done, before it makes anything."""
-    if facts.kind == "verify":
-        return None if to_check(facts) else End("done", "nothing to verify: no phase is done")
-    if facts.kind == "undo":
-        if facts.way == "pr" and facts.undoes:
-            return End("failed", "what a pull request has brought is taken back by another one, at the forge")
-        if facts.undoes or facts.drops:
-            return None
-        return End("done", f"nothing to undo: nothing that run {facts.of} has proven stands")
-    if facts.works or facts.unlanded:
-        return None
-    if facts.kind == "land":
-        return End("done", "nothing to land: everything that is proven is on the target")
-    if facts.wanted is not None and facts.wanted in facts.done_before:
-        return End("done", f"phase {facts.wanted} is done already")
-    if facts.phases and facts.done_before >= facts.phases.keys():
-        return End("done", "the plan is complete already: every phase is done")
-    return None
-
-
-def _work(facts: RunFacts, now: str) -> Move:
-    if facts.kind == "verify":
-        return verification(facts)
-    changed = _promised(facts) if facts.kind != "undo" else None
-    if changed is not None:
-        return changed
-    is_direct = facts.way == "direct" and not facts.hold
-    if facts.kind != "run" or (is_direct and (facts.pending or not facts.marked)):
-        return _delivery(facts, now)
-    phase = current(facts)
-    if phase is not None:
+    def work(self, facts: PlanFacts, now: str) -> Move:
+        changed = promised(facts, is_attended=not facts.auto)
+        if changed is not None:
+            return changed
+        is_direct = facts.way == "direct" and not facts.hold
+        if is_direct and (facts.pending or not facts.marked):
+            return deliver(facts, now)
+        phase = facts.current
+        if phase is None:
+            return _after_phases(facts, now, is_direct=is_direct)
         asks = _between(facts, phase) or _too_large(facts, phase) or stoppage(facts, phase, now)
         asks = asks or correcting(facts, phase, may_fix=phase.fixes < FIX_LIMIT) or _waiver(facts, phase)
         return asks or _in_phase(facts, phase, now)
-    return _after_phases(facts, now, is_direct=is_direct)
 
 
-def current(facts: RunFacts) -> PhaseFacts | None:
-    """Return the phase that this run works on now, or None when there is none left for it."""
-    if facts.kind == "author":
-        return facts.phases.get(facts.draft.due)
-    if facts.kind == "task":
-        return next(iter(facts.phases.values()), None)
-    proven = {phase.id for phase in facts.phases.values() if phase.proven} | facts.done_before
-    if facts.wanted is not None:
-        wanted = facts.phases.get(facts.wanted)
-        return wanted if wanted is not None and wanted.id not in proven else None
-    if facts.mode == "phase" and any(phase.proven for phase in facts.phases.values()):
-        return None
-    left = [phase for phase in facts.phases.values() if phase.id not in proven]
-    begun = (phase for phase in facts.phases.values() if phase.begun and not phase.proven)
-    ready = (phase for phase in left if all(need in proven for need in phase.needs))
-    return next(begun, None) or next(ready, None)
+def next_move(facts: PlanFacts, now: str) -> Move:
+    """Choose what a run of a plan's phases does next."""
+    return proving_move(facts, now, _PlanRun())
 
 
-def last_kept(facts: RunFacts) -> str | None:
-    """Return the commit that keeps the files of the last try at the phase under way; None: there was none."""
-    phase = current(facts)
-    return next((one.commit for one in reversed(phase.attempts) if one.commit), None) if phase else None
+def _open_needs(facts: PlanFacts) -> list[str]:
+    """List what a phase that the user named still waits for; one that has started waits no more."""
+    wanted = facts.phases.get(facts.wanted or "")
+    if wanted is None or wanted.begun:
+        return []
+    return [need for need in wanted.needs if need not in facts.done_before]
 
 
-def _promised(facts: RunFacts) -> Move | None:
-    """See at each phase's end and before each landing that what is proven is still what the plan wants.
-
-    The frozen text is what was built and judged. If the plan says something else by now, a person decides;
-    where nobody does, nothing lands against a promise that has changed.
-    """
-    if not facts.pending or facts.landing == "intended":
-        return None
-    point = LANDING if facts.reported else str(len(facts.works))
-    if facts.compared != point:
-        return Compare(point)
-    for phase, difference in sorted(facts.differs.items()):
-        what = f"the text of phase {phase} was changed in the plan after it was frozen"
-        # Whoever asks for a landing is there to answer.
-        if facts.auto and facts.kind == "run":
-            return End("failed", f"{what}: it was not landed, the plan's branch keeps what is proven")
-        ask = Ask(difference.key.of(facts.run), "continue", f"{what}; go on with what was built?", phase)
-        answer = asked(facts, ask, no=f"you said no: {what}")
-        if answer is not None:
-            return answer
-    return None
-
-
-def _between(facts: RunFacts, phase: PhaseFacts) -> Move | None:
+def _between(facts: PlanFacts, phase: PhaseFacts) -> Move | None:
     """Ask between two phases of a finish that somebody watches."""
     if facts.auto or phase.begun or not any(other.proven for other in facts.phases.values()):
         return None
@@ -235,7 +93,7 @@ def _between(facts: RunFacts, phase: PhaseFacts) -> Move | None:
     return asked(facts, ask, no=f"you said no to phase {phase.id}")
 
 
-def _too_large(facts: RunFacts, phase: PhaseFacts) -> Move | None:
+def _too_large(facts: PlanFacts, phase: PhaseFacts) -> Move | None:
     """Ask a person to make room for a tree that cannot be kept as it is; its workspace stays as it is."""
     last = phase.attempts[-1] if phase.attempts else None
     if last is None or not last.refusals or last.commit is not None:
@@ -245,7 +103,7 @@ def _too_large(facts: RunFacts, phase: PhaseFacts) -> Move | None:
     return asked(facts, ask, no=f"phase {phase.id}: {last.refusal}")
 
 
-def _waiver(facts: RunFacts, phase: PhaseFacts) -> Move | None:
+def _waiver(facts: PlanFacts, phase: PhaseFacts) -> Move | None:
     """Ask a person to accept what no fix has brought about; None where nobody can, or nobody did.
 
     Only items of a verdict can be accepted: every check is green, and the opinion itself is sound. Where
@@ -271,7 +129,7 @@ def _waiver(facts: RunFacts, phase: PhaseFacts) -> Move | None:
     return Commit(phase.id, last.number)
 
 
-def _in_phase(facts: RunFacts, phase: PhaseFacts, now: str) -> Move:
+def _in_phase(facts: PlanFacts, phase: PhaseFacts, now: str) -> Move:
     if not phase.begun:
         return Begin(phase.id)
     if not phase.attempts:
@@ -279,7 +137,7 @@ def _in_phase(facts: RunFacts, phase: PhaseFacts, now: str) -> Move:
     last = phase.attempts[-1]
     if last.ending is None or last.ending in GOES_ON:
         # The same attempt goes on, with its tree and its session.
-        return Attempt(phase.id, last.number, last.role, _failures(phase))
+        return Attempt(phase.id, last.number, last.role, failures_for(phase))
     if last.commit is None:
         return Keep(phase.id, last.number)
     if last.ending != "done":
@@ -287,11 +145,11 @@ def _in_phase(facts: RunFacts, phase: PhaseFacts, now: str) -> Move:
             return End(
                 "failed", f"phase {phase.id}: {last.ending} {phase.repeats} times; last: {last.reason}"
             )
-        return Attempt(phase.id, last.number + 1, last.role, _failures(phase))
+        return Attempt(phase.id, last.number + 1, last.role, failures_for(phase))
     return _judge(facts, phase, last, now)
 
 
-def _judge(facts: RunFacts, phase: PhaseFacts, last: AttemptFacts, now: str) -> Move:
+def _judge(facts: PlanFacts, phase: PhaseFacts, last: AttemptFacts, now: str) -> Move:
     if last.checks is None:
         return _unusable(facts, phase, last) or Check(phase.id, last.number)
     if last.checks != PASS or not last.changed:
@@ -302,7 +160,7 @@ def _judge(facts: RunFacts, phase: PhaseFacts, last: AttemptFacts, now: str) -> 
     return Commit(phase.id, last.number) if last.verdict == PASS else _fix(phase, last)
 
 
-def _unusable(facts: RunFacts, phase: PhaseFacts, last: AttemptFacts) -> Move | None:
+def _unusable(facts: PlanFacts, phase: PhaseFacts, last: AttemptFacts) -> Move | None:
     """Ask before checks are run again that showed nothing: no agent can change that, so it costs no fix."""
     if not last.unusable:
         return None
@@ -321,7 +179,7 @@ def _verify(last: AttemptFacts, what: str, move: Verify | VerifyTogether) -> Mov
     return move
 
 
-def _judged_together(facts: RunFacts, now: str) -> Move | None:
+def _judged_together(facts: PlanFacts, now: str) -> Move | None:
     """Let all phases be judged once more, together; None once that is done, or where there is only one."""
     whole = facts.whole
     if facts.reported or facts.mode != "finish" or len(facts.pending) < _SEVERAL or whole.verdict == PASS:
@@ -345,19 +203,12 @@ def _fix(phase: PhaseFacts, last: AttemptFacts) -> Move:
     return Attempt(phase.id, last.number + 1, "fix", last.failures)
 
 
-def _failures(phase: PhaseFacts) -> tuple[str, ...]:
-    """Return what the attempt under way has to mend: what was found last, in this run or the one before."""
-    if phase.attempts[-1].role != "fix":
-        return phase.carried
-    return next((one.failures for one in reversed(phase.attempts) if one.failures), ())
-
-
-def _after_phases(facts: RunFacts, now: str, *, is_direct: bool) -> Move:
+def _after_phases(facts: PlanFacts, now: str, *, is_direct: bool) -> Move:
     if not facts.works and not facts.unlanded:
         blocked = [phase.id for phase in facts.phases.values() if phase.id not in facts.done_before]
         return End("failed", f"no phase can start: {', '.join(blocked)} wait for phases that are not done")
     if is_direct:
-        return _delivery(facts, now)
+        return deliver(facts, now)
     if facts.together is None:
         return ProveTogether()
     if facts.together != PASS:
@@ -374,21 +225,4 @@ def _after_phases(facts: RunFacts, now: str, *, is_direct: bool) -> Move:
             else ""
         )
         return End("held", f"everything is proven; landing was not asked for{wanted}")
-    return _delivery(facts, now)
-
-
-def _delivery(facts: RunFacts, now: str) -> Move:
-    """Land what waits to be landed, write it into the plan, tidy up, and end."""
-    if facts.way == "pr" and facts.kind != "undo":
-        return pulling(facts, now)
-    if facts.landing == "refused":
-        return End("failed", facts.landing_reason, facts.landing_next)
-    if not facts.marked:
-        return Mark()
-    is_undo = facts.kind == "undo"
-    if facts.landing != "landed" if is_undo else facts.pending:
-        unsigned = None if is_undo or facts.landing == "intended" else signing(facts)
-        return unsigned or Land()
-    if not facts.tidied:
-        return Tidy()
-    return End("undone" if is_undo else "landed", "")
+    return deliver(facts, now)

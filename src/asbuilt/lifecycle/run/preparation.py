@@ -24,6 +24,7 @@ from asbuilt.proof.projects.resolving import proposal
 
 if TYPE_CHECKING:
     from asbuilt.lifecycle.run.facts import RunFacts
+    from asbuilt.lifecycle.run.proving import ProvingFacts
     from asbuilt.proof.projects.model import Resolved
 
 _NONE: Final = 'asbuilt config set checks.tests "none"'
@@ -33,10 +34,8 @@ SETTLE: Final = "asbuilt doctor --tests --save"
 """The command that chooses a test command and saves it, in one step."""
 
 
-def preparation(facts: RunFacts) -> Move | None:
+def preparation(facts: ProvingFacts) -> Move | None:
     """See to it that something can be proven before anything is built; None when it can."""
-    if waits := _open_needs(facts):
-        return End("stopped", f"phase {facts.wanted} waits for phase {', '.join(waits)}: not done yet")
     unheld = held(facts)
     if unheld is not None:
         return unheld
@@ -45,7 +44,7 @@ def preparation(facts: RunFacts) -> Move | None:
     unsettled = _agreement(facts, facts.tests)
     if unsettled is not None:
         return unsettled
-    if facts.kind == "run" and not facts.workspace:
+    if facts.builds and not facts.workspace:
         return MakeWorkspace()
     if facts.setup is None:
         return SetUp()
@@ -58,7 +57,7 @@ def preparation(facts: RunFacts) -> Move | None:
     return None if facts.baseline in (PASS, "FAIL") else _unproving(facts, facts.tests)
 
 
-def _unproving(facts: RunFacts, tests: Resolved) -> Move | None:
+def _unproving(facts: ProvingFacts, tests: Resolved) -> Move | None:
     """Stop where the tests of the base show nothing; a person may go on where they did run."""
     shown = facts.baseline_shown
     if not facts.baseline_asks:
@@ -72,14 +71,6 @@ def _unproving(facts: RunFacts, tests: Resolved) -> Move | None:
         f"continue with tests that prove nothing? {shown}",
     )
     return asked(facts, ask, no=f"the tests of the base prove nothing: {shown}")
-
-
-def _open_needs(facts: RunFacts) -> list[str]:
-    """List what a phase that was named still waits for; one that was begun waits no more."""
-    wanted = facts.phases.get(facts.wanted or "")
-    if facts.kind != "run" or wanted is None or wanted.begun:
-        return []
-    return [need for need in wanted.needs if need not in facts.done_before]
 
 
 def held(facts: RunFacts) -> Move | None:
@@ -98,14 +89,9 @@ def held(facts: RunFacts) -> Move | None:
     )
 
 
-def _agreement(facts: RunFacts, tests: Resolved) -> Move | None:
+def _agreement(facts: ProvingFacts, tests: Resolved) -> Move | None:
     """Let a person agree to what no setting names; an unattended run stops with the setting to make."""
-    if (
-        isinstance(tests, NoTests)
-        and facts.kind == "run"
-        and facts.auto
-        and not (tests.said or facts.checked)
-    ):
+    if isinstance(tests, NoTests) and facts.builds and facts.auto and not (tests.said or facts.checked):
         return End("failed", "no tests were found, and not every phase has checks of its own.", _NONE)
     key = proposal(tests)
     if key is None or facts.tests_agreed:

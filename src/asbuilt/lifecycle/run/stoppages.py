@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from asbuilt.events.questions import CapKey, StoppedKey
 from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.run.causes import asks, course_of
-from asbuilt.lifecycle.run.facts import GOES_ON, is_planning
+from asbuilt.lifecycle.run.facts import GOES_ON
 from asbuilt.lifecycle.run.money import reached
 from asbuilt.lifecycle.run.moves import Ask, End, Wait
 from asbuilt.lifecycle.run.preparation import asked
@@ -57,7 +57,7 @@ def stage_stoppage(facts: RunFacts, phase: PhaseFacts, now: str) -> Move | None:
     if last is None or last.ending in (None, "done"):
         return None
     resets_at = last.resets_at if last.ending in GOES_ON else None
-    where = phase.id if is_planning(facts.kind) else f"phase {phase.id}"
+    where = phase.id if facts.plans else f"phase {phase.id}"
     stop = _Stop(
         "agent", where, phase.id, last.cause, last.reason, resets_at, last.overloads,
         phase.id, str(last.number), last.ended_start,

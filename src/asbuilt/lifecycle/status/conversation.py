@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.authoring.turns import Over, Persons, Theirs, Yours
-from asbuilt.lifecycle.plan_run.decide import next_move
+from asbuilt.lifecycle.kinds import next_move
 from asbuilt.lifecycle.run.moves import Ask, Attempt, Draft, End, Judge, Wait
 
 if TYPE_CHECKING:
+    from asbuilt.lifecycle.authoring.facts import AuthoringFacts
     from asbuilt.lifecycle.authoring.turns import Turn
-    from asbuilt.lifecycle.run.facts import RunFacts
 
 
-def turn_of(facts: RunFacts, now: str) -> Turn:
+def turn_of(facts: AuthoringFacts, now: str) -> Turn:
     """Tell whose turn it is."""
     due = facts.draft.due
     match next_move(facts, now):

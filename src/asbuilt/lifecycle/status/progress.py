@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, assert_never
 
 from asbuilt.events.runs import WaitReason
-from asbuilt.lifecycle.plan_run import decide
-from asbuilt.lifecycle.plan_run.decide import next_move
+from asbuilt.lifecycle.delivery.facts import DeliveryFacts
+from asbuilt.lifecycle.kinds import next_move
+from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.lifecycle.run import moves
-from asbuilt.lifecycle.run.facts import WHOLE, is_planning
+from asbuilt.lifecycle.run.facts import WHOLE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from asbuilt.lifecycle.plan_run.decide import Move
-    from asbuilt.lifecycle.run.facts import PhaseFacts, RunFacts
+    from asbuilt.lifecycle.kinds import Facts
+    from asbuilt.lifecycle.run.facts import PhaseFacts
+    from asbuilt.lifecycle.run.moves import Move
     from asbuilt.lifecycle.status.standing import Standing
 
 State = Literal[
@@ -74,42 +76,42 @@ class WaitsFor(NamedTuple):
         return "all phases together" if self.phase == WHOLE else f"phase {self.phase}"
 
 
-def progress(facts: RunFacts, now: str) -> list[PhaseProgress]:
+def progress(facts: Facts, now: str) -> list[PhaseProgress]:
     """Tell of every phase of the plan how far this run has brought it."""
     move = next_move(facts, now)
     proven = {phase.id for phase in facts.phases.values() if phase.proven} | facts.done_before
-    current = decide.current(facts)
+    current = facts.current
     return [
         _of_phase(facts, phase, move if phase is current else None, proven) for phase in facts.phases.values()
     ]
 
 
-def waits_for(facts: RunFacts, now: str) -> WaitsFor:
+def waits_for(facts: Facts, now: str) -> WaitsFor:
     """Tell what has to happen before the run goes on."""
     move = next_move(facts, now)
-    phase = decide.current(facts) if facts.kind == "run" or is_planning(facts.kind) else None
+    phase = facts.current
     last = phase.attempts[-1] if phase is not None and phase.attempts else None
     match move:
-        case decide.End(reason=why, next_step=following):
+        case moves.End(reason=why, next_step=following):
             return WaitsFor("nobody", why=facts.reason or why, next_step=facts.next_step or following)
-        case decide.Wait(reason=WaitReason.PAUSE):
+        case moves.Wait(reason=WaitReason.PAUSE):
             return WaitsFor("resume", phase.id if phase else None, facts.pause_at, why=facts.pause or "")
-        case decide.Wait(reason=WaitReason.CONVERSATION, why=why):
+        case moves.Wait(reason=WaitReason.CONVERSATION, why=why):
             return WaitsFor("conversation", phase.id if phase else None, facts.parked_at, why=why)
-        case decide.Wait(reason=reason, why=why, until=until):
+        case moves.Wait(reason=reason, why=why, until=until):
             is_limit = reason is WaitReason.LIMIT
             kind: Waiting = "person" if until is None else "limit" if is_limit else "time"
             return WaitsFor(kind, phase.id if phase else None, facts.parked_at, until, why)
-        case decide.Attempt(phase=name, number=number):
+        case moves.Attempt(phase=name, number=number):
             # An attempt that is only about to begin has no past of its own.
             since = last.began_at if last and last.number == number else ""
             then = "then it pauses" if facts.pause is not None else ""
             again = phase.repeats if phase else 0
             return WaitsFor("agent", name, since, why=then, attempt=str(number), retries=again)
-        case decide.VerifyTogether():
-            lost = facts.whole.lost_verifiers
+        case moves.VerifyTogether():
+            lost = facts.whole.lost_verifiers if isinstance(facts, PlanFacts) else 0
             return WaitsFor("verifier", WHOLE, attempt=f"1v{lost + 1 if lost else ''}")
-        case decide.Verify(phase=name, number=number):
+        case moves.Verify(phase=name, number=number):
             lost = last.lost_verifiers if last else 0
             judge = f"{number}v{lost + 1 if lost else ''}"
             return WaitsFor("verifier", name, last.ended_at if last else "", attempt=judge)
@@ -153,12 +155,13 @@ def _bare(phase: PhaseProgress) -> PhaseProgress:
 
 
 def _of_phase(
-    facts: RunFacts, phase: PhaseFacts, move: Move | None, proven: set[str] | frozenset[str]
+    facts: Facts, phase: PhaseFacts, move: Move | None, proven: set[str] | frozenset[str]
 ) -> PhaseProgress:
     open_needs = tuple(need for need in phase.needs if need not in proven)
     last = phase.attempts[-1] if phase.attempts else None
     about = PhaseProgress(phase.id, phase.title, "pending", "", needs=open_needs, needs_all=phase.needs)
-    stands = {one.phase: one.stands for one in facts.landed}.get(phase.id)
+    landed = facts.landed if isinstance(facts, DeliveryFacts) else ()
+    stands = {one.phase: one.stands for one in landed}.get(phase.id)
     if stands is not None:
         return about._replace(state="landed", since=phase.proven_at, commit=stands)
     if phase.proven is not None:
@@ -176,23 +179,23 @@ def _of_phase(
 
 def _state(move: Move) -> State:
     match move:
-        case decide.Attempt(role=role):
+        case moves.Attempt(role=role):
             return _WORKING[role]
-        case decide.Keep() | moves.Judge() | decide.Check() | decide.Commit():
+        case moves.Keep() | moves.Judge() | moves.Check() | moves.Commit():
             return "checking"
-        case decide.Verify():
+        case moves.Verify():
             return "verifying"
-        case decide.Wait(reason=WaitReason.PAUSE):
+        case moves.Wait(reason=WaitReason.PAUSE):
             return "paused"
-        case decide.Wait() | decide.Ask():
+        case moves.Wait() | moves.Ask():
             return "parked"
-        case decide.End(state=state):
+        case moves.End(state=state):
             return "stopped" if state == "stopped" else "failed"
         case (
-            decide.Start() | decide.ResolveTests() | decide.MakeWorkspace() | decide.SetUp()
-            | decide.Baseline() | decide.Begin() | decide.Compare() | decide.ProveTogether()
-            | decide.VerifyTogether() | decide.Report() | decide.Land() | decide.Mark() | decide.Tidy()
-            | decide.Recheck() | moves.Draft() | moves.File() | moves.Post() | moves.Look() | moves.Push()
+            moves.Start() | moves.ResolveTests() | moves.MakeWorkspace() | moves.SetUp()
+            | moves.Baseline() | moves.Begin() | moves.Compare() | moves.ProveTogether()
+            | moves.VerifyTogether() | moves.Report() | moves.Land() | moves.Mark() | moves.Tidy()
+            | moves.Recheck() | moves.Draft() | moves.File() | moves.Post() | moves.Look() | moves.Push()
             | moves.Propose() | moves.Mend() | moves.Merge() | moves.CloseIssues() | moves.CheckInvariants()
         ):  # fmt: skip
             return "ready"

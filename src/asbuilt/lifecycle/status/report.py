@@ -12,7 +12,7 @@ from asbuilt.proof.remarks import failing
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from asbuilt.lifecycle.run.facts import Landed, Work
+    from asbuilt.lifecycle.delivery.facts import Landed, Work
     from asbuilt.lifecycle.status.timeline import Span
     from asbuilt.proof.evidence import Evidence
     from asbuilt.proof.failure import Failure

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from asbuilt.events.landings import LandingDone, LandingUndone
 from asbuilt.events.phases import PhaseMarked, PhaseProven
-from asbuilt.lifecycle.run.facts import Landed, Work
+from asbuilt.lifecycle.delivery.facts import Landed, Work
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

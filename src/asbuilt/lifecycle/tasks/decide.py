@@ -9,17 +9,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.events.authoring import TaskJudged, TaskPosted
+from asbuilt.lifecycle.run.decide import kept_back
 from asbuilt.lifecycle.run.facts import GOES_ON
+from asbuilt.lifecycle.run.fold import fold_run, take_options
+from asbuilt.lifecycle.run.landing import hear_landing
 from asbuilt.lifecycle.run.moves import Attempt, End, Judge, Land, Move, Post, Start, Tidy
 from asbuilt.lifecycle.run.preparation import held
 from asbuilt.lifecycle.run.stoppages import capped, stage_stoppage
+from asbuilt.lifecycle.tasks.facts import TaskFacts, TaskRunFacts
 from asbuilt.lifecycle.tasks.numbering import PLAN, RESEARCH, next_after
 from asbuilt.lifecycle.tasks.statuses import Status
 
 if TYPE_CHECKING:
-    from asbuilt.events.event import Event
-    from asbuilt.events.options import TaskOrder
-    from asbuilt.lifecycle.run.facts import PhaseFacts, RunFacts
+    from collections.abc import Iterable
+
+    from asbuilt.events.event import Entry
+    from asbuilt.events.options import RunOptions, TaskOrder
+    from asbuilt.lifecycle.run.facts import PhaseFacts
     from asbuilt.lifecycle.tasks.model import Artifact, Pending, Task
 
 REPEATS: Final = 2
@@ -31,8 +37,12 @@ _HASH: Final = 7
 _KEY_PHASES: Final = 4
 
 
-def tasking(facts: RunFacts, now: str) -> Move:
-    """Choose what comes next. First match wins."""
+def next_move(facts: TaskRunFacts, now: str) -> Move:
+    """Choose what a run that works on a task does next."""
+    return kept_back(facts, now) or _tasking(facts, now)
+
+
+def _tasking(facts: TaskRunFacts, now: str) -> Move:
     if not facts.started:
         return Start()
     if facts.task.outcome == FINISHED:
@@ -70,9 +80,18 @@ def settled(task: Task, order: TaskOrder, artifact: Artifact) -> dict[str, Any]:
     }
 
 
-def hear_task(facts: RunFacts, event: Event) -> None:
-    """Hear one event of a run that works on a task."""
-    task = facts.task
+def fold_task(run: str, options: RunOptions, entries: Iterable[Entry]) -> TaskRunFacts:
+    """Fold the events of one run that works on a task, in order."""
+    order = options.task
+    task = TaskFacts(order.number, order.operation) if order else TaskFacts()
+    facts = TaskRunFacts(run, task=task)
+    take_options(facts, options)
+    return fold_run(facts, entries, _hear)
+
+
+def _hear(facts: TaskRunFacts, entry: Entry) -> None:
+    task, event = facts.task, entry.event
+    hear_landing(facts.landing, event)
     match event:
         case TaskJudged():
             task.outcome, task.why = event.outcome, event.why
@@ -86,7 +105,7 @@ def hear_task(facts: RunFacts, event: Event) -> None:
             pass
 
 
-def _work(facts: RunFacts, stage: PhaseFacts, now: str) -> Move:
+def _work(facts: TaskRunFacts, stage: PhaseFacts, now: str) -> Move:
     last = stage.attempts[-1] if stage.attempts else None
     if last is None:
         return capped(facts, now) or Attempt(stage.id, 1, PLAN)
@@ -99,17 +118,17 @@ def _work(facts: RunFacts, stage: PhaseFacts, now: str) -> Move:
     return capped(facts, now) or Attempt(stage.id, number, PLAN)
 
 
-def _postflight(facts: RunFacts) -> Move:
+def _postflight(facts: TaskRunFacts) -> Move:
     if not facts.task.posted:
         return Post()
-    if facts.landing in (None, "intended"):
+    if facts.landing.state in (None, "intended"):
         return Land()
-    if not facts.tidied:
+    if not facts.landing.tidied:
         return Tidy()
-    return End("done", _summary(facts), facts.landing_next if facts.landing == "refused" else "")
+    return End("done", _summary(facts), facts.landing.next_step if facts.landing.state == "refused" else "")
 
 
-def _summary(facts: RunFacts) -> str:
+def _summary(facts: TaskRunFacts) -> str:
     """Say in a breath what came of it."""
     task = facts.task
     if task.operation == PLAN:
@@ -120,18 +139,18 @@ def _summary(facts: RunFacts) -> str:
     else:
         told = [f"task {task.number} has a research report"]
     told += [f"it is {task.path}", f"status {Status(task.status).mark}"]
-    if facts.landing == "refused":
-        told.append(f"not committed: {facts.landing_reason}")
+    if facts.landing.state == "refused":
+        told.append(f"not committed: {facts.landing.reason}")
     else:
-        told.append(f"committed as {(facts.tip or '')[:_HASH]} on {facts.branch}")
+        told.append(f"committed as {(facts.landing.tip or '')[:_HASH]} on {facts.branch}")
     return "; ".join(told)
 
 
-def _stays(facts: RunFacts) -> str:
+def _stays(facts: TaskRunFacts) -> str:
     task = facts.task
     mark = UNDER_WAY[task.operation].mark if task.operation in UNDER_WAY else ""
     return f"task {task.number} stays {mark}."
 
 
-def _again(facts: RunFacts) -> str:
+def _again(facts: TaskRunFacts) -> str:
     return f"asbuilt task {facts.task.operation} {facts.task.number}"

@@ -4,26 +4,42 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from asbuilt.lifecycle.run.decide import proving_move
 from asbuilt.lifecycle.run.facts import PASS
 from asbuilt.lifecycle.run.moves import End, Move, Recheck
 
 if TYPE_CHECKING:
-    from asbuilt.lifecycle.run.facts import RunFacts
+    from asbuilt.lifecycle.verification.facts import VerificationFacts
 
 
-def to_check(facts: RunFacts) -> list[str]:
+class _Verification:
+    def unsafe(self, facts: VerificationFacts) -> None:
+        """Return nothing: no agent works for it."""
+
+    def refusal(self, facts: VerificationFacts) -> None:
+        """Return nothing: it can always be done."""
+
+    def idle(self, facts: VerificationFacts) -> End | None:
+        return None if _wanted(facts) else End("done", "nothing to verify: no phase is done")
+
+    def work(self, facts: VerificationFacts, now: str) -> Move:
+        del now
+        wanted = _wanted(facts)
+        for phase in wanted:
+            if phase not in facts.rechecked:
+                return Recheck(phase)
+        if all(facts.rechecked[phase] == PASS for phase in wanted):
+            return End("done", f"what was proven holds: phase {', '.join(wanted)}")
+        return End("failed", "; ".join(facts.failures) or "not every check could be run")
+
+
+def next_move(facts: VerificationFacts, now: str) -> Move:
+    """Choose what a verification does next."""
+    return proving_move(facts, now, _Verification())
+
+
+def _wanted(facts: VerificationFacts) -> list[str]:
     """List the phases that a verification is about: the one that was named, else all that are done."""
     if facts.wanted is not None:
         return [facts.wanted] if facts.wanted in facts.phases else []
     return [phase for phase in facts.phases if phase in facts.done_before]
-
-
-def verification(facts: RunFacts) -> Move:
-    """Check one phase after the other again, then say how it came out."""
-    wanted = to_check(facts)
-    for phase in wanted:
-        if phase not in facts.rechecked:
-            return Recheck(phase)
-    if all(facts.rechecked[phase] == PASS for phase in wanted):
-        return End("done", f"what was proven holds: phase {', '.join(wanted)}")
-    return End("failed", "; ".join(facts.failures) or "not every check could be run")

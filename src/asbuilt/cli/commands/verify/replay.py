@@ -29,6 +29,7 @@ from asbuilt.journal.engine.liveness import only_one
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.queries import plan_names
 from asbuilt.journal.queries.overview import facts_of
+from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.settings.running import check_limit_s
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from asbuilt.flows.verification.replay import Replayed
     from asbuilt.git.repository import Repository
     from asbuilt.journal.runs import Run
-    from asbuilt.lifecycle.run.facts import RunFacts
     from asbuilt.settings import Settings
 
 
@@ -47,7 +47,7 @@ class Stored(NamedTuple):
 
     journal: wiring.Journal
     run: Run
-    facts: RunFacts
+    facts: PlanFacts
     repository: Repository
 
     @property
@@ -126,12 +126,13 @@ def _find(door: Door, settings: Settings, text: str) -> Stored:
         raise never_ran(text)
     repository, name = open_repository(door.start), named(text)
     repo = known(journal.store, repository)
-    found: dict[str, tuple[Run, RunFacts]] = {}
+    found: dict[str, tuple[Run, PlanFacts]] = {}
     with journal.store.read() as session:
         for plan in plan_names.anywhere(session, LOCAL, slug_of(name.plan)):
             for run in runs.of_plan(session, plan):
-                if name.run in (None, run.number) and run.options.kind == "run":
-                    found.setdefault(run.repo, (run, facts_of(session, journal.blobs, run)))
+                facts = facts_of(session, journal.blobs, run) if name.run in (None, run.number) else None
+                if isinstance(facts, PlanFacts):
+                    found.setdefault(run.repo, (run, facts))
     here = [found[repo]] if repo in found else [one for one in found.values() if _has(repository, one[1])]
     if not here:
         raise never_ran(text)
@@ -145,7 +146,7 @@ def _find(door: Door, settings: Settings, text: str) -> Stored:
     return Stored(journal, run, facts, repository)
 
 
-def _has(repository: Repository, facts: RunFacts) -> bool:
+def _has(repository: Repository, facts: PlanFacts) -> bool:
     return facts.base is not None and is_here(repository, facts.base)
 
 

@@ -32,10 +32,11 @@ from asbuilt.journal import approvals, claims, issues, memory, runs, schedules
 from asbuilt.journal.engine import segments
 from asbuilt.journal.events import whole_history
 from asbuilt.journal.queries.histories import Histories
+from asbuilt.lifecycle.kinds import fold, next_move
 from asbuilt.lifecycle.memory import lessons_of_run
-from asbuilt.lifecycle.plan_run import decide
-from asbuilt.lifecycle.plan_run.fold import fold
-from asbuilt.lifecycle.run.facts import is_planning
+from asbuilt.lifecycle.run import moves
+from asbuilt.lifecycle.run.decide import TROUBLE_LIMIT
+from asbuilt.lifecycle.run.proving import ProvingFacts
 from asbuilt.lifecycle.run.timers import again_at
 from asbuilt.lifecycle.schedule.firing import ends_with
 
@@ -47,13 +48,13 @@ if TYPE_CHECKING:
     from asbuilt.journal.database.store import Session, Store
     from asbuilt.journal.home import Home
     from asbuilt.journal.runs import Run, Segment
-    from asbuilt.lifecycle.run.facts import RunFacts
+    from asbuilt.lifecycle.kinds import Facts
 
 _MAX_REASON: Final = 900
 
 Plain = dict[str, Any]
 """What passes through the engine: JSON and nothing else."""
-Act = Callable[[Fenced, "Run", "RunFacts"], None]
+Act = Callable[[Fenced, "Run", "Facts"], None]
 """Carries out one decision."""
 
 
@@ -70,11 +71,11 @@ class Performing(Protocol):
         """Which runs a user has stopped or paused, polled once for all that wait."""
         ...
 
-    def perform(self, run: Run, facts: RunFacts, move: decide.Move, fenced: Fenced) -> None:
+    def perform(self, run: Run, facts: Facts, move: moves.Move, fenced: Fenced) -> None:
         """Perform one move. Idempotent: a move that was cut off is performed again."""
         ...
 
-    def report(self, run: Run, facts: RunFacts, now: str = "") -> str:
+    def report(self, run: Run, facts: ProvingFacts, now: str = "") -> str:
         """Write the report of a run and return its digest."""
         ...
 
@@ -120,16 +121,16 @@ class Runs:
             move = _move(self._step(f"decide {turn}", self._decide, fenced))
             act = self._act_of(move, f"{n}/{turn}")
             is_done = self._step(f"{type(move).__name__} {turn}", self._as_decided, act, fenced, move)
-            if is_done and isinstance(move, decide.Wait | decide.End):
+            if is_done and isinstance(move, moves.Wait | moves.End):
                 return
 
-    def _act_of(self, move: decide.Move, turn: str) -> Act:
+    def _act_of(self, move: moves.Move, turn: str) -> Act:
         match move:
-            case decide.Wait():
+            case moves.Wait():
                 return partial(self._wait, move)
-            case decide.End():
+            case moves.End():
                 return partial(self._end, move)
-            case decide.Ask():
+            case moves.Ask():
                 return partial(self._ask, move)
             case _:
                 return partial(self._perform, move, turn)
@@ -149,9 +150,9 @@ class Runs:
             found = _found(session, fenced.segment)
             if not segments.is_open(session, fenced.segment, hold=False):
                 raise Superseded(fenced.segment.workflow)
-            return _recorded(decide.next_move(self._histories.facts_of(session, found), session.now))
+            return _recorded(next_move(self._histories.facts_of(session, found), session.now))
 
-    def _as_decided(self, act: Act, fenced: Fenced, move: decide.Move) -> bool:
+    def _as_decided(self, act: Act, fenced: Fenced, move: moves.Move) -> bool:
         """Do what was decided, if it still is what comes next; else False, and it is decided anew.
 
         Between the two a worker may have died with its work done, a person may have spoken, and the journal
@@ -160,7 +161,7 @@ class Runs:
         with fenced.read() as session:
             found = _found(session, fenced.segment)
             facts = self._histories.facts_of(session, found)
-            if not _comes_next(move, decide.next_move(facts, session.now)):
+            if not _comes_next(move, next_move(facts, session.now)):
                 return False
         act(fenced, found, facts)
         return True
@@ -182,7 +183,7 @@ class Runs:
             troubles = fold(run, found.options, whole_history(session, found.address)).troubles
             what = f"segment {n} broke off: {why}"[:_MAX_REASON]
             again = again_at(troubles, session.now)
-            if found.is_over or troubles >= decide.TROUBLE_LIMIT:
+            if found.is_over or troubles >= TROUBLE_LIMIT:
                 if runs.close_segment(session, segment) and not found.is_over:
                     end(session, found, "failed", f"kept from going on {troubles + 1} times; last: {what}")
             elif segments.follow(session, segment, due_at=again, why="trouble"):
@@ -202,7 +203,7 @@ class Runs:
             else:
                 segments.follow(session, segment, due_at=session.now, why="taken over", by="")
 
-    def _perform(self, move: decide.Move, turn: str, fenced: Fenced, found: Run, facts: RunFacts) -> None:
+    def _perform(self, move: moves.Move, turn: str, fenced: Fenced, found: Run, facts: Facts) -> None:
         """Perform one move; what stops it is written down in words: trouble that may pass, or the end."""
         try:
             self._performer.perform(found, facts, move, fenced)
@@ -223,13 +224,13 @@ class Runs:
                 else:
                     raise
 
-    def _ask(self, ask: decide.Ask, fenced: Fenced, found: Run, _: RunFacts) -> None:
+    def _ask(self, ask: moves.Ask, fenced: Fenced, found: Run, _: Facts) -> None:
         with fenced.write() as session:
             wish = approvals.Wish(found.run, ask.kind, ask.question, ask.phase, ask.intent)
             approvals.ask(session, found.address, key=ask.key, wish=wish, actor=ACTOR)
         self._calling.call(found, f"{ask.key}/asked")
 
-    def _wait(self, wait: decide.Wait, fenced: Fenced, found: Run, _: RunFacts) -> None:
+    def _wait(self, wait: moves.Wait, fenced: Fenced, found: Run, _: Facts) -> None:
         """Plan the next segment in place of this one; closed before, it has been planned already."""
         segment, reason, why, until = fenced.segment, wait.reason, wait.why, wait.until
         with self._store.write() as session:
@@ -238,12 +239,12 @@ class Runs:
                 say(session, found, RunParked(reason=reason, why=why, until=until), f"parked/{segment.n}")
                 # What somebody said between the decision and this moment would otherwise wait for ever.
                 facts = self._histories.facts_of(session, _found(session, segment))
-                move = decide.next_move(facts, session.now)
+                move = next_move(facts, session.now)
                 if not _still_waits(move, wait):
                     runs.wake(session, found.org, found.repo, found.run)
         self._calling.call(found, f"{segment.run}/parked/{segment.n}")
 
-    def _end(self, ending: decide.End, fenced: Fenced, found: Run, facts: RunFacts) -> None:
+    def _end(self, ending: moves.End, fenced: Fenced, found: Run, facts: Facts) -> None:
         """Write the last account of a run and let go of its plan."""
         state, reason = ending.state, ending.reason[:_MAX_REASON]
         following = ending.next_step[:_MAX_REASON]
@@ -253,7 +254,7 @@ class Runs:
             facts.ended = state
             facts.reason, facts.next_step = reason, following
         # Planning promises nothing yet, so there is nothing to account for.
-        report = None if is_planning(facts.kind) else self._performer.report(found, facts, now)
+        report = self._performer.report(found, facts, now) if isinstance(facts, ProvingFacts) else None
         with self._store.write() as session:
             if runs.close_segment(session, fenced.segment):
                 if report is not None:
@@ -314,7 +315,7 @@ def _found(session: Session, segment: Segment) -> Run:
     return found
 
 
-def _recorded(move: decide.Move) -> Plain:
+def _recorded(move: moves.Move) -> Plain:
     """Return a move as the engine records it."""
     return {name: _storable(value) for name, value in msgspec.to_builtins(move).items()}
 
@@ -326,18 +327,18 @@ def _storable(value: Any) -> Any:  # noqa: ANN401 - a field of a move
     return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 
-def _move(recorded: Plain) -> decide.Move:
-    move: decide.Move = msgspec.convert(recorded, decide.Move)
+def _move(recorded: Plain) -> moves.Move:
+    move: moves.Move = msgspec.convert(recorded, moves.Move)
     return move
 
 
-def _comes_next(decided: decide.Move, move: decide.Move) -> bool:
-    if isinstance(move, decide.End) and isinstance(decided, decide.End):
+def _comes_next(decided: moves.Move, move: moves.Move) -> bool:
+    if isinstance(move, moves.End) and isinstance(decided, moves.End):
         # An end that is recorded already has no reason here.
         return move.state == decided.state
     return _recorded(move) == _recorded(decided)
 
 
-def _still_waits(move: decide.Move, decided: decide.Wait) -> bool:
+def _still_waits(move: moves.Move, decided: moves.Wait) -> bool:
     pauses = decided.reason is WaitReason.PAUSE
-    return isinstance(move, decide.Wait) and (move.reason is WaitReason.PAUSE) == pauses
+    return isinstance(move, moves.Wait) and (move.reason is WaitReason.PAUSE) == pauses

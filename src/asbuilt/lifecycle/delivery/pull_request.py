@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.events.questions import PullBlockedKey, PullChecksKey
 from asbuilt.events.runs import WaitReason
+from asbuilt.lifecycle.delivery.sign_off import signing
+from asbuilt.lifecycle.pull_request.facts import CI, CONFLICT
 from asbuilt.lifecycle.run.facts import GOES_ON, PASS
 from asbuilt.lifecycle.run.moves import (
     Ask,
@@ -31,14 +33,13 @@ from asbuilt.lifecycle.run.moves import (
     Wait,
     until_answered,
 )
-from asbuilt.lifecycle.run.pull_request import CI, CONFLICT
-from asbuilt.lifecycle.run.sign_off import signing
 from asbuilt.lifecycle.run.stoppages import stoppage
 from asbuilt.lifecycle.run.timers import seconds_after
 
 if TYPE_CHECKING:
-    from asbuilt.lifecycle.run.facts import PhaseFacts, RunFacts
-    from asbuilt.lifecycle.run.pull_request import Blocked, PullFacts, Seen
+    from asbuilt.lifecycle.delivery.facts import DeliveryFacts
+    from asbuilt.lifecycle.pull_request.facts import Blocked, PullFacts, Seen
+    from asbuilt.lifecycle.run.facts import PhaseFacts
 
 READY: Final = "pr-ready"
 """How a run ends whose pull request waits for a person."""
@@ -55,7 +56,7 @@ _BARE: Final = 2
 _NAMED: Final = 6
 
 
-def pulling(facts: RunFacts, now: str) -> Move:
+def pulling(facts: DeliveryFacts, now: str) -> Move:
     """Choose what comes next between what is proven and its landing. First match wins."""
     pull = facts.pull
     if not facts.marked:
@@ -77,7 +78,7 @@ def pulling(facts: RunFacts, now: str) -> Move:
     return _watch(facts, pull, pull.seen, now)
 
 
-def repair_under_way(facts: RunFacts) -> PhaseFacts | None:
+def repair_under_way(facts: DeliveryFacts) -> PhaseFacts | None:
     """Return what an agent mends of the pull request, as long as nobody has taken it over."""
     for repair in facts.repairs.values():
         if repair.attempts and repair.attempts[-1].number > facts.pull.settled.get(repair.id, 0):
@@ -85,7 +86,7 @@ def repair_under_way(facts: RunFacts) -> PhaseFacts | None:
     return None
 
 
-def _watch(facts: RunFacts, pull: PullFacts, seen: Seen, now: str) -> Move:
+def _watch(facts: DeliveryFacts, pull: PullFacts, seen: Seen, now: str) -> Move:
     """Wait for the forge's checks, mend what is red, follow the target, and merge what may be merged."""
     if seen.head != pull.head:
         # Somebody has pushed: what they brought is proven, too, or they are asked.
@@ -118,7 +119,7 @@ def _wait(pull: PullFacts, seen: Seen, now: str) -> Move:
     )
 
 
-def _red(facts: RunFacts, pull: PullFacts, seen: Seen, now: str) -> Move:
+def _red(facts: DeliveryFacts, pull: PullFacts, seen: Seen, now: str) -> Move:
     """Let an agent mend what the forge's checks say; then ask, and each yes gives as many tries again."""
     failures = tuple(f"the forge's check {name} fails" for name in seen.failing[:_NAMED])
     failures += (seen.excerpt,) if seen.excerpt else ()
@@ -135,7 +136,7 @@ def _red(facts: RunFacts, pull: PullFacts, seen: Seen, now: str) -> Move:
     return End(CI_FAILING, what) if facts.approvals[key] == "no" else until_answered(key)
 
 
-def _blocked(facts: RunFacts, blocked: Blocked, now: str) -> Move:
+def _blocked(facts: DeliveryFacts, blocked: Blocked, now: str) -> Move:
     """Let an agent resolve a conflict in a few files; everything else that is in the way is a person's."""
     if blocked.kind == "conflict" and 0 < len(blocked.paths) <= RESOLVABLE:
         told = f"resolve the conflict in {', '.join(blocked.paths)}: each holds both sides between marks"
@@ -149,7 +150,7 @@ def _blocked(facts: RunFacts, blocked: Blocked, now: str) -> Move:
 
 
 def _repair(
-    facts: RunFacts, repair: PhaseFacts, failures: tuple[str, ...], limit: int, now: str
+    facts: DeliveryFacts, repair: PhaseFacts, failures: tuple[str, ...], limit: int, now: str
 ) -> Move | None:
     """Let an agent mend something of the pull request and prove it; None when its tries are used up."""
     settled = facts.pull.settled.get(repair.id, 0)
@@ -175,9 +176,9 @@ def _repair(
     return Attempt(repair.id, number + 1, "fix", (*failures, *last.failures))
 
 
-def _afterwards(facts: RunFacts) -> Move:
+def _afterwards(facts: DeliveryFacts) -> Move:
     """Tidy up after a landing, tell the issues, and see that nothing is left behind."""
-    if not facts.tidied:
+    if not facts.landing.tidied:
         return Tidy()
     if not facts.pull.issues:
         return CloseIssues()

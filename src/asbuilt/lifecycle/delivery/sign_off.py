@@ -11,10 +11,10 @@ from asbuilt.events.questions import in_run
 from asbuilt.lifecycle.run.moves import Ask, End, Move, until_answered
 
 if TYPE_CHECKING:
-    from asbuilt.lifecycle.run.facts import RunFacts
+    from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 
 
-def signing(facts: RunFacts) -> Move | None:
+def signing(facts: DeliveryFacts) -> Move | None:
     """Ask for every sign-off that is wanted, and wait; None once each of them is yes."""
     keys = {in_run(one.item, facts.run): one for one in facts.sign_offs.values()}
     for key, one in keys.items():

@@ -1,0 +1,62 @@
+"""Keep the tree of an attempt under a ref, before anything else touches its workspace."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from asbuilt.errors import TreeTooLarge
+from asbuilt.events.attempts import AttemptLost, TreeKept, TreeRefused
+from asbuilt.flows.checks.prove import tree_of
+from asbuilt.flows.landing.commits import attempt_of
+from asbuilt.git.workspace import snapshots, workspaces
+from asbuilt.lifecycle.pull_request.facts import REPAIRS
+
+if TYPE_CHECKING:
+    from asbuilt.flows.context import Context
+    from asbuilt.flows.pull_request.repairs import Ground
+    from asbuilt.lifecycle.delivery.facts import DeliveryFacts
+    from asbuilt.lifecycle.run.moves import Keep
+
+
+def keep(context: Context, facts: DeliveryFacts, move: Keep, ground: Ground) -> None:
+    """Keep what an attempt has written, or record that it is lost or too large."""
+    record, repository, base = context.record, context.repository, ground.base
+    phase_id, number = move.phase, move.number
+    attempt = f"{record.run.run}.{phase_id}.{number}"
+    folder = context.workspaces / record.run.run / ground.lane
+    if not folder.is_dir() and snapshots.kept(repository, attempt) is None:
+        reason = f"Its files were with a worker that is lost: {folder} is not here."
+        start = attempt_of(facts.part(phase_id), number).starts
+        key = f"{phase_id}/{number}/lost/{start}"
+        record.say(AttemptLost(phase=phase_id, number=number, reason=reason), key)
+        return
+    workspace = context.workspace(ground.lane, base, files_of=ground.files_of)
+    author = record.author()
+    kept = snapshots.found(repository, attempt)
+    # A journal behind git asks again for what was kept before other files came into the workspace.
+    if kept is None or workspaces.lent_to(workspace) == attempt:
+        try:
+            kept = snapshots.keep(repository, workspace, attempt, parent=base, at=author.at)
+        except TreeTooLarge as error:
+            again = attempt_of(facts.part(phase_id), number).refusals + 1
+            key, reason = f"{phase_id}/{number}/refused/{again}", f"{error.what}. {error.next_step}"
+            record.say(TreeRefused(phase=phase_id, number=number, reason=reason), key)
+            return
+        # The plan is ours to mark and the person's to change; an agent's tree brings it as it was.
+        if record.run.is_in_repository:
+            kept = workspaces.put_back(
+                repository, workspace, record.run.plan, kept=kept, base=base, author=author
+            )
+    if phase_id in REPAIRS:
+        # Nothing goes on in there: what was kept is all that it has.
+        workspaces.reset_to(repository, workspace, kept.commit, kept=kept)
+    record.say(
+        TreeKept(
+            phase=phase_id,
+            number=number,
+            commit=kept.commit,
+            tree=kept.tree,
+            changed=kept.tree != tree_of(repository, base),
+        ),
+        f"{phase_id}/{number}/kept",
+    )

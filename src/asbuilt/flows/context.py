@@ -1,0 +1,69 @@
+"""One move of a run, with everything outside that it may use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from asbuilt.flows.checks.prove import Proving, tree_of
+from asbuilt.flows.environments.check_environment import Rigs
+from asbuilt.flows.run.environment import given_in, kept, kept_for_forge
+from asbuilt.git.workspace import workspaces
+from asbuilt.settings.running import check_limit_s
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from asbuilt.flows.engine.signals import Tidings
+    from asbuilt.flows.run.record import Record
+    from asbuilt.git.repository import Repository
+    from asbuilt.journal.home import Home
+    from asbuilt.lifecycle.run.proving import ProvingFacts
+    from asbuilt.ports import Forge, Processes, Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The run's record and repository, the state folder, commands, and its forge."""
+
+    record: Record
+    repository: Repository
+    home: Home
+    processes: Processes
+    tidings: Tidings
+    open_forge: Callable[[Repository, Mapping[str, str]], Forge]
+
+    @property
+    def room(self) -> Path:
+        """The run's own folder below the state folder."""
+        return self.home.runs / self.record.run.run
+
+    @property
+    def workspaces(self) -> Path:
+        """The folder of this repository's workspaces."""
+        return self.home.workspaces / self.record.run.repo
+
+    def forge(self) -> Forge:
+        """Open the forge with the login of the user who asked for the run."""
+        return self.open_forge(self.repository, kept_for_forge(self.room))
+
+    def workspace(self, lane: str, commit: str, *, files_of: str | None = None) -> Workspace:
+        """Return a workspace at a commit, made unless it exists; `files_of`: a commit with other files."""
+        run = self.record.run.run
+        return workspaces.make(self.repository, self.workspaces, run, lane, commit, files_of=files_of)
+
+    def rigs(self, facts: ProvingFacts) -> Rigs:
+        """Return the check environments of the run; its commands end when the run is stopped."""
+        run = self.record.run
+        stoppable = self.processes.ending(lambda: facts.may_stop and self.tidings.is_stopped(run.run))
+        return Rigs(
+            self.home.path / "setups" / run.repo, self.repository, stoppable,
+            limit_s=check_limit_s(run.options), environment=kept(self.room), history=facts.base or "",
+            given=given_in(self.room, run.options),
+        )  # fmt: skip
+
+    def proving(self, facts: ProvingFacts) -> Proving:
+        """Return what runs the checks of the run."""
+        base = tree_of(self.repository, facts.base) if facts.base else ""
+        return Proving(self.record, self.repository, self.rigs(facts), base)

@@ -1,0 +1,100 @@
+"""Perform the moves between proof and landing, for every run that lands or takes back proven work."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from asbuilt.events.runs import ReportWritten
+from asbuilt.flows import proving
+from asbuilt.flows.attempts.keep import keep
+from asbuilt.flows.checks.outside_changes import Surroundings
+from asbuilt.flows.checks.pictures import take_pictures
+from asbuilt.flows.landing.commits import Outcomes
+from asbuilt.flows.landing.comparison import compare
+from asbuilt.flows.landing.tidy import tidy
+from asbuilt.flows.pull_request.conclude import check_invariants, drop_pushed
+from asbuilt.flows.pull_request.land import Pulls
+from asbuilt.flows.pull_request.repairs import check_repair, ground_of
+from asbuilt.flows.report import report
+from asbuilt.flows.run.plan_file import Document
+from asbuilt.lifecycle.delivery.decide import LANDING
+from asbuilt.lifecycle.run import moves
+from asbuilt.lifecycle.undo.facts import UndoFacts
+
+if TYPE_CHECKING:
+    from asbuilt.flows.attempts.work import Working
+    from asbuilt.flows.context import Context
+    from asbuilt.lifecycle.delivery.facts import DeliveryFacts
+
+
+def perform(context: Context, working: Working, facts: DeliveryFacts, move: moves.Move) -> None:
+    """Perform one move."""
+    if facts.way == "pr" and not isinstance(facts, UndoFacts):
+        _by_pull_request(context, working, facts, move)
+    else:
+        _perform(context, facts, move)
+
+
+def outcomes_of(context: Context, facts: DeliveryFacts) -> Outcomes:
+    """Return what makes the commits of a run."""
+    return Outcomes(context.record, context.repository, context.proving(facts), context.room)
+
+
+def _perform(context: Context, facts: DeliveryFacts, move: moves.Move) -> None:
+    match move:
+        case moves.Compare(point=point):
+            _compare(context, facts, point)
+        case moves.Report():
+            context.record.say(ReportWritten(report=report(context.record, facts, context.home)), "report")
+        case moves.Land():
+            outcomes_of(context, facts).land(facts)
+        case moves.Mark():
+            outcomes_of(context, facts).mark(facts)
+        case moves.Tidy():
+            tidy(context.record, context.repository, facts, context.workspaces)
+        case _:
+            proving.perform(context, facts, move)
+
+
+def _by_pull_request(context: Context, working: Working, facts: DeliveryFacts, move: moves.Move) -> None:
+    record, repository = context.record, context.repository
+    match move:
+        case moves.Start():
+            # The target's tip is the forge's; an undo takes back what is here.
+            pushed = context.forge().fetch(record.run.options.branch)
+            proving.perform(context, facts, move, pushed=pushed)
+        case moves.Land():
+            _pulls(context, facts).land(facts)
+        case moves.Tidy():
+            pulls = _pulls(context, facts)
+            drop_pushed(record, repository, pulls.forge, pulls.known())
+            tidy(record, repository, facts, context.workspaces)
+        case moves.CheckInvariants():
+            check_invariants(record, repository, context.forge(), facts, context.workspaces)
+        case (
+            moves.Look() | moves.Push() | moves.Propose() | moves.Mend() | moves.Merge() | moves.CloseIssues()
+        ):  # fmt: skip
+            _pulls(context, facts).perform(facts, move)
+        case moves.Attempt(phase=repair, number=number):
+            ground = ground_of(record, repository, facts, repair, number)
+            workspace = context.workspace(ground.lane, ground.base, files_of=ground.files_of)
+            around = Surroundings(record, repository, workspace)
+            working.attempt(record, workspace, facts, move, around)
+        case moves.Keep(phase=repair, number=number):
+            keep(context, facts, move, ground_of(record, repository, facts, repair, number))
+        case moves.Check(phase=repair, number=number):
+            check_repair(record, repository, context.proving(facts), facts, repair, number)
+        case _:
+            _perform(context, facts, move)
+
+
+def _pulls(context: Context, facts: DeliveryFacts) -> Pulls:
+    return Pulls(context.record, context.repository, context.proving(facts), context.forge())
+
+
+def _compare(context: Context, facts: DeliveryFacts, point: str) -> None:
+    record, repository = context.record, context.repository
+    # Between phases no user looks; before a landing the pictures are all there is to see.
+    if point == LANDING or record.run.options.landing == "direct":
+        take_pictures(record, repository, context.rigs(facts), facts)
+    compare(record, repository, Document(record, repository), facts, point)

@@ -1,0 +1,100 @@
+"""The kinds of run: who performs the moves of each."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, assert_never
+
+from asbuilt.flows.attempts.work import Working
+from asbuilt.flows.authoring.perform import Authoring
+from asbuilt.flows.context import Context
+from asbuilt.flows.delivery import perform as delivery
+from asbuilt.flows.engine.signals import Tidings
+from asbuilt.flows.plan_run import perform as plan_run
+from asbuilt.flows.report import report
+from asbuilt.flows.run.record import Record
+from asbuilt.flows.tasks.perform import Tasking
+from asbuilt.flows.verification import perform as verification
+from asbuilt.git.forge.detect import open_forge
+from asbuilt.git.locks import heal_left
+from asbuilt.git.repository import open_repository
+from asbuilt.lifecycle.authoring.facts import AuthoringFacts
+from asbuilt.lifecycle.landing.facts import LandingFacts
+from asbuilt.lifecycle.plan_run.facts import PlanFacts
+from asbuilt.lifecycle.tasks.facts import TaskRunFacts
+from asbuilt.lifecycle.undo.facts import UndoFacts
+from asbuilt.lifecycle.verification.facts import VerificationFacts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from contextlib import AbstractContextManager
+
+    from asbuilt.flows.engine.fence import Fenced
+    from asbuilt.flows.engine.lease import Lease
+    from asbuilt.git.repository import Repository
+    from asbuilt.journal.blobs import Blobs
+    from asbuilt.journal.database.store import Store
+    from asbuilt.journal.home import Home
+    from asbuilt.journal.runs import Run
+    from asbuilt.lifecycle.kinds import Facts
+    from asbuilt.lifecycle.run.moves import Move
+    from asbuilt.lifecycle.run.proving import ProvingFacts
+    from asbuilt.ports import Attempts, Forge, Processes
+
+
+class Performer:
+    """Performs the moves of every kind of run."""
+
+    def __init__(  # noqa: PLR0913 - everything outside
+        self,
+        home: Home,
+        store: Store,
+        blobs: Blobs,
+        attempts: Attempts,
+        processes: Processes,
+        *,
+        awake: Callable[[], AbstractContextManager[object]] = nullcontext,
+        lease: Lease | None = None,
+        forge: Callable[[Repository, Mapping[str, str]], Forge] = open_forge,
+    ) -> None:
+        """Take what it works with; `awake` keeps the machine from sleeping while an agent works.
+
+        `forge` opens a repository's forge with the login of the user who asked for the run. On a shared
+        database agents work only while the `lease` is renewed.
+        """
+        self.home = home
+        self.tidings = Tidings()
+        self._store = store
+        self._blobs = blobs
+        self._processes = processes
+        self._forge = forge
+        self._working = Working(attempts, awake, self.tidings, lease, home.runs, home.path / "setups")
+        self._authoring = Authoring(home, self._working, processes)
+        self._tasking = Tasking(home, self._working)
+
+    def perform(self, run: Run, facts: Facts, move: Move, fenced: Fenced) -> None:
+        """Perform one move; its events are written only while the segment is this worker's."""
+        repository = open_repository(Path(run.options.checkout), agreed=run.options.programs or ())
+        # A move that was cut off may find its work done, and the lock of the git that did it.
+        heal_left(repository)
+        record = Record(run=run, store=fenced, blobs=self._blobs, workflow=fenced.segment.workflow)
+        context = Context(record, repository, self.home, self._processes, self.tidings, self._forge)
+        match facts:
+            case PlanFacts():
+                plan_run.perform(context, self._working, facts, move)
+            case LandingFacts() | UndoFacts():
+                delivery.perform(context, self._working, facts, move)
+            case VerificationFacts():
+                verification.perform(context, facts, move)
+            case AuthoringFacts():
+                self._authoring.perform(record, repository, facts, move, ring=self._processes.level)
+            case TaskRunFacts():
+                self._tasking.perform(record, repository, facts, move, ring=self._processes.level)
+            case _:
+                assert_never(facts)
+
+    def report(self, run: Run, facts: ProvingFacts, now: str = "") -> str:
+        """Write the report of a run as it is now; returns its digest."""
+        record = Record(run=run, store=self._store, blobs=self._blobs)
+        return report(record, facts, self.home, now)

@@ -1,0 +1,30 @@
+"""Perform the moves that every run makes which proves something: start, tests, setup, baseline."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from asbuilt.flows.checks import prepare
+from asbuilt.flows.start import start
+from asbuilt.lifecycle.run import moves
+
+if TYPE_CHECKING:
+    from asbuilt.flows.context import Context
+    from asbuilt.lifecycle.run.proving import ProvingFacts
+
+
+def perform(context: Context, facts: ProvingFacts, move: moves.Move, *, pushed: str | None = None) -> None:
+    """Perform one move; `pushed` is the target's tip at the forge, for a run that lands there."""
+    record, repository = context.record, context.repository
+    match move:
+        case moves.Start():
+            start(record, repository, ring=context.processes.level, room=context.room, pushed=pushed)
+        case moves.ResolveTests():
+            prepare.resolve_tests(record, repository, context.proving(facts).base)
+        case moves.SetUp():
+            proving = context.proving(facts)
+            prepare.set_up(record, repository, proving, proving.base)
+        case moves.Baseline():
+            prepare.run_baseline(record, context.proving(facts), facts)
+        case _:
+            raise ValueError(move)

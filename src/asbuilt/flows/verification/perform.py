@@ -1,0 +1,36 @@
+"""Perform the moves of a run that proves again what is done."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from asbuilt.events.phases import PhaseRechecked
+from asbuilt.flows import proving
+from asbuilt.flows.checks.prove import failures_of, outcome_of
+from asbuilt.flows.run.plan_file import Document
+from asbuilt.lifecycle.run import moves
+from asbuilt.plan.editing.edit import the_phase
+from asbuilt.plan.reader import read
+
+if TYPE_CHECKING:
+    from asbuilt.flows.context import Context
+    from asbuilt.lifecycle.verification.facts import VerificationFacts
+
+
+def perform(context: Context, facts: VerificationFacts, move: moves.Move) -> None:
+    """Perform one move."""
+    match move:
+        case moves.Recheck(phase=phase):
+            _recheck(context, facts, phase)
+        case _:
+            proving.perform(context, facts, move)
+
+
+def _recheck(context: Context, facts: VerificationFacts, phase_id: str) -> None:
+    """Prove a phase again, as the plan words it now, on the tree that the run started with."""
+    record, checks = context.record, context.proving(facts)
+    phase = the_phase(read(Document(record, context.repository).read()), phase_id)
+    shown = checks.prove(checks.base, [check.command for check in phase.checks])
+    outcome, failures, kept = outcome_of(shown), tuple(failures_of(shown)), checks.keep(shown)
+    event = PhaseRechecked(phase=phase_id, outcome=outcome, failures=failures, evidence=kept)
+    record.say(event, f"{phase_id}/rechecked")

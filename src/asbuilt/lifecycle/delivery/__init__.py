@@ -1,0 +1,1 @@
+"""What a plan run, a landing and an undo share: landing, sign-offs, pull requests. Pure."""

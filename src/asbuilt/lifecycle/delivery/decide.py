@@ -1,0 +1,76 @@
+"""Choose the moves between proof and landing, for every run that lands or takes back proven work."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.lifecycle.delivery.pull_request import pulling
+from asbuilt.lifecycle.delivery.sign_off import signing
+from asbuilt.lifecycle.run.moves import Ask, Attempt, Compare, End, Keep, Land, Mark, Move, Tidy
+from asbuilt.lifecycle.run.preparation import asked
+
+if TYPE_CHECKING:
+    from asbuilt.lifecycle.delivery.facts import DeliveryFacts
+    from asbuilt.lifecycle.run.facts import PhaseFacts
+
+LANDING: Final = "landing"
+"""The last point at which a plan is compared: everything is proven and reported."""
+
+
+def refusal(facts: DeliveryFacts) -> End | None:
+    """Refuse a way of landing that cannot work."""
+    if facts.way == "direct" and facts.protected:
+        return End("failed", "direct lands on a branch that is protected.", "use cherry-pick and hold, or pr")
+    return None
+
+
+def brought_to_safety(phase: PhaseFacts | None) -> Attempt | Keep | None:
+    """End the agent under way and keep its files, before a run that was stopped ends."""
+    last = phase.attempts[-1] if phase is not None and phase.attempts else None
+    if phase is None or last is None or last.refusals or last.is_lost:
+        return None
+    if last.ending is None:
+        return Attempt(phase.id, last.number, last.role, failures_for(phase))
+    return Keep(phase.id, last.number) if last.commit is None else None
+
+
+def failures_for(phase: PhaseFacts) -> tuple[str, ...]:
+    """Return what the attempt under way has to mend: what was found last, in this run or the one before."""
+    if phase.attempts[-1].role != "fix":
+        return phase.carried
+    return next((one.failures for one in reversed(phase.attempts) if one.failures), ())
+
+
+def promised(facts: DeliveryFacts, *, is_attended: bool) -> Move | None:
+    """Check at each phase's end and before each landing that what is proven is still what the plan wants.
+
+    The frozen text is what was built and judged. If the plan has another text by now, the user decides; an
+    unattended run lands nothing against a changed promise.
+    """
+    if not facts.pending or facts.is_landing:
+        return None
+    point = LANDING if facts.reported else str(len(facts.works))
+    if facts.compared != point:
+        return Compare(point)
+    for phase, difference in sorted(facts.differs.items()):
+        what = f"the text of phase {phase} was changed in the plan after it was frozen"
+        if not is_attended:
+            return End("failed", f"{what}: it was not landed, the plan's branch keeps what is proven")
+        ask = Ask(difference.key.of(facts.run), "continue", f"{what}; go on with what was built?", phase)
+        answer = asked(facts, ask, no=f"you said no: {what}")
+        if answer is not None:
+            return answer
+    return None
+
+
+def deliver(facts: DeliveryFacts, now: str) -> Move:
+    """Land what waits to be landed, mark it in the plan, tidy up, and end."""
+    if facts.way == "pr":
+        return pulling(facts, now)
+    if facts.landing.state == "refused":
+        return End("failed", facts.landing.reason, facts.landing.next_step)
+    if not facts.marked:
+        return Mark()
+    if facts.pending:
+        return (None if facts.is_landing else signing(facts)) or Land()
+    return End("landed", "") if facts.landing.tidied else Tidy()

@@ -1,0 +1,70 @@
+"""Fold the events of a run that lands or takes back proven work."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from asbuilt.events.approvals import ApprovalAnswered
+from asbuilt.events.landings import LandingDone
+from asbuilt.events.phases import SignOffWanted
+from asbuilt.events.plans import PlanCompared, PlanDiffers, PlanMarked
+from asbuilt.events.pulls import PullMerging, PullRefused
+from asbuilt.events.questions import PullKey, key_in
+from asbuilt.events.runs import ReportWritten, RunHastened, RunStarted
+from asbuilt.lifecycle.delivery.facts import Difference, Landed, SignOff, Work
+from asbuilt.lifecycle.pull_request.facts import hear_pull, look_again, pull_in, start_over
+from asbuilt.lifecycle.run.fold import haste, take_options
+from asbuilt.lifecycle.run.landing import hear_landing
+from asbuilt.lifecycle.run.proving import hear_proving
+
+if TYPE_CHECKING:
+    from asbuilt.events.event import Event
+    from asbuilt.events.options import RunOptions
+    from asbuilt.lifecycle.delivery.facts import DeliveryFacts
+
+
+def take_delivery(facts: DeliveryFacts, options: RunOptions) -> None:
+    """Copy what such a run takes from its options."""
+    take_options(facts, options)
+    facts.hold, facts.way, facts.protected = options.holds, options.landing, bool(options.protected)
+    facts.wanted, facts.pull = options.phase, pull_in(options)
+
+
+def hear_delivery(facts: DeliveryFacts, event: Event) -> None:
+    """Fold one event."""
+    hear_proving(facts, event)
+    hear_pull(facts.pull, event)
+    hear_landing(facts.landing, event)
+    match event:
+        case RunStarted():
+            facts.branch_at = event.branch_at
+            facts.unlanded = tuple(Work(*work) for work in event.unlanded)
+        case ApprovalAnswered(answer="yes") if isinstance(key_in(event.key), PullKey):
+            look_again(facts.pull)
+        case PlanDiffers():
+            facts.differs[event.phase] = Difference(event.point, event.commit, event.intent)
+        case PlanCompared():
+            facts.compared = event.point
+            facts.differs = {
+                phase: found for phase, found in facts.differs.items() if found.point == event.point
+            }
+        case SignOffWanted():
+            facts.sign_offs[event.item] = SignOff(event.item, event.phase, event.question)
+        case ReportWritten():
+            facts.reported = True
+        case PlanMarked():
+            facts.marked = True
+        case RunHastened():
+            haste(facts.repairs.values())
+            facts.pull.seen = None
+        case LandingDone():
+            facts.marked, facts.marks_landed = False, event.marks
+            facts.landed += [Landed(*one) for one in event.commits]
+            start_over(facts.pull)
+        case PullMerging():
+            # A pull request that the forge may have merged is brought to its end, as a landing is.
+            facts.landing.state = "intended"
+        case PullRefused():
+            facts.landing.state = None
+        case _:
+            pass

@@ -1,0 +1,1 @@
+"""A run that lands what earlier runs have proven. Pure."""

@@ -1,0 +1,103 @@
+"""The rules that come before those of any kind of run: transient errors, stops, pauses, caps and hours."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+
+from asbuilt.events.runs import WaitReason, with_advice
+from asbuilt.lifecycle.run.moves import (
+    Attempt,
+    End,
+    Keep,
+    Land,
+    Mark,
+    Move,
+    Start,
+    Tidy,
+    Verify,
+    VerifyTogether,
+    Wait,
+)
+from asbuilt.lifecycle.run.preparation import preparation
+from asbuilt.lifecycle.run.proving import ProvingFacts
+from asbuilt.lifecycle.run.stoppages import capped
+from asbuilt.lifecycle.run.windows import within
+
+if TYPE_CHECKING:
+    from asbuilt.lifecycle.run.facts import RunFacts
+
+TROUBLE_LIMIT: Final = 10
+"""A run with this many transient errors in a row, over about six hours, is given up."""
+_Facts = TypeVar("_Facts", bound=ProvingFacts)
+_Facts_contra = TypeVar("_Facts_contra", bound=ProvingFacts, contravariant=True)
+
+
+class Course(Protocol[_Facts_contra]):
+    """The rules of one kind of run that proves something."""
+
+    def unsafe(self, facts: _Facts_contra) -> Attempt | Keep | None:
+        """Return what has to happen before a stopped run may end."""
+        ...
+
+    def refusal(self, facts: _Facts_contra) -> End | None:
+        """Return why this run cannot be done; asked before anything is touched."""
+        ...
+
+    def idle(self, facts: _Facts_contra) -> End | None:
+        """Return why there is nothing to do; asked before anything is made."""
+        ...
+
+    def work(self, facts: _Facts_contra, now: str) -> Move:
+        """Return the next move once tests, setup and baseline are there."""
+        ...
+
+
+def paced(facts: RunFacts, move: Move, now: str) -> Move:
+    """Let a move wait for the hours in which the run may start something, or for the end of a pause.
+
+    A run that is to stop does not pause: nothing would wake it, and it has still to come to its end.
+    """
+    move = within(facts.window, move, now)
+    pauses = facts.pause is not None and facts.stop is None
+    return Wait(WaitReason.PAUSE, "paused", None) if pauses and can_wait(facts, move) else move
+
+
+def can_wait(facts: RunFacts, move: Move) -> bool:
+    """Tell whether a move leaves nothing half done when it is made another day."""
+    match move:
+        case Attempt(phase=phase, number=number):
+            begun = (one for one in facts.part(phase).attempts if one.number == number)
+            return all(one.ending is not None for one in begun)
+        case Land():
+            return not facts.is_landing
+        case Keep() | Mark() | Tidy() | End():
+            return False
+        case _:
+            return True
+
+
+def kept_back(facts: RunFacts, now: str) -> Move | None:
+    """Wait after a transient error, or give up after too many; None when the run can continue."""
+    if facts.troubles > TROUBLE_LIMIT:
+        why = f"kept from going on {facts.troubles} times; last: {facts.trouble}"
+        return End("failed", why, facts.trouble_next)
+    if facts.retry_at is not None and facts.retry_at > now:
+        why = f"trouble: {with_advice(facts.trouble, facts.trouble_next)}"
+        return Wait(WaitReason.TROUBLE, why, facts.retry_at)
+    return None
+
+
+def proving_move(facts: _Facts, now: str, course: Course[_Facts]) -> Move:
+    """Choose the next move of a run that proves something. First match wins."""
+    if facts.stop is not None and facts.may_stop:
+        unsafe = course.unsafe(facts)
+        return (kept_back(facts, now) or unsafe) if unsafe else End("stopped", facts.stop)
+    waits = kept_back(facts, now)
+    if waits is not None:
+        return waits
+    if not facts.started:
+        return course.refusal(facts) or Start()
+    move = course.idle(facts) or preparation(facts) or course.work(facts, now)
+    if isinstance(move, Attempt | Verify | VerifyTogether) and can_wait(facts, move):
+        return capped(facts, now) or move
+    return move

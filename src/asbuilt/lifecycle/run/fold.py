@@ -1,0 +1,206 @@
+"""Fold the events that every kind of run has: start, questions, pauses, attempts, waits and the end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from asbuilt.events.approvals import ApprovalAnswered, ApprovalAsked
+from asbuilt.events.attempts import (
+    AttemptBegun,
+    AttemptEnded,
+    AttemptLost,
+    ChecksDone,
+    DriftFound,
+    TogetherUnjudged,
+    TreeKept,
+    TreeRefused,
+    VerdictGiven,
+    VerifierEnded,
+)
+from asbuilt.events.event import Entry, Event, phase_of
+from asbuilt.events.phases import PhaseBegun
+from asbuilt.events.plans import PlanNoted
+from asbuilt.events.runs import (
+    AttentionCalled,
+    PauseAsked,
+    ResumeAsked,
+    RunEnded,
+    RunHastened,
+    RunParked,
+    RunStarted,
+    RunTakenOver,
+    TroubleMet,
+)
+from asbuilt.lifecycle.run.facts import GOES_ON, Asked, AttemptFacts, PhaseFacts, RunFacts
+from asbuilt.lifecycle.run.last_failure import last_failed
+from asbuilt.lifecycle.run.money import caps_in, used_in
+from asbuilt.lifecycle.run.windows import window_in
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from asbuilt.events.options import RunOptions
+
+Facts = TypeVar("Facts", bound=RunFacts)
+
+
+def take_options(facts: RunFacts, options: RunOptions) -> None:
+    """Copy what every kind of run takes from its options."""
+    facts.auto, facts.branch = options.auto, options.branch
+    facts.ring_required = options.requires_ring
+    facts.caps, facts.window = caps_in(options), window_in(options)
+
+
+def fold_run(facts: Facts, entries: Iterable[Entry], hear: Callable[[Facts, Entry], None]) -> Facts:
+    """Fold the events of one run, in order; `hear` folds those of its kind, after what all kinds share."""
+    for entry in entries:
+        event = entry.event
+        if isinstance(event, PlanNoted):
+            facts.untold.append(event.note)
+        if entry.run != facts.run:
+            if isinstance(event, AttemptBegun):
+                # Notes are for the plan's next attempt, in whatever run it starts.
+                del facts.untold[: event.notes]
+            continue
+        if (used := used_in(event)) is not None:
+            facts.costs |= dict([used])
+        if facts.is_work(event):
+            facts.time.hear(entry)
+        if isinstance(event, TroubleMet | RunParked):
+            _hear_wait(facts, event, entry.at)
+        elif isinstance(event, RunTakenOver):
+            facts.moves += 1
+        elif not isinstance(event, AttentionCalled):
+            # Every other event is progress.
+            facts.troubles, facts.retry_at = 0, None
+            facts.failed = last_failed(facts.failed, event)
+            _hear(facts, event, entry.at)
+            hear(facts, entry)
+    return facts
+
+
+def _hear(facts: RunFacts, event: Event, at: str) -> None:
+    match event:
+        case RunStarted():
+            _hear_start(facts, event)
+        case ApprovalAsked():
+            facts.approvals.setdefault(event.key, None)
+        case ApprovalAnswered():
+            facts.approvals[event.key] = event.answer
+        case PauseAsked():
+            facts.pause, facts.pause_at = event.reason, at
+        case ResumeAsked():
+            facts.pause = None
+        case RunHastened():
+            haste(facts.phases.values())
+        case RunEnded():
+            facts.ended = event.state
+            facts.reason, facts.next_step, facts.code = event.reason, event.next, event.code
+        case _:
+            _hear_phase(facts, event, at)
+
+
+def _hear_start(facts: RunFacts, event: RunStarted) -> None:
+    facts.started, facts.base = True, event.base
+    facts.done_before = frozenset(event.done)
+    facts.phases = {
+        phase: PhaseFacts(phase, needs, event.titles.get(phase, "")) for phase, needs in event.phases.items()
+    }
+    facts.ring, facts.ring_agreed = event.ring, event.ring_agreed
+
+
+def _hear_wait(facts: RunFacts, event: TroubleMet | RunParked, at: str) -> None:
+    """Record that it waits; that is no progress."""
+    facts.parked_at = at
+    if isinstance(event, TroubleMet):
+        facts.troubles, facts.trouble, facts.retry_at = facts.troubles + 1, event.what, event.retry_at
+        facts.trouble_next = event.next
+
+
+def haste(phases: Iterable[PhaseFacts]) -> None:
+    """Try again now: the user does not want to wait until a usage limit is said to reset."""
+    for phase in phases:
+        for attempt in phase.attempts:
+            attempt.resets_at = attempt.verifier_resets_at = None
+
+
+def _hear_phase(facts: RunFacts, event: Event, at: str) -> None:
+    name = phase_of(event)
+    phase = None if name is None else facts.find(name)
+    if phase is None:
+        return
+    match event:
+        case PhaseBegun():
+            phase.begun, phase.intent, phase.begun_at = True, event.intent, at
+        case AttemptBegun():
+            _hear_begun(facts, phase, event, at)
+        case _:
+            number = getattr(event, "number", 0)
+            attempt = next((known for known in phase.attempts if known.number == number), None)
+            if attempt is not None:
+                _hear_attempt(attempt, event, at)
+
+
+def _hear_begun(facts: RunFacts, phase: PhaseFacts, event: AttemptBegun, at: str) -> None:
+    known = next((one for one in phase.attempts if one.number == event.number), None)
+    if known is not None:
+        known.starts += 1
+        known.ending, known.is_lost = None, False
+        return
+    attempt = AttemptFacts(event.number, event.role, starts=1, began_at=at)
+    attempt.notes, facts.untold[: event.notes] = tuple(facts.untold[: event.notes]), []
+    phase.attempts.append(attempt)
+
+
+def _hear_attempt(attempt: AttemptFacts, event: Event, at: str) -> None:
+    match event:
+        case AttemptEnded():
+            _hear_ended(attempt, event, at)
+        case AttemptLost():
+            attempt.ending, attempt.reason, attempt.is_lost = "abandoned", event.reason, True
+        case TreeRefused():
+            attempt.refusals, attempt.refusal = attempt.refusals + 1, event.reason
+        case TreeKept():
+            attempt.commit, attempt.tree, attempt.changed = event.commit, event.tree, event.changed
+        case ChecksDone():
+            attempt.failures, attempt.evidence, attempt.remarks = (
+                event.failures,
+                event.evidence,
+                event.remarks,
+            )
+            if event.unusable:
+                attempt.unusable += 1
+            else:
+                attempt.checks = event.outcome
+        case VerifierEnded():
+            hear_verifier(attempt, event)
+        case DriftFound():
+            attempt.numbers, attempt.stops, attempt.far = event.numbers, event.stops, event.far
+            attempt.asks = tuple(Asked(*one) for one in event.asks)
+        case VerdictGiven():
+            attempt.verdict, attempt.items = event.outcome, event.items
+            attempt.judged, attempt.unproven = event.failures, event.unproven
+            attempt.failures = (*attempt.failures, *map(str, event.failures))
+        case _:
+            return
+
+
+def _hear_ended(attempt: AttemptFacts, event: AttemptEnded, at: str) -> None:
+    attempt.ending, attempt.reason, attempt.cause = event.ending, event.reason, event.cause
+    attempt.overloads = attempt.overloads + 1 if event.cause == "overload" else 0
+    attempt.resets_at, attempt.ended_start = event.resets_at, event.starts
+    attempt.outside = event.outside or attempt.outside
+    attempt.refused, attempt.says, attempt.ended_at = event.refused, event.says, at
+    attempt.drift, attempt.output = event.drift, event.output
+
+
+def hear_verifier(attempt: AttemptFacts, event: VerifierEnded | TogetherUnjudged) -> None:
+    """Fold how a verifier ended without a verdict."""
+    attempt.verifier, attempt.verifier_reason = event.ending, event.reason
+    attempt.verifier_resets_at, attempt.verifier_cause = event.resets_at, event.cause
+    attempt.verifier_overloads = attempt.verifier_overloads + 1 if event.cause == "overload" else 0
+    if attempt.verifier in GOES_ON:
+        attempt.verifier_ended_start = event.starts
+    else:
+        attempt.lost_verifiers += 1
+        attempt.verifier_ended_start = 0

@@ -1,0 +1,80 @@
+"""What a run knows that proves something: its tests, setup and baseline, folded from its events."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from asbuilt.events.phases import BaselineDone, SetupDone, TestsResolved, WorkspaceMade
+from asbuilt.events.runs import RunStarted, SettingsChanged
+from asbuilt.lifecycle.run.facts import PASS, RunFacts
+from asbuilt.proof.evidence import already_failing
+from asbuilt.proof.projects.resolving import read_back
+
+if TYPE_CHECKING:
+    from asbuilt.events.event import Event, Outcome
+    from asbuilt.proof.projects.model import Resolved
+
+
+class ProvingFacts(RunFacts):
+    """A run that runs tests and checks."""
+
+    builds: ClassVar[bool] = False
+    """Agents change files: it needs a workspace, and tests that can prove their work."""
+    wanted: str | None = None
+    """The phase that the user named; None: any."""
+    revision: int = 0
+    """How often its settings changed."""
+    checked: bool = True
+    """Every open phase of its plan has checks of its own."""
+    tests: Resolved | None = None
+    tests_agreed: bool = False
+    """The user agreed to this proposal before, in any run."""
+    workspace: bool = False
+    setup: Outcome | None = None
+    setup_reason: str = ""
+    baseline: Outcome | None = None
+    baseline_shown: str = ""
+    baseline_asks: bool = False
+
+
+def hear_proving(facts: ProvingFacts, event: Event) -> None:
+    """Fold one event."""
+    match event:
+        case RunStarted():
+            facts.checked = event.checked
+        case SettingsChanged():
+            _hear_setting(facts, event)
+        case TestsResolved() | SetupDone() | BaselineDone():
+            _hear_preparation(facts, event)
+        case WorkspaceMade():
+            facts.workspace = True
+        case _:
+            pass
+
+
+def _hear_setting(facts: ProvingFacts, event: SettingsChanged) -> None:
+    """Forget what another command found out: it is found out again."""
+    facts.revision = event.revision
+    if event.key in ("checks.tests", "checks.suites", "checks.counts"):
+        # Other tests may need another setup; a setup that is the same still has its results.
+        facts.tests, facts.tests_agreed, facts.setup, facts.baseline = None, False, None, None
+    elif event.key in ("checks.setup", "setup.env", "setup.credentials"):
+        facts.setup = facts.baseline = None
+    elif event.key in ("checks.services", "checks.env"):
+        facts.baseline = None
+
+
+def _hear_preparation(facts: ProvingFacts, event: TestsResolved | SetupDone | BaselineDone) -> None:
+    if event.revision < facts.revision:
+        return  # It was under way with other settings when they changed; it is done again.
+    match event:
+        case TestsResolved():
+            facts.tests, facts.tests_agreed = read_back(event), event.agreed is not None
+        case SetupDone():
+            facts.setup, facts.setup_reason = event.outcome, f"`{event.command}`: {event.why}"
+        case BaselineDone():
+            facts.baseline = event.outcome
+            facts.baseline_shown, facts.baseline_asks = event.why, event.asks
+            if event.outcome in (PASS, "FAIL") and event.ran is not None:
+                failing = already_failing(event.ran, event.failed)
+                facts.baseline_shown = failing or f"{event.ran} ran, {event.failed} failed"

@@ -1,0 +1,43 @@
+"""Choose the next move of an undo. Pure: the order of the rules is the policy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from asbuilt.lifecycle.delivery.decide import brought_to_safety, refusal
+from asbuilt.lifecycle.delivery.pull_request import repair_under_way
+from asbuilt.lifecycle.run.decide import proving_move
+from asbuilt.lifecycle.run.moves import Attempt, End, Keep, Land, Mark, Move, Tidy
+
+if TYPE_CHECKING:
+    from asbuilt.lifecycle.undo.facts import UndoFacts
+
+
+class _Undo:
+    def unsafe(self, facts: UndoFacts) -> Attempt | Keep | None:
+        return brought_to_safety(repair_under_way(facts))
+
+    def refusal(self, facts: UndoFacts) -> End | None:
+        return refusal(facts)
+
+    def idle(self, facts: UndoFacts) -> End | None:
+        if facts.way == "pr" and facts.undoes:
+            return End("failed", "what a pull request has brought is taken back by another one, at the forge")
+        if facts.undoes or facts.drops:
+            return None
+        return End("done", f"nothing to undo: nothing that run {facts.of} has proven stands")
+
+    def work(self, facts: UndoFacts, now: str) -> Move:
+        del now
+        if facts.landing.state == "refused":
+            return End("failed", facts.landing.reason, facts.landing.next_step)
+        if not facts.marked:
+            return Mark()
+        if facts.landing.state != "landed":
+            return Land()
+        return End("undone", "") if facts.landing.tidied else Tidy()
+
+
+def next_move(facts: UndoFacts, now: str) -> Move:
+    """Choose what an undo does next."""
+    return proving_move(facts, now, _Undo())

@@ -1,0 +1,42 @@
+"""What is known about a run that takes back the work of another run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from asbuilt.events.runs import RunStarted
+from asbuilt.lifecycle.delivery.facts import DeliveryFacts, Landed, Work
+from asbuilt.lifecycle.delivery.fold import hear_delivery, take_delivery
+from asbuilt.lifecycle.run.fold import fold_run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from asbuilt.events.event import Entry
+    from asbuilt.events.options import RunKind, RunOptions
+
+
+class UndoFacts(DeliveryFacts):
+    """An undo."""
+
+    kind: ClassVar[RunKind] = "undo"
+    of: str | None = None
+    """The run whose work is taken back."""
+    undoes: tuple[Landed, ...] = ()
+    drops: tuple[Work, ...] = ()
+    """What that run has proven and not landed."""
+
+
+def fold_undo(run: str, options: RunOptions, entries: Iterable[Entry]) -> UndoFacts:
+    """Fold the events of one undo, in order."""
+    facts = UndoFacts(run)
+    take_delivery(facts, options)
+    return fold_run(facts, entries, _hear)
+
+
+def _hear(facts: UndoFacts, entry: Entry) -> None:
+    hear_delivery(facts, entry.event)
+    if isinstance(entry.event, RunStarted):
+        facts.of = entry.event.of
+        facts.undoes = tuple(Landed(*one) for one in entry.event.undoes)
+        facts.drops = tuple(Work(*work) for work in entry.event.drops)
