@@ -1,7 +1,9 @@
-"""What do we say when it fails?
+"""Errors with a message for the user, and the exit codes.
 
-Every failure a person can meet is a class here and says what is the case, why that stops us, and what to do
-next. Anything else that is raised is our bug: the boundary writes a crash log and exits with 70.
+Every expected failure is a class here: what is wrong, why that stops the command, and what to do next. Any
+other exception is a bug: the CLI writes a crash log and exits with 70.
+
+The docstrings of the subclasses are published in docs/troubleshooting.md (`scripts/messages.py`).
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ _DENIED: Final = (errno.EROFS, errno.EACCES, errno.EPERM)
 
 
 class AsbuiltError(Exception):
-    """A state of affairs that stops a command, in words for the person who meets it."""
+    """A condition that stops a command, with a message for the user."""
 
     exit_code: ClassVar[int] = FAILED
 
@@ -107,7 +109,7 @@ class FileDenied(AsbuiltError):
 
     @classmethod
     def of(cls, error: OSError) -> FileDenied | None:
-        """Word an error of the system; None when it is about something else, or names no file."""
+        """Convert a system error; None when it is about something else, or names no file."""
         if error.errno not in _DENIED or error.filename is None:
             return None
         return cls(
@@ -143,7 +145,7 @@ class ForgeBusy(ForgeFailed):
     def __init__(self, what: str, *, why: str, next_step: str, again_s: float | None = None) -> None:
         super().__init__(what, why=why, next_step=next_step)
         self.again_s = again_s
-        """In how many seconds it takes questions again, where it said so."""
+        """Seconds until the forge accepts requests again, if it said so."""
 
 
 class PathsUnknown(AsbuiltError):
@@ -182,7 +184,7 @@ class RingUnavailable(AsbuiltError):
         self.argv = argv
         """The command that was not run."""
         self.output = output
-        """What the program that makes the sandbox printed."""
+        """Output of the program that creates the sandbox."""
 
 
 class CommandStopped(AsbuiltError):

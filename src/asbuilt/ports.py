@@ -1,6 +1,6 @@
-"""What do flows need? Small protocols in the callers' words, and the plain values that pass through them.
+"""Protocols that flows depend on, and the plain values that pass through them.
 
-The one rule: everything here can be done twice; whoever performs it looks first whether it is done.
+Rule: every call can be repeated after a crash. An attempt or a forge call first checks whether it is done.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ Ending = Literal["done", "failed", "stalled", "timed_out", "cancelled", "crashed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """The agent that works, as the settings name it, frozen when the run starts."""
+    """The agent program from the settings, frozen when the run starts."""
 
     kind: str = "scripted"
-    """Which adapter drives it; `policy/kinds.py` knows them all."""
+    """Selects the adapter; `policy/kinds.py` lists all kinds."""
     command: tuple[str, ...] = ()
-    """How it is started: an absolute program, and what comes before our own arguments."""
+    """Command line: an absolute path, and arguments before asbuilt's own."""
     model: str = ""
-    """Empty: the agent's own choice."""
+    """Empty: the agent's default."""
     effort: str = ""
     max_turns: int | None = None
     budget_usd: float | None = None
-    """What one attempt may cost at API prices; None: no cap of its own."""
+    """Cost limit of an attempt at API prices; None: no limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,26 +59,26 @@ class Opened:
     """What the user opens in an agent's sandbox."""
 
     network: Network = "list"
-    """What it reaches: the hosts of its model and `hosts`, everything, or nothing."""
+    """Reachable hosts: those of its model and `hosts`, all, or none."""
     hosts: tuple[str, ...] = ()
     """Hosts besides its model's."""
     readable: tuple[str, ...] = ()
     """Paths besides its workspace and the toolchains; `~` is the user's home."""
 
     def paths(self, home: Path) -> tuple[str, ...]:
-        """Give the readable paths of a user whose home this is."""
+        """Return the readable paths, with `~` expanded."""
         return tuple(f"{home}{path[1:]}" if path.startswith("~/") else path for path in self.readable)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Brief:
-    """What one attempt is told, frozen: the same words however often it has to be started."""
+    """The task of an attempt, frozen: the same for every start."""
 
     attempt: str
-    """Its address in folders and refs: `<run>.<phase>.<number>`, a verifier's with `v` behind it."""
+    """ID in folders and refs: `<run>.<phase>.<number>`; `v` after the number marks a verifier."""
     role: Role
     agent: str
-    """The agent's name in the settings, e.g. `claude`."""
+    """The agent's name in the settings, for example `claude`."""
     program: Program = Program()
     workspace: Path
     writable: bool
@@ -89,112 +89,112 @@ class Brief:
     """The phase's section, byte for byte (decoded so that any byte survives)."""
     intent: str = ""
     items: tuple[str, ...] = ()
-    """Work items and criteria, in order; a verdict names each by its place, from 1."""
+    """Work items and criteria, in order; a verdict refers to them by number, from 1."""
     ask: str = ""
-    """For a stage of authoring: what it has to bring, in our words."""
+    """For a stage of authoring: the task, written by asbuilt."""
     told: tuple[tuple[str, str], ...] = ()
-    """For a stage of authoring: what others wrote, each text by its name."""
+    """For a stage of authoring: texts by others, each with a name."""
     tests: str | None = None
     """The test command as a literal, or None when the project has no tests."""
     failures: tuple[str, ...] = ()
-    """What a fix has to mend, in the words of whoever found it."""
+    """The failures that a fix has to resolve, as reported."""
     notes: tuple[str, ...] = ()
-    """What people want it to know, in their words (`asbuilt tell`); no item is changed by it."""
+    """Notes by the user (`asbuilt tell`); they change no item."""
     base: str = ""
-    """For a verifier: the commit that the work began from; what differs is what is judged."""
+    """For a verifier: the commit that the work started from; the verdict is about the difference."""
     changed: tuple[str, ...] = ()
-    """For a verifier: files that were added or changed since, which it can cite with a line."""
+    """For a verifier: files added or changed since, which it can cite with a line."""
     removed: tuple[str, ...] = ()
-    """For a verifier: files that are gone since, which it can cite as removed."""
+    """For a verifier: files removed since, which it can cite as removed."""
     shown: tuple[str, ...] = ()
-    """For a verifier: checks that asbuilt ran and that passed, by the text with which it cites them."""
+    """For a verifier: checks that asbuilt ran and that passed, by the text to cite."""
     unseen: tuple[str, ...] = ()
-    """For a verifier: new code that no test runs, or whose change no test noticed, each with its place."""
+    """For a verifier: new code that no test runs, or whose mutation no test detects, with its location."""
     stall_s: int = STALL_S
     overall_s: int = OVERALL_S
     protected: tuple[Path, ...] = ()
-    """What in the workspace is mounted read-only: the plan's file, agents' settings. `.git` always is."""
+    """Read-only paths in the workspace: the plan's file, agents' settings. `.git` always is."""
     ring_required: bool = True
-    """False: somebody accepted that it works where no ring holds it; its result says so."""
+    """False: the user accepted an agent without a sandbox; the result records it."""
     opened: Opened = Opened()
     results: Path | None = None
-    """What setup made, for the agent to run tests with; None: nothing was made."""
+    """The results of setup, for the agent to run tests; None if there are none."""
     script: Path | None = None
-    """For the scripted agent: the script it plays."""
+    """For the scripted agent: its script."""
     environment: Mapping[str, str] = field(default_factory=dict)
-    """What the agent may see of the user's environment; nothing else gets in."""
+    """The variables of the user's environment that the agent gets; no others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """How an attempt ended, written once."""
+    """The result of an attempt's start, written once."""
 
     ending: Ending
     reason: str
     cause: Cause | None = None
-    """Why it stopped before its work was done, where the agent told; `lifecycle.causes` says what follows."""
+    """Why the agent stopped early, if it reported that; `lifecycle.run.causes` decides what follows."""
     says: str = ""
-    """The agent's last words: a claim, never a proof."""
+    """The agent's last message: a claim, never a proof."""
     verdict: Opinion | None = None
-    """From a verifier: its word on every item and what it cites; None: it left none."""
+    """From a verifier: its verdict on every item, with citations; None if it submitted none."""
     refused: tuple[str, ...] = ()
-    """Hosts that its sandbox did not let it reach, each with the reason."""
+    """Hosts that the sandbox refused, each with the reason."""
     drift: tuple[str, ...] = ()
-    """Lines that began with `PLAN-TEXT-DRIFT:`, whenever they were said; not yet judged."""
+    """All lines that start with `PLAN-TEXT-DRIFT:`; not yet judged."""
     session: str | None = None
-    """The agent's own name for its conversation."""
+    """The agent's ID of its conversation."""
     resets_at: str | None = None
-    """With `limited`: when the usage limit opens again, UTC ISO 8601."""
+    """With `limited`: when the usage limit resets, UTC ISO 8601."""
     tool_calls: int = 0
     cost_usd: float | None = None
-    """At API prices, over all starts; None: unknown, which is not nothing. The same holds for its tokens."""
+    """At API prices, over all starts; None means unknown, not zero. The same holds for the tokens."""
     input_tokens: int | None = None
     output_tokens: int | None = None
     duration_s: float = 0.0
     starts: int = 1
     ring: str = "none"
     exit_code: int | None = None
-    """The exit code of an agent that failed by itself, as a shell counts it; None: unknown."""
+    """Exit code of an agent that failed on its own, as in a shell; None if unknown."""
     stderr: str = ""
-    """The end of what a failed agent wrote to stderr."""
+    """The end of a failed agent's stderr."""
 
     @property
     def tokens(self) -> int | None:
-        """Count the tokens of all its starts; None where they are not known."""
+        """Total tokens of all starts; None if unknown."""
         if self.input_tokens is None or self.output_tokens is None:
             return None
         return self.input_tokens + self.output_tokens
 
 
 class Attempts(Protocol):
-    """Work given to someone outside this process, who goes on when we die."""
+    """Agents at work outside this process; they keep running when it dies."""
 
     def start(self, brief: Brief, *, after: int = 0) -> None:
-        """Start the attempt; a no-op when it runs or has ended.
+        """Start the attempt; a no-op when it is running or has ended.
 
-        How start `after` or an earlier one ended is over and done with: a new start goes on from there.
+        A result of start `after` or earlier does not count as an end: a new start continues from there.
         """
 
     def result(self, attempt: str) -> Result | None:
-        """Return how it ended, or None while it has not."""
+        """Return the result, or None while there is none."""
 
     def beat(self, attempt: str) -> None:
-        """Tell its host that somebody still waits for it."""
+        """Write a heartbeat: a worker still waits for the attempt."""
 
     def alive(self, attempt: str) -> bool:
-        """Tell whether its host process lives."""
+        """Return whether the host process is running."""
 
     def cancel(self, attempt: str) -> None:
-        """Ask it to end: its whole tree, TERM, 10 s, KILL."""
+        """Request the end of the attempt: its host sends TERM to the whole tree, and KILL after 10 s."""
 
     def starts(self, attempt: str) -> int:
-        """Tell how often a host has started it; more than one after a crash or a limit."""
+        """Count the starts; more than one after a crash or a limit."""
 
     def events(self, attempt: str, after: int = 0) -> tuple[list[dict[str, object]], int]:
-        """Read what has happened since a place in its events, and the place to go on from."""
+        """Read the events from offset `after`; return them and the next offset."""
 
     def last_heard(self, attempt: str) -> datetime | None:
-        """Tell when its agent last gave a sign, for people; limits are the host's to count."""
+        """Return when the agent last produced an event, for display; the host enforces the limits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,33 +203,33 @@ class Workspace:
 
     path: Path
     git_dir: Path
-    """Its private git folder; git is never left to discover one inside a workspace."""
+    """Its private git folder; git must never discover one inside a workspace."""
     common: Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """An attempt's tree under a ref, before anything else touches it."""
+    """An attempt's tree, saved under a ref before anything else changes it."""
 
     commit: str
     tree: str
     ref: str
     ignored: tuple[tuple[str, int], ...]
-    """Ignored files by name and size; they are not kept."""
+    """Ignored files by name and size; they are not saved."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """A command to be run by us in a checkout, inside the ring."""
+    """A command of asbuilt's own to run in a checkout, inside the sandbox."""
 
     argv: tuple[str, ...]
     cwd: Path
     writable: tuple[Path, ...] = ()
     readable: tuple[Path, ...] = ()
-    """Folders beyond the system's own that it may read."""
+    """Readable folders besides the system's."""
     hidden: tuple[Path, ...] = ()
     home: Path | None = None
-    """Its HOME, when it shall find something there or leave something; None: a new and empty one."""
+    """Its HOME, to pass files in or out; None: a new, empty one."""
     network: Network = "none"
     """list: the registries of this machine's package tools, and `hosts`."""
     hosts: tuple[str, ...] = ()
@@ -237,132 +237,133 @@ class Command:
     placed: tuple[Placed, ...] = ()
     """Folders at other paths inside; `cwd` and `home` are then paths inside. Only where `can_place`."""
     overlays: tuple[Overlay, ...] = ()
-    """Views made before the command starts. Only where `can_overlay`."""
+    """Overlays to mount before the command starts. Only where `can_overlay`."""
     services: tuple[Service, ...] = ()
     """Programs that run beside it. Only where `can_place`: elsewhere it has no loopback of its own."""
     as_user: bool = False
-    """Not with user id 0, also where we have it: databases refuse it. Only where `can_place`."""
+    """Run with a user ID other than 0 even as root: databases refuse root. Only where `can_place`."""
     timeout_s: int = 1800
     output_cap: int = 8_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
-    """What a command did."""
+    """The outcome of a command."""
 
     exit_code: int | None
     """None when it was ended by a limit."""
     output: bytes
-    """stdout and stderr as they came, cut in the middle above the cap."""
+    """stdout and stderr interleaved, cut in the middle above the cap."""
     truncated: bool
     duration_s: float
     ring: str
 
 
 class Attention(Protocol):
-    """A way to reach a person who does not look on."""
+    """A channel that notifies a user who is not watching."""
 
     @property
     def way(self) -> str:
-        """What it is called: `desktop`."""
+        """The channel's name, for example `desktop`."""
 
     def call(self, message: Message) -> str | None:
-        """Say it; what kept it from being heard is the answer. Whatever comes of it, runs go on."""
+        """Send a message; return an error message, or None on success. A failure never stops a run."""
 
 
 class Processes(Protocol):
-    """Commands that we run ourselves, in the ring."""
+    """Runs asbuilt's own commands in the sandbox."""
 
     def run(self, command: Command) -> Ended:
-        """Run it to its end or its limit; nothing of it lives on."""
+        """Run a command until it exits or times out; leaves no process behind."""
 
     def ending(self, when: Callable[[], bool], /) -> Processes:
-        """Return the same, whose commands are ended with `CommandStopped` as soon as `when` is true."""
+        """Return a copy whose commands end with `CommandStopped` as soon as `when()` is true."""
 
     @property
     def level(self) -> Level:
-        """The ring that holds it, as probed by running."""
+        """The sandbox in use, as probed."""
 
     @property
     def can_place(self) -> bool:
-        """Report whether a folder can have another path inside."""
+        """Whether a folder can be mounted at another path inside."""
 
     def can_overlay(self, folder: Path) -> bool:
-        """Report whether overlays can be made of folders on this one's file system, as tried there."""
+        """Return whether overlays work on a folder's file system, by trying one there."""
 
 
 class Redrafting(Protocol):
-    """Somebody who writes a plan anew: an agent, or a person with an editor or a file."""
+    """Rewrites a plan: an agent, or a user with an editor or a file."""
 
     @property
     def by(self) -> str:
-        """Who that is, as drafts name them."""
+        """The author, as drafts name it."""
 
     def redraft(self, text: bytes, change: str) -> bytes:
-        """Give the whole plan as it is to be; what is done may be left out, and is kept in any case."""
+        """Return the whole new plan; finished work may be left out, and is kept in any case."""
 
 
 class Forge(Protocol):
-    """Where pull requests live: one repository on GitHub or another forge, by a remote of ours.
+    """A repository on GitHub or another forge, reached through a git remote.
 
-    Trouble that may pass (no network, a rate limit, a 5xx) is `ForgeBusy`: ask again later. What a person has
-    to mend (no program, not signed in, not allowed) is `ForgeFailed`. A call that raised may have been heard.
+    Transient errors (no network, a rate limit, a 5xx) raise `ForgeBusy`: retry later. Errors that need user
+    action (no program, not signed in, not allowed) raise `ForgeFailed`. A call that raised may still have
+    taken effect.
     """
 
     @property
     def address(self) -> str:
-        """Which repository this is: `github.com/owner/name`."""
+        """The repository: `github.com/owner/name`."""
 
     def tip(self, branch: str) -> str | None:
-        """Tell where a branch is on the remote, or None when it is not there."""
+        """Return the commit of a remote branch, or None when there is no such branch."""
 
     def fetch(self, branch: str) -> str | None:
-        """Bring a remote branch's commits here, under no branch of the user's; returns its tip."""
+        """Fetch a remote branch's commits without touching the user's branches; return its tip."""
 
     def push(self, branch: str, commit: str, *, expected: str | None) -> Pushed | BranchMoved:
-        """Put the remote branch at a commit, if it is there or where it is `expected` (None: gone)."""
+        """Set the remote branch to a commit, if it is at `expected` (None: missing) or already there."""
 
     def drop(self, branch: str, *, expected: str) -> Pushed | BranchMoved:
-        """Delete the remote branch if it is at `expected`; one that is gone already is `already`."""
+        """Delete the remote branch if it is at `expected`; if it is already gone, the result is `already`."""
 
     def find(self, branch: str) -> Pull | None:
         """Find the pull request of a branch: the open one, else the newest."""
 
     def pull(self, number: int) -> Pull:
-        """Read one pull request again."""
+        """Read a pull request."""
 
     def open(self, *, branch: str, base: str, title: str, body: str, draft: bool = False) -> Pull:
-        """Open a pull request, or return the one that the branch has open."""
+        """Open a pull request, or return the branch's open one."""
 
     def update(self, number: int, *, title: str | None = None, body: str | None = None) -> Pull:
         """Set title or body where they differ."""
 
     def checks(self, commit: str) -> Checks:
-        """Read what the forge's checks say of a commit."""
+        """Read the status of the forge's checks on a commit."""
 
     def merge(self, number: int, *, head: str, way: MergeWay = "merge") -> Pull | NotMerged:
-        """Merge if its head is still `head`; one that is merged already is returned."""
+        """Merge if its head is still `head`; returns a pull request that is already merged."""
 
     def close(self, number: int) -> Pull:
-        """Close a pull request without merging; one that is not open is returned as it is."""
+        """Close a pull request without merging; returns one that is not open as it is."""
 
     def reviews(self, number: int) -> tuple[Review, ...]:
         """Read its reviews, the oldest first."""
 
     def comments(self, number: int) -> tuple[Comment, ...]:
-        """Read the remarks at its lines, the oldest first."""
+        """Read its line comments, the oldest first."""
 
     def touched(self, *, base: str | None = None) -> tuple[Touched, ...]:
-        """List the open pull requests with the files that each changes."""
+        """List the open pull requests, each with the files it changes."""
 
     def issue(self, number: int) -> Issue | None:
         """Read an issue, or None when there is none of that number."""
 
     def may_write(self, person: str) -> bool:
-        """Read whether an account may push to the repository."""
+        """Return whether an account may push to the repository."""
 
     def say(self, number: int, text: str, *, mark: str) -> bool:
-        """Comment on an issue or pull request once: False when a comment of ours holds the `mark` already."""
+        """Comment on an issue or pull request once; False when a comment of ours already contains `mark`."""
 
     def close_issue(self, number: int) -> bool:
-        """Close an issue: False when it is not open."""
+        """Close an issue; False when it is not open."""

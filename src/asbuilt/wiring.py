@@ -1,4 +1,4 @@
-"""How is it put together? The only file that knows every adapter, and it loads only what a door asks for."""
+"""Composition root: the only module that knows every adapter. It imports an adapter only when it is used."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from asbuilt.settings import Settings
 
 IDLE_S: Final = 600.0
-"""A worker that a command started goes when nothing has been due for so long; the next command starts one."""
+"""A worker that a command started exits after this many idle seconds; the next command starts another."""
 _UP_WITHIN_S: Final = 20.0
 _LOG_CAP: Final = 1_000_000
 _PASSED: Final = (
@@ -45,7 +45,7 @@ _PASSED: Final = (
 
 
 class Journal(NamedTuple):
-    """The truth of this user, opened."""
+    """This user's journal, opened."""
 
     home: Home
     store: Store
@@ -53,7 +53,7 @@ class Journal(NamedTuple):
 
 
 def find_journal(settings: Settings, environ: Mapping[str, str]) -> Journal | None:
-    """Open the journal to read in it; None, and nothing is made, when nothing was ever written."""
+    """Open the journal for reading; return None, and create nothing, if none was ever written."""
     home = Home(state_folder(environ))
     if not settings.text("store.url") and not home.journal.exists():
         return None
@@ -61,7 +61,7 @@ def find_journal(settings: Settings, environ: Mapping[str, str]) -> Journal | No
 
 
 def open_journal(settings: Settings, environ: Mapping[str, str]) -> Journal:
-    """Open the journal, making the state folder and the tables that are missing."""
+    """Open the journal; creates the state folder and missing tables."""
     home = open_home(state_folder(environ))
     store = open_store(home, settings)
     store.migrate(STEPS)
@@ -70,9 +70,9 @@ def open_journal(settings: Settings, environ: Mapping[str, str]) -> Journal:
 
 
 def known_repository(journal: Journal, root: Path, common: Path, uuid: str | None) -> str | None:
-    """Return the id by which the journal knows a repository; None when nothing was written about this one.
+    """Return the journal's ID of a repository; None when the journal has nothing about it.
 
-    Where it is where it was last seen, no git has to be asked whether it is a copy.
+    If it is at its last known path, git is not needed to tell it from a copy.
     """
     from asbuilt.journal import repositories  # noqa: PLC0415 - only where it is used
 
@@ -91,9 +91,9 @@ def known_repository(journal: Journal, root: Path, common: Path, uuid: str | Non
 def plan_events(
     settings: Settings, environ: Mapping[str, str], repository: Checkout, plan: str
 ) -> list[Entry]:
-    """Return what this machine's journal has of a plan, for somebody who will not wait for a network.
+    """Return the local journal's events of a plan, for callers that must not wait for a network.
 
-    A shared journal is behind one; its outcomes stand in the plan since they landed.
+    A shared journal needs the network and is skipped: its outcomes are in the plan once they have landed.
     """
     from asbuilt.journal.ids import Address  # noqa: PLC0415 - only where it is used
     from asbuilt.journal.queries.overview import events_of  # noqa: PLC0415
@@ -114,7 +114,7 @@ def plan_events(
 
 
 def conversing(root: str, environ: Mapping[str, str], *, repo: str, run: str) -> Conversing:
-    """Open an authoring that a conversation does in a checkout."""
+    """Open the authoring of a plan by a conversation in a checkout."""
     from asbuilt.flows.authoring.conversation import Conversing  # noqa: PLC0415 - only where it is used
     from asbuilt.git.repository import open_repository  # noqa: PLC0415
     from asbuilt.settings import load  # noqa: PLC0415
@@ -124,7 +124,7 @@ def conversing(root: str, environ: Mapping[str, str], *, repo: str, run: str) ->
 
 
 def open_store(home: Home, settings: Settings) -> Store:
-    """Open the database that keeps the journal as it stands: no folder is made, no table is changed."""
+    """Open the journal's database as it is: creates no folder, changes no table."""
     url = settings.text("store.url")
     if url:
         from asbuilt.journal.database.postgres import PostgresStore  # noqa: PLC0415 - only where it is used
@@ -136,7 +136,7 @@ def open_store(home: Home, settings: Settings) -> Store:
 
 
 def zone(settings: Settings) -> tzinfo | None:
-    """Find the zone in which times are shown; None: the machine's own."""
+    """Return the time zone for display; None means the machine's own."""
     name = settings.text("time.zone")
     if not name:
         return None
@@ -146,14 +146,14 @@ def zone(settings: Settings) -> tzinfo | None:
 
 
 def attempts(home: Home) -> Attempts:
-    """Open the attempts of all runs, to see how they go."""
+    """Open the attempts of all runs, to read their state."""
     from asbuilt.agents.attempts import FolderAttempts  # noqa: PLC0415 - only where it is used
 
     return FolderAttempts(home.path)
 
 
 def check_processes(home: Home, scratch: Path, environ: Mapping[str, str]) -> Processes:
-    """Make ready to run checks in the ring, outside of any run."""
+    """Return a runner of sandboxed checks, outside of any run."""
     from asbuilt.agents.commands import RingProcesses  # noqa: PLC0415 - only where it is used
     from asbuilt.policy.sandbox.variables import passed  # noqa: PLC0415
 
@@ -163,7 +163,7 @@ def check_processes(home: Home, scratch: Path, environ: Mapping[str, str]) -> Pr
 def serve(
     journal: Journal, settings: Settings, ended: threading.Event, *, idle_s: float | None = None
 ) -> bool:
-    """Be the worker until told to end, or until nothing is due; False when another process is."""
+    """Serve as the worker until `ended` is set or it is idle for `idle_s`; False if there is another."""
     from asbuilt.agents.attempts import FolderAttempts  # noqa: PLC0415 - a worker needs it all
     from asbuilt.agents.awake import awake  # noqa: PLC0415
     from asbuilt.agents.commands import RingProcesses  # noqa: PLC0415
@@ -220,7 +220,7 @@ def serve(
 
 
 def reach(settings: Settings, environ: Mapping[str, str]) -> Reach:
-    """Find how the user is reached, and when not."""
+    """Return the user's notification channels and quiet hours."""
     from asbuilt.attention.desktop import desktop  # noqa: PLC0415 - only where it is used
     from asbuilt.attention.ways import posts  # noqa: PLC0415
     from asbuilt.flows.notify.enqueue import Reach  # noqa: PLC0415
@@ -238,9 +238,9 @@ def reach(settings: Settings, environ: Mapping[str, str]) -> Reach:
 
 
 def go_through(journal: Journal, run: str, repo: str, *, step: Steps) -> None:
-    """Go through the first stretch of a run in this process, without an engine: `step` does each step.
+    """Run the first segment of a run in this process, without an engine; `step` performs each step.
 
-    What its tests and checks see of this machine is where programs are, and that nobody else's plug-ins load.
+    Its tests and checks get only the PATH, and variables that turn off pytest plug-ins and bytecode files.
     """
     from asbuilt.agents.attempts import FolderAttempts  # noqa: PLC0415 - a run needs it all
     from asbuilt.agents.commands import RingProcesses  # noqa: PLC0415
@@ -264,7 +264,7 @@ def go_through(journal: Journal, run: str, repo: str, *, step: Steps) -> None:
 
 
 def is_due(journal: Journal) -> bool:
-    """Tell whether something goes on by itself: then a worker has to be there."""
+    """Return whether a worker is needed: an open segment with a due time, a review or a schedule exists."""
     from asbuilt.journal import reviews, runs, schedules  # noqa: PLC0415 - only where it is used
 
     with journal.store.read() as session:
@@ -274,15 +274,15 @@ def is_due(journal: Journal) -> bool:
 
 
 def worker_pid(home: Home) -> int | None:
-    """Tell which process is the worker, if one is."""
+    """Return the worker's PID; None when there is no worker."""
     return holder(home.worker_lock)
 
 
 def ensure_worker(home: Home, environ: Mapping[str, str]) -> int:
-    """See that a worker is there: the one that is, or one started now that outlives this terminal.
+    """Return the PID of the worker; starts one that outlives this terminal if there is none.
 
-    Only a process that has failed did not come up. One that is slow takes the lock later; one that ended
-    well found another worker, or nothing left to do.
+    Raises only if the new process failed within 20 s. A slow one takes the lock later; one that exited with 0
+    found another worker, or nothing to do.
     """
     pid = worker_pid(home)
     if pid is not None:
@@ -319,7 +319,7 @@ def ensure_worker(home: Home, environ: Mapping[str, str]) -> int:
 
 
 def _pointed_to(environ: Mapping[str, str]) -> list[str]:
-    """Name the variables that the user's own settings point to: a worker has to find there what they hold."""
+    """Return the variables that the user's settings refer to; a worker needs them."""
     from asbuilt.attention.ways import variables  # noqa: PLC0415 - only where a worker is started
 
     return variables(survey(repository=None, environ=environ)[0])
@@ -334,14 +334,14 @@ def _tail(log: Path) -> str:
 
 
 def begin_anew() -> NoReturn:
-    """Become a new process of the same command: no thread of the old one goes on, attempts do."""
+    """Exec the same command again: ends all threads of this process; attempts keep running."""
     sys.stdout.flush()
     sys.stderr.flush()
     os.execv(sys.executable, [sys.executable, "-P", "-m", "asbuilt", *sys.argv[1:]])  # noqa: S606 - ourselves
 
 
 def leave(code: int = 0) -> NoReturn:
-    """End this process at once: attempts live on by themselves, and every step can be done again."""
+    """Exit at once: attempts keep running, and every step can be repeated."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)

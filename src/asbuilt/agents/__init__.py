@@ -1,1 +1,1 @@
-"""Who does the work? Agents in host processes that outlive us, and the adapters that drive them."""
+"""Run coding agents in host processes that outlive the worker, through one adapter per kind of agent."""

@@ -1,4 +1,4 @@
-"""What is heard of an attempt, read from its folder. It only reads; host, agent and ring are not loaded."""
+"""Read the state of an attempt from its folder. Read-only; loads no host, adapter or sandbox code."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)+")
 
 
 class Signs(NamedTuple):
-    """What an agent has done so far, as its host wrote it down."""
+    """What an agent has done so far, as its host recorded it."""
 
     heard_at: str | None = None
-    """When it last gave a sign; None while it has given none."""
+    """Time of the last event; None before the first event."""
     tool_calls: int = 0
     last_call: str = ""
     last_call_at: str | None = None
     starts: int = 0
-    """How often a host has started it."""
+    """How many times a host has started the agent."""
     is_alive: bool = False
-    """Whether its host process lives."""
+    """Whether the host process is running."""
     refused: tuple[str, ...] = ()
-    """Hosts that its sandbox did not let it reach, each with the reason."""
+    """Hosts that the sandbox refused, each with the reason."""
 
 
 def folder_of(state: Path, attempt: str) -> Path:
-    """Say where an attempt's files are."""
+    """Return the folder of an attempt's files."""
     if not _NAME.fullmatch(attempt):
         raise ValueError(f"not the address of an attempt: {attempt!r}")
     return state / "runs" / attempt.partition(".")[0] / "attempts" / attempt
 
 
 def signs_of(folder: Path) -> Signs:
-    """Gather what is heard of an attempt; one that was never started has given no sign."""
+    """Summarize the activity of an attempt; all fields keep their defaults if it was never started."""
     heard = last_heard(folder)
     events = read_events(folder / "events.jsonl", 0)[0]
     calls = [event for event in events if event["kind"] == "called"]
@@ -62,7 +62,7 @@ def models_of(folder: Path) -> list[str]:
 
 
 def last_heard(folder: Path) -> datetime | None:
-    """Tell when the agent last gave a sign."""
+    """Return when the agent last produced an event: the modification time of events.jsonl."""
     try:
         return datetime.fromtimestamp((folder / "events.jsonl").stat().st_mtime, UTC)
     except FileNotFoundError:
@@ -70,7 +70,7 @@ def last_heard(folder: Path) -> datetime | None:
 
 
 def starts_of(folder: Path) -> int:
-    """Count how often a host has started it."""
+    """Count the starts of an attempt."""
     try:
         return (folder / "starts").read_bytes().count(b"\n")
     except FileNotFoundError:
@@ -78,7 +78,7 @@ def starts_of(folder: Path) -> int:
 
 
 def is_alive(folder: Path) -> bool:
-    """Tell whether its host process lives: its lock is held. A number could be another process by now."""
+    """Return whether the host process is running, by its lock. A recorded PID could have been reused."""
     try:
         descriptor = os.open(folder / "lock", os.O_RDONLY)
     except FileNotFoundError:
@@ -93,7 +93,7 @@ def is_alive(folder: Path) -> bool:
 
 
 def read_events(file: Path, after: int) -> tuple[list[dict[str, object]], int]:
-    """Read whole lines from a place on, and give the place behind them; what is no event is skipped."""
+    """Read complete lines from offset `after`; return the events and the next offset. Skips invalid lines."""
     try:
         with file.open("rb") as opened:
             opened.seek(after)

@@ -1,21 +1,22 @@
-"""An attempt's folder on disk: who writes which file, and how it is read back.
+"""Layout of an attempt's folder: the files, their writers, and how to read them.
 
-    brief.json     what it is told and on what terms          the starter, by rename
-    beat, cancel   somebody still waits / it is to end        the starter
-    lock           held as long as the host lives             the host
-    host.json      which process, of which boot, with whom    the host, by rename
+    brief.json     the brief and the host's terms             the starter, by rename
+    beat, cancel   heartbeat / request to stop                the starter
+    lock           locked while the host runs                 the host
+    host.json      PID, boot, sandbox and child processes     the host, by rename
     starts         one line for each start                    the host, appended
-    events.jsonl   what happened, capped                      the host, appended
-    session        the agent's name for its conversation      the host, by rename
-    seals.json     digests of what could act later            the host, by rename, once
-    result.json    how it ended                               the host, by rename, once a start
-    result.N.json  how start N ended, that was gone on from   the starter, by rename
-    host.log, agent.log                                       the host, capped
+    events.jsonl   the agent's events, capped                 the host, appended
+    session        the agent's ID of its conversation         the host, by rename
+    seals.json     digests of files that could act later      the host, by rename, once
+    result.json    the result of the latest start             the host, by rename, once per start
+    result.N.json  the result of start N, after a restart     the starter, by rename
+    host.log       the host's stdout and stderr               the host, appended
+    agent.log      the agent's stderr, capped                 the host
     home/, tmp/    the agent's HOME and /tmp                  the agent
-    views/         what it changed of the setup's results     the agent
+    views/         the agent's changes to setup results       the agent
     out/           the verdict                                the agent
 
-The one rule: a file that decides something appears whole or not at all.
+Rule: files that decide something are written atomically (`write_whole`).
 """
 
 from __future__ import annotations
@@ -42,35 +43,35 @@ _VERSION: Final = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """On what terms a host works: the same for every start of an attempt."""
+    """Terms of the host, the same for every start of an attempt."""
 
     level: Level
-    """The ring it must be held by; a host that cannot hold it so does not start the agent."""
+    """The required sandbox. A host that cannot provide it does not start the agent."""
     hidden: tuple[str, ...] = ()
-    """Masked in the ring besides secrets: the state folder."""
+    """Paths to mask in the sandbox besides secrets: the state folder."""
     homes: tuple[str, ...] = ()
-    """Whose secrets are masked."""
+    """Home folders whose secrets are masked."""
     abandon_s: float = 60
     grace_s: float = 10
-    """Between TERM and KILL."""
+    """Seconds between TERM and KILL."""
     tick_s: float = 0.25
     events_cap: int = 8_000_000
     policy: Snapshot | None = None
-    """What its role may do; None in what an earlier version of us has written."""
+    """What the role may do; None in a brief written by an older version."""
 
 
 class Unreadable(Exception):
-    """A file of an attempt's folder is not there, not whole, or not what it should be."""
+    """A file of an attempt's folder is missing, incomplete or malformed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """The folder of one attempt."""
+    """The folder of an attempt."""
 
     path: Path
 
     def brief(self) -> tuple[Brief, Terms]:
-        """Read what the attempt is told."""
+        """Read the brief and the terms."""
         data = _object(_bytes(self.path / "brief.json"))
         try:
             told = _known(Brief, data["brief"])
@@ -91,7 +92,7 @@ class Folder:
             raise Unreadable(f"brief.json: {error}") from error
 
     def write_brief(self, brief: Brief, terms: Terms) -> None:
-        """Freeze what the attempt is told."""
+        """Write brief.json."""
         told = {field.name: getattr(brief, field.name) for field in fields(brief)}
         told |= {
             "workspace": str(brief.workspace),
@@ -106,13 +107,13 @@ class Folder:
         write_whole(self.path / "brief.json", _json({"v": _VERSION, "brief": told, "terms": held}))
 
     def result(self) -> Result | None:
-        """Read how it ended; None while it has not. Raises `Unreadable` when the file is damaged."""
+        """Read the result; None while there is none. Raises `Unreadable` when the file is damaged."""
         if not (self.path / "result.json").exists():
             return None
         data = _object(_bytes(self.path / "result.json"))
         try:
             told = _known(Result, data)
-            # A verifier that left none wrote an empty list, before opinions had their form.
+            # Before opinions had a schema, a verifier without a verdict wrote an empty list.
             left = told.get("verdict")
             told["verdict"] = opinion_from(left) if left else None
             for name in ("drift", "refused"):
@@ -122,21 +123,21 @@ class Folder:
             raise Unreadable(f"result.json: {error}") from error
 
     def write_result(self, result: Result) -> None:
-        """Say how it ended."""
+        """Write result.json."""
         told = {field.name: getattr(result, field.name) for field in fields(result)}
         told["verdict"] = None if result.verdict is None else plain_opinion(result.verdict)
         write_whole(self.path / "result.json", _json(told))
 
     def set_result_aside(self, start: int) -> None:
-        """Keep how a start ended under another name, so that the next start can end too."""
+        """Rename the result of a start to result.N.json, so that the next start can write its own."""
         (self.path / "result.json").replace(self.path / f"result.{start}.json")
 
     def starts(self) -> int:
-        """Count how often a host has started."""
+        """Count the starts."""
         return starts_of(self.path)
 
     def count_start(self, line: str) -> int:
-        """Write one more start down before it happens; give its number."""
+        """Append a line to `starts` before the start happens; return its number."""
         with (self.path / "starts").open("ab") as file:
             file.write(f"{line}\n".encode())
             file.flush()
@@ -144,14 +145,14 @@ class Folder:
         return self.starts()
 
     def count_elsewhere(self, *, up_to: int) -> None:
-        """Count starts that were made on another machine."""
+        """Add the starts that happened on another machine, up to a total."""
         missing = up_to - self.starts()
         if missing > 0:
             with (self.path / "starts").open("ab") as file:
                 file.write(b"elsewhere\n" * missing)
 
     def set_aside(self) -> None:
-        """Keep all of it under another name, so that the attempt can be begun anew."""
+        """Rename the folder to NAME.before-N, so that the attempt can start from scratch."""
         number = next(n for n in count(1) if not self._aside(n).exists())
         self.path.rename(self._aside(number))
 
@@ -159,21 +160,21 @@ class Folder:
         return self.path.with_name(f"{self.path.name}.before-{number}")
 
     def host(self) -> dict[str, Any]:
-        """Read which process hosts or hosted it; empty when none did."""
+        """Read host.json; empty when no host has run."""
         try:
             return _object(_bytes(self.path / "host.json"))
         except Unreadable:
             return {}
 
     def session(self) -> str | None:
-        """Read the agent's own name for its conversation."""
+        """Read the agent's ID of its conversation."""
         try:
             return _bytes(self.path / "session").decode("utf-8", "replace") or None
         except Unreadable:
             return None
 
     def beat(self) -> object:
-        """Give something that changes with every beat."""
+        """Return a value that changes with every heartbeat; None before the first."""
         try:
             found = (self.path / "beat").stat()
         except FileNotFoundError:
@@ -182,7 +183,7 @@ class Folder:
 
 
 def write_whole(file: Path, content: bytes) -> None:
-    """Write a file so that a reader, or a power cut, sees the old one or the new one."""
+    """Write a file atomically: a reader, or a power cut, sees the old contents or the new."""
     temporary = file.with_name(f".{file.name}.{os.getpid()}")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
     with os.fdopen(descriptor, "wb") as opened:
@@ -198,7 +199,7 @@ def write_whole(file: Path, content: bytes) -> None:
 
 
 def read_shared(file: Path, *, cap: int) -> bytes:
-    """Read a file that an agent could write: no link is followed, no pipe waited for, no flood taken in."""
+    """Read a file that an agent could have written: no symlinks, no blocking pipes, at most `cap` bytes."""
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as error:
@@ -235,7 +236,7 @@ def _program(data: dict[str, Any]) -> Program:
 
 
 def _known(kind: type[Brief | Opened | Program | Result | Terms], data: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what another version of us wrote and we do not know: hosts go on over an upgrade."""
+    """Drop fields of another version that this one does not know: hosts keep running across an upgrade."""
     names = {field.name for field in fields(kind)}
     return {name: value for name, value in data.items() if name in names}
 
@@ -255,5 +256,5 @@ def _object(content: bytes) -> dict[str, Any]:
 
 
 def _json(data: dict[str, Any]) -> bytes:
-    # Escaped, because a plan's text may hold bytes that are no UTF-8 and have to come back as they were.
+    # ASCII-escaped, because a plan's text may hold bytes that are not UTF-8 and must round-trip.
     return json.dumps(data, ensure_ascii=True, indent=1).encode("ascii")

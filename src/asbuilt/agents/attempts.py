@@ -1,6 +1,6 @@
-"""Attempts as folders with a host process each. The port `Attempts`.
+"""Attempts as folders, each with a host process. Implements the port `Attempts`.
 
-The one rule: nothing about an attempt is remembered here; a worker just born knows all that a dead one knew.
+Rule: this module keeps no state about an attempt in memory, so that a new worker can resume any attempt.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class FolderAttempts:
         abandon_s: float = 60,
         grace_s: float = 10,
     ) -> None:
-        """Take the state folder; without `ring_required`, agents run where no ring holds; results say so."""
+        """Take the state folder. Without `ring_required`, agents may run unsandboxed; results record it."""
         self._state = state
         self._home = home or Path.home()
         self._ring_required = ring_required
@@ -51,13 +51,13 @@ class FolderAttempts:
         self._grace_s = grace_s
 
     def folder(self, attempt: str) -> Path:
-        """Say where an attempt's files are."""
+        """Return the folder of an attempt's files."""
         return activity.folder_of(self._state, attempt)
 
     def start(self, brief: Brief, *, after: int = 0) -> None:
-        """Start the attempt; a no-op when it runs or has ended. Returns when its host is up.
+        """Start the attempt and return when its host is up; a no-op when it is running or has ended.
 
-        How start `after` or an earlier one ended is set aside, and a new start goes on from there.
+        A result of start `after` or earlier is renamed, and a new start continues from there.
         """
         folder = Folder(self.folder(brief.attempt))
         self._set_aside_if_moved(folder, brief)
@@ -70,18 +70,18 @@ class FolderAttempts:
         self.beat(brief.attempt)
         if self.alive(brief.attempt):
             return
-        # Starts that another machine has made count as well: an end is told apart by its start.
+        # Starts on another machine count too: a result is identified by the number of its start.
         folder.count_elsewhere(up_to=after)
         try:
             folder.brief()
         except Unreadable:
-            # Missing, or torn by a power cut: nobody works from it, because no host is alive.
+            # Missing, or torn by a power cut. Safe to rewrite: no host is running.
             terms = self.terms(required=brief.ring_required)
             folder.write_brief(brief, replace(terms, policy=snapshot_of(brief, terms, folder.path)))
         self._start_host(folder.path)
 
     def result(self, attempt: str) -> Result | None:
-        """Return how it ended, or None while it has not. A damaged result is an ending too: a crash."""
+        """Return the result, or None while there is none. A damaged result counts as a crash."""
         folder = Folder(self.folder(attempt))
         try:
             return folder.result()
@@ -93,31 +93,31 @@ class FolderAttempts:
             )
 
     def beat(self, attempt: str) -> None:
-        """Tell its host that somebody still waits for it."""
+        """Write a heartbeat: a worker still waits for the attempt."""
         (self.folder(attempt) / "beat").touch(mode=0o600)
 
     def alive(self, attempt: str) -> bool:
-        """Tell whether its host process lives: its lock is held. A number could be another process by now."""
+        """Return whether the host process is running, by its lock. A recorded PID could have been reused."""
         return activity.is_alive(self.folder(attempt))
 
     def cancel(self, attempt: str) -> None:
-        """Ask it to end: its whole tree, TERM, 10 s, KILL."""
+        """Request the end of the attempt: its host sends TERM to the whole tree, and KILL after 10 s."""
         (self.folder(attempt) / "cancel").touch(mode=0o600)
 
     def starts(self, attempt: str) -> int:
-        """Tell how often a host has started it."""
+        """Count the starts of an attempt."""
         return Folder(self.folder(attempt)).starts()
 
     def events(self, attempt: str, after: int = 0) -> tuple[list[dict[str, object]], int]:
-        """Read what has happened since a place in its events, and the place to go on from."""
+        """Read the events from offset `after`; return them and the next offset."""
         return activity.read_events(self.folder(attempt) / "events.jsonl", after)
 
     def last_heard(self, attempt: str) -> datetime | None:
-        """Tell when its agent last gave a sign."""
+        """Return when the agent last produced an event."""
         return activity.last_heard(self.folder(attempt))
 
     def terms(self, *, required: bool = True) -> Terms:
-        """Say on what terms a host would work; refused where a ring is required and none holds."""
+        """Return the terms of a new host; raises `RingUnavailable` if a required sandbox is missing."""
         level = self._level or probe().for_work
         if level == "none" and self._ring_required and required:
             causes = "; ".join(reason.what for reason in probe().reasons)
@@ -135,7 +135,7 @@ class FolderAttempts:
         )
 
     def _set_aside_if_moved(self, folder: Folder, brief: Brief) -> None:
-        """Set a folder aside that is of another workspace: its run was elsewhere since, and has come back."""
+        """Rename a folder that belongs to another workspace: the run was on another machine meanwhile."""
         try:
             before, _ = folder.brief()
         except Unreadable:
@@ -155,8 +155,8 @@ class FolderAttempts:
         done = subprocess.run(  # noqa: S603  our own host
             [sys.executable, "-P", "-m", "asbuilt.agents.host.main", "--detach", str(folder)],
             cwd="/",
-            # Nothing of ours but where programs are: what the agent may see stands in the brief.
-            # What it makes for a moment lies in its folder: a kill leaves it there, and nowhere else.
+            # Pass only PATH: the brief says what the agent may see.
+            # Temporary files go to the attempt's folder, so that a kill leaves them there and nowhere else.
             env={
                 "PATH": os.environ.get("PATH", os.defpath),
                 "LANG": "C.UTF-8",

@@ -1,7 +1,7 @@
-"""Keep the machine awake while somebody works. The one rule: it sleeps again when we end, however we end.
+"""Keep the machine awake while agents run.
 
-The system's own program holds the sleep off for as long as its child lives, and the child lives until a pipe
-closes that only this process holds open.
+The system's own program (`systemd-inhibit`, `caffeinate`) blocks sleep as long as its child runs. The child
+runs until a pipe closes that only this process holds open, so a crash of this process ends the block, too.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _WHAT: Final = ("idle:sleep", "idle")
-"""What logind is asked for: not every session may hold off a sleep that somebody asks for."""
+"""Locks to request from logind, in order: not every session may block `sleep`."""
 _CHILD: Final = ("/bin/sh", "-c", "echo held; exec cat >/dev/null")
 _ANSWER_S: Final = 5.0
 _GONE_S: Final = 5.0
@@ -24,7 +24,7 @@ _GONE_S: Final = 5.0
 
 @contextmanager
 def awake() -> Iterator[str | None]:
-    """Hold the sleep off; lends the name of the program that does, or None where none can."""
+    """Block idle sleep; yields the name of the program that does, or None when none can."""
     for argv in _programs():
         holder = _started(argv)
         if holder is not None:
@@ -44,7 +44,7 @@ def _programs() -> list[tuple[str, ...]]:
 
 
 def _started(argv: tuple[str, ...]) -> subprocess.Popen[bytes] | None:
-    """Start a program; it holds when its child says so."""
+    """Start a program; return it once its child confirms the block within 5 s, else None."""
     try:
         holder = subprocess.Popen(  # noqa: S603 - the system's own program, by PATH
             argv,

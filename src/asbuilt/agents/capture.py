@@ -1,6 +1,6 @@
-"""Keep what a process says within bounds: the head and the tail of its output, and its lines one by one.
+"""Bounded capture of a process's output: its head and tail, and its lines.
 
-The one rule: memory is bounded by the cap, whatever comes.
+Rule: memory stays below 1.5 times the cap plus one piece of input.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ _MARK: Final = b"\n[asbuilt: %d bytes left out here]\n"
 
 
 class Capture:
-    """The first and the last half of what came, up to a cap."""
+    """The first and the last half of the output, up to a cap."""
 
     def __init__(self, cap: int) -> None:
         self._head_cap = cap // 2
@@ -21,22 +21,22 @@ class Capture:
         self._total = 0
 
     def feed(self, data: bytes) -> None:
-        """Take what came; the middle goes."""
+        """Append output; drops the middle."""
         self._total += len(data)
         room = self._head_cap - len(self._head)
         self._head += data[:room]
         self._tail += data[room:] if room > 0 else data
-        # Cutting at every piece would copy the tail each time: it may grow to its double.
+        # Let the tail grow to twice its cap: trimming on every call would copy it each time.
         if len(self._tail) > 2 * self._tail_cap:
             del self._tail[: len(self._tail) - self._tail_cap]
 
     @property
     def truncated(self) -> bool:
-        """Tell whether anything was left out."""
+        """Whether any output was dropped."""
         return self._total > self._head_cap + self._tail_cap
 
     def value(self) -> bytes:
-        """Give what was kept, with the gap named in its place."""
+        """Return the captured output, with a marker at the gap."""
         if not self.truncated:
             return bytes(self._head + self._tail)
         tail = self._tail[len(self._tail) - self._tail_cap :]
@@ -45,7 +45,7 @@ class Capture:
 
 
 class Lines:
-    """Split a stream into lines; one that is longer than the cap is dropped and counted."""
+    """Split a stream into lines; drops and counts lines longer than the cap."""
 
     def __init__(self, cap: int) -> None:
         self._cap = cap
@@ -54,7 +54,7 @@ class Lines:
         self.dropped = 0
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Take what came, give the lines that are complete."""
+        """Append output; return the lines it completes."""
         first, *others = data.split(b"\n")
         self._add(first)
         found = []

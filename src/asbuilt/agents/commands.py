@@ -1,6 +1,6 @@
-"""Commands that we run ourselves, in the ring: setup, tests, checks. The port `Processes`.
+"""Run asbuilt's own commands in the sandbox: setup, tests, checks. Implements the port `Processes`.
 
-The one rule: when `run` returns or raises, nothing of the command lives on and no more than the cap was held.
+Rule: when `run` returns or raises, no process of the command is left. Output is cut at the command's cap.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ _PIECE: Final = 1 << 18
 _LOOK_S: Final = 0.2
 _DRAIN_S: Final = 1.0
 _STOP_S: Final = 2.0
-"""How long a command has to end by itself when its run is to stop."""
+"""Grace period in seconds for a command whose run is stopping."""
 _FIRST_USER, _NOBODY = 1_000, 65_534
 _SERVICES: Final = Path(__file__).resolve().parent / "sandbox" / "services.py"
 
 
 class RingProcesses:
-    """Runs one command at a time for whoever calls, each in a HOME and a tmp of its own."""
+    """Runs commands synchronously, each with its own HOME and tmp."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class RingProcesses:
     ) -> None:
         """Work in `scratch`; hide `hidden` (the state folder) and the secrets below `homes`.
 
-        `environment` is all that gets in of the one around us: `policy.variables.passed` chooses it.
+        `environment` is everything a command gets of our environment; see `policy.sandbox.variables.passed`.
         """
         self._scratch = scratch
         self._environment = environment or {}
@@ -74,32 +74,32 @@ class RingProcesses:
         self._is_over: Callable[[], bool] = lambda: False
 
     def ending(self, when: Callable[[], bool]) -> RingProcesses:
-        """Return the same, whose commands are ended with `CommandStopped` as soon as `when` is true."""
+        """Return a copy whose commands end with `CommandStopped` as soon as `when()` is true."""
         same = copy(self)
         same._is_over = when  # noqa: SLF001  a copy of ourselves
         return same
 
     @property
     def level(self) -> Level:
-        """The ring that holds it, as probed by running."""
+        """The sandbox in use, as probed."""
         return self._level or probe().for_work
 
     @property
     def can_place(self) -> bool:
-        """Report whether a folder can have another path inside."""
+        """Whether a folder can be mounted at another path inside."""
         return self.level == "bwrap"
 
     def can_overlay(self, folder: Path) -> bool:
-        """Report whether overlays can be made on a folder's file system, as tried there."""
+        """Return whether overlays work on a folder's file system, by trying one there."""
         return self.can_place and can_overlay(folder)
 
     def run(self, command: Command) -> Ended:
-        """Run it to its end or its limit; nothing of it lives on."""
+        """Run a command until it exits or times out; leaves no process behind."""
         environment = {**variables_in(self._homes), **self._environment, **command.environment}
         is_listed = command.network == "list"
         found = registries(environment, self._homes) if is_listed else Registries((), ())
         readable = (*map(str, command.readable), *shown_for(environment, self._homes), *found.readable)
-        # Only bubblewrap gives a command a network of its own.
+        # Only bubblewrap gives a command its own network namespace.
         hosts = hosts_named((*command.hosts, *found.hosts))
         refused: dict[str, None] = {}
         egress = (
@@ -178,7 +178,7 @@ class RingProcesses:
 def _collect(
     process: subprocess.Popen[bytes], capture: Capture, deadline: float, is_over: Callable[[], bool]
 ) -> bool:
-    """Read until the output ends and the process with it; False when the time is over first."""
+    """Read until the output ends and the process exits; return False at the deadline."""
     output = process.stdout
     if output is None:
         raise TypeError("a command in the ring was started without a pipe")
@@ -198,7 +198,7 @@ def _collect(
                 break
             capture.feed(piece)
         elif process.poll() is not None:
-            # Without a namespace somebody may have got away with the pipe; we do not wait for them.
+            # Without a PID namespace a daemon may have kept the pipe; do not wait for it.
             ended_at = ended_at or time.monotonic()
             if time.monotonic() - ended_at > _DRAIN_S:
                 break
@@ -208,12 +208,12 @@ def _collect(
 
 
 def _named_when_missing(argv: tuple[str, ...]) -> tuple[str, ...]:
-    """Let the shell start it, so that a missing program is exit code 127 in every ring."""
+    """Start the command through the shell, so that a missing program is exit code 127 in every sandbox."""
     return argv if argv[0] == "/bin/sh" else ("/bin/sh", "-c", 'exec "$@"', "sh", *argv)
 
 
 def _attended(command: Command, argv: tuple[str, ...]) -> tuple[str, ...]:
-    """Have services started before a command, in the same sandbox."""
+    """Start the command's services before it, in the same sandbox."""
     if not command.services:
         return argv
     services = [
@@ -230,20 +230,23 @@ def _attended(command: Command, argv: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _told(refused: Iterable[str]) -> bytes:
-    """Say behind a command's output which hosts it was refused: few programs show what a proxy answers."""
+    """List the refused hosts after the output: few programs show a proxy's error."""
     lines = "".join(f"asbuilt: the sandbox refused {one}\n" for one in refused)
     return f"\n{lines}asbuilt: `asbuilt config set sandbox.hosts HOST` lets a host through\n".encode()
 
 
 def _plain_user() -> int | None:
-    """Choose a user id other than 0, and one that the user database has: programs look themselves up."""
+    """Return 1000 if that user exists, else 65534; None if we are not root. Programs look up their user."""
     if os.getuid():
         return None
     return next((one.pw_uid for one in pwd.getpwall() if one.pw_uid == _FIRST_USER), _NOBODY)
 
 
 def _insist_on_the_ring(code: int, told: bytes, capture: Capture, argv: tuple[str, ...]) -> None:
-    """Tell a failed command from a ring that did not come up: only one that ran has its exit code told."""
+    """Raise `RingUnavailable` if bubblewrap failed before it ran the command.
+
+    bubblewrap reports an exit code only for a command that ran.
+    """
     lines = [json.loads(line) for line in told.splitlines() if line.strip()]
     if code < 0 or any("exit-code" in line for line in lines):
         return
@@ -261,7 +264,7 @@ def _insist_on_the_ring(code: int, told: bytes, capture: Capture, argv: tuple[st
 def _removed(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     if folder.exists():
-        # A command may have taken the rights from its own folders.
+        # A command may have removed the permissions of its own folders.
         for path, folders, _ in os.walk(folder):
             for within in (Path(path, name) for name in folders):
                 if not within.is_symlink():

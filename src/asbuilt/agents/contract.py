@@ -1,6 +1,6 @@
-"""What an adapter and its host promise each other: one coroutine, questions to a gate, events as they come.
+"""The contract between an adapter and its host: one coroutine, permission requests, a stream of events.
 
-The one rule: an adapter starts processes only through its seat, so that the host can end every one of them.
+Rule: an adapter starts processes only through its seat, so that the host can end all of them.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
     from asbuilt.proof.opinion import Opinion
 
 TurnEnding = Literal["done", "failed", "crashed", "limited"]
-"""How an agent can end by itself; the other endings are the host's to give."""
+"""Endings that an agent can reach without the host; the host decides all others."""
 SAYS_CAP: Final = 400_000
-"""Characters of an answer that are kept: more than anybody reads of a plan."""
+"""Maximum number of characters kept of an answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """The agent said something."""
+    """A message of the agent."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Called:
-    """The agent used one of its tools."""
+    """A tool call of the agent."""
 
     tool: str
     detail: str = ""
@@ -44,13 +44,13 @@ class Called:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Used:
-    """What the agent has used since it last said so; an adapter whose agent reports sums subtracts.
+    """Usage since the agent's last report. If an agent reports totals, its adapter subtracts.
 
-    None is unknown, which is not nothing: a sum of which a part is unknown is unknown.
+    None means unknown, not zero: a sum with an unknown part is unknown.
     """
 
     input_tokens: int | None = None
-    """With what was read from a cache and written to one."""
+    """Includes cache reads and writes."""
     output_tokens: int | None = None
     cost_usd: float | None = None
     """At API prices."""
@@ -58,21 +58,21 @@ class Used:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversed:
-    """The agent's own name for its conversation, so that the next start can take it up again."""
+    """The agent's ID of its conversation, so that the next start can resume it."""
 
     session: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noted:
-    """Something about the agent that it did not say itself: a retry, a warning, a dropped line."""
+    """An observation about the agent: a retry, a warning, a dropped line."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Modelled:
-    """The model that the agent reports to work with; empty: it reports none."""
+    """The model that the agent reports; empty if it reports none."""
 
     model: str
 
@@ -82,55 +82,55 @@ Event = Said | Called | Used | Conversed | Noted | Modelled
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """A tool call that an agent asks permission for, in our words; the adapter translates its own."""
+    """A tool call that an agent requests permission for, translated by its adapter."""
 
     tool: str
     kind: Kind
     path: str | None = None
-    """With `read` and `edit`: the file, absolute or from the workspace."""
+    """For `read` and `edit`: the file, absolute or relative to the workspace."""
     command: str | None = None
     cwd: str | None = None
-    """With `run`: where the shell stands that runs it; None: in the workspace."""
+    """For `run`: the working directory of the shell; None means the workspace."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The gate's answer; a question nobody can answer is refused."""
+    """The gate's answer; a call that it cannot judge is refused."""
 
     allowed: bool
     reason: str
 
 
 class Gate(Protocol):
-    """Answers every permission question from the snapshot that the attempt was started with."""
+    """Answers permission requests from the snapshot taken when the attempt started."""
 
     async def ask(self, call: Call) -> Answer:
-        """Allow or refuse one call; never raises, never waits for a person."""
+        """Allow or refuse a call; never raises, never waits for a user."""
 
 
 class Emit(Protocol):
-    """Takes events; each one also says that the agent has not stalled."""
+    """Records events; every event resets the stall timer."""
 
     def __call__(self, event: Event) -> None:
-        """Record it."""
+        """Record an event."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """How the agent ended by itself."""
+    """How the agent ended, without the host's intervention."""
 
     ending: TurnEnding
     reason: str
     cause: Cause | None = None
-    """Why it stopped before its work was done, where that is known: what a run does depends on it."""
+    """Why the agent stopped early, if known; the run's reaction depends on it."""
     says: str = ""
     verdict: Opinion | None = None
     resets_at: str | None = None
-    """With a usage limit: when it opens again, ISO 8601, if the agent says so."""
+    """For a usage limit: when it resets, ISO 8601, if the agent reports it."""
 
 
 def stopped(cause: Cause, reason: str, *, says: str = "", resets_at: str | None = None) -> Turn:
-    """Give the turn of an agent that stopped before its work was done, with the ending that goes with it."""
+    """Return the turn of an agent that stopped early; the cause determines the ending."""
     return Turn(ending=ending_of(cause), reason=reason, cause=cause, says=says, resets_at=resets_at)
 
 
@@ -139,49 +139,49 @@ class Needs:
     """What an agent needs of this machine besides its workspace and its program."""
 
     own: tuple[Path, ...] = ()
-    """State of the agent elsewhere that it may write to: its login is renewed there."""
+    """State of the agent outside the workspace that it may write, for example to renew its login."""
     sealed: tuple[Path, ...] = ()
-    """What in it could execute later, read-only."""
+    """Files in that state that could execute later; read-only."""
     hidden: tuple[Path, ...] = ()
-    """What in it is no business of this attempt's, such as other conversations."""
+    """Paths in that state that this attempt does not need, such as other conversations."""
     apart: tuple[Path, ...] = ()
-    """Folders in it that this attempt has for itself: its conversation, and no other, is there."""
+    """Folders in that state that are private to the attempt: they contain only its own conversation."""
     readable: tuple[Path, ...] = ()
     programs: tuple[str, ...] = ()
-    """Other programs that it starts."""
+    """Other programs that the agent starts."""
     hosts: tuple[str, ...] = ()
-    """Where its model is, and where its login is renewed."""
+    """Hosts of its model and its login."""
 
 
 NOTHING: Final = Needs()
 
 
 class Seat(Protocol):
-    """What the host gives an adapter besides the brief."""
+    """What the host provides to an adapter besides the brief."""
 
     @property
     def start(self) -> int:
-        """Which start of the attempt this is, from 1."""
+        """Number of this start of the attempt, from 1."""
 
     @property
     def session(self) -> str | None:
-        """The conversation of an earlier start, to be taken up again."""
+        """The conversation of an earlier start, to resume."""
 
     @property
     def out(self) -> Path:
-        """The one folder that the agent and the host share: verdicts come through it."""
+        """The folder that the agent and the host share; verdicts go there."""
 
     @property
     def home(self) -> Path:
-        """The agent's own HOME, kept between starts."""
+        """The agent's HOME, kept between starts."""
 
     @property
     def person(self) -> Path:
-        """The HOME of the user, where an agent keeps its login; the agent's own HOME is another."""
+        """The user's HOME, where an agent keeps its login; not the agent's HOME."""
 
     @property
     def level(self) -> Level:
-        """The ring that holds whatever is spawned."""
+        """The sandbox of every spawned process."""
 
     async def spawn(
         self,
@@ -190,23 +190,23 @@ class Seat(Protocol):
         environment: Mapping[str, str] | None = None,
         needs: Needs = NOTHING,
     ) -> asyncio.subprocess.Process:
-        """Start the agent in the ring, with pipes; stderr is drained and capped by the host."""
+        """Start the agent in the sandbox, with pipes; the host drains and caps stderr."""
 
     def seal(self, folder: Path, names: tuple[str, ...], *, remade: tuple[str, ...] = ()) -> None:
-        """Have what is named in a folder of the user's compared when the attempt ends: a change fails it.
+        """Record digests of `names` in a folder of the user; the attempt fails if they differ at its end.
 
-        `remade` is what the agent's program itself lays down there when it starts.
+        `remade` lists what the agent's program itself writes there when it starts.
         """
 
     def before_end(self, ask: Callable[[], Awaitable[None]]) -> None:
-        """Say how the agent is asked to end, before it is made to: it may still tell what it cost."""
+        """Register a callback that asks the agent to end before TERM; it may still report its cost."""
 
     def last_words(self) -> str:
-        """Give the end of what the agent wrote to stderr, for a reason."""
+        """Return the end of the agent's stderr, for an error message."""
 
 
 class Adapter(Protocol):
-    """Drives one agent through one attempt."""
+    """Drives an agent through an attempt."""
 
     async def drive(self, brief: Brief, gate: Gate, emit: Emit) -> Turn:
-        """Work until the agent ends by itself; the host cancels it for every other ending."""
+        """Run the agent until it ends; the host cancels this coroutine for every other ending."""

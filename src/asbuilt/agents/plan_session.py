@@ -1,9 +1,9 @@
-"""Seat a person's own Claude Code in the read-only ring, at the person's terminal: `asbuilt session --plan`.
+"""Run the user's own Claude Code in the read-only sandbox, at the user's terminal: `asbuilt session --plan`.
 
-Its state is a folder of its own (ADR 14), the same for all sessions, so that one can be resumed in another.
-In it the user's settings, plug-ins and skills stand as links to where the ring holds them read-only.
+Its state is in a folder of its own (ADR 14), shared by all such sessions, so that any of them can be resumed.
+The user's settings, plug-ins and skills are symlinks there; the sandbox mounts their targets read-only.
 
-The one rule: it writes to the folder of plans, to that state and to its login, and nowhere else.
+Rule: the session can write to the plans folder, its own folder, that state and its login, and nowhere else.
 """
 
 from __future__ import annotations
@@ -38,39 +38,39 @@ if TYPE_CHECKING:
 
     from asbuilt.policy.sandbox.rules import Level
 
-# Root without rights cannot make a ring of its own inside this one, and its commands have to be in one.
+# Inside this sandbox, root without privileges cannot create the nested sandbox that its commands need.
 _NOBODYS_ROOT: Final = ("--uid", "1000", "--gid", "1000")
 _PREFERENCES: Final = ".claude.json"
 _OWN: Final = ("ANTHROPIC_", "CLAUDE_CODE_DISABLE_", "CLAUDE_CODE_MAX_", "DISABLE_", "IS_SANDBOX")
-"""How variables begin by which a person sets Claude Code up."""
+"""Prefixes of the variables that configure Claude Code."""
 _LINKED: Final = (*KINDS["claude"].sealed, "keybindings.json", "themes")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanningSeat:
-    """Where one conversation is held."""
+    """The files and settings of one session."""
 
     root: Path
     plans: Path
     folder: Path
-    """Of the conversation, in the state of the user."""
+    """The session's folder, in the user's state."""
     config: Path
-    """Where its Claude Code keeps what it writes."""
+    """Where this Claude Code keeps its state."""
     home: Path
     environ: Mapping[str, str]
     look: Path
-    """The script by which its commands run in a sandbox of their own."""
+    """The script that runs the session's commands in a sandbox of their own."""
     opened: Opened = field(default_factory=Opened)
 
     @property
     def state(self) -> State:
-        """Where its Claude Code keeps what."""
+        """Paths of Claude Code's state and login."""
         moved = self.environ.get("CLAUDE_CONFIG_DIR", "")
         login = Path(os.path.realpath(moved or self.home / ".claude"))
         return State(config=self.config, login=login, is_default=not moved)
 
     def furnish(self) -> None:
-        """Have its state there, as the user knows it; what one left there to act in a later one goes."""
+        """Link the user's settings into the state; deletes what an earlier session put in their place."""
         state = self.state
         state.config.mkdir(mode=0o700, parents=True, exist_ok=True)
         for name in _LINKED:
@@ -86,14 +86,14 @@ class PlanningSeat:
         (state.config / _PREFERENCES).chmod(0o600)
 
     def way_out(self, level: Level, refused: Callable[[str, str], None]) -> Egress | None:
-        """Make its way out where its network is a list; only bubblewrap gives it one of its own."""
+        """Return the proxy if the network is a list; else None, also where bubblewrap is missing."""
         if self.opened.network != "list" or level != "bwrap":
             return None
         hosts = hosts_named((*hosts_of(KINDS["claude"], self.environ), *self.opened.hosts))
         return Egress(hosts, refused, self.environ)
 
     def request(self, more: Mapping[str, str], program: str = "", egress: Egress | None = None) -> Request:
-        """Say what it may touch and reach, and what `program` needs to start."""
+        """Return the sandbox request: what the session may access, and what `program` needs to start."""
         state = self.state
         own = [name for name in self.environ if name.startswith(_OWN)]
         told = {
@@ -125,14 +125,14 @@ class PlanningSeat:
         )
 
     def seals(self) -> dict[str, str]:
-        """Give a digest of all of the user's that would act at a later start.
+        """Return digests of the user's files that would act at a later start.
 
-        A login in a file makes its folder writable, and what is not there yet cannot be mounted read-only.
+        A login in a file makes its folder writable, and a missing path cannot be mounted read-only.
         """
         return digests(self.state.login, KINDS["claude"].sealed) if self.state.own else {}
 
     def try_out(self, level: Level, request: Request) -> None:
-        """Write where it must not be able to, in its own ring; raises `Unheld`."""
+        """Try forbidden writes in the session's own sandbox; raises `Unheld`."""
         asyncio.run(try_ring(level, request, (self.root, self.home, self.folder.parent)))
 
 
@@ -146,10 +146,10 @@ def _remove(path: Path) -> None:
 def run(
     level: Level, request: Request, argv: Sequence[str], *, terminal: bool, egress: Egress | None = None
 ) -> int:
-    """Run the agent in its ring on the terminal of ours, and give its exit code.
+    """Run the agent in its sandbox on our terminal; return its exit code.
 
-    Ctrl-C and Ctrl-Z reach it as they reach us, because we are one group to the terminal: the first is the
-    agent's alone to answer, and the second stops us together.
+    The agent is in our process group, so Ctrl-C and Ctrl-Z reach both processes. Only the agent handles
+    Ctrl-C; Ctrl-Z stops both.
     """
     kept: tuple[int, ...] = ()
     ways = (egress.descriptor,) if egress else ()
@@ -163,7 +163,7 @@ def run(
         held[1:1] = _NOBODYS_ROOT if os.geteuid() == 0 else ()
     else:
         held = without_mounts(level, request, argv)
-    # Not ignored: who is started would ignore them, too.
+    # A no-op handler, not SIG_IGN: the child would inherit an ignored signal.
     before = {one: signal.signal(one, lambda *_: None) for one in (signal.SIGINT, signal.SIGQUIT)}
     try:
         with (
@@ -182,5 +182,5 @@ def run(
 
 
 def can_share_a_terminal(level: Level) -> bool:
-    """Tell whether it can be kept from typing in the person's place."""
+    """Return whether the sandbox can keep the agent from injecting input into the user's terminal."""
     return level != "bwrap" or platform.machine() in MACHINES

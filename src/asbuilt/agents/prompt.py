@@ -1,6 +1,6 @@
-"""Say to an agent what its brief asks, in the words of the Markdown files in `prompts/`. Pure over the brief.
+"""Build an agent's prompts from its brief and the Markdown files in `prompts/`. Pure.
 
-The one rule: what somebody else wrote stands between marks that it cannot contain, so it can pose as nothing.
+Rule: text by others goes between markers that it cannot contain, so it cannot pose as instructions.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ _PLANS: Final[tuple[Role, ...]] = ("plan", "critique")
 
 
 def system_for(brief: Brief) -> str:
-    """Give the rules that hold for every role; whoever has no place for them puts them before the prompt."""
+    """Return the system prompt; an agent without one gets it before its prompt."""
     rules = "planning" if brief.role in _PLANS else "rules"
     return _fixed(rules).replace("{mark}", _mark(_blocks(brief)))
 
 
 def prompt_for(brief: Brief) -> str:
-    """Give the task: what is fixed for the role, then what this attempt is about, as marked blocks."""
+    """Return the task: the fixed text of the role, then the brief's texts as marked blocks."""
     ours = [*map(_fixed, _PARTS[brief.role]), *filter(None, [brief.ask])]
     return "\n\n".join([*ours, *_marked(_blocks(brief))])
 
 
 def stage_for(ask: str, told: Iterable[tuple[str, str]], *, begins: bool) -> str:
-    """Give a stage of authoring to a conversation of a person's own; the rules stand where it `begins`."""
+    """Return a stage of authoring for a user's own conversation; includes the rules if it `begins`."""
     blocks = [(name, _readable(text)) for name, text in told]
     mark = _mark(blocks)
     rules = _fixed("planning").replace("{mark}", mark)
@@ -49,12 +49,12 @@ def stage_for(ask: str, told: Iterable[tuple[str, str]], *, begins: bool) -> str
 
 
 def go_on() -> str:
-    """Give what a conversation is told that a later start takes up again; its rules and its marks hold on."""
+    """Return the prompt that resumes a conversation; its rules and markers still apply."""
     return _fixed("go_on")
 
 
 def _blocks(brief: Brief) -> list[tuple[str, str]]:
-    """Name every text that is not ours, in the order in which it is told."""
+    """List the texts by others, named, in the order of the prompt."""
     told = [
         ("id", brief.phase),
         ("title", brief.title),
@@ -80,20 +80,20 @@ def _marked(blocks: list[tuple[str, str]]) -> list[str]:
 
 
 def _numbered(items: tuple[str, ...]) -> str:
-    """Give each item its number; the further lines of one are indented, so that none begins like another."""
+    """Return a numbered list; continuation lines are indented, so that none looks like another item."""
     hanging = (item.replace("\n", "\n   ") for item in items)
     return "\n".join(f"{number}. {item}" for number, item in enumerate(hanging, 1))
 
 
 def _mark(blocks: list[tuple[str, str]]) -> str:
-    """Find a word that none of the texts holds: it depends on all of them, and is looked for in them."""
+    """Return a 12-character hash of the texts that occurs in none of them."""
     whole = "\n".join(text for _, text in blocks)
     tried = (sha256(f"{number}\n{whole}".encode()).hexdigest()[:12] for number in count())
     return next(mark for mark in tried if mark not in whole)
 
 
 def _readable(text: str) -> str:
-    """Put a question mark in the place of each byte that is no UTF-8: no model could be told it."""
+    """Replace surrogates (bytes that are not UTF-8) with question marks."""
     return text.encode("utf-8", "replace").decode()
 
 

@@ -1,6 +1,7 @@
-"""Who works, and who verifies? From what the user has chosen, and what is installed on this machine.
+"""Assign agents to roles, from the settings and the programs installed on this machine.
 
-The one rule: nobody is chosen who is not there; who judges is another than who works, where there are two.
+Rule: only installed agents are assigned. By default the verifier differs from the implementer if a second
+kind of agent is installed.
 """
 
 from __future__ import annotations
@@ -27,29 +28,29 @@ if TYPE_CHECKING:
 
 SCRIPTED: Final = "scripted"
 _FIRST: Final = "claude"
-"""What is taken where several are installed and nobody has chosen."""
+"""The default when several agents are installed and none is set."""
 
 
 class Agent(NamedTuple):
-    """An agent by its name in the settings, and how it is started."""
+    """An agent's name in the settings, and its program."""
 
     name: str
     program: Program
 
 
 class Roster(NamedTuple):
-    """The agents that there are for this user on this machine."""
+    """The agents of this user on this machine."""
 
     defined: Mapping[str, Mapping[str, Any]]
     """`[agents.NAME]` of the settings."""
     found: Mapping[str, str]
-    """Kinds whose program is on the PATH, with its place; the one that is taken first comes first."""
+    """Kinds whose program is on the PATH, with its path; the default comes first."""
     kinds: Mapping[str, Kind]
     lacking: tuple[Kind, ...] = ()
-    """Kinds whose own program is on the PATH, without the adapter by which asbuilt drives it."""
+    """Kinds whose own program is on the PATH, but not the adapter that asbuilt needs."""
 
     def agent(self, name: str) -> Agent:
-        """Find an agent by its name; whoever is not there is told, with who is."""
+        """Return an agent by name; raises `NotFound`, which lists the installed agents."""
         chosen = self.defined.get(name, {})
         kind = str(chosen.get("kind") or name)
         if kind not in self.kinds:
@@ -87,7 +88,7 @@ class Roster(NamedTuple):
 
 
 def roster(settings: Settings, environ: Mapping[str, str], kinds: Mapping[str, Kind] = KINDS) -> Roster:
-    """Look who is there."""
+    """Find the defined and installed agents."""
     path = environ.get("PATH", os.defpath)
     places = {one.name: shutil.which(one.program, path=path) for one in kinds.values() if one.program}
     found = {name: place for name, place in places.items() if place and Path(place).is_absolute()}
@@ -100,7 +101,7 @@ def roster(settings: Settings, environ: Mapping[str, str], kinds: Mapping[str, K
 
 
 def lacking(kinds: Mapping[str, Kind], path: str) -> tuple[Kind, ...]:
-    """Return the kinds that only an adapter is missing for."""
+    """Return the kinds of which only the adapter is missing."""
     return tuple(
         kind
         for kind in kinds.values()
@@ -117,7 +118,7 @@ def _without_adapter(kind: Kind) -> NotFound:
 
 
 def _placed(command: str, path: str) -> str:
-    """Find the program of a command on the PATH of now: a worker may have another one."""
+    """Resolve a command's program on the current PATH: a worker may have another PATH."""
     words = _words(command)
     place = shutil.which(words[0], path=path) if words else None
     return shlex.join([place, *words[1:]]) if place else command
@@ -135,7 +136,7 @@ def _words(command: str) -> list[str]:
 
 
 def assigned(there: Roster, settings: Settings, wanted: str | None = None) -> dict[Role, Agent]:
-    """Give every role its agent; `wanted` is who the command line names to work."""
+    """Assign an agent to every role; `wanted` is the implementer from the command line."""
     works = wanted or settings.text("roles.implement") or settings.text("agents.implement")
     if not works and not there.found and there.lacking:
         raise _without_adapter(there.lacking[0])
@@ -148,7 +149,7 @@ def assigned(there: Roster, settings: Settings, wanted: str | None = None) -> di
         )
     implement = there.agent(works or next(iter(there.found)))
     if implement.program.kind == SCRIPTED:
-        # A script plays every role; a model that judges it would cost money for a play.
+        # A script plays every role; a real verifier would cost money.
         return dict.fromkeys(get_args(Role), implement)
     fix, verify, plan, critique = (
         settings.text(f"roles.{role}") for role in ("fix", "verify", "plan", "critique")
@@ -168,7 +169,7 @@ def assigned(there: Roster, settings: Settings, wanted: str | None = None) -> di
 
 
 def with_model(team: Mapping[Role, Agent], settings: Settings, model: str) -> dict[Role, Agent]:
-    """Let whoever plans use another model, in every role that it has."""
+    """Change the model of the planner, in every role that the same agent has."""
     plans = team["plan"]
     chosen = plans._replace(program=replace(plans.program, model=model))
     after = {role: chosen if agent == plans else agent for role, agent in team.items()}
@@ -194,7 +195,7 @@ def _check_floor(team: Mapping[Role, Agent], floor: str) -> None:
 
 
 def frozen(team: Mapping[Role, Agent]) -> dict[str, TeamMember]:
-    """Return a team as a run's options keep it; names of variables are in it, values never."""
+    """Return the team for a run's options; contains names of variables, never their values."""
     return {
         role: TeamMember(name=agent.name, program=AgentProgram(**asdict(agent.program)))
         for role, agent in team.items()

@@ -1,8 +1,8 @@
-"""The MCP tool by which an agent of any kind leaves its verdict: `verdict_tool.py OUT INTENT ITEMS`.
+"""The MCP server through which an agent submits its verdict: `verdict_tool.py OUT INTENT ITEMS`.
 
-Standard modules only, run by its path, inside the ring. Whoever reads what it writes believes none of it.
+Standard library only; run by path, inside the sandbox. The reader of its output does not trust it.
 
-The one rule: what is no verdict on every item is refused with words, and nothing of it is kept.
+Rule: an incomplete or malformed verdict is refused with a reason, and nothing of it is kept.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _PROTOCOL: Final = "2025-06-18"
 _NO_METHOD, _NO_JSON = -32601, -32700
 _CITED: Final = 50
 _SIZE: Final = 1 << 20
-"""As much as whoever reads it takes in."""
+"""The limit of the reader, `verdicts.verdict_in`."""
 _CITES: Final = (
     f"Each piece of evidence, at most {_CITED} an item, is one of "
     '{"check": TEXT}, {"file": PATH, "line": NUMBER}, {"removed": PATH} or {"test": NAME}.'
@@ -63,7 +63,7 @@ _ANSWERS: Final = {
 
 
 class Desk:
-    """Answers what an agent asks, and takes its verdict."""
+    """Answers MCP requests and writes the verdict."""
 
     def __init__(self, out: Path, intent: str, items: int) -> None:
         self._out = out
@@ -71,7 +71,7 @@ class Desk:
         self._items = items
 
     def answer(self, method: object, params: dict[str, Any]) -> dict[str, Any] | None:
-        """Give the result of a request; None when there is no such method."""
+        """Return the result of a request; None for an unknown method."""
         match method:
             case "initialize":
                 return {
@@ -99,7 +99,7 @@ class Desk:
                 "properties": {"items": rows, "answers": _ANSWERS},
                 "required": ["items"],
             },
-            # It changes nothing that the agent works on, so that nobody has to be asked.
+            # Read-only as far as the workspace goes, so that agents do not ask for permission.
             "annotations": {"readOnlyHint": True, "destructiveHint": False, "openWorldHint": False},
         }
 
@@ -128,7 +128,7 @@ class Desk:
 
 
 def why_refused(rows: object, items: int) -> str | None:
-    """Say what keeps something from being a verdict on so many items; None when it is one."""
+    """Return why `rows` is not a verdict on all `items`; None when it is."""
     if not isinstance(rows, list):
         return "`items` is not a list"
     seen: set[int] = set()
@@ -166,7 +166,7 @@ def _is_citation(row: object) -> bool:
 
 
 def reply_to(desk: Desk, line: str) -> dict[str, Any] | None:
-    """Give the reply to one line; None to a notification, which wants none."""
+    """Return the reply to a line; None for a notification."""
     try:
         message = json.loads(line)
     except (ValueError, RecursionError):
@@ -182,7 +182,7 @@ def reply_to(desk: Desk, line: str) -> dict[str, Any] | None:
 
 
 def main() -> int:
-    """Answer line by line, until nobody asks any more."""
+    """Reply to requests line by line, until stdin ends."""
     desk = Desk(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]))
     for line in sys.stdin:
         reply = reply_to(desk, line) if line.strip() else None

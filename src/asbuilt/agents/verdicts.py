@@ -1,6 +1,6 @@
-"""Read the verdict that an agent left in `out/`, as one reads a stranger's letter.
+"""Read the verdict that an agent wrote to `out/`, as untrusted input.
 
-The one rule: what cannot be understood is told, and stays in the opinion as a trouble that voids it.
+Rule: what cannot be parsed is recorded in the opinion's `troubles`, which void it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _CAP: Final = 1 << 20
 
 
 def verdict_in(out: Path) -> Opinion | None:
-    """Give the opinion that was left there; None when there is none."""
+    """Return the opinion in a folder; None when there is no file."""
     if not (out / FILE).exists() and not (out / FILE).is_symlink():
         return None
     try:

@@ -1,1 +1,1 @@
-"""Who has to know? The ways to a person who does not look on. The port `Attention`."""
+"""Channels that notify a user who is not watching. Implements the port `Attention`."""

@@ -1,6 +1,6 @@
-"""Desktop notifications, by the program that the system has.
+"""Desktop notifications, through the system's own program.
 
-The one rule: what is said goes as an argument of its own; no shell, no script and no markup is made of it.
+Rule: title and text are passed as arguments, never through a shell, a script or markup.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ _OSASCRIPT: Final = (
 
 
 class Desktop:
-    """Notifications by a program that takes a title and a text."""
+    """Notifications through a program that takes a title and a text."""
 
     way: Final = "desktop"
 
     def __init__(self, program: tuple[str, ...]) -> None:
-        """Take the program with everything that stands before the title."""
+        """Take the program and its arguments before the title."""
         self._program = program
 
     def call(self, message: Message) -> str | None:
-        """Show a notification; say what kept it from being shown."""
+        """Show a notification; return an error message, or None on success."""
         try:
             shown = subprocess.run(  # noqa: S603 - found on PATH, what is said is an argument
                 [*self._program, message.title, message.text],
@@ -53,7 +53,7 @@ class Desktop:
 
 
 def desktop(environ: Mapping[str, str], *, platform: str = sys.platform) -> Desktop | None:
-    """Find the way to this user's desktop; None where there is no desktop, or no program for it."""
+    """Return the user's desktop notifier; None without a desktop or a program for it."""
     on_mac = platform == "darwin"
     program = shutil.which("osascript" if on_mac else "notify-send", path=environ.get("PATH"))
     if program is None or not (on_mac or _has_session_bus(environ)):

@@ -1,7 +1,7 @@
-"""Post a message as JSON to where a person has chosen: a webhook, ntfy, or what understands Slack's.
+"""Post notifications as JSON to an address of the user's choice: a webhook, ntfy, or a Slack-compatible URL.
 
-The one rule: it takes seconds at most and leads nowhere else: no redirect is followed, and of an answer only
-its number is read.
+Rule: a connected post is cut off 10 s after its start, follows no redirect, and reads only the status of the
+response.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.attention import Message
 
 PATIENCE_S: Final = 10.0
-"""For a whole post: connecting, sending and the answer's first line."""
+"""Time limit of a post in seconds; name resolution, and connecting to further addresses, can add to it."""
 SIGNATURE: Final = "X-Asbuilt-Signature"
 _TAKEN: Final = range(200, 300)
 _MOVED: Final = range(300, 400)
 
 
 class Post(NamedTuple):
-    """What is sent where."""
+    """A request to send."""
 
     url: str
     body: bytes
@@ -42,16 +42,16 @@ class Post(NamedTuple):
 
 
 class Posting:
-    """A way over the network."""
+    """A notification channel over HTTP."""
 
     def __init__(self, way: str, made: Callable[[Message], Post], *, patience_s: float = PATIENCE_S) -> None:
-        """Take its name, and how a message becomes a post; what that needs is looked up each time."""
+        """Take its name and a function that builds the request; references are resolved for every message."""
         self.way = way
         self._made = made
         self._patience_s = patience_s
 
     def call(self, message: Message) -> str | None:
-        """Post it; None when it was taken."""
+        """Post a message; return an error message, or None on success."""
         try:
             post = self._made(message)
         except SettingInvalid as problem:
@@ -61,7 +61,7 @@ class Posting:
 
 
 def webhook(url: str, secret: str, environ: Mapping[str, str]) -> Callable[[Message], Post]:
-    """Make posts that are signed, so that a receiver knows whose they are and how old."""
+    """Return a builder of signed requests, so that a receiver can verify their sender and age."""
 
     def made(message: Message) -> Post:
         body = _json(
@@ -85,7 +85,7 @@ def webhook(url: str, secret: str, environ: Mapping[str, str]) -> Callable[[Mess
 
 
 def ntfy(url: str, token: str, environ: Mapping[str, str]) -> Callable[[Message], Post]:
-    """Make posts for a topic: the last part of its address."""
+    """Return a builder of requests to a topic, which is the last part of the URL."""
 
     def made(message: Message) -> Post:
         place = urlsplit(address(url, environ, key="notify.ntfy"))
@@ -100,7 +100,7 @@ def ntfy(url: str, token: str, environ: Mapping[str, str]) -> Callable[[Message]
 
 
 def slack(url: str, environ: Mapping[str, str]) -> Callable[[Message], Post]:
-    """Make posts as Slack takes them, and all that take the same."""
+    """Return a builder of Slack-compatible requests."""
 
     def made(message: Message) -> Post:
         text = f"{message.title}\n{message.text}"
@@ -118,7 +118,7 @@ def signature(secret: str, body: bytes, *, at: int) -> str:
 
 
 def address(url: str, environ: Mapping[str, str], *, key: str) -> str:
-    """Give the address that a setting holds or points to; only http and https lead anywhere."""
+    """Return the URL that a setting contains or refers to; only http and https are valid."""
     found = resolved(url, environ, key=key)
     try:
         place = urlsplit(found)
@@ -170,7 +170,7 @@ def _connection(place: SplitResult, patience_s: float) -> HTTPConnection:
 
 
 def _cut(connection: HTTPConnection, is_late: threading.Event) -> None:
-    """End an answer that comes drop by drop: each drop would begin the time anew."""
+    """Cut off a slow response: every byte would restart the socket's timeout."""
     is_late.set()
     with suppress(OSError):
         if connection.sock is not None:

@@ -1,4 +1,4 @@
-"""What settings point to and do not hold: `env:NAME`, `file:PATH`. No word of a secret is in an error."""
+"""Resolve references in settings: `env:NAME`, `file:PATH`. Errors never contain a secret."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ _MOST: Final = 4_096
 
 
 def variable_in(text: str) -> str | None:
-    """Name the environment variable that a reference points to."""
+    """Return the environment variable that a reference names; None for other values."""
     return text.removeprefix(_VARIABLE) if text.startswith(_VARIABLE) else None
 
 
 def is_reference(text: str) -> bool:
-    """Tell whether a value points elsewhere."""
+    """Return whether a value is a reference."""
     return text.startswith((_VARIABLE, _FILE))
 
 
 def pointed_to(text: str, environ: Mapping[str, str], *, key: str) -> str:
-    """Give the secret that a setting points to; one that holds it itself is refused, and not said again."""
+    """Return the secret that a setting refers to; refuses a literal secret, without repeating it."""
     if not is_reference(text):
         raise SettingInvalid(
             f"{key} does not point anywhere",
@@ -37,7 +37,7 @@ def pointed_to(text: str, environ: Mapping[str, str], *, key: str) -> str:
 
 
 def resolved(text: str, environ: Mapping[str, str], *, key: str) -> str:
-    """Give what a value of a setting points to; a value that points nowhere is itself."""
+    """Resolve a reference; other values are returned as they are."""
     if not is_reference(text):
         return text
     name = variable_in(text)

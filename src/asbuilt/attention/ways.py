@@ -1,4 +1,4 @@
-"""Which ways over the network a user has chosen, made from settings."""
+"""Build the HTTP notification channels from the settings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _POINTING: Final = ("webhook", "secret", "ntfy", "token", "slack")
 
 
 def posts(settings: Settings, environ: Mapping[str, str]) -> dict[str, Posting]:
-    """Give every way that was chosen, by its name."""
+    """Return every configured channel by name."""
     urls = {way: settings.text(f"notify.{way}") for way in ("webhook", "ntfy", "slack")}
     made = {
         "webhook": webhook(urls["webhook"], settings.text("notify.secret"), environ),
@@ -27,6 +27,6 @@ def posts(settings: Settings, environ: Mapping[str, str]) -> dict[str, Posting]:
 
 
 def variables(settings: Settings) -> list[str]:
-    """Name the environment variables that they are read from."""
+    """Return the environment variables that the channels refer to."""
     values = (settings.text(f"notify.{name}") for name in _POINTING)
     return [name for name in map(variable_in, values) if name]

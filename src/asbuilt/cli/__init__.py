@@ -1,1 +1,1 @@
-"""The terminal's door."""
+"""Command-line interface."""

@@ -1,1 +1,1 @@
-"""What has happened? One frozen class for each kind of event that journals hold. Pure."""
+"""Events of a journal: one frozen class per kind. Pure."""

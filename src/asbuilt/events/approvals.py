@@ -1,4 +1,4 @@
-"""What people are asked and what they say, here and at the forge."""
+"""Questions to users and their answers, here and at the forge."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from asbuilt.events.event import Event
 
 
 class ApprovalAsked(Event, frozen=True, kw_only=True):
-    """A question was put to people."""
+    """A question was asked."""
 
     kind: ClassVar[str] = "approval.asked"
     number: int
     key: str
     about: str = field(name="kind", default="")
-    """What kind of question it is."""
+    """Kind of question."""
     phase: str | None = None
     question: str = ""
 
 
 class ApprovalAnswered(Event, frozen=True, kw_only=True):
-    """A question was answered, or is no question any more."""
+    """A question was answered or withdrawn."""
 
     kind: ClassVar[str] = "approval.answered"
     number: int
@@ -32,7 +32,7 @@ class ApprovalAnswered(Event, frozen=True, kw_only=True):
 
 
 class ApprovalPutOff(Event, frozen=True, kw_only=True):
-    """A person wants to answer later."""
+    """A user postponed the answer."""
 
     kind: ClassVar[str] = "approval.put_off"
     number: int
@@ -40,7 +40,7 @@ class ApprovalPutOff(Event, frozen=True, kw_only=True):
 
 
 class ReviewAsked(Event, frozen=True, kw_only=True):
-    """A plan was put to reviewers at the forge."""
+    """A plan was opened for review at the forge."""
 
     kind: ClassVar[str] = "review.asked"
     question: str | int
@@ -49,7 +49,7 @@ class ReviewAsked(Event, frozen=True, kw_only=True):
 
 
 class ReviewClosed(Event, frozen=True, kw_only=True):
-    """The review of a plan at the forge is over."""
+    """The review of a plan at the forge ended."""
 
     kind: ClassVar[str] = "review.closed"
     pull: int

@@ -1,4 +1,4 @@
-"""What agents did: attempts, verifiers, the trees that were kept and the checks of them."""
+"""Work of agents: attempts, verifiers, the trees that were kept, and their checks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from asbuilt.events.event import Cause, Event, Failure, Outcome
 
 
 class AttemptBegun(Event, frozen=True, kw_only=True):
-    """An agent was given a brief, or a start of the same attempt goes on."""
+    """An agent got a brief, or another start of the same attempt."""
 
     kind: ClassVar[str] = "attempt.begun"
     phase: str
@@ -18,15 +18,15 @@ class AttemptBegun(Event, frozen=True, kw_only=True):
     role: str
     agent: str = ""
     agents: int | None = None
-    """How many work side by side, in a stage of authoring."""
+    """Number of agents that work in parallel, in a stage of authoring."""
     before: str | None = None
-    """Digest of what was around its workspace."""
+    """Digest of the state outside its workspace, to detect changes there."""
     notes: int = 0
-    """How many notes of people it was told."""
+    """Number of user notes in its brief."""
 
 
 class Ended(Event, frozen=True, kw_only=True):
-    """How an agent ended, and what it has used over all its starts."""
+    """How an agent ended, and its usage over all its starts."""
 
     ending: str
     reason: str = ""
@@ -36,7 +36,7 @@ class Ended(Event, frozen=True, kw_only=True):
     attempt: str = ""
     cost_usd: float | None = None
     tokens: int | None = None
-    # Of a process that did not end well.
+    # Only for a process that failed.
     agent: str = ""
     command: str = ""
     folder: str = ""
@@ -46,7 +46,7 @@ class Ended(Event, frozen=True, kw_only=True):
 
 
 class AttemptEnded(Ended, frozen=True, kw_only=True):
-    """An agent has ended."""
+    """An agent ended."""
 
     kind: ClassVar[str] = "attempt.ended"
     phase: str
@@ -55,13 +55,13 @@ class AttemptEnded(Ended, frozen=True, kw_only=True):
     ring: str = ""
     refused: tuple[str, ...] = ()
     output: str | None = None
-    """Digest of what was handed in, in a stage of authoring."""
+    """Digest of the submitted result, in a stage of authoring."""
     drift: str | None = None
     outside: str | None = None
 
 
 class AttemptLost(Event, frozen=True, kw_only=True):
-    """The files of an attempt are on a machine that is lost."""
+    """The files of an attempt are lost: they were on another machine."""
 
     kind: ClassVar[str] = "attempt.lost"
     phase: str
@@ -70,7 +70,7 @@ class AttemptLost(Event, frozen=True, kw_only=True):
 
 
 class AttemptLetGo(Event, frozen=True, kw_only=True):
-    """The commit that kept an attempt was deleted, because its time is over."""
+    """The snapshot of an attempt was deleted, because its retention time is over."""
 
     kind: ClassVar[str] = "attempt.let_go"
     phase: str
@@ -99,7 +99,7 @@ class TreeRefused(Event, frozen=True, kw_only=True):
 
 
 class ChecksDone(Event, frozen=True, kw_only=True):
-    """The checks of an attempt have run."""
+    """The checks of an attempt ran."""
 
     kind: ClassVar[str] = "checks.done"
     phase: str
@@ -114,7 +114,7 @@ class ChecksDone(Event, frozen=True, kw_only=True):
 
 
 class VerifierBegun(Event, frozen=True, kw_only=True):
-    """A second agent began to judge an attempt."""
+    """A verifier started to judge an attempt."""
 
     kind: ClassVar[str] = "verifier.begun"
     phase: str
@@ -131,7 +131,7 @@ class VerifierEnded(Ended, frozen=True, kw_only=True):
 
 
 class Judged(Event, frozen=True, kw_only=True):
-    """What is left of a verifier's words, looked up in what was measured."""
+    """A verifier's opinion after it was checked against the evidence."""
 
     version: ClassVar[int] = 2
     outcome: Outcome
@@ -142,13 +142,13 @@ class Judged(Event, frozen=True, kw_only=True):
     tokens: int | None = None
     unproven: tuple[int, ...] = ()
     opinion: str | UnsetType | None = UNSET
-    """Digest of what the verifier said; not set in journals that did not keep it."""
+    """Digest of the verifier's opinion; unset in journals that did not store it."""
     items: str | None = None
     written: tuple[str, ...] = ()
 
 
 class VerdictGiven(Judged, frozen=True, kw_only=True):
-    """A verifier has judged an attempt."""
+    """A verifier judged an attempt."""
 
     kind: ClassVar[str] = "verdict.given"
     phase: str
@@ -156,7 +156,7 @@ class VerdictGiven(Judged, frozen=True, kw_only=True):
 
 
 class DriftFound(Event, frozen=True, kw_only=True):
-    """Numbers of the plan were measured, and some do not hold."""
+    """Numbers in the plan were measured, and some are wrong."""
 
     kind: ClassVar[str] = "drift.found"
     phase: str
@@ -169,7 +169,7 @@ class DriftFound(Event, frozen=True, kw_only=True):
 
 
 class TogetherDone(Event, frozen=True, kw_only=True):
-    """All checks have run on everything that waits to be landed."""
+    """All checks ran on everything that waits to be landed."""
 
     kind: ClassVar[str] = "together.done"
     outcome: Outcome
@@ -179,18 +179,18 @@ class TogetherDone(Event, frozen=True, kw_only=True):
 
 
 class TogetherJudging(Event, frozen=True, kw_only=True):
-    """A verifier began to judge everything that waits to be landed."""
+    """A verifier started to judge everything that waits to be landed."""
 
     kind: ClassVar[str] = "together.judging"
 
 
 class TogetherUnjudged(Ended, frozen=True, kw_only=True):
-    """A verifier of everything ended without a verdict."""
+    """A verifier of everything that waits to be landed ended without a verdict."""
 
     kind: ClassVar[str] = "together.unjudged"
 
 
 class TogetherJudged(Judged, frozen=True, kw_only=True):
-    """A verifier has judged everything that waits to be landed."""
+    """A verifier judged everything that waits to be landed."""
 
     kind: ClassVar[str] = "together.judged"

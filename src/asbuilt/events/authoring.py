@@ -1,4 +1,4 @@
-"""What is handed in for the stages of an authoring and for tasks, and what comes of it."""
+"""Results that agents submit for authoring stages and tasks, and how they are judged."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from asbuilt.events.event import Event
 
 
 class StageJudged(Event, frozen=True, kw_only=True):
-    """What was handed in for a stage was judged; `outcome` says which of the other fields count."""
+    """The result of a stage was judged; `outcome` decides which of the other fields are used."""
 
     kind: ClassVar[str] = "stage.judged"
     elsewhere: ClassVar[str] = "details"
@@ -32,7 +32,7 @@ class StageJudged(Event, frozen=True, kw_only=True):
 
 
 class TaskJudged(Event, frozen=True, kw_only=True):
-    """What was handed in for a task was judged."""
+    """The result of a task was judged."""
 
     kind: ClassVar[str] = "task.judged"
     phase: str
@@ -50,7 +50,7 @@ class TaskJudged(Event, frozen=True, kw_only=True):
 
 
 class TaskPosted(Event, frozen=True, kw_only=True):
-    """The ledger knows what came of a task."""
+    """The result of a task was written to the ledger."""
 
     kind: ClassVar[str] = "task.posted"
     task: int

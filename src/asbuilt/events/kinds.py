@@ -30,4 +30,4 @@ KINDS: Final[Mapping[str, type[Event]]] = MappingProxyType(
         if isinstance(found, type) and issubclass(found, Event) and found.kind
     }
 )
-"""The classes by the names under which journals have them. A base that kinds share has no name."""
+"""Event classes by their name in journals. A base class that kinds share has no name."""

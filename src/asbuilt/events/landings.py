@@ -1,4 +1,4 @@
-"""What happens when proven work goes to its target branch."""
+"""Events of landing proven work on its target branch."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class LandingIntended(Event, frozen=True, kw_only=True):
 
 
 class LandingDone(Event, frozen=True, kw_only=True):
-    """Proven work is on its target."""
+    """Proven work landed on its target."""
 
     kind: ClassVar[str] = "landing.done"
     elsewhere: ClassVar[str] = "details"
@@ -44,7 +44,7 @@ class LandingRefused(Event, frozen=True, kw_only=True):
 
 
 class LandingRecovered(Event, frozen=True, kw_only=True):
-    """It was found out how a landing ended that was cut off."""
+    """Recovery determined how an interrupted landing ended."""
 
     kind: ClassVar[str] = "landing.recovered"
     found: str
@@ -53,7 +53,7 @@ class LandingRecovered(Event, frozen=True, kw_only=True):
 
 
 class LandingTidied(Event, frozen=True, kw_only=True):
-    """What a landing does not need any more was removed."""
+    """Workspaces, branch and candidate of a landing were removed."""
 
     kind: ClassVar[str] = "landing.tidied"
     branch: str | None = None
@@ -62,7 +62,7 @@ class LandingTidied(Event, frozen=True, kw_only=True):
 
 
 class LandingUndone(Event, frozen=True, kw_only=True):
-    """What a run had landed or proven was taken back."""
+    """Landed or proven work of a run was reverted."""
 
     kind: ClassVar[str] = "landing.undone"
     elsewhere: ClassVar[str] = "details"
@@ -72,7 +72,7 @@ class LandingUndone(Event, frozen=True, kw_only=True):
 
 
 class LandingUnsigned(Event, frozen=True, kw_only=True):
-    """A commit was made without a signature, because the key could not be used."""
+    """A commit was written without a signature, because the key could not be used."""
 
     kind: ClassVar[str] = "landing.unsigned"
     why: str

@@ -1,8 +1,8 @@
 """The options of a run: everything that was chosen when the run was requested.
 
 The journal stores them as JSON under the names of these fields. `UNSET` is a key that the JSON does not have:
-the run is of a kind that does not use it, or was written by an older version. `settings.running.renewed`
-updates only the settings that a run has, so a missing setting stays distinct from one with its default.
+the run's kind does not use it, or an older version wrote it. `settings.running.renewed` updates only the
+settings that a run has, so a missing setting stays distinct from one with its default.
 
 Rule: a stored key keeps its name and meaning. A new field needs a default.
 """
@@ -15,15 +15,15 @@ from msgspec import UNSET, Struct, UnsetType, field
 
 RunKind = Literal["run", "land", "undo", "verify", "author", "task"]
 RunMode = Literal["phase", "finish", "verify", "author", "task"]
-"""phase: the next phase; finish: all phases. Other kinds of runs have a mode of their own."""
+"""phase: the next phase; finish: all phases. Other kinds of runs have their own mode."""
 Landing = Literal["cherry-pick", "pr", "direct"]
-"""cherry-pick: once, at the end; pr: by a pull request; direct: each phase as soon as it is proven."""
+"""cherry-pick: once, at the end; pr: with a pull request; direct: each phase as soon as it is proven."""
 LANDINGS: Final[tuple[Landing, ...]] = get_args(Landing)
 Signing = Literal["auto", "always", "never"]
 Network = Literal["list", "open", "none"]
 """list: the listed hosts; open: every host; none: no network."""
 Counting = Literal["tests", "exit-code"]
-"""Whether a suite is judged by its tests, or by its exit code alone: a weaker proof."""
+"""Whether a suite is judged by its tests, or only by its exit code, which is a weaker proof."""
 Depth = Literal["strict", "normal", "quick"]
 PlanLength = Literal["control", "trim", "cut", "cap"]
 LENGTHS: Final[tuple[PlanLength, ...]] = get_args(PlanLength)
@@ -60,7 +60,7 @@ class TeamMember(_Table, frozen=True, kw_only=True):
 
 
 class SuiteChoice(_Table, frozen=True, kw_only=True):
-    """A test suite that the settings name."""
+    """A test suite from the settings."""
 
     command: str
     folder: str = ""
@@ -70,7 +70,7 @@ class SuiteChoice(_Table, frozen=True, kw_only=True):
 
 
 class ServiceChoice(_Table, frozen=True, kw_only=True):
-    """A service that the settings name: a built-in one, or a command with the port on which it answers."""
+    """A service from the settings: a built-in service, or a command with its port."""
 
     name: str
     command: str = ""
@@ -101,18 +101,18 @@ class PullChoices(_Table, frozen=True, kw_only=True):
 
 
 class SandboxChoices(_Table, frozen=True, kw_only=True):
-    """What the user opens in the sandbox."""
+    """Access that the user grants in the sandbox."""
 
     network: Network | UnsetType = UNSET
-    """What an agent reaches."""
+    """Network access of agents."""
     setup: Network | UnsetType = UNSET
-    """What the setup of a checkout reaches."""
+    """Network access of a checkout's setup."""
     hosts: tuple[str, ...] | UnsetType = UNSET
     readable: tuple[str, ...] | UnsetType = UNSET
 
 
 class CapChoices(_Table, frozen=True, kw_only=True):
-    """What a run may spend; None: no limit."""
+    """Spending limits of a run; None: no limit."""
 
     usd: float | UnsetType | None = UNSET
     tokens: int | UnsetType | None = UNSET
@@ -120,7 +120,7 @@ class CapChoices(_Table, frozen=True, kw_only=True):
 
 
 class Between(_Table, frozen=True, kw_only=True):
-    """The hours of the day in which a run may begin phases."""
+    """The hours of the day in which a run may start phases."""
 
     hours: str
     zone: str
@@ -132,18 +132,18 @@ class Authoring(_Table, frozen=True, kw_only=True):
     mode: AuthoringWay
     prompt: str
     session: dict[str, Any]
-    """As `lifecycle.sessions.state_of` writes it; `read_session` reads it, and reports what is unreadable."""
+    """As `lifecycle.authoring.session.state_of` writes it; `read_session` parses it."""
     explorers: int = 1
     planners: int = 1
     effort: Effort | None = None
     principles: str | None = None
     """None: a critic uses the principles that ship with asbuilt."""
     in_conversation: bool | UnsetType = UNSET
-    """The author is a conversation of the user's, not an agent that asbuilt starts."""
+    """The author is the user's own conversation, not an agent that asbuilt starts."""
 
 
 class TaskOrder(Struct, frozen=True):
-    """The work that a task's planner is given."""
+    """The work of a task's planner."""
 
     number: int
     operation: str
@@ -160,7 +160,7 @@ class TaskOrder(Struct, frozen=True):
 
     @property
     def reason(self) -> str:
-        """Say what is left to do while it is under way."""
+        """Return the steps that remain while the task is in progress."""
         return "status, link and commit are due when its agent ends"
 
 
@@ -168,12 +168,12 @@ class Extra(_Table, frozen=True, kw_only=True):
     """A stored key that this version does not know."""
 
     path: tuple[str, ...]
-    """The names of the tables that it is in, and its own."""
+    """Names of the enclosing tables, and its own."""
     value: Any
 
 
 class RunOptions(Struct, frozen=True, kw_only=True):
-    """What was chosen for a run."""
+    """The options of a run."""
 
     kind: RunKind = "run"
     mode: RunMode = "phase"
@@ -197,23 +197,23 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     continues: str | UnsetType | None = UNSET
     """The ended run that this run continues."""
     revision: int | UnsetType = UNSET
-    """How often the settings were renewed."""
+    """Number of times the settings were renewed."""
 
     agent: str = ""
-    """The agent that implements; runs of older versions have it for every role."""
+    """The agent that implements; in runs of older versions, the agent of every role."""
     agents: dict[str, TeamMember] = field(default_factory=dict)
     """The agent of each role."""
     script: str | None = None
-    """The file that the scripted agent plays."""
+    """The script of the scripted agent."""
 
     authoring: Authoring | UnsetType = UNSET
     length: PlanLength | UnsetType = UNSET
     approvers: tuple[str, ...] | UnsetType = UNSET
     by_pull: bool | UnsetType = UNSET
-    """The draft is put to reviewers as a pull request."""
+    """The draft is opened for review as a pull request."""
     task: TaskOrder | UnsetType = UNSET
 
-    # From here on: settings. `settings.running` has the key of each.
+    # Settings follow. `settings.running` has the key of each.
     tests: str | UnsetType | None = UNSET
     """None: detected; empty: no tests."""
     suites: tuple[SuiteChoice, ...] | UnsetType = UNSET
@@ -242,12 +242,12 @@ class RunOptions(Struct, frozen=True, kw_only=True):
 
     @property
     def holds(self) -> bool:
-        """Return whether proven work waits for a user to land it; runs without `hold` wait unless `auto`."""
+        """Return whether proven work waits for a user to land it; `hold` unset: it waits unless `auto`."""
         return value_or(self.hold, not self.auto)
 
     @property
     def signs_if_configured(self) -> bool:
-        """Return whether commits are signed where git is set up to sign."""
+        """Return whether commits are signed if git is set up to sign."""
         return value_or(self.sign, "auto") == "auto"
 
     @property
@@ -262,29 +262,29 @@ class RunOptions(Struct, frozen=True, kw_only=True):
 
     @property
     def how_authored(self) -> Authoring:
-        """Return the authoring; raises `LookupError` for a run that authors no plan."""
+        """Return the authoring; raise `LookupError` for a run that authors no plan."""
         if self.authoring is UNSET:
             raise LookupError(f"a run of the kind {self.kind} has no authoring")
         return self.authoring
 
     @property
     def ordered(self) -> TaskOrder:
-        """Return the work on a task; raises `LookupError` for a run of another kind."""
+        """Return the work on a task; raise `LookupError` for a run of another kind."""
         if self.task is UNSET:
             raise LookupError(f"a run of the kind {self.kind} has no task")
         return self.task
 
     @property
     def is_in_conversation(self) -> bool:
-        """Return whether a conversation of the user's authors the plan."""
+        """Return whether the user's own conversation authors the plan."""
         return self.authoring is not UNSET and bool(self.authoring.in_conversation)
 
 
 def one_of(choices: tuple[_Value, ...], text: str) -> _Value:
-    """Return the member of a closed set that a text names; raises `ValueError` where it names none."""
+    """Return the member of a closed set that a text names; raise `ValueError` if there is none."""
     return choices[choices.index(text)]
 
 
 def value_or(value: _Value | UnsetType, default: _Value) -> _Value:
-    """Return the value, or the default where the run has none."""
+    """Return the value, or the default if it is unset."""
     return default if value is UNSET else value

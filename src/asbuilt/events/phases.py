@@ -1,4 +1,4 @@
-"""What happens to the phases of a plan, and what a run prepares before the first."""
+"""Events of a plan's phases, and of the preparation before the first phase."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from asbuilt.events.event import Event, Outcome
 
 
 class WorkspaceMade(Event, frozen=True, kw_only=True):
-    """The workspace of the agents was made."""
+    """A workspace for agents was created."""
 
     kind: ClassVar[str] = "workspace.made"
     lane: str = "main"
 
 
 class TestsResolved(Event, frozen=True, kw_only=True):
-    """It is known how the tests of the project run."""
+    """The test commands of the project were determined."""
 
     __test__: ClassVar[bool] = False
     kind: ClassVar[str] = "tests.resolved"
@@ -30,7 +30,7 @@ class TestsResolved(Event, frozen=True, kw_only=True):
 
 
 class SetupDone(Event, frozen=True, kw_only=True):
-    """A checkout was made ready."""
+    """The setup of a checkout ran."""
 
     kind: ClassVar[str] = "setup.done"
     outcome: Outcome
@@ -44,7 +44,7 @@ class SetupDone(Event, frozen=True, kw_only=True):
 
 
 class BaselineDone(Event, frozen=True, kw_only=True):
-    """The tests have run on the base, before any work."""
+    """The tests ran on the base, before any work."""
 
     kind: ClassVar[str] = "baseline.done"
     version: ClassVar[int] = 2
@@ -60,7 +60,7 @@ class BaselineDone(Event, frozen=True, kw_only=True):
 
 
 class PhaseBegun(Event, frozen=True, kw_only=True):
-    """A phase was frozen as the plan says it."""
+    """A phase started; its text in the plan was frozen."""
 
     kind: ClassVar[str] = "phase.begun"
     phase: str
@@ -69,7 +69,7 @@ class PhaseBegun(Event, frozen=True, kw_only=True):
 
 
 class PhaseProven(Event, frozen=True, kw_only=True):
-    """A phase has all its proofs, and a commit that holds it."""
+    """A phase is proven and has a commit."""
 
     kind: ClassVar[str] = "phase.proven"
     phase: str
@@ -80,7 +80,7 @@ class PhaseProven(Event, frozen=True, kw_only=True):
 
 
 class PhaseRechecked(Event, frozen=True, kw_only=True):
-    """The checks of a phase have run on what is there now."""
+    """The checks of a phase ran again on the current state."""
 
     kind: ClassVar[str] = "phase.rechecked"
     phase: str
@@ -90,7 +90,7 @@ class PhaseRechecked(Event, frozen=True, kw_only=True):
 
 
 class PhaseMarked(Event, frozen=True, kw_only=True):
-    """A person marked a phase, or an item of one."""
+    """A user marked a phase, or an item of it."""
 
     kind: ClassVar[str] = "phase.marked"
     phase: str
@@ -100,7 +100,7 @@ class PhaseMarked(Event, frozen=True, kw_only=True):
 
 
 class SignOffWanted(Event, frozen=True, kw_only=True):
-    """Something about a proven phase has to be seen by a person before it lands."""
+    """A change in a proven phase needs a user's sign-off before it lands."""
 
     kind: ClassVar[str] = "signoff.wanted"
     item: str
@@ -109,7 +109,7 @@ class SignOffWanted(Event, frozen=True, kw_only=True):
 
 
 class PicturesTaken(Event, frozen=True, kw_only=True):
-    """Pictures were taken of what people see."""
+    """Screenshots of the user interface were taken."""
 
     kind: ClassVar[str] = "pictures.taken"
     command: str

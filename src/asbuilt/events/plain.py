@@ -1,4 +1,4 @@
-"""Run options as plain JSON values, and back.
+"""Convert run options to plain JSON values, and back.
 
 Rule: `plain_options(read_options(plain))` has every key of `plain` with its value, except that a key inside a
 list of tables which this version does not know is dropped.
@@ -20,14 +20,14 @@ _MORE: Final = "more"
 
 
 def read_options(plain: Mapping[str, Any]) -> RunOptions:
-    """Read options; raises `msgspec.ValidationError` where a value is none that its field can have."""
+    """Read options; raise `msgspec.ValidationError` for a value that its field cannot have."""
     named = {name: value for name, value in plain.items() if name != _MORE}
     known = msgspec.convert(named, RunOptions)
     return structs.replace(known, more=tuple(sorted(_extras(plain, known), key=lambda extra: extra.path)))
 
 
 def plain_options(options: RunOptions) -> dict[str, Any]:
-    """Return options as plain values; what a run does not have is left out."""
+    """Return options as plain values, without the options that a run does not have."""
     plain: dict[str, Any] = msgspec.to_builtins(structs.replace(options, more=()))
     del plain[_MORE]
     for extra in options.more:
@@ -42,7 +42,7 @@ def plain_options(options: RunOptions) -> dict[str, Any]:
 def _extras(
     plain: Mapping[str, Any], known: Struct | dict[str, Any], path: tuple[str, ...] = ()
 ) -> Iterator[Extra]:
-    """Yield what a table has beside the fields that were read from it."""
+    """Yield the keys of a table that have no field."""
     fields = known if isinstance(known, dict) else structs.asdict(known)
     for name, value in plain.items():
         if name not in fields or (not path and name == _MORE):

@@ -1,4 +1,4 @@
-"""What happens to the text of a plan: drafts, approvals of them, marks and notes."""
+"""Events of a plan's text: drafts, approvals, marks and notes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class DraftWritten(Event, frozen=True, kw_only=True):
 
 
 class DraftTried(Event, frozen=True, kw_only=True):
-    """The checks of a draft have run before any work."""
+    """The checks of a draft ran before any work."""
 
     kind: ClassVar[str] = "draft.tried"
     number: int
@@ -29,7 +29,7 @@ class DraftTried(Event, frozen=True, kw_only=True):
 
 
 class AnswerTaken(Event, frozen=True, kw_only=True):
-    """An answer to an earlier authoring's question holds for this one too."""
+    """An answer to an earlier authoring session's question was reused for this one."""
 
     kind: ClassVar[str] = "answer.taken"
     name: str
@@ -41,7 +41,7 @@ class AnswerTaken(Event, frozen=True, kw_only=True):
 
 
 class PlanApproved(Event, frozen=True, kw_only=True):
-    """A person said yes to a text."""
+    """A user approved a text."""
 
     kind: ClassVar[str] = "plan.approved"
     intent: str
@@ -52,7 +52,7 @@ class PlanApproved(Event, frozen=True, kw_only=True):
 
 
 class PlanCarried(Event, frozen=True, kw_only=True):
-    """An approval holds for the text in which numbers were corrected."""
+    """An approval was carried over to a text with corrected numbers."""
 
     kind: ClassVar[str] = "plan.carried"
     of: str
@@ -70,7 +70,7 @@ class PlanFiled(Event, frozen=True, kw_only=True):
 
 
 class PlanRefining(Event, frozen=True, kw_only=True):
-    """A person wants a plan to say something else."""
+    """A user requested a change of a plan."""
 
     kind: ClassVar[str] = "plan.refining"
     base: str
@@ -80,7 +80,7 @@ class PlanRefining(Event, frozen=True, kw_only=True):
 
 
 class PlanRedrafted(Event, frozen=True, kw_only=True):
-    """An agent wrote a plan anew, or tried to."""
+    """An agent rewrote a plan, or tried to."""
 
     kind: ClassVar[str] = "plan.redrafted"
     attempt: str
@@ -91,7 +91,7 @@ class PlanRedrafted(Event, frozen=True, kw_only=True):
 
 
 class PlanNoted(Event, frozen=True, kw_only=True):
-    """A person's note for the next attempt."""
+    """A user's note for the next attempt."""
 
     kind: ClassVar[str] = "plan.noted"
     note: str
@@ -99,7 +99,7 @@ class PlanNoted(Event, frozen=True, kw_only=True):
 
 
 class PlanDiffers(Event, frozen=True, kw_only=True):
-    """The plan has changed the text of a phase since it was proven."""
+    """The text of a phase has changed since the phase was proven."""
 
     kind: ClassVar[str] = "plan.differs"
     phase: str
@@ -109,14 +109,14 @@ class PlanDiffers(Event, frozen=True, kw_only=True):
 
 
 class PlanCompared(Event, frozen=True, kw_only=True):
-    """The plan's file was compared with what waits to be landed."""
+    """The plan's file was compared with the work that waits to be landed."""
 
     kind: ClassVar[str] = "plan.compared"
     point: str
 
 
 class PlanMarked(Event, frozen=True, kw_only=True):
-    """The plan's file says what has landed."""
+    """Landed phases were marked in the plan's file."""
 
     kind: ClassVar[str] = "plan.marked"
 

@@ -1,4 +1,4 @@
-"""What happens to the pull request of a plan."""
+"""Events of a plan's pull request and its issues."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class PullOpened(Event, frozen=True, kw_only=True):
 
 
 class PullSeen(Event, frozen=True, kw_only=True):
-    """The forge was asked how a pull request stands."""
+    """The state of a pull request was read from the forge."""
 
     kind: ClassVar[str] = "pull.seen"
     elsewhere: ClassVar[str] = "details"
@@ -63,7 +63,7 @@ class PullSeen(Event, frozen=True, kw_only=True):
 
 
 class PullBlocked(Event, frozen=True, kw_only=True):
-    """Nothing could be pushed."""
+    """The push is blocked."""
 
     kind: ClassVar[str] = "pull.blocked"
     elsewhere: ClassVar[str] = "details"
@@ -77,7 +77,7 @@ class PullBlocked(Event, frozen=True, kw_only=True):
 
 
 class PullMended(Event, frozen=True, kw_only=True):
-    """What an agent has mended is part of what is pushed next."""
+    """A repair by an agent is part of the next push."""
 
     kind: ClassVar[str] = "pull.mended"
     repair: str
@@ -89,7 +89,7 @@ class PullMended(Event, frozen=True, kw_only=True):
 
 
 class PullMerging(Event, frozen=True, kw_only=True):
-    """The forge is about to be asked to merge."""
+    """A merge is about to be requested from the forge."""
 
     kind: ClassVar[str] = "pull.merging"
     number: int
@@ -97,7 +97,7 @@ class PullMerging(Event, frozen=True, kw_only=True):
 
 
 class PullMerged(Event, frozen=True, kw_only=True):
-    """The forge has merged."""
+    """The forge merged the pull request."""
 
     kind: ClassVar[str] = "pull.merged"
     number: int
@@ -105,7 +105,7 @@ class PullMerged(Event, frozen=True, kw_only=True):
 
 
 class PullRefused(Event, frozen=True, kw_only=True):
-    """The forge did not merge."""
+    """The forge refused to merge."""
 
     kind: ClassVar[str] = "pull.refused"
     why: str
@@ -120,7 +120,7 @@ class PullDropping(Event, frozen=True, kw_only=True):
 
 
 class PullInvariants(Event, frozen=True, kw_only=True):
-    """What a landing has to leave in order was looked at."""
+    """The invariants of a landing were checked."""
 
     kind: ClassVar[str] = "pull.invariants"
     broken: tuple[str, ...] = ()
@@ -129,14 +129,14 @@ class PullInvariants(Event, frozen=True, kw_only=True):
 
 
 class IssuesTelling(Event, frozen=True, kw_only=True):
-    """Issues are about to be told what has landed."""
+    """Comments about the landing are about to be written to issues."""
 
     kind: ClassVar[str] = "issues.telling"
     numbers: tuple[int, ...] = ()
 
 
 class IssuesTold(Event, frozen=True, kw_only=True):
-    """Issues were told what has landed."""
+    """Comments about the landing were written to issues."""
 
     kind: ClassVar[str] = "issues.told"
     numbers: tuple[int, ...] = ()
@@ -144,7 +144,7 @@ class IssuesTold(Event, frozen=True, kw_only=True):
 
 
 class IssueHeld(Event, frozen=True, kw_only=True):
-    """Another plan has an issue that this one names."""
+    """Another plan has claimed an issue that this plan names."""
 
     kind: ClassVar[str] = "issue.held"
     number: int

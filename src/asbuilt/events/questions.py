@@ -1,7 +1,7 @@
-"""Keys of the questions that runs put to people: one frozen class per kind of question.
+"""Keys of the questions that runs ask users: one frozen class per kind of question.
 
 A key is stored as text in journals and in the inbox. `str(key)` writes that text and `key_in` parses it; no
-other code builds or splits it. Rule: a `form` never changes, because journals that exist contain it.
+other code builds or splits it. Rule: a `form` never changes, because existing journals contain it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ QuestionKind = Literal[
     "question",
 ]  # fmt: skip
 AskedCause = Literal["auth", "refusal"]
-"""Why an agent stopped, where only a person can say how the run continues."""
+"""Why an agent stopped, if only a user can decide how the run continues."""
 
 
 class QuestionKey(Struct, frozen=True, kw_only=True):
@@ -57,7 +57,7 @@ class PlanKey(LastingKey, frozen=True, kw_only=True):
 
 
 class PlanAgainKey(PlanKey, frozen=True, kw_only=True):
-    """What is to differ in this revision, which was declined without a reason?"""
+    """What should change in this revision, which was declined without a reason?"""
 
     form: ClassVar[str] = "plan/{intent}/{revision}/again/{run}"
 
@@ -93,7 +93,7 @@ class SignOffKey(LastingKey, frozen=True, kw_only=True):
 
     @property
     def item(self) -> str:
-        """Return what the event that wants the sign-off calls it: the stored text without the run."""
+        """Return the name in the event that requests the sign-off: the stored text without the run."""
         return self.under.removesuffix("/")
 
 
@@ -130,7 +130,7 @@ class BetweenKey(QuestionKey, frozen=True, kw_only=True):
 
 
 class KeepKey(QuestionKey, frozen=True, kw_only=True):
-    """Is keeping the files of this attempt tried again?"""
+    """Should asbuilt try again to keep the files of this attempt?"""
 
     form: ClassVar[str] = "{run}/keep/{phase}/{attempt}/{refusals}"
     phase: str
@@ -139,7 +139,7 @@ class KeepKey(QuestionKey, frozen=True, kw_only=True):
 
 
 class UnusableKey(QuestionKey, frozen=True, kw_only=True):
-    """Are the checks of this attempt run again, which showed nothing?"""
+    """Should the checks of this attempt, which proved nothing, run again?"""
 
     form: ClassVar[str] = "{run}/unusable/{phase}/{attempt}/{times}"
     phase: str
@@ -155,7 +155,7 @@ class BaselineKey(QuestionKey, frozen=True, kw_only=True):
 
 
 class StoppedKey(QuestionKey, frozen=True, kw_only=True):
-    """Does an agent continue that stopped, and that only a person can help?"""
+    """Should an agent continue that stopped for a reason only a user can resolve?"""
 
     form: ClassVar[str] = "{run}/{cause}/{where}/{attempt}/{start}"
     cause: AskedCause
@@ -204,7 +204,7 @@ def in_run(item: str, run: str) -> str:
 
 @cache
 def key_in(text: str) -> QuestionKey | None:
-    """Parse the stored text of a key; None where this version has no question of that kind."""
+    """Parse the stored text of a key; None if this version has no question of that kind."""
     for kind in KEYS:
         found = _pattern(kind).fullmatch(text)
         if found is not None:
@@ -212,7 +212,7 @@ def key_in(text: str) -> QuestionKey | None:
                 key = convert(found.groupdict(), kind, strict=False)
             except ValidationError:
                 continue
-            # "01" is no number that was ever written.
+            # Reject "01" and the like: such numbers are never written.
             if str(key) == text:
                 return key
     return None

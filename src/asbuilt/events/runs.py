@@ -1,4 +1,4 @@
-"""What happens to a run as a whole: it is asked for, begins, waits, is moved and ends."""
+"""Events of a run as a whole: requested, started, waiting, taken over, ended."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from asbuilt.events.event import Event
 
 
 class RunRequested(Event, frozen=True, kw_only=True):
-    """Somebody wants a run of a plan."""
+    """A run of a plan was requested."""
 
     kind: ClassVar[str] = "run.requested"
     number: int
@@ -19,7 +19,7 @@ class RunRequested(Event, frozen=True, kw_only=True):
 
 
 class RunStarted(Event, frozen=True, kw_only=True):
-    """A run has looked at its plan and its repository."""
+    """A run read its plan and its repository, and started."""
 
     kind: ClassVar[str] = "run.started"
     elsewhere: ClassVar[str] = "outline"
@@ -34,7 +34,7 @@ class RunStarted(Event, frozen=True, kw_only=True):
     author: tuple[str, str, str] | None = None
     session_id: str | None = None
     due: str | None = None
-    # In the blob of `outline`.
+    # Stored in the blob of `outline`.
     phases: dict[str, tuple[str, ...]] = field(default_factory=dict)
     titles: dict[str, str] = field(default_factory=dict)
     done: tuple[str, ...] = ()
@@ -49,25 +49,25 @@ class WaitReason(Enum):
     """What a run waits for."""
 
     ANSWER = "answer"
-    """Somebody answers a question."""
+    """An answer to a question."""
     PAUSE = "pause"
-    """Somebody resumes what they paused."""
+    """A resume by the user who paused it."""
     CONVERSATION = "conversation"
-    """The conversation that authors it hands something in."""
+    """A result from the conversation that authors the plan."""
     LIMIT = "limit"
-    """A usage limit of an agent is over."""
+    """The end of an agent's usage limit."""
     OVERLOAD = "overload"
-    """A model's servers have room again."""
+    """The end of an overload of a model's servers."""
     WINDOW = "window"
-    """The hours begin in which it may work."""
+    """The hours in which it may work."""
     CHECKS = "checks"
-    """The checks of a pull request end."""
+    """The end of a pull request's checks."""
     TROUBLE = "trouble"
-    """Something outside is tried again."""
+    """The next retry after a transient error."""
 
 
 def with_advice(reason: str, following: str) -> str:
-    """Word a reason together with what to do next, in one line."""
+    """Return a reason and the next step in one line."""
     return f"{reason} Next: {following}" if following else reason
 
 
@@ -78,21 +78,21 @@ class RunParked(Event, frozen=True, kw_only=True):
     version: ClassVar[int] = 2
     reason: WaitReason
     why: str
-    """The same for people, with what exactly it is."""
+    """Description of the wait for the user."""
     until: str | None = None
 
 
 class RunEnded(Event, frozen=True, kw_only=True):
-    """A run is over."""
+    """A run ended."""
 
     kind: ClassVar[str] = "run.ended"
     version: ClassVar[int] = 2
     state: str
     reason: str = ""
     next: str = ""
-    """What the user can do about it."""
+    """Next step for the user."""
     code: int | None = None
-    # Of a command that did not run, where that ended it.
+    # Only if a command that could not run ended it.
     command: str = ""
     folder: str = ""
     exit_code: int | None = None
@@ -101,12 +101,12 @@ class RunEnded(Event, frozen=True, kw_only=True):
 
     @property
     def words(self) -> str:
-        """Word the reason together with what to do next."""
+        """Return the reason and the next step."""
         return with_advice(self.reason, self.next)
 
 
 class RunTakenOver(Event, frozen=True, kw_only=True):
-    """Another worker goes on with a run."""
+    """Another worker took over a run."""
 
     kind: ClassVar[str] = "run.taken_over"
     lost: str | None = None
@@ -114,55 +114,55 @@ class RunTakenOver(Event, frozen=True, kw_only=True):
 
 
 class PauseAsked(Event, frozen=True, kw_only=True):
-    """A person wants a run to wait."""
+    """A user asked to pause a run."""
 
     kind: ClassVar[str] = "run.pause_asked"
     reason: str = ""
 
 
 class ResumeAsked(Event, frozen=True, kw_only=True):
-    """A person wants a run to go on."""
+    """A user asked to resume a paused run."""
 
     kind: ClassVar[str] = "run.resume_asked"
 
 
 class RunHastened(Event, frozen=True, kw_only=True):
-    """A person wants a run to go on now, whatever it waits for."""
+    """A user asked a waiting run to continue now."""
 
     kind: ClassVar[str] = "run.hastened"
 
 
 class StopAsked(Event, frozen=True, kw_only=True):
-    """A person wants a run to end."""
+    """A user asked to stop a run."""
 
     kind: ClassVar[str] = "run.stop_asked"
     reason: str = ""
 
 
 class TroubleMet(Event, frozen=True, kw_only=True):
-    """Something outside kept a run from going on; it is tried again."""
+    """A transient error interrupted a run; it is retried."""
 
     kind: ClassVar[str] = "trouble.met"
     version: ClassVar[int] = 2
     what: str
     next: str = ""
-    """What the user can do about it."""
+    """Next step for the user."""
     retry_at: str | None = None
 
     @property
     def words(self) -> str:
-        """Word it together with what to do next."""
+        """Return the error and the next step."""
         return with_advice(self.what, self.next)
 
 
 class JournalBehind(Event, frozen=True, kw_only=True):
-    """The journal was put back to an earlier time than the engine's."""
+    """The journal was restored to an earlier state than the engine's."""
 
     kind: ClassVar[str] = "journal.behind"
 
 
 class SettingsChanged(Event, frozen=True, kw_only=True):
-    """A person changed a setting of a run that goes on."""
+    """A user changed a setting of a run in progress."""
 
     kind: ClassVar[str] = "settings.changed"
     key: str
@@ -172,7 +172,7 @@ class SettingsChanged(Event, frozen=True, kw_only=True):
 
 
 class ClaimAcquired(Event, frozen=True, kw_only=True):
-    """A run has its plan for itself."""
+    """A run acquired exclusive ownership of its plan."""
 
     kind: ClassVar[str] = "claim.acquired"
     epoch: int
@@ -188,7 +188,7 @@ class ClaimReleased(Event, frozen=True, kw_only=True):
 
 
 class ClaimBroken(Event, frozen=True, kw_only=True):
-    """A person took a plan from a run."""
+    """A user broke a run's claim on its plan."""
 
     kind: ClassVar[str] = "claim.broken"
     epoch: int
@@ -196,7 +196,7 @@ class ClaimBroken(Event, frozen=True, kw_only=True):
 
 
 class AttentionCalled(Event, frozen=True, kw_only=True):
-    """A person was called."""
+    """The user was notified."""
 
     kind: ClassVar[str] = "attention.called"
     way: str

@@ -1,4 +1,4 @@
-"""What happens to the schedule of a plan."""
+"""Events of a plan's schedule."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from asbuilt.events.event import Event
 
 
 class ScheduleSet(Event, frozen=True, kw_only=True):
-    """A plan is run by itself from now on."""
+    """A plan was scheduled."""
 
     kind: ClassVar[str] = "schedule.set"
     cadence: str
@@ -19,14 +19,14 @@ class ScheduleSet(Event, frozen=True, kw_only=True):
 
 
 class ScheduleEnded(Event, frozen=True, kw_only=True):
-    """A plan is run by itself no more."""
+    """The schedule of a plan ended."""
 
     kind: ClassVar[str] = "schedule.ended"
     reason: str = ""
 
 
 class ScheduleFired(Event, frozen=True, kw_only=True):
-    """A schedule has asked for a run."""
+    """A schedule requested a run."""
 
     kind: ClassVar[str] = "schedule.fired"
     slot: str
@@ -34,7 +34,7 @@ class ScheduleFired(Event, frozen=True, kw_only=True):
 
 
 class ScheduleMoved(Event, frozen=True, kw_only=True):
-    """A schedule's next time was moved."""
+    """The next time of a schedule was moved without a run."""
 
     kind: ClassVar[str] = "schedule.moved"
     before: str = field(name="from")
@@ -42,7 +42,7 @@ class ScheduleMoved(Event, frozen=True, kw_only=True):
 
 
 class ScheduleDeferred(Event, frozen=True, kw_only=True):
-    """A scheduled run waits for something."""
+    """A scheduled run was deferred, because another run has the plan."""
 
     kind: ClassVar[str] = "schedule.deferred"
     phase: str

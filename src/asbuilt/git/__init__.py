@@ -1,1 +1,1 @@
-"""Where does it happen? Workspaces, snapshots, commits and landings, by the git command line alone."""
+"""Workspaces, snapshots, commits and landings, through the git command line only."""

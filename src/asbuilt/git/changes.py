@@ -1,4 +1,4 @@
-"""What a kept commit changed against its base, and a branch that brings it back. Only `restore` writes."""
+"""Changes of a kept commit against its base, and a branch that restores it. Only `restore` writes."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from asbuilt.git.locks import set_ref
 if TYPE_CHECKING:
     from asbuilt.git.repository import Repository
 
-# No program that a repository's settings name has a say in what is shown.
+# Programs that a repository's settings name must not affect what is shown.
 _PLAIN: Final = ("-r", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color")
 
 
 class Change(NamedTuple):
-    """One file that differs, and by how many lines; None for one that has no lines."""
+    """One file that differs, with its line counts; None for a binary file."""
 
     path: str
     added: int | None
@@ -25,7 +25,7 @@ class Change(NamedTuple):
 
 
 def base_of(repository: Repository, commit: str) -> str:
-    """Return what a kept commit was built on."""
+    """Return the commit that a kept commit was built on."""
     return repository.git.line("rev-parse", "--verify", f"{check_oid(commit)}^1")
 
 
@@ -42,7 +42,7 @@ def changes(repository: Repository, commit: str) -> list[Change]:
 
 
 def touched(repository: Repository, before: str, after: str) -> dict[str, bool]:
-    """Tell which files differ between two trees or commits, and whether each is there after."""
+    """Return the files that differ between two trees or commits, and whether each exists afterwards."""
     fields = repository.git.said(
         "diff-tree", *_PLAIN, "-z", "--name-status", check_oid(before), check_oid(after)
     ).fields
@@ -50,14 +50,14 @@ def touched(repository: Repository, before: str, after: str) -> dict[str, bool]:
 
 
 def patch(repository: Repository, commit: str) -> bytes:
-    """Return the whole difference of a kept commit to its base."""
+    """Return the diff of a kept commit against its base."""
     return repository.git.said(
         "diff-tree", *_PLAIN, "--patch", base_of(repository, commit), check_oid(commit)
     ).out
 
 
 def restore(repository: Repository, commit: str, branch: str) -> str:
-    """Make a branch at a commit, and return its full name; one that is there is never moved."""
+    """Create a branch at a commit and return its full name; raise `NameTaken` if the branch exists."""
     ref = check_branch(branch)
     if not set_ref(repository, ref, new=check_oid(commit), old=None, why="asbuilt: an attempt restored"):
         raise NameTaken(

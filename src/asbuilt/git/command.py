@@ -1,4 +1,4 @@
-"""Call git. The one rule: it sees only what is given here, never an inherited setting or a found folder."""
+"""Run git. Rule: git gets only the folders, settings and variables given here; it discovers nothing."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 MEGABYTE: Final = 1_000_000
 ENDED: Final = "git was ended by signal"
-"""The words for a git that somebody else has ended; it may do better the next time."""
+"""Message for a git that a signal ended; a retry may succeed."""
 _TOLD: Final = 2_000
 _LOCKED: Final = re.compile(r"Unable to create '.*\.lock': File exists|could not lock config file")
 _USERS_OWN: Final = ("HOME", "XDG_CONFIG_HOME", "SSH_AUTH_SOCK", "GNUPGHOME", "GPG_TTY", "USER", "LOGNAME")
 
-# Whatever a repository's own settings say, these hold: no program of its choosing is started by us.
+# These override the repository's settings, so that git starts no program of the repository's choosing.
 _SETTINGS: Final = (
     "core.fsmonitor=false",
     "core.untrackedCache=false",
@@ -51,7 +51,7 @@ _SETTINGS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """What git answered."""
+    """Exit code and output of one git command."""
 
     code: int
     out: bytes
@@ -59,40 +59,44 @@ class Said:
 
     @property
     def line(self) -> str:
-        """The answer as one line of text, any byte kept."""
+        """Standard output as text without trailing newlines; bytes that are not UTF-8 are kept."""
         return os.fsdecode(self.out).rstrip("\n")
 
     @property
     def fields(self) -> list[bytes]:
-        """The answer of a `-z` format."""
+        """Fields of a `-z` output."""
         return self.out.split(b"\0")[:-1] if self.out else []
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Git:
-    """One place in which git is called, every folder of it named."""
+    """Where and how git runs: its folders, environment, settings and limits."""
 
     git_dir: Path
     work_tree: Path | None = None
     index: Path | None = None
     objects: Path | None = None
-    """Where objects are, when it is not below `git_dir`."""
+    """Object folder, if it is not below `git_dir`."""
     as_user: bool = False
-    """True: the user's own settings and keys count, as for an author, a signature, or their own checkout."""
+    """True: use the user's settings and keys, as for an author, a signature, or the user's own checkout."""
     timeout_s: float = 300.0
     patience_s: float = 10.0
-    """How long somebody else's lock is waited for; it is never taken away."""
+    """How long to wait for another process's lock; it is never removed."""
     output_cap: int = 256 * MEGABYTE
     environment: Mapping[str, str] = field(default_factory=dict)
     settings: tuple[tuple[str, str], ...] = ()
-    """Settings, in their order, that outrank those of every file."""
+    """Settings, in order, that override those of every file."""
     descriptors: tuple[int, ...] = ()
-    """Open files that git and whatever it starts shall hold open."""
+    """File descriptors that git and its child processes inherit."""
     shielded: bool = False
-    """True: a Ctrl-C meant for us does not reach git, which is in the middle of something."""
+    """True: git runs in its own session, so Ctrl-C does not interrupt it."""
 
     def said(self, *argv: str | bytes, stdin: bytes = b"", allowed: tuple[int, ...] = (0,)) -> Said:
-        """Run one git command to its end; an exit code that is not allowed is `GitFailed`."""
+        """Run one git command to its end; raise `GitFailed` for an exit code that is not in `allowed`.
+
+        While another git holds a lock, retries for `patience_s`, with pauses of 0.02 s that double up to 0.5
+        s.
+        """
         until = time.monotonic() + self.patience_s
         pause = 0.02
         while True:
@@ -105,11 +109,11 @@ class Git:
             pause = min(pause * 2, 0.5)
 
     def line(self, *argv: str | bytes, stdin: bytes = b"") -> str:
-        """Run a command that answers with one line."""
+        """Run a command and return its output as `Said.line`."""
         return self.said(*argv, stdin=stdin).line
 
     def with_environment(self, **more: str) -> Git:
-        """Return the same place with a few variables more."""
+        """Return a copy with additional environment variables."""
         return replace(self, environment={**self.environment, **more})
 
     def _once(self, argv: tuple[str | bytes, ...], stdin: bytes) -> Said:
@@ -117,7 +121,7 @@ class Git:
             given.write(stdin)
             given.seek(0)
             settings = [part for setting in _SETTINGS for part in ("-c", setting)]
-            # Arguments are a list and names in them are checked; there is no shell.
+            # Arguments are a list, and names in them are validated; no shell is involved.
             with subprocess.Popen(  # noqa: S603
                 ["git", *settings, *argv],  # noqa: S607 - the user's git, by PATH
                 cwd=self.work_tree or self.git_dir,
@@ -189,14 +193,14 @@ class Git:
 
 
 def settings_environment(settings: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """Write settings as variables; unlike `-c`, they take any key."""
+    """Return settings as `GIT_CONFIG_*` variables; unlike `-c`, they take any key."""
     each = {f"GIT_CONFIG_KEY_{at}": key for at, (key, _) in enumerate(settings)}
     each |= {f"GIT_CONFIG_VALUE_{at}": value for at, (_, value) in enumerate(settings)}
     return each | {"GIT_CONFIG_COUNT": str(len(settings))} if settings else {}
 
 
 def check_ref_name(name: str) -> str:
-    """Return a full ref name that git takes and no command can mistake for an option."""
+    """Return a full ref name; refuse one that git rejects or that a command could take for an option."""
     parts = name.split("/")
     wrong = (
         len(parts) < 2
@@ -218,14 +222,14 @@ def check_ref_name(name: str) -> str:
 
 
 def check_branch(name: str) -> str:
-    """Return the full ref name of a branch; one that begins with a dash is refused, as git does."""
+    """Return the full ref name of a branch; like git, refuse `HEAD` and names that begin with a dash."""
     if name.startswith("-") or name == "HEAD":
         return check_ref_name(f"refs/heads/{name}\x00")
     return check_ref_name(name if name.startswith("refs/heads/") else f"refs/heads/{name}")
 
 
 def check_oid(text: str) -> str:
-    """Return a full object name; anything else never reaches a command line."""
+    """Return a full object name; raise `UsageWrong` for anything else."""
     if not re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", text):
         raise UsageWrong(
             f"{text!r} is not a commit's full name",

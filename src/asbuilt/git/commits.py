@@ -1,4 +1,4 @@
-"""Make outcome commits. The one rule: the same facts make the same commit, so a repeat changes nothing."""
+"""Make outcome commits. Rule: the same facts make the same commit, so a repeat changes nothing."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ RUN: Final = "Asbuilt-Run"
 PHASE: Final = "Asbuilt-Phase"
 UNDO: Final = "Asbuilt-Undo"
 _SIGNING_S: Final = 60.0
-"""How long a signature is waited for: a locked agent may ask a person who is not there."""
+"""Timeout for a signature: a locked signing agent may prompt a user who is away."""
 _IDENT: Final = re.compile(rb"(.*) <([^>]*)> (\d+) ([+-]\d{4})$", re.DOTALL)
 _REVERTS: Final = re.compile(rb"^This reverts commit ([0-9a-f]{40,64})\.$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
-    """Who made a commit, and when."""
+    """Author or committer of a commit, with the time."""
 
     name: str
     email: str
@@ -37,13 +37,13 @@ class Person:
 
     @property
     def date(self) -> str:
-        """The date as git stores it: seconds, and the zone it was told in."""
+        """The date as git stores it: seconds and time zone."""
         return f"@{int(self.at.timestamp())} {self.at.strftime('%z') or '+0000'}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Commit:
-    """A commit as it is stored."""
+    """A stored commit."""
 
     name: str
     tree: str
@@ -54,23 +54,23 @@ class Commit:
 
     @property
     def subject(self) -> str:
-        """Its first line."""
+        """First line of the message."""
         return self.message.split(b"\n", 1)[0].decode("utf-8", "replace")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """A commit of ours that was found in a history by its trailers."""
+    """An outcome commit, found in a history by its trailers."""
 
     commit: str
     run: str
     phase: str
     undone: bool
-    """A later commit of that history reverts it."""
+    """Whether a later commit of that history reverts it."""
 
 
 def author_of(repository: Repository) -> Person:
-    """Ask git who the user is: `git var GIT_AUTHOR_IDENT`, in the user's own settings."""
+    """Return the user as git knows them: `git var GIT_AUTHOR_IDENT` with the user's own settings."""
     git = replace(repository.git, git_dir=repository.git_dir, as_user=True)
     said = git.said("var", "GIT_AUTHOR_IDENT", allowed=(0, 128))
     if said.code:
@@ -83,14 +83,14 @@ def author_of(repository: Repository) -> Person:
 
 
 def signs(repository: Repository) -> bool:
-    """Tell whether the user's git is set to sign commits, for `landing.sign = auto`."""
+    """Return whether the user's git is set to sign commits, for `landing.sign = auto`."""
     git = replace(repository.git, git_dir=repository.git_dir, as_user=True)
     said = git.said("config", "--type=bool", "--get", "commit.gpgSign", allowed=(0, 1))
     return said.line == "true"
 
 
 def message_for(subject: str, body: str = "", **trailers: str | Sequence[str]) -> bytes:
-    """Compose a message; `Asbuilt_Run="x"` becomes a trailer, which no text above it can forge.
+    """Compose a commit message; `Asbuilt_Run="x"` becomes a trailer, which no text above it can forge.
 
     A trailer with several values is repeated.
     """
@@ -119,7 +119,7 @@ def commit_tree(
     message: bytes,
     sign: bool = False,
 ) -> str:
-    """Write a commit object, author and committer being one; no hook runs and no ref moves."""
+    """Write a commit object with one person as author and committer; no hook runs and no ref moves."""
     return rewrite(
         repository,
         Commit(name="", tree=tree, parents=parents, author=author, committer=author, message=message),
@@ -128,7 +128,7 @@ def commit_tree(
 
 
 def rewrite(repository: Repository, commit: Commit, *, sign: bool) -> str:
-    """Write a commit object from all its parts, its dates and people included."""
+    """Write a commit object from all its parts, including dates and people."""
     git = replace(
         repository.git,
         git_dir=repository.git_dir,
@@ -150,14 +150,14 @@ def rewrite(repository: Repository, commit: Commit, *, sign: bool) -> str:
 
 
 def read_commit(repository: Repository, name: str) -> Commit:
-    """Read a commit as it is stored; a signature is left out, since no other commit can carry it."""
+    """Read a stored commit without its signature, which is valid for no other commit."""
     raw = repository.git.said("cat-file", "commit", check_oid(name)).out
     head, _, message = raw.partition(b"\n\n")
     lines = head.split(b"\n")
     facts: dict[bytes, list[bytes]] = {}
     for line in lines:
         key, _, value = line.partition(b" ")
-        if key:  # a line that begins with a blank continues a signature
+        if key:  # continuation lines of a signature begin with a space
             facts.setdefault(key, []).append(value)
     return Commit(
         name=name,
@@ -170,9 +170,9 @@ def read_commit(repository: Repository, name: str) -> Commit:
 
 
 def advance(repository: Repository, branch: str, *, new: str, old: str | None) -> None:
-    """Move a plan's branch by compare-and-swap; a no-op when it has the commit already.
+    """Move a plan's branch by compare-and-swap; do nothing if it contains the commit already.
 
-    A branch that is gone is made anew: all that it held are commits of ours, and `new` builds on them.
+    A branch that was deleted is created again: it held only asbuilt's commits, and `new` builds on them.
     """
     ref = check_branch(branch)
     found = tip(repository, ref)
@@ -198,13 +198,13 @@ def advance(repository: Repository, branch: str, *, new: str, old: str | None) -
 
 
 def contains(repository: Repository, history: str, commit: str) -> bool:
-    """Tell whether a history has a commit; one that is not there at all it does not have."""
+    """Return whether a history contains a commit; False if the repository lacks the commit."""
     said = repository.git.said("merge-base", "--is-ancestor", commit, history, allowed=(0, 1, 128))
     return said.code == 0
 
 
 def trailer(message: bytes, key: str) -> str | None:
-    """Read a trailer: a line of the last paragraph, so that no text above it counts."""
+    """Return a trailer's value; only lines of the last paragraph count."""
     last = message.rstrip(b"\n").rsplit(b"\n\n", 1)
     for line in last[1].split(b"\n") if len(last) == 2 else ():
         name, _, value = line.partition(b": ")
@@ -214,9 +214,9 @@ def trailer(message: bytes, key: str) -> str | None:
 
 
 def outcomes(repository: Repository, at: str, run: str, *, since: str | None = None) -> tuple[Outcome, ...]:
-    """Find the commits of a run in a history, oldest first, by their trailers."""
+    """Find a run's commits in a history by their trailers, oldest first."""
     span = [check_oid(at), *([f"^{check_oid(since)}"] if since else [])]
-    # The patterns only keep other commits from being read; a commit counts by its trailers.
+    # The patterns only limit which commits are read; the trailers decide which ones count.
     said = repository.git.said(
         "log", "-z", "--topo-order", "--reverse", "--fixed-strings", f"--grep={RUN}: {run}",
         "--grep=This reverts commit ", "--format=tformat:%H%n%B", *span, "--",

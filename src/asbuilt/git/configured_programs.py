@@ -1,8 +1,8 @@
 """Programs that a repository's own git settings name: `.git/config`, `config.worktree` and their includes.
 
-These files come with a repository that somebody packed or copied. The rule: git, started by asbuilt, starts
-none of their programs before the user has agreed. Until then every such key is overridden, by the user's own
-value where there is one. The user's and the system's settings are trusted.
+These files can come with a repository that was unpacked or copied. Rule: git, started by asbuilt, starts none
+of their programs before the user has agreed. Until then every such key is overridden, with the user's own
+value if there is one. The user's and the system's settings are trusted.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ Setting = tuple[str, str]
 
 
 class _Kind(NamedTuple):
-    """Keys that name a program."""
+    """Setting keys that name a program."""
 
     keys: str
     off: str | None
-    """A value that starts no program of the repository's choosing; None where our git never reads the key."""
+    """A value that starts no program of the repository; None if asbuilt's git commands never read the key."""
     harmless: str = ""
-    """Values that name none of the repository's choosing."""
+    """Pattern of values that name no program of the repository."""
 
 
 _FLAG: Final = "|true|false|yes|no|on|off|0|1"
@@ -68,32 +68,32 @@ _INCLUDE: Final = re.compile(_INCLUDES)
 _CREDENTIAL: Final = re.compile(r"credential\.(.+\.)?helper")
 _FILTER: Final = re.compile(r"filter\.(.+)\.(?:clean|smudge|process)")
 _FILES: Final = 100
-"""Settings files that are read; git itself stops at ten includes within each other."""
+"""Maximum number of settings files that are read. Git itself stops at ten nested includes."""
 _CONTENT: Final = 10_000_000
 
 
 class Programs(NamedTuple):
-    """What a repository's own settings start, and what keeps git from it."""
+    """Programs that a repository's own settings name, and the settings that turn them off."""
 
     named: tuple[Setting, ...] = ()
     digest: str = ""
-    """The folder, the settings, and the contents of every file of the repository that they name."""
+    """Covers the folder, the settings, and the contents of every file of the repository that they name."""
     off: tuple[Setting, ...] = ()
-    """Settings that outrank the repository's; none once the user has agreed."""
+    """Settings that override the repository's; empty once the user has agreed."""
     is_agreed: bool = False
 
     @property
     def are_asked(self) -> bool:
-        """Whether the user has still to agree."""
+        """Whether the user still has to agree."""
         return bool(self.named) and not self.is_agreed
 
     def unless(self, agreed: Iterable[str]) -> Programs:
-        """Return them as they count where the user has agreed to some digests."""
+        """Return a copy without overrides if this digest is one that the user has agreed to."""
         return self._replace(off=(), is_agreed=True) if self.named and self.digest in agreed else self
 
     @property
     def drivers(self) -> frozenset[str]:
-        """The filters that do nothing now, by the names that attributes give them."""
+        """Names of the filters that are turned off, as `.gitattributes` uses them."""
         off = (key for key, value in self.off if not value)
         return frozenset(found[1] for key in off if (found := _FILTER.fullmatch(key)))
 
@@ -102,7 +102,7 @@ NO_PROGRAMS: Final = Programs()
 
 
 def programs_of(root: Path, common: Path, own: Iterable[Setting], users: Iterable[Setting]) -> Programs:
-    """Find the programs among a repository's own settings; `users` are the user's and the system's."""
+    """Find the programs in a repository's own settings; `users` are the user's and the system's settings."""
     local = [setting for setting in own if _WANTED.fullmatch(setting[0])]
     extra = [common / "config.worktree", *sorted(common.glob("worktrees/*/config.worktree"))]
     if any(_INCLUDE.fullmatch(key) for key, _ in local) or any(file.is_file() for file in extra):
@@ -114,7 +114,7 @@ def programs_of(root: Path, common: Path, own: Iterable[Setting], users: Iterabl
 
 
 def _in_every_file(common: Path, files: list[Path]) -> list[Setting]:
-    """Read the settings files and what they include, whether or not a condition for it holds now."""
+    """Read the settings files and all their includes, also those whose condition does not hold now."""
     found: list[Setting] = []
     seen: set[Path] = set()
     while files:
@@ -139,12 +139,12 @@ def _in_every_file(common: Path, files: list[Path]) -> list[Setting]:
 
 
 def _starts_one(key: str, value: str) -> bool:
-    """Tell whether a setting names a program of the repository's choosing."""
+    """Return whether a setting names a program of the repository's choosing."""
     return any(keys.fullmatch(key) and not harmless.fullmatch(value) for keys, harmless, _ in _KEYS)
 
 
 def _overriding(named: Iterable[Setting], users: list[Setting]) -> Iterable[Setting]:
-    """Give the settings that put the user's own values, or none, in the place of the repository's."""
+    """Yield settings that replace the repository's values with the user's own, or with a harmless value."""
     own = dict(users)
     keys = dict.fromkeys(key for key, _ in named)
     for key in keys:
@@ -157,7 +157,7 @@ def _overriding(named: Iterable[Setting], users: list[Setting]) -> Iterable[Sett
             # Git refuses a file whose required filter does nothing.
             yield f"filter.{driver[1]}.required", "false"
     if any(_CREDENTIAL.fullmatch(key) for key in keys):
-        # An empty helper forgets all before it, whatever address they are for.
+        # An empty value clears all helpers before it, for every URL.
         yield "credential.helper", ""
         yield from (setting for setting in users if _CREDENTIAL.fullmatch(setting[0]))
 
@@ -171,13 +171,13 @@ def _digest(root: Path, common: Path, named: Iterable[Setting]) -> str:
 
 
 def _contents(root: Path, common: Path, value: str) -> Iterable[str]:
-    """Give the digests of the repository's files that a command names; programs elsewhere are the user's."""
+    """Yield digests of the repository's files that a command names; programs elsewhere belong to the user."""
     try:
         words = shlex.split(value.removeprefix("!"))
     except ValueError:
         words = value.split()
     for word in words:
-        # A path may be behind an option's equals sign.
+        # A path may follow an option's equals sign.
         file = Path(os.path.realpath(root / os.path.expanduser(word.rpartition("=")[2])))  # noqa: PTH111
         if file.is_file() and any(file.is_relative_to(folder.resolve()) for folder in (root, common)):
             with file.open("rb") as opened:

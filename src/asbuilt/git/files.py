@@ -1,4 +1,4 @@
-"""Survey a folder's files as a snapshot sees them. The one rule: no link is followed, nothing is changed."""
+"""Survey a folder's files as a snapshot sees them. Rule: follow no link, change nothing."""
 
 from __future__ import annotations
 
@@ -22,20 +22,23 @@ _MEASURED: Final = 20_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Survey:
-    """What is in a folder, by path below it."""
+    """Contents of a folder, by path relative to it."""
 
     files: Mapping[bytes, int]
     """Regular files and symbolic links that a snapshot keeps, with their sizes."""
     folders: tuple[bytes, ...]
-    """Folders that were looked into, outer ones first; the root itself is not among them."""
+    """Folders that were visited, parents first, without the root."""
     submodules: frozenset[bytes]
-    """Places of submodules, empty as they were checked out."""
+    """Paths of submodules whose folder is empty, as checked out."""
     ignored: tuple[tuple[str, int], ...]
-    """What is not kept: ignored files, folders of them (with `/` behind), sockets and the like."""
+    """Not kept, first 1,000: ignored files, ignored folders (trailing `/`), sockets and other special files.
+
+
+    """
 
 
 def entries(git: Git, tree: str) -> dict[bytes, tuple[bytes, str]]:
-    """Read a tree whole: path to (mode, object)."""
+    """Return all entries of a tree: path to (mode, object)."""
     found = {}
     for one in git.said("ls-tree", "-r", "-z", "--full-tree", tree).fields:
         head, path = one.split(b"\t", 1)
@@ -45,10 +48,10 @@ def entries(git: Git, tree: str) -> dict[bytes, tuple[bytes, str]]:
 
 
 def survey(git: Git, tracked: Mapping[bytes, tuple[bytes, str]]) -> Survey:
-    """Walk the place's work tree, level by level, asking git once a level what is ignored.
+    """Walk the work tree level by level, with one `git check-ignore` per level.
 
-    A folder or file named `.git`, however written, is no content. A nested repository is otherwise a folder
-    like any other. Tracked files are kept also where ignore rules name them.
+    A folder or file named `.git`, in any case, is skipped. Apart from that, a nested repository is an
+    ordinary folder. Tracked files are kept even if ignore rules match them.
     """
     if git.work_tree is None:
         raise ValueError("a survey needs a work tree")
@@ -91,7 +94,7 @@ def survey(git: Git, tracked: Mapping[bytes, tuple[bytes, str]]) -> Survey:
 
 
 def listed(root: Path, folder: bytes, *, but: bytes = b"") -> list[tuple[bytes, os.stat_result]]:
-    """List one folder, no link followed: (path below the root, status)."""
+    """List one folder without following links: (path relative to the root, status)."""
     before = folder + b"/" if folder else b""
     try:
         with os.scandir(os.fsencode(root / os.fsdecode(folder))) as scanned:
@@ -112,7 +115,7 @@ def listed(root: Path, folder: bytes, *, but: bytes = b"") -> list[tuple[bytes, 
 def _ignored(git: Git, paths: list[bytes]) -> frozenset[bytes]:
     if not paths:
         return frozenset()
-    # `./` keeps a name that begins with `:` from being read as a pattern.
+    # `./` keeps a name that begins with `:` from being read as a pathspec.
     given = b"".join(b"./" + path + b"\0" for path in paths)
     said = git.said("check-ignore", "-z", "--no-index", "--stdin", stdin=given, allowed=(0, 1))
     return frozenset(path.removeprefix(b"./") for path in said.fields)
@@ -127,7 +130,7 @@ def _can_be_kept(status: os.stat_result) -> bool:
 
 
 def _measured(root: Path, folder: bytes) -> int:
-    """Add up the sizes in an ignored folder, up to a bound: it is told, not kept."""
+    """Add up the sizes in an ignored folder, over at most 20,000 files; the sum is only reported."""
     size = seen = 0
     for _, _, files, at in os.fwalk(root / os.fsdecode(folder)):
         for name in files:

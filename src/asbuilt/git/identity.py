@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """Which repository this is, for the store that tells a copy from a move."""
+    """An id and the folder that it was read from; with these the store distinguishes a copy from a move."""
 
     uuid: str
     common: Path
@@ -26,7 +26,7 @@ class Identity:
 
 
 def identity(repository: Repository) -> Identity | None:
-    """Read the identity, or None when no command has minted one yet."""
+    """Return the identity, or None if no command has created one yet."""
     said = repository.git.said("config", "--local", "--get", "asbuilt.repository", allowed=(0, 1))
     if said.code:
         return None
@@ -35,7 +35,7 @@ def identity(repository: Repository) -> Identity | None:
 
 
 def ensure_identity(repository: Repository, *, anew: bool = False) -> Identity:
-    """Read the identity, minting it when there is none, or `anew` for a copy that the store has found out."""
+    """Return the identity; create it if there is none, or replace it (`anew`) in a copied repository."""
     before = identity(repository)
     if before is not None and not anew:
         return before

@@ -1,8 +1,8 @@
-"""Hold a repository, and know our own dead locks. The one rule: a lock we did not record is never removed.
+"""Lock a repository, and remove our own stale git locks. Rule: a lock without our record is never removed.
 
-Git locks by files, and a git that is killed leaves them behind for ever. So before a git of ours takes a
-lock, we see that it is free and write down its name. Whoever finds such a record while holding the repository
-knows that its writer is dead, and that the lock came after the record.
+Git locks with files, and a killed git leaves them behind. So before our git takes a lock, we check that the
+lock is free and record its name. A process that holds the repository and finds such a record knows that the
+process that wrote it is dead, and that the lock was created after the record.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _LAST_CHANCE_S: Final = 1.0
 
 @contextmanager
 def guarded(folder: Path, *, patience_s: float = 60.0) -> Iterator[int]:
-    """Hold a folder against other processes of ours; lends the open file that holds it.
+    """Lock a folder against other asbuilt processes; yield the descriptor that holds the lock.
 
-    The lock is the kernel's and on the folder itself: it leaves no file, and whoever inherits the open file
-    holds it on, so that it is free only when the last git that we started has ended.
+    The lock is an flock on the folder itself, so it leaves no file. Processes that inherit the descriptor
+    share the lock: it is released when the last git that inherited it has ended.
     """
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -46,7 +46,7 @@ def guarded(folder: Path, *, patience_s: float = 60.0) -> Iterator[int]:
 
 
 def need_writable(repository: Repository) -> None:
-    """Refuse a repository whose `.git` folder this user cannot write."""
+    """Raise `GateStopped` if this user cannot write to the `.git` folder."""
     for folder in (repository.common, repository.common / "objects", repository.common / "refs"):
         if not os.access(folder, os.W_OK):
             raise GateStopped(
@@ -58,7 +58,10 @@ def need_writable(repository: Repository) -> None:
 
 @contextmanager
 def recorded(repository: Repository, *locks: str) -> Iterator[None]:
-    """Record the locks that git is about to take. The caller holds the repository."""
+    """Record the locks that git is about to take. The caller holds the repository.
+
+    Waits up to 10 s for locks that another git holds, then raises `RepositoryBusy`.
+    """
     heal(repository)
     until = time.monotonic() + _PATIENCE_S
     while taken := [lock for lock in locks if (repository.common / lock).exists()]:
@@ -74,19 +77,19 @@ def recorded(repository: Repository, *locks: str) -> Iterator[None]:
     fresh.write_bytes(b"".join(os.fsencode(lock) + b"\0" for lock in locks))
     fresh.replace(record)
     yield
-    # A git that ended in words may have lost one that it started, and with that a lock.
+    # A git that reports an error may have lost a child process, which leaves its lock behind.
     heal(repository)
 
 
 @contextmanager
 def writing(repository: Repository, *locks: str) -> Iterator[Git]:
-    """Lend the repository for one change that takes these locks."""
+    """Hold the repository for one change that takes these locks; yield its `Git`."""
     with guarded(repository.common) as descriptor, recorded(repository, *locks):
         yield replace(repository.git, descriptors=(descriptor,))
 
 
 def heal(repository: Repository) -> None:
-    """Remove the locks that a dead git of ours has left. The caller holds the repository."""
+    """Remove stale locks of our own git processes. The caller holds the repository."""
     record = repository.common / _RECORD
     (repository.common / f"{_RECORD}.new").unlink(missing_ok=True)
     try:
@@ -101,19 +104,19 @@ def heal(repository: Repository) -> None:
 
 
 def heal_left(repository: Repository) -> None:
-    """Remove the locks that a dead git of ours has left, if there are any; a living one is not waited for."""
+    """Remove stale locks of our own git processes, if any; does not wait for a process that is alive."""
     if (repository.common / _RECORD).exists():
         with suppress(RepositoryBusy), guarded(repository.common, patience_s=0):
             heal(repository)
 
 
 def lock_of(ref: str) -> str:
-    """Name the lock that git takes for a ref."""
+    """Return the name of the lock that git takes for a ref."""
     return f"{check_ref_name(ref)}.lock"
 
 
 def set_ref(repository: Repository, ref: str, *, new: str, old: str | None, why: str = "asbuilt") -> bool:
-    """Swap a ref from `old` (None: it must not exist) to `new`; False when it was not at `old`."""
+    """Swap a ref from `old` (None: it must not exist) to `new`; return False if it was not at `old`."""
     with writing(repository, lock_of(ref)) as git:
         said = git.said(
             "update-ref", "--no-deref", "-m", why, ref, new, old or repository.nothing, allowed=(0, 1, 128)
@@ -124,13 +127,13 @@ def set_ref(repository: Repository, ref: str, *, new: str, old: str | None, why:
 
 
 def drop_ref(repository: Repository, ref: str, *, old: str) -> None:
-    """Take a ref away that is at `old`."""
+    """Delete a ref that is at `old`."""
     with writing(repository, lock_of(ref), "packed-refs.lock") as git:
         git.said("update-ref", "--no-deref", "-d", ref, old)
 
 
 def is_still(path: Path) -> bool:
-    """Look for a while whether a file of git's stays as it is: a living git has one for a moment only."""
+    """Return whether a git file stays unchanged for 1 s: a running git keeps such a file only briefly."""
     seen = _mark(path)
     until = time.monotonic() + _LAST_CHANCE_S
     while seen is not None and time.monotonic() < until:

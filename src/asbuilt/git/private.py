@@ -1,7 +1,8 @@
-"""A git folder of our own for one task. The one rule: no setting, filter or hook of a repository counts.
+"""A temporary git folder for one task. Rule: no setting, filter or hook of the repository has an effect.
 
-It borrows the repository's objects and nothing else. Files come out of a tree, and go into one, byte for
-byte: `filter`, `eol`, `ident` and encodings are switched off by the attributes file that outranks all others.
+The folder uses the repository's objects and nothing else. Files are read from and written to a tree byte for
+byte: `info/attributes`, which outranks all other attributes, turns off `filter`, `eol`, `ident` and
+encodings.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ node_modules/
 .parcel-cache/
 .turbo/
 """
-"""What programs leave for their next run is nobody's work; a repository's own .gitignore outranks this."""
+"""Caches that tools leave behind; they are not work. The repository's own .gitignore outranks this list."""
 _RAW: Final = "* -text -ident -filter -working-tree-encoding !eol\n"
 
 
@@ -48,9 +49,10 @@ def quiet(
     index: Path | None = None,
     held: tuple[int, ...] = (),
 ) -> Iterator[Git]:
-    """Lend a place whose index and settings are private; it is gone afterwards.
+    """Yield a `Git` with a private index and private settings; its folder is deleted afterwards.
 
-    `held` are open files that hold a folder, which git holds on should we die before it ends.
+    `held` are file descriptors with a lock on a folder. Git inherits them, so the lock lasts until git ends
+    even if this process dies first.
     """
     with tempfile.TemporaryDirectory(prefix="asbuilt-git-", ignore_cleanup_errors=True) as made:
         folder = Path(made)
@@ -74,7 +76,7 @@ def quiet(
 
 
 def settings_of(repository: Repository, *, bare: bool) -> str:
-    """Write the settings of a git folder of our own."""
+    """Return the config file of a private git folder."""
     lines = [
         "[core]",
         f"\trepositoryformatversion = {int(repository.object_format != 'sha1')}",
@@ -83,7 +85,7 @@ def settings_of(repository: Repository, *, bare: bool) -> str:
         "\tignorecase = false",
         "\tautocrlf = false",
         "\tsafecrlf = false",
-        # Names that only Windows or macOS would mistake for `.git` are files like others in a snapshot.
+        # Names that only Windows or macOS would take for `.git` are ordinary files in a snapshot.
         "\tprotectNTFS = false",
         "\tprotectHFS = false",
     ]

@@ -1,4 +1,4 @@
-"""Know a repository: folders, identity, checkouts, state. The one rule: only `ensure_identity` writes."""
+"""Open a repository and read its folders, settings, refs and checkouts. Rule: nothing here writes."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ _FALSE: Final = ("false", "no", "off", "0")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repository:
-    """A repository, seen from one of its checkouts."""
+    """A repository as seen from one of its checkouts."""
 
     root: Path
-    """The checkout it was opened from; the git folder itself when there is none."""
+    """The checkout it was opened from; the git folder of a bare repository."""
     git_dir: Path
     """That checkout's own git folder."""
     common: Path
@@ -45,9 +45,9 @@ class Repository:
     object_format: str = "sha1"
     file_mode: bool = True
     excludes: Path | None = None
-    """The user's own ignore file, which counts in every repository of theirs."""
+    """The user's own ignore file, which applies to all of the user's repositories."""
     programs: Programs = NO_PROGRAMS
-    """What its own settings start; those that the user has not agreed to are off."""
+    """Programs that its own settings name; those without the user's consent are turned off."""
 
     @property
     def git(self) -> Git:
@@ -56,7 +56,7 @@ class Repository:
 
     @property
     def nothing(self) -> str:
-        """The object name that stands for "does not exist"."""
+        """The all-zero object name, which git uses for "does not exist"."""
         return "0" * (40 if self.object_format == "sha1" else 64)
 
 
@@ -67,14 +67,14 @@ class Checkout:
     path: Path
     git_dir: Path
     branch: str | None
-    """Full ref name; also while it is being rebased or bisected, when git calls the checkout detached."""
+    """Full ref name; also during a rebase or bisect, when git reports a detached HEAD."""
     commit: str | None
     settings: tuple[tuple[str, str], ...] = ()
-    """Settings that outrank the repository's own."""
+    """Settings that override the repository's own."""
 
     @property
     def git(self) -> Git:
-        """The user's own checkout, with the user's own settings."""
+        """Git in this checkout, with the user's own settings."""
         return Git(
             git_dir=self.git_dir,
             work_tree=self.path,
@@ -85,7 +85,7 @@ class Checkout:
 
 
 def open_repository(start: Path, *, agreed: Iterable[str] = ()) -> Repository:
-    """Find the repository around a folder by reading its files; git discovers nothing.
+    """Find the repository that contains a folder by reading its files, without git's own discovery.
 
     `agreed` are digests of programs in repositories' own settings that git may start.
     """
@@ -122,7 +122,7 @@ def tip(repository: Repository, ref: str) -> str | None:
 
 
 def base_on(repository: Repository, branch: str) -> str:
-    """Return the commit that planning would begin from, or refuse a branch that has none."""
+    """Return the tip of a branch, from which planning starts; raise `GateStopped` if it has no commit."""
     found = tip(repository, f"refs/heads/{branch}")
     if found is None:
         raise GateStopped(
@@ -134,7 +134,7 @@ def base_on(repository: Repository, branch: str) -> str:
 
 
 def current_branch(repository: Repository) -> str | None:
-    """Return the full ref name that is checked out at the root, or None when it is detached."""
+    """Return the full ref name that is checked out at the root, or None for a detached HEAD."""
     said = replace(repository.git, git_dir=repository.git_dir).said(
         "symbolic-ref", "--quiet", "HEAD", allowed=(0, 1)
     )
@@ -142,7 +142,7 @@ def current_branch(repository: Repository) -> str | None:
 
 
 def checkouts(repository: Repository) -> tuple[Checkout, ...]:
-    """List every living checkout of the repository, the main one first."""
+    """List every checkout whose folder exists, the main one first."""
     own = {path: folder for folder, path in registered(repository)}
     found = []
     listed = repository.git.said("worktree", "list", "--porcelain", "-z").out.split(b"\0\0")
@@ -164,7 +164,7 @@ def checkouts_of(repository: Repository, ref: str) -> tuple[Checkout, ...]:
 
 
 def registered(repository: Repository) -> tuple[tuple[Path, Path], ...]:
-    """List the linked worktrees that git has on file: (its git folder, its path)."""
+    """List the linked worktrees in git's registry: (git folder, path)."""
     registry = repository.common / "worktrees"
     found = []
     for folder in sorted(registry.iterdir()) if registry.is_dir() else ():
@@ -175,18 +175,18 @@ def registered(repository: Repository) -> tuple[tuple[Path, Path], ...]:
 
 
 def operations(git_dir: Path) -> tuple[str, ...]:
-    """Name the git operations that a checkout is in the middle of."""
+    """Return the names of the git operations in progress in a checkout, such as `rebase`."""
     return tuple(sorted({word for name, word in _OPERATIONS.items() if (git_dir / name).exists()}))
 
 
 def conflicts(checkout: Checkout) -> tuple[str, ...]:
-    """Name the files of a checkout that have conflicts to be resolved."""
+    """List the files of a checkout that have unresolved conflicts."""
     fields = checkout.git.said("ls-files", "-z", "--unmerged").fields
     return tuple(sorted({os.fsdecode(one.split(b"\t", 1)[1]) for one in fields}))
 
 
 def leftover_stashes(repository: Repository) -> tuple[str, ...]:
-    """Name the stashes that a landing of another tool has left behind."""
+    """List the stashes that another tool's landing left behind ("pre-cherry-pick" in their message)."""
     said = repository.git.said(
         "reflog", "show", "-z", "--format=%gd: %gs", "refs/stash", "--", allowed=(0, 128)
     )
@@ -194,7 +194,7 @@ def leftover_stashes(repository: Repository) -> tuple[str, ...]:
 
 
 def path_state(checkout: Checkout, path: str) -> PathState:
-    """Tell what git thinks of one file in a checkout."""
+    """Return git's status of one file in a checkout."""
     literal = checkout.git.with_environment(GIT_LITERAL_PATHSPECS="1")
     fields = literal.said(
         "status",
@@ -234,7 +234,7 @@ def _opened(root: Path, git_dir: Path, agreed: Iterable[str]) -> Repository:
 
 
 def _settings(common: Path) -> list[tuple[str, str, str]]:
-    """Read git's settings in one start: scope, key and value."""
+    """Read all git settings with one command: (scope, key, value)."""
     fields = Git(git_dir=common, as_user=True).said("config", "-z", "--show-scope", "--list").fields
     found = []
     for scope, setting in zip(fields[::2], fields[1::2], strict=True):
@@ -244,9 +244,10 @@ def _settings(common: Path) -> list[tuple[str, str, str]]:
 
 
 def _refuse_foreign(root: Path, common: Path) -> None:
-    """Refuse a repository of another user's, as git does unless `safe.directory` names it.
+    """Raise `GitFailed` for a repository that another user owns, unless `safe.directory` names it.
 
-    Git itself looks only when it discovers a folder, and we always name it; so the look is ours.
+    Git checks the owner only when it discovers a repository. asbuilt always passes `GIT_DIR`, so it checks
+    here.
     """
     ours = {os.geteuid(), int(os.environ.get("SUDO_UID") or os.geteuid()) if os.geteuid() == 0 else -1}
     if root.stat().st_uid in ours and common.stat().st_uid in ours:
@@ -266,7 +267,7 @@ def _refuse_foreign(root: Path, common: Path) -> None:
 
 def _users_excludes(said: str) -> Path | None:
     settings = os.environ.get("XDG_CONFIG_HOME") or os.environ.get("HOME", "") + "/.config"
-    # A user that is not there stays as written, and then it is no file.
+    # `~name` of an unknown user is not expanded, and the result is then not an absolute path.
     path = Path(os.path.expanduser(said)) if said else Path(settings, "git", "ignore")  # noqa: PTH111
     return path if path.is_absolute() and path.is_file() else None
 
@@ -292,7 +293,7 @@ def _linked(marker: Path) -> Path:
 
 
 def _content(file: Path) -> str:
-    """Read a small file of git's own; a path in it may hold any character but ends with a newline."""
+    """Read a small file that git wrote, without its final newline; "" if it does not exist."""
     try:
         with file.open("rb") as opened:
             return os.fsdecode(opened.read(16_384)).removesuffix("\n")

@@ -1,4 +1,4 @@
-"""Commit a few files of the user's checkout, and nothing else that is changed or staged there."""
+"""Commit some files of the user's checkout, and none of its other changes."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 def commit_files(
     repository: Repository, paths: Sequence[str], *, subject: str
 ) -> tuple[str, tuple[str, ...]]:
-    """Commit the files as they are on disk: (the commit, the files in it); ("", ()) when nothing differs.
+    """Commit files as they are on disk; return (commit, files in it), or ("", ()) if nothing differs.
 
-    The user's other changes stay as they are, staged ones too. Ignored files are left out. No hook runs; the
-    author is the user, and their settings decide about a signature.
+    Other changes stay as they are, staged ones too. Ignored files are left out. No hook runs. The author is
+    the user, and the user's settings decide whether the commit is signed.
     """
     git = replace(repository.git, git_dir=repository.git_dir, work_tree=repository.root, as_user=True)
     named = b"".join(path.encode() + b"\0" for path in paths)

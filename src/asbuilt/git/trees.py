@@ -1,4 +1,4 @@
-"""Look into a tree without checking it out. The one rule: what is read is bounded, whatever it holds."""
+"""Read files of a tree without checking it out. Rule: every read has a size limit."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ _TEXT_CAP: Final = 1_000_000
 _LINES_CAP: Final = 20_000_000
 _READ_AT_ONCE: Final = 64 * MEGABYTE
 _FOLLOWED: Final = 100
-"""Links whose ends are looked for; more of them are read as what they are."""
+"""Maximum number of symbolic links that are resolved; further links are read as links."""
 _LINK: Final = b"120000"
 _SUBMODULE: Final = b"160000"
 
 
 class Versions(NamedTuple):
-    """One file in two trees; None where it is not there."""
+    """One file in two trees; None where it does not exist."""
 
     path: str
     before: bytes | None
     after: bytes | None
     target: str | None = None
-    """Where a symbolic link of the second tree leads, as it is written."""
+    """Target of a symbolic link in the second tree, as written."""
     submodule: str | None = None
-    """The commit of another repository that the second tree has here."""
+    """Commit of a submodule in the second tree."""
 
 
 def differing(
     repository: Repository, before: str, after: str, *, cap: int, among: Collection[str] | None = None
 ) -> list[Versions]:
-    """Read every file that differs between two trees; a link is read as the file that it leads to there.
+    """Read every file that differs between two trees; a link is read as the file it points to in its tree.
 
-    With `among`, only these paths are. Of one over `cap` no more is known than that, and that it is another.
+    With `among`, only these paths are read. A file over `cap` bytes is returned as `contents` returns it.
     """
     fields = repository.git.said(
         "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", check_oid(before), check_oid(after)
@@ -72,7 +72,7 @@ def differing(
 
 
 def _end_of(repository: Repository, tree: str, name: bytes) -> str | None:
-    """Find the file of a tree that a link leads to; None where it leads elsewhere."""
+    """Return the object of the file that a link points to; None if the target is not a file of the tree."""
     if b"\n" in name:
         return None
     said = repository.git.said(
@@ -83,7 +83,11 @@ def _end_of(repository: Repository, tree: str, name: bytes) -> str | None:
 
 
 def contents(repository: Repository, files: list[str], cap: int) -> Iterator[tuple[str, bytes]]:
-    """Read files by their objects, so many at once that memory bears it."""
+    """Yield (object, bytes) of files, read in batches of about 64 MB.
+
+    For a file over `cap` bytes, or one that this clone lacks, the bytes are its object name padded to `cap +
+    1`.
+    """
     told = (
         repository.git.said("cat-file", "--batch-check", stdin="\n".join(files).encode()).line
         if files
@@ -118,13 +122,13 @@ def _read(repository: Repository, files: list[str]) -> Iterator[tuple[str, bytes
 
 
 def is_here(repository: Repository, commit: str) -> bool:
-    """Tell whether a repository has a commit, and with it all that it holds."""
+    """Return whether the repository has a commit."""
     named = f"{check_oid(commit)}^{{commit}}"
     return repository.git.said("cat-file", "-e", named, allowed=(0, 1, 128)).code == 0
 
 
 def names_in(repository: Repository, tree: str) -> dict[str, str]:
-    """List every file of a tree: name to object."""
+    """Return every file of a tree: name to object. Submodules are left out."""
     found = {}
     for one in repository.git.said("ls-tree", "-r", "-z", "--full-tree", check_oid(tree)).fields:
         head, name = one.split(b"\t", 1)
@@ -135,7 +139,7 @@ def names_in(repository: Repository, tree: str) -> dict[str, str]:
 
 
 def texts_of(repository: Repository, files: Mapping[str, str]) -> dict[str, str]:
-    """Read several files by their objects, as text; a very large one reads as empty."""
+    """Read several files by object name, as text; a file over 1 MB reads as empty."""
     read = dict(contents(repository, sorted({*files.values()}), _TEXT_CAP))
     whole = {name: read.get(file, b"") for name, file in files.items()}
     return {
@@ -144,7 +148,7 @@ def texts_of(repository: Repository, files: Mapping[str, str]) -> dict[str, str]
 
 
 def text_of(repository: Repository, file: str) -> str:
-    """Read a file by its object, as text; a very large one reads as empty."""
+    """Read a file by object name, as text; a file over 1 MB reads as empty."""
     size = int(repository.git.line("cat-file", "-s", check_oid(file)))
     if size > _TEXT_CAP:
         return ""
@@ -152,7 +156,7 @@ def text_of(repository: Repository, file: str) -> str:
 
 
 def file_in(repository: Repository, tree: str, path: str) -> bytes | None:
-    """Read a file of a tree; None where no such file is, or one over any use."""
+    """Read a file of a tree; None if it does not exist or is over 20 MB."""
     if "\0" in path:
         return None
     place = f"{check_oid(tree)}:{path}"
@@ -164,7 +168,7 @@ def file_in(repository: Repository, tree: str, path: str) -> bytes | None:
 
 
 def lines_of(repository: Repository, tree: str, path: str) -> int | None:
-    """Count the lines of a file in a tree: none in one that is not text; None where no such file is."""
+    """Count the lines of a file in a tree: 0 for a binary file, None where `file_in` returns None."""
     found = file_in(repository, tree, path)
     if found is None:
         return None
@@ -172,7 +176,7 @@ def lines_of(repository: Repository, tree: str, path: str) -> int | None:
 
 
 def sizes_in(repository: Repository, tree: str) -> dict[str, int]:
-    """Tell how large the files of a tree are."""
+    """Return the size of each file in a tree."""
     rows = repository.git.said("ls-tree", "-r", "-l", "-z", check_oid(tree)).fields
     split = (row.partition(b"\t") for row in rows)
     return {os.fsdecode(path): int(size) for head, _, path in split if (size := head.split()[3]).isdigit()}
@@ -181,7 +185,7 @@ def sizes_in(repository: Repository, tree: str) -> dict[str, int]:
 def mentioning(
     repository: Repository, tree: str, words: Collection[str], *, among: Collection[str]
 ) -> list[str]:
-    """List the files of a tree, among those that fit a pattern, that hold one of some words."""
+    """List the files of a tree that match the pathspecs in `among` and contain one of the words."""
     if not words:
         return []
     given = [option for word in words for option in ("-e", word)]

@@ -1,1 +1,1 @@
-"""Claude Code's door: one light entry point for every hook event."""
+"""Entry point for every Claude Code hook event. Light: it runs on every tool call."""

@@ -1,6 +1,6 @@
-"""Which answer an event of a conversation gets, and the line that is shown of it.
+"""Dispatch a conversation event to its handler, and render the status line.
 
-The one rule: what expired is cleaned away with every answer, and never what another living conversation has.
+Rule: every answer also deletes expired state, but never state of another live conversation.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _BEGINS: Final = ("UserPromptSubmit", "SessionStart")
 def answered(
     event: str, payload: Mapping[str, object], environ: Mapping[str, str], now: float, held: Held
 ) -> Answer | None:
-    """Answer an event; None: with nothing."""
+    """Answer an event; None means no output."""
     call = Call(event, payload, environ, now)
     if not call.session:
         return None
@@ -51,12 +51,12 @@ def answered(
 
 
 def _beside(call: Call, said: Answer | None) -> Answer | None:
-    """Keep what is typed for an authoring, or say that one waits behind whatever has begun."""
+    """Store the text typed after `/asbuilt:author`, or add a notice that an authoring is pending."""
     words = words_in(call.text("prompt"))
     if words is not None:
         keep_words(call.folder, words)
         return said
-    # Behind a compaction, and at the end of a background task, the agent is in the middle of its stage.
+    # After a compaction, or when a background task ends, the agent is in the middle of its stage.
     if call.text("source") == "compact" or not is_typed(call.text("prompt")):
         return said
     from asbuilt.hook.authoring import interrupted  # noqa: PLC0415 - few conversations author
@@ -67,7 +67,7 @@ def _beside(call: Call, said: Answer | None) -> Answer | None:
 
 
 def status_line(payload: Mapping[str, object], environ: Mapping[str, str], now: float) -> str:
-    """Keep what only the status line is told, the size of the window, and give a line to show."""
+    """Store the window size, which only the status line receives, and return the line to show."""
     call = Call("", payload, environ, now)
     context = call.inner("context_window")
     size, percent = context.get("context_window_size"), context.get("used_percentage")

@@ -1,8 +1,8 @@
-"""Answer PermissionRequest for what the gate has rewritten: the ring holds it, so nobody is asked.
+"""Answer PermissionRequest for commands that the gate rewrote to run in the sandbox: allow without a prompt.
 
-In plan mode Claude Code asks about every command that it does not know, whatever the gate has said.
+In plan mode Claude Code asks about every command it does not know, whatever PreToolUse answered.
 
-The one rule: it answers for nothing but a command that is exactly a `look` of this conversation.
+Rule: allow nothing but a command that is exactly a `look` of this conversation.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def main() -> int:
 
 
 def is_looking(environ: Mapping[str, str], data: bytes) -> bool:
-    """Tell whether a permission is asked for a look of this conversation, while planning is held in it."""
+    """Return whether the request is for a `look` of this conversation while plan mode is on."""
     payload = payload_in(data)
     key = key_of(environ)
     if payload is None or not key:

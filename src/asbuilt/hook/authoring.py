@@ -1,7 +1,7 @@
-"""Hold a conversation to the stages of the plan that it authors. Loaded only while it does.
+"""Move a conversation through the stages of the plan it authors. Loaded only while it authors.
 
-The one rule: nobody is trapped. What cannot be read is put aside with a warning, and every turn that is kept
-from ending has brought the authoring one counted step further.
+Rule: a conversation is never trapped. An unreadable binding is put aside with a warning, and every blocked
+turn advances the authoring by one counted step.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.authoring.turns import Turn
 
 WITHIN_S: Final = 50
-"""A judgement reads the journal and the plan; Claude Code waits a little longer than this for it."""
+"""Time limit of a judgement, which reads the journal and the plan. Claude Code waits a little longer."""
 _LONGEST: Final = 8_000
-"""A longer reason does not reach the agent whole: it is told to fetch it."""
+"""Longest block reason in characters. A longer one is replaced by the command that prints it."""
 
 
 class Judged(NamedTuple):
-    """What comes of the end of a turn."""
+    """The result of the end of a turn."""
 
     wish: Wish | None = None
-    """What keeps it from ending."""
+    """What blocks the end of the turn."""
     message: str = ""
-    """For the person."""
+    """Shown to the user."""
 
 
 def handed_in(call: Call, said: str) -> Judged:
-    """Take the last words of a turn for the output of a stage, if one was asked for."""
+    """Submit the last message of a turn as a stage's output, if a stage was asked for."""
     try:
         bound = bound_in(call.folder)
         if bound is None or not bound.asked:
@@ -50,7 +50,7 @@ def handed_in(call: Call, said: str) -> Judged:
 
 
 def interrupted(call: Call, *, is_new: bool) -> str:
-    """Say that an authoring waits, where something else came between; its next words are no output."""
+    """Return a notice that an authoring is pending; the agent's next message is not taken as stage output."""
     try:
         bound = bound_in(call.folder)
     except BoundUnreadable as error:
@@ -87,14 +87,14 @@ def _told(call: Call, bound: Bound, authoring: Conversing, turn: Turn) -> Judged
 
 
 def _fetched(call: Call, bound: Bound, said: str, reason: str) -> Judged:
-    """Have the agent ask what is due: somebody else is at work, or it is more than a reason can hold."""
+    """Block with the command that prints what is due: another process works, or the reason is too long."""
     bind(call.folder, bound._replace(asked="", stops=0))
     words = f"asbuilt: {bound.slug}: {said}. Run `{NEXT}`, and do what it says."
     return Judged(Wish(f"stage/{bound.run}/{reason}/next", words))
 
 
 def _given_up(call: Call, error: Exception) -> str:
-    """Let the conversation go, and keep what it has of the authoring."""
+    """Unbind the conversation, keep its binding file, and return the warning."""
     kept = put_aside(call.folder)
     why = f"{error.what}. {error.next_step}" if isinstance(error, AsbuiltError) else f"{error}."
     return (

@@ -1,6 +1,6 @@
-"""One event of a conversation, and what every answer to it needs: payload, folder, state, plans.
+"""One event of a conversation and what its handlers need: payload, folder, state, plans.
 
-The one rule: what takes long is read before the folder is locked; under the lock there are only small files.
+Rule: slow reads happen before the folder is locked; under the lock only small files are read or written.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ EXIT: Final = "ExitPlanMode"
 
 
 class Answer(NamedTuple):
-    """What an event is answered with."""
+    """The answer to an event."""
 
     context: str = ""
-    """For the agent."""
+    """Sent to the agent."""
     message: str = ""
-    """For the person."""
+    """Shown to the user."""
     block: str = ""
-    """Why the turn may not end yet."""
+    """Why the turn must not end yet."""
 
 
 class Call:
-    """One event as it came."""
+    """One event as received."""
 
     def __init__(
         self, event: str, payload: Mapping[str, object], environ: Mapping[str, str], now: float
@@ -58,35 +58,35 @@ class Call:
         self._plans: Plans | None = None
 
     def text(self, name: str) -> str:
-        """Give a text of the payload; empty: it has none."""
+        """Return a text field of the payload, or an empty string."""
         value = self._payload.get(name)
         return value if isinstance(value, str) else ""
 
     def flag(self, name: str) -> bool:
-        """Tell whether the payload says yes to something."""
+        """Return whether a payload field is true."""
         return self._payload.get(name) is True
 
     def inner(self, name: str) -> Mapping[str, object]:
-        """Give an object of the payload."""
+        """Return an object field of the payload, or an empty one."""
         value = self._payload.get(name)
         return value if isinstance(value, dict) else {}
 
     @property
     def is_known(self) -> bool:
-        """Tell whether anything is remembered of this conversation: most are none of ours."""
+        """Whether asbuilt keeps state for this conversation; for most it keeps none."""
         return os.path.isdir(self.folder)
 
     @property
     def is_main(self) -> bool:
-        """Tell whether the conversation itself speaks, and no subagent of it."""
+        """Whether the event comes from the conversation itself, not from a subagent."""
         return not self.text("agent_id")
 
     def state(self) -> State:
-        """Give what is remembered of the conversation, with what this event tells of it."""
+        """Return the stored state, updated with this event."""
         return self.seen(state_in(self.folder) or State())
 
     def seen(self, state: State) -> State:
-        """Bring a state up to date with what every event tells."""
+        """Update a state with the fields that every event carries."""
         return state._replace(
             session=self.session,
             transcript=self.transcript,
@@ -96,22 +96,22 @@ class Call:
         )
 
     def keep(self, state: State) -> None:
-        """Remember a state."""
+        """Store a state."""
         with Locked(self.folder):
             keep_state(self.folder, state)
 
     def keep_reload(self, state: State, kind: reloads.Kind = "plan-pending") -> None:
-        """Keep the wish to go on here behind a /clear."""
+        """Store a reload, so that the conversation resumes after a /clear."""
         plan = "" if kind == "no-plan" else state.plan
         one = reloads.Reload(plan, self.session, self.now, self.cwd, kind, state.approved)
         with Locked(self.folder):
             reloads.keep(self.folder, one)
 
     def plans(self) -> Plans:
-        """Open the plans around the conversation; what reads plans is loaded only now."""
+        """Open the plans around the conversation. The plan reader is imported only here."""
         if self._plans is None:
             if sys.flags.no_site:
-                # A hook is started without the packages that plans are read with.
+                # The hook starts with `-S`, without the packages that the plan reader needs.
                 site.main()
             from asbuilt import wiring  # noqa: PLC0415 - the door's dispatch
             from asbuilt.library.conversing import Plans  # noqa: PLC0415
@@ -123,7 +123,7 @@ class Call:
         return self._plans
 
     def authoring(self, bound: Bound) -> Conversing:
-        """Open the authoring that this conversation does; the journal is loaded only now."""
+        """Open the authoring of this conversation. The journal is imported only here."""
         if sys.flags.no_site:
             site.main()
         from asbuilt import wiring  # noqa: PLC0415 - the door's dispatch
@@ -131,9 +131,9 @@ class Call:
         return wiring.conversing(bound.root, self.environ, repo=bound.repo, run=bound.run)
 
     def plan(self, path: str) -> PlanFacts | None:
-        """Read a plan afresh; None: there is none."""
+        """Read a plan from disk; None if it does not exist."""
         return self.plans().look(path) if path else None
 
     def notes(self) -> list[Note]:
-        """List the notes of the repository, the newest first."""
+        """List the notes of the repository, newest first."""
         return notes_in(shelf(self.environ, self.cwd))

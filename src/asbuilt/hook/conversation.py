@@ -1,6 +1,6 @@
-"""Answer every event of a conversation but PreToolUse: keep the hold, remember the place, give plans back.
+"""Answer every event but PreToolUse and PermissionRequest: update the hold, store state, restore plans.
 
-The one rule: these events only inform, so whatever goes wrong is silence, and one line in a log.
+Rule: these events only inform, so an error prints nothing and adds one line to a log.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from asbuilt.hook.calls import Answer
 
 STATUS_LINE = "StatusLine"
-"""No event of a hook: the name under which Claude Code's status line calls the same entry."""
+"""Not a hook event: the name under which Claude Code's status line calls this entry point."""
 _ANSWERED = ("UserPromptSubmit", "Stop", "SessionStart", "SessionEnd", "PostToolUse")
-"""Every other event only changes the hold."""
+"""Events that can have an answer. Other events only change the hold."""
 _LOG = "conversations.log"
 _LOG_CAP = 1 << 20
 
 
 def main(event: str) -> int:
-    """Answer the payload on stdin; the exit code is always 0."""
+    """Answer the payload on stdin. The exit code is always 0."""
     if os.environ.get("ASBUILT_ATTEMPT"):
         return 0
     try:
@@ -40,7 +40,7 @@ def main(event: str) -> int:
 
 
 def answer(event: str, data: bytes, environ: Mapping[str, str], now: float) -> str:
-    """Give what is printed for an event; empty: nothing."""
+    """Return the output for an event; empty for none."""
     payload = read(data.decode()) if len(data) <= GIVEN else None
     if not isinstance(payload, dict):
         raise TypeError("the payload is no JSON object, or too large")
@@ -71,7 +71,7 @@ def _written(event: str, said: Answer) -> str:
 
 
 def _log(environ: Mapping[str, str], event: str, error: Exception) -> None:
-    """Write one line; when even that fails there is nobody left to tell."""
+    """Append one line to the log; ignore a failure to write it."""
     path = f"{state_home(environ)}/{_LOG}"
     told = " ".join(f"{type(error).__name__}: {error}".split())[:500]
     line = f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {event} {told}\n"

@@ -1,8 +1,8 @@
-"""Answer PreToolUse: is planning held in this conversation, and may this call be made then?
+"""Answer PreToolUse: allow, deny or rewrite a tool call while plan mode is on.
 
-No database, no settings, no daemon: an answer depends on the payload and the conversation's folder.
+The answer depends only on the payload and the conversation's folder: no database, no settings, no daemon.
 
-The one rule: where planning is not held it says nothing, and where anything is in doubt it denies.
+Rule: when plan mode is off the gate prints nothing; when anything is in doubt it denies.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def main() -> int:
 
 
 def answer(environ: Mapping[str, str], data: bytes) -> str:
-    """Give what is printed for a payload; empty: the call is Claude Code's own to decide."""
+    """Return the output for a payload; empty leaves the decision to Claude Code."""
     try:
         return _answer(environ, data)
     except HoldUnreadable as error:
@@ -50,7 +50,7 @@ def _answer(environ: Mapping[str, str], data: bytes) -> str:
     hold = hold_in(folder) if folder else None
     if hold is None and payload["permission_mode"] != PLAN:
         return ""
-    # Most calls are made where planning is not held: what is needed only here is loaded only here.
+    # Most calls are made with plan mode off, so this import is deferred.
     from asbuilt.hook.held import UNREADABLE, Call, decided, kept  # noqa: PLC0415  the door's dispatch
 
     tool, given, cwd = payload.get("tool_name"), payload.get("tool_input"), payload.get("cwd")
@@ -68,7 +68,7 @@ def _answer(environ: Mapping[str, str], data: bytes) -> str:
 
 
 def payload_in(data: bytes) -> dict[str, object] | None:
-    """Read a payload that says in which mode it was made; None: it cannot be read."""
+    """Parse a payload that carries a permission mode; None if it cannot be parsed."""
     try:
         payload = read(data.decode()) if len(data) <= GIVEN else None
     except ValueError:

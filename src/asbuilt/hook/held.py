@@ -1,6 +1,6 @@
-"""Decide a call in a conversation in which planning is held. Loaded only there.
+"""Decide a tool call while plan mode is on. Loaded only then.
 
-The one rule: what is not understood is refused, in words that name the nearest thing that is allowed.
+Rule: refuse what is not understood, and name the nearest allowed alternative.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 UNREADABLE = "planning is held here, and this call cannot be read."
 _REGULAR = 0o10
 _TRANSCRIPT = 32 << 20
-"""Bytes at the end of a transcript: the plan file is named again every few turns."""
+"""Bytes read from the end of a transcript. Claude Code repeats the plan file's name every few turns."""
 _PATIENCE_S = 1.0
 _LOOK_S = 0.02
 
 
 class Call:
-    """One call of a tool, and all that the answer to it depends on."""
+    """One tool call and everything its decision depends on."""
 
     __slots__ = ("cwd", "environ", "folder", "given", "hold", "tool", "transcript")
 
@@ -49,22 +49,22 @@ class Call:
         self.cwd = cwd
         self.environ = environ
         self.folder = folder
-        """Of the conversation; empty: it cannot be named."""
+        """The conversation's folder; empty if the conversation has no key."""
         self.transcript = transcript
         self.hold = hold
 
     @property
     def home(self) -> str:
-        """The user's; empty: nobody says."""
+        """The user's home folder; empty if HOME is not set."""
         return self.environ.get("HOME", "")
 
 
 def kept(folder: str, hold: Hold | None, event: Event, *, root: str) -> Hold:
-    """Give the hold as it is after an event, and keep it so."""
+    """Return the hold after an event, and store it."""
     now = time.time()
     new = after(hold, event, now=now, root=root)
     if new is None:
-        # A subagent that plans, in a conversation that does not.
+        # A subagent in plan mode, in a conversation that is not.
         return Hold(since=now, root=root)
     if not folder or (hold is not None and new.fields() == hold.fields()):
         return new
@@ -74,12 +74,12 @@ def kept(folder: str, hold: Hold | None, event: Event, *, root: str) -> Hold:
         newest = after(hold_in(folder), event, now=now, root=root)
         if newest is not None:
             keep_hold(folder, newest)
-    # One that a person has ended in this very moment still holds this call, and is not begun again by it.
+    # If the user ended plan mode at this moment, this call is still held, and it does not turn it on again.
     return newest or new
 
 
 def decided(call: Call) -> Decided:
-    """Say why a call is refused; empty: it is not, and then what its input becomes, if anything else."""
+    """Return why a call is refused, or an empty string and its rewritten input (None: unchanged)."""
     tool = call.tool
     if tool == RUNS:
         return _ran(call)
@@ -107,7 +107,7 @@ def _ran(call: Call) -> Decided:
     if refused:
         return f"{refused}\n{_legal_way(call)}", None
     if text.split()[0] == "asbuilt":
-        # Its own words about plans need its own state, which the ring has not.
+        # asbuilt's own commands need its state folder, which the sandbox does not show.
         return "", None
     if not call.folder:
         return "no ring holds this command, because CLAUDE_PID does not name the conversation.", None
@@ -154,7 +154,7 @@ def _read(call: Call) -> str:
 
 
 def _opened(call: Call) -> list[str]:
-    """Name what the conversation reads: its repository, its plans, what Claude Code keeps beside its talk."""
+    """List readable paths: the repository, its plans, and Claude Code's files beside the transcript."""
     own = [call.hold.root or call.cwd, *call.hold.plans]
     if call.transcript.endswith(".jsonl"):
         own += [call.transcript[: -len(".jsonl")], f"{os.path.dirname(call.transcript)}/memory"]
@@ -171,7 +171,7 @@ def _written(call: Call, named: object) -> str:
 
 
 def _is_plain(path: str) -> bool:
-    """Tell whether writing to a path changes one text of that name, and none by a link or a second name."""
+    """Return whether writing to a path changes one Markdown file of that name, and none through a link."""
     folder, name = os.path.split(path)
     if not name.endswith(".md") or os.path.realpath(path) != f"{os.path.realpath(folder)}/{name}":
         return False
@@ -183,7 +183,7 @@ def _is_plain(path: str) -> bool:
 
 
 def _is_own(call: Call, path: str) -> bool:
-    """Tell whether a path is the conversation's own plan; a new file in a folder of plans becomes that."""
+    """Return whether a path is the conversation's own plan; a new file in a plan folder becomes its plan."""
     own = [os.path.realpath(one) for one in call.hold.plans]
     if path in own:
         return True
@@ -202,7 +202,7 @@ def _is_own(call: Call, path: str) -> bool:
 
 
 def _awaited_plan(call: Call) -> str:
-    """Name the same, a moment later if need be: it is written down beside the first call, not before it."""
+    """Return the given plan file, waiting up to 1 s: it is recorded during the first call, not before."""
     until = time.monotonic() + _PATIENCE_S
     while not (plan := _given_plan(call)) and time.monotonic() < until:
         time.sleep(_LOOK_S)
@@ -210,7 +210,7 @@ def _awaited_plan(call: Call) -> str:
 
 
 def _given_plan(call: Call) -> str:
-    """Name the plan file that Claude Code gave to the conversation; empty: none."""
+    """Return the plan file that Claude Code gave to the conversation; empty if none."""
     try:
         file = os.open(call.transcript, os.O_RDONLY | os.O_NONBLOCK)
     except (OSError, ValueError):
@@ -237,7 +237,7 @@ def _shown(call: Call, path: str) -> str:
 
 
 def _path(call: Call, named: object) -> str:
-    """Give the path that a call names, as Claude Code makes it absolute; empty: it cannot be read."""
+    """Return the absolute path that a call names, as Claude Code resolves it; empty if it is not valid."""
     if not isinstance(named, str) or not named or "\0" in named:
         return ""
     if named == "~" or named.startswith("~/"):

@@ -1,6 +1,6 @@
-"""Let an event of a conversation change the hold on planning. Light: some come with every call of a tool.
+"""Update the plan-mode hold from an event. Light: some events come with every tool call.
 
-The one rule: a conversation of which nothing is known, and that does not plan, is not touched.
+Rule: a conversation without stored state that is not in plan mode is not touched.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _UNKNOWN = "?"
-"""What a hold says of a plan that was proposed without its path."""
+"""The hold's value for a plan that was proposed without a path."""
 
 
 class Held:
-    """The hold before an event and after it."""
+    """The hold before and after an event."""
 
     __slots__ = ("after", "before")
 
@@ -30,13 +30,13 @@ class Held:
 
     @property
     def proposed(self) -> str:
-        """The plan whose approval was asked for; empty: none, or nobody knows its path."""
+        """The plan whose approval was asked for; empty if there is none or its path is unknown."""
         plan = self.before.proposed if self.before else ""
         return "" if plan == _UNKNOWN else plan
 
 
 def held(event: str, payload: Mapping[str, object], environ: Mapping[str, str], now: float) -> Held:
-    """Give the hold of before and of now, which is kept."""
+    """Return the hold before and after an event, and store the new one."""
     folder = folder_of(environ, key_of(environ))
     told = event_in(event, payload)
     if not os.path.isdir(folder) and told.mode != PLAN:
@@ -46,7 +46,7 @@ def held(event: str, payload: Mapping[str, object], environ: Mapping[str, str], 
         try:
             before = hold_in(folder)
         except HoldUnreadable:
-            # The gate refuses everything until a person ends it; nothing that is told here changes that.
+            # The gate refuses everything until the user ends plan mode; no event changes that.
             return Held(Hold(), Hold())
         new = after(before, told, now=now, root=root)
         if (new and new.fields()) != (before and before.fields()):

@@ -1,6 +1,6 @@
-"""Make the `look` of a conversation, and go on as it: `python -m asbuilt.hook.look SCRIPT [COMMAND]`.
+"""Write the `look` script of a conversation, then exec it: `python -m asbuilt.hook.look SCRIPT [COMMAND]`.
 
-The one rule: nothing runs that no ring holds, unless the user's settings say `sandbox.required = false`.
+Rule: no command runs outside a sandbox unless the user's settings say `sandbox.required = false`.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ The person sees why with: asbuilt doctor
 
 
 def made(root: str, environ: Mapping[str, str], level: Level, folder: str) -> str | None:
-    """Write the script for a conversation that stands in `root`; None: no ring holds here, and one has to.
+    """Return the script of a conversation in `root`; None if a sandbox is required and none is available.
 
-    `folder` is the conversation's own.
+    `folder` is the conversation's folder.
     """
     home = environ.get("HOME", "/")
     shown = _repository_around(root)
@@ -51,7 +51,7 @@ def made(root: str, environ: Mapping[str, str], level: Level, folder: str) -> st
     bash = shutil.which("bash", path="/bin:/usr/bin:/usr/local/bin")
     shell = (bash, "--noprofile", "--norc") if bash else ("/bin/sh",)
     if level == "bwrap":
-        # What is hidden may come and go for as long as the conversation lasts.
+        # Hidden files may appear and vanish while the conversation lasts.
         folders, files = (below(group, request.readable) for group in secrets(os.path.realpath(home)))
         request = request.changed(
             hidden=tuple(dict.fromkeys((*request.hidden, *folders))),
@@ -66,7 +66,7 @@ def made(root: str, environ: Mapping[str, str], level: Level, folder: str) -> st
 
 
 def _repository_around(root: str) -> tuple[str, ...]:
-    """Name the checkout around a folder, and where its history is: a hidden folder may be around each."""
+    """Return the checkout around a folder, its git dir and its common dir; each may be in a hidden folder."""
     try:
         found = open_repository(Path(root))
     except AsbuiltError:
@@ -75,7 +75,7 @@ def _repository_around(root: str) -> tuple[str, ...]:
 
 
 def main(arguments: list[str]) -> int:
-    """Make the script, then become it; without a command it is only made."""
+    """Write the script, then exec it; without a command, only write it."""
     script, *command = arguments
     folder = os.path.dirname(script)
     try:

@@ -1,7 +1,7 @@
-"""The one entry of every hook: `python -I -S main.py EVENT`, the payload on stdin.
+"""Entry point of every hook: `python -I -S main.py EVENT`, with the payload on stdin.
 
-The one rule: before PreToolUse whatever goes wrong blocks (exit 2), at any other event it is silence. It is
-compiled at every start, so it is tiny.
+Rule: an error before PreToolUse blocks the call (exit 2); at any other event it is silent (exit 0). Python
+compiles this file at every start, so keep it tiny.
 """
 
 import sys
@@ -12,12 +12,12 @@ GATE = sys.argv[1:] == ["PreToolUse"]
 
 
 def leave(*_: object) -> None:
-    """End at once, without an answer."""
+    """Exit at once, without an answer."""
     try:
         if GATE:
             write(2, b"asbuilt: the gate came to no answer, so nothing was done. Try it again.\n")
     finally:
-        # Also where nobody takes the words: any other code than 2 would let the call through.
+        # Even if stderr is closed: any exit code but 2 would let the call through.
         _exit(2 if GATE else 0)
 
 
@@ -25,7 +25,7 @@ try:
     signal(SIGALRM, leave)
     pthread_sigmask(SIG_UNBLOCK, (SIGALRM,))
     setitimer(ITIMER_REAL, 2 if GATE else 8)
-    # Behind the standard library: nothing that lies beside this package stands in for a module of it.
+    # After the standard library, so that no module beside this package shadows one of it.
     sys.path.append(__file__.rpartition("/asbuilt/hook/")[0])
     if GATE:
         from asbuilt.hook import gate

@@ -1,4 +1,4 @@
-"""`asbuilt-hook EVENT`: the hook for a plugin that nobody rendered. It becomes the call of a rendered one."""
+"""`asbuilt-hook EVENT`: the hook of a plugin that was not rendered. It execs the rendered hook's command."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ if TYPE_CHECKING:
 
 
 def main() -> NoReturn:
-    """Become the hook."""
+    """Exec the hook."""
     argv = hook_argv(sys.argv[1] if sys.argv[1:] else "")
     os.execv(argv[0], argv)  # noqa: S606 - our own interpreter and script

@@ -1,8 +1,9 @@
-"""The user's own rules against commands: Claude Code matches them with what the gate made of a command.
+"""The user's deny rules for commands.
 
-A rule that denies `git log` would no longer meet it, so the gate looks for itself.
+Claude Code matches these rules against the rewritten command, so a rule that denies `git log` would no
+longer match it. The gate therefore checks the original command.
 
-The one rule: a rule that may be about a command is about it.
+Rule: a deny rule that may match a command does match it.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _TOOL = "Bash"
 
 
 def denying(text: str, environ: Mapping[str, str], root: str) -> str:
-    """Give the rule that denies a command; empty: none does."""
+    """Return the rule that denies a command; empty if none does."""
     config = environ.get("CLAUDE_CONFIG_DIR") or f"{environ.get('HOME', '')}/.claude"
     local = f"{root}/.claude/settings.local.json"
     for file in (f"{config}/{_OWN}", f"{root}/.claude/{_OWN}", local, *_MANAGED):
@@ -43,7 +44,7 @@ def _rules_in(file: str) -> Iterator[str]:
     try:
         settings = read(os.read(opened, _LARGEST).decode())
     except (OSError, ValueError):
-        # What cannot be read is no rule to Claude Code either.
+        # Claude Code ignores an unreadable settings file too.
         return
     finally:
         os.close(opened)
@@ -65,7 +66,7 @@ def _is_about(rule: str, text: str) -> bool:
 
 
 def _meets(line: str, first: str, rest: list[str]) -> bool:
-    """Tell whether a line begins so, and has the rest in this order."""
+    """Return whether a line starts with `first` and contains the rest in this order."""
     if not line.startswith(first.rstrip()) or (not rest and line != first):
         return False
     at = len(first.rstrip())

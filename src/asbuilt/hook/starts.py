@@ -1,6 +1,6 @@
-"""What a conversation is told when a context begins, and when a plan is approved: SessionStart, PostToolUse.
+"""Answer SessionStart, SessionEnd, and the PostToolUse of an approved plan.
 
-The one rule: a plan comes back only to the conversation that kept it; another one gets a single line.
+Rule: a plan is restored only in the conversation that stored it; another conversation gets one line.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def started(call: Call, held: Held) -> Answer | None:
 
 
 def tool_used(call: Call, held: Held) -> Answer | None:
-    """Answer PostToolUse: of ExitPlanMode, which a person has just approved."""
+    """Answer PostToolUse of ExitPlanMode: the user has just approved the plan."""
     if call.text("tool_name") != EXIT or not call.is_main:
         return None
     told = call.inner("tool_response").get("filePath")
@@ -46,7 +46,7 @@ def tool_used(call: Call, held: Held) -> Answer | None:
 
 
 def ended(call: Call, held: Held) -> None:
-    """Answer SessionEnd: only the time is noted, since a /clear ends a session and no conversation."""
+    """Answer SessionEnd: record only the time, because a /clear ends the session but not the conversation."""
     del held
     before = state_in(call.folder)
     if before is not None:
@@ -54,7 +54,7 @@ def ended(call: Call, held: Held) -> None:
 
 
 def _approved(call: Call, path: str) -> PlanFacts | None:
-    """Make a plan the conversation's own; None: there is none to work on."""
+    """Make a plan the conversation's own; None if it does not exist or is finished."""
     plan = call.plan(path)
     if plan is None or plan.is_over:
         return None
@@ -70,8 +70,8 @@ def _cleared(call: Call, held: Held) -> Answer | None:
     before = state_in(call.folder) or State()
     state = call.seen(before).with_fresh_context()
     if held.proposed and held.after is None:
-        # The person approved it by clearing the context, and Claude Code gives the plan to the agent itself.
-        # It may also have been Esc and then /clear: the next prompt says plan then, and it is taken back.
+        # The user approved the plan by clearing the context, and Claude Code gives the plan to the agent.
+        # It may also have been Esc and then /clear. Then the next prompt is in plan mode, which undoes this.
         plan = _approved(call, held.proposed)
         call.keep(call.state().with_fresh_context())
         return Answer(words.works_on(plan)) if plan else None
@@ -106,7 +106,7 @@ def _next_round(call: Call) -> loops.Loop | None:
 
 
 def _nothing_saved(call: Call) -> Answer | None:
-    """Offer the notes where no plan is; where there are none either, only another's plan is named."""
+    """Offer the repository's notes; without notes, name another conversation's plan."""
     notes = call.notes()
     return Answer(words.notes_kept(notes)) if notes else _others(call)
 
@@ -121,7 +121,7 @@ def _compacted(call: Call) -> Answer | None:
 
 
 def _adopt(call: Call) -> None:
-    """Take over what is remembered of a session that another process began and this one goes on with."""
+    """Take over the stored state of a session that this process resumes and whose process has ended."""
     for one in records(call.environ, but=call.key):
         if one.state.session == call.session and not one.is_alive:
             call.keep(call.seen(one.state))
@@ -134,7 +134,7 @@ def _adopt(call: Call) -> None:
 
 
 def _others(call: Call) -> Answer | None:
-    """Say in one line that a plan of this folder is another conversation's, or was one's that has ended."""
+    """Name a plan of this folder that belongs to another live conversation or to one that has ended."""
     for one in records(call.environ, but=call.key):
         age = call.now - one.state.at
         if one.state.cwd != call.cwd or not one.state.plan or not (one.is_alive or 0 <= age <= USABLE_S):

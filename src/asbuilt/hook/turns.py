@@ -1,6 +1,6 @@
-"""What a conversation is told when a turn begins and when it would end: UserPromptSubmit and Stop.
+"""Answer UserPromptSubmit and Stop: the start and the end of a turn.
 
-The one rule: the person's own words come first, and no reason keeps a turn from ending twice.
+Rule: the user's prompt comes first, and no reason blocks the end of a turn twice in one context.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ def prompted(call: Call, held: Held) -> Answer | None:
 
 
 def _planning(call: Call, held: Held, state: State, *, typed: bool) -> Answer | None:
-    """Save the place while a plan is being written: the event that ends planning may never come."""
+    """Store a reload while a plan is being written: the event that ends plan mode may never come."""
     own = [one for one in (held.after.plans if held.after else ()) if one.endswith(".md")]
     plan = held.proposed or (own[-1] if own else state.plan)
-    # Whatever was approved before: what is being planned is not.
+    # A plan that is being written is not approved, whatever was approved before.
     state = state._replace(plan=plan, approved=False)
     if plan:
         call.keep_reload(state)
@@ -66,7 +66,7 @@ def _planning(call: Call, held: Held, state: State, *, typed: bool) -> Answer | 
 
 
 def _reminded(call: Call, hold: Hold | None, state: State, *, typed: bool) -> Answer | None:
-    """Say that planning is held, or that it is over, where nobody else says it."""
+    """Remind the agent that plan mode is on, or report that it ended, unless Claude Code does so."""
     from asbuilt.session.reminding import reminded  # noqa: PLC0415 - few conversations need it
 
     state, told = reminded(state, hold, mode=call.mode, plan=state.plan, is_typed=typed)
@@ -75,7 +75,7 @@ def _reminded(call: Call, hold: Hold | None, state: State, *, typed: bool) -> An
 
 
 def _restored_late(call: Call, state: State, *, ordered: bool) -> Answer | None:
-    """Give the plan back at the first prompt behind a /clear that nobody told us of."""
+    """Restore the plan at the first prompt after a /clear whose SessionStart event did not arrive."""
     kept = reloads.kept(call.folder, now=call.now)
     if kept is None or kept.session == call.session:
         return None
@@ -83,7 +83,7 @@ def _restored_late(call: Call, state: State, *, ordered: bool) -> Answer | None:
 
 
 def restore(call: Call, state: State, *, ordered: bool) -> Answer | None:
-    """Take the reload and say what it brings back; None: nothing."""
+    """Take the reload and return what it restores; None if nothing."""
     with Locked(call.folder):
         reload = reloads.take(call.folder, now=call.now)
     if reload is None:
@@ -102,7 +102,7 @@ def restore(call: Call, state: State, *, ordered: bool) -> Answer | None:
 
 
 def _metered(call: Call, state: State) -> Answer | None:
-    """Warn once when the context of a conversation with an open plan is half full."""
+    """Warn once when the context of a conversation with an open plan reaches the warning limit."""
     limits, use = _use(last_said(call.transcript), state, call)
     plan = call.plan(state.plan) if use.percent >= limits.warning else None
     loop = _looped(call, use, limits, plan, said="")
@@ -120,7 +120,7 @@ def _metered(call: Call, state: State) -> Answer | None:
 
 
 def _stay(call: Call, state: State) -> None:
-    """Remember the place; a reload that waits for its /clear does not grow stale while there is work."""
+    """Store the state, and renew a pending reload so that it does not expire during work."""
     kept = reloads.kept(call.folder, now=call.now)
     if kept is not None and kept.session == call.session:
         call.keep_reload(state, kept.kind)
@@ -168,7 +168,7 @@ def stopping(call: Call, held: Held) -> Answer | None:
 
 
 def _blocked(call: Call, state: State, plan: PlanFacts | None, facts: StopFacts) -> Answer | None:
-    """Ask the arbiter, and write down that it stopped the turn before anybody hears of it."""
+    """Call the arbiter, and store that it blocked the turn before the answer is printed."""
     with Locked(call.folder):
         before = state_in(call.folder) or State()
         wish = decide(facts._replace(stopped_for=before.stopped_for))
@@ -187,7 +187,7 @@ def _blocked(call: Call, state: State, plan: PlanFacts | None, facts: StopFacts)
 
 
 def _looped(call: Call, use: Use, limits: Limits, plan: PlanFacts | None, *, said: str) -> loops.Loop | None:
-    """Let a turn change the loop that goes on here; give what became of it."""
+    """Update the active loop after a turn; return the new loop, or None."""
     loop = loop_in(call.folder)
     if loop is None:
         return None
@@ -211,7 +211,7 @@ def _use(said: Said, state: State, call: Call) -> tuple[Limits, Use]:
 
 
 def _settled(call: Call) -> Said:
-    """Read the transcript once the turn that ends is in it, which is a moment after the hook is called."""
+    """Read the transcript once it contains the ending turn, waiting up to 0.5 s after the hook starts."""
     until = time.monotonic() + _PATIENCE_S
     wanted = call.text("last_assistant_message").strip()
     said = last_said(call.transcript)
@@ -222,12 +222,12 @@ def _settled(call: Call) -> Said:
 
 
 def _is_same(text: str, wanted: str) -> bool:
-    """Tell whether an entry ends with these words; an answer of several blocks has an entry for each."""
+    """Return whether a message ends with this entry; an answer of several blocks has one entry per block."""
     return bool(text.strip()) and wanted.endswith(text.strip())
 
 
 def _triggered(call: Call, wanted: Trigger) -> Answer:
-    """Load the plan that a person asks for; nothing is ordered, their words are the order."""
+    """Load the plan that the user asks for. No action is ordered: the user's prompt is the order."""
     state = call.state()
     try:
         plan = _meant(call, state, wanted)
@@ -243,7 +243,7 @@ def _triggered(call: Call, wanted: Trigger) -> Answer:
 
 
 def _meant(call: Call, state: State, wanted: Trigger) -> PlanFacts | None:
-    """Find the plan: the one named; for `reload` the conversation's own first; else the newest one here."""
+    """Find the plan: by name; for `load` the newest; otherwise the conversation's own, then one left here."""
     if wanted.name:
         return call.plans().named(wanted.name)
     own = call.plan(state.plan)

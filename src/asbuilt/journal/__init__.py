@@ -1,1 +1,1 @@
-"""What has happened? Append-only events, and the rows that change with them: runs, claims, approvals."""
+"""Append-only events, and the rows that change with them: runs, claims, approvals."""

@@ -1,4 +1,4 @@
-"""Questions to people and their answers. An answer is given once; whoever comes second is told the first."""
+"""Questions to users and their answers. Rule: the first answer counts; later callers get the first answer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Answer = Literal["yes", "no"]
 Said = Literal["yes", "no", "revised", "withdrawn"]
-"""An answer; or that its question was overtaken by a newer text, or by the end of who asked it."""
+"""An answer; or the question became void by a newer text (revised) or by the end of its run (withdrawn)."""
 
 _TRIES: Final = 1_000
 _COLUMNS: Final = (
@@ -45,17 +45,17 @@ class Approval(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Return what people type: a7."""
+        """Return the name that users type, such as a7."""
         return f"a{self.number}"
 
     @property
     def gist(self) -> str:
-        """Return the question without the lines that it may show below."""
+        """Return the first line of the question."""
         return self.question.partition("\n")[0]
 
 
 class Wish(NamedTuple):
-    """What is to be asked."""
+    """A question to be asked."""
 
     run: str
     kind: QuestionKind
@@ -65,7 +65,7 @@ class Wish(NamedTuple):
 
 
 def ask(session: Session, address: Address, *, key: str, wish: Wish, actor: str) -> Approval:
-    """Put a question into the inbox; asked again under its key, it is the same question."""
+    """Add a question to the inbox; the same key returns the same question."""
     hold(session, address)
     known = first(
         session.rows(
@@ -99,7 +99,7 @@ def ask(session: Session, address: Address, *, key: str, wish: Wish, actor: str)
 
 
 def _number(session: Session, address: Address, key: str, wish: Wish, actor: str) -> int:
-    """Write a question under the next number of its repository; another plan may take that first."""
+    """Store a question under the next number of its repository, which another plan may take first."""
     for _ in range(_TRIES):
         last = first(
             session.rows(
@@ -129,7 +129,7 @@ def _number(session: Session, address: Address, key: str, wish: Wish, actor: str
 def answer(  # noqa: PLR0913 - an answer has these parts
     session: Session, org: str, repo: str, number: int, *, said: Said, actor: str, note: str | None = None
 ) -> tuple[bool, Approval | None]:
-    """Answer a question: (True, it) for the one answer that counts, else what was answered before."""
+    """Answer a question: (True, question) if this answer counts, else (False, the earlier answer or None)."""
     found = named(session, org, repo, number)
     if found is None:
         return False, None
@@ -159,13 +159,13 @@ def answer(  # noqa: PLR0913 - an answer has these parts
 
 
 def withdraw(session: Session, org: str, repo: str, run: str, *, actor: str) -> None:
-    """Take what a run has asked and nobody has answered out of the inbox: nobody waits for it any more."""
+    """Withdraw a run's unanswered questions from the inbox."""
     for one in waiting_of(session, org, repo, run):
         answer(session, org, repo, one.number, said=WITHDRAWN, actor=actor)
 
 
 def last_answered(session: Session, org: str, repo: str, *, under: str) -> Approval | None:
-    """Return the newest answer, in whatever run, to the question whose key is this and the run's id."""
+    """Return the newest answer of any run to the question whose key, without the run's id, is `under`."""
     row = first(
         session.rows(
             f"SELECT {_COLUMNS} FROM approvals WHERE org = :org AND repo = :repo "
@@ -193,7 +193,7 @@ def named(session: Session, org: str, repo: str, number: int) -> Approval | None
 
 
 def waiting(session: Session, org: str, repo: str, *, limit: int = 200) -> list[Approval]:
-    """List the questions that nobody has answered, oldest first."""
+    """List the unanswered questions, oldest first."""
     rows = session.rows(
         f"SELECT {_COLUMNS} FROM approvals WHERE org = :org AND repo = :repo AND answer IS NULL"
         " ORDER BY number LIMIT :limit",
@@ -205,7 +205,7 @@ def waiting(session: Session, org: str, repo: str, *, limit: int = 200) -> list[
 
 
 def waiting_of(session: Session, org: str, repo: str, run: str) -> list[Approval]:
-    """List the questions of one run that nobody has answered, oldest first."""
+    """List the unanswered questions of a run, oldest first."""
     rows = session.rows(
         f"SELECT {_COLUMNS} FROM approvals WHERE org = :org AND repo = :repo AND run = :run"
         " AND answer IS NULL ORDER BY number",
@@ -217,7 +217,7 @@ def waiting_of(session: Session, org: str, repo: str, run: str) -> list[Approval
 
 
 def counted(session: Session, org: str) -> dict[str, int]:
-    """Count the questions that nobody has answered, by repository."""
+    """Count the unanswered questions by repository."""
     rows = session.rows(
         "SELECT repo, count(*) AS n FROM approvals WHERE org = :org AND answer IS NULL GROUP BY repo", org=org
     )

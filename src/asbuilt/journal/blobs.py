@@ -1,4 +1,4 @@
-"""Texts and outputs by their content: a folder now, behind the two verbs that any store of objects has."""
+"""Texts and outputs by digest, in a folder; `put` and `get` would fit any object store."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class Blobs:
         self._folder = folder
 
     def put(self, data: bytes) -> str:
-        """Keep some bytes and return their digest."""
+        """Store bytes and return their digest."""
         name = hashlib.sha256(data).hexdigest()
         file = self._file(name)
-        # Touched, so that nobody takes it for one that nobody wants before an event names it.
+        # Touch it, so that cleanup does not delete it as unreferenced before an event names it.
         with suppress(FileNotFoundError):
             os.utime(file)
             if self._holds(name, data):
@@ -50,7 +50,7 @@ class Blobs:
         return f"sha256:{name}"
 
     def get(self, digest: str) -> bytes:
-        """Return the bytes of a digest, checked."""
+        """Return the bytes of a digest, verified."""
         name = digest.removeprefix("sha256:")
         try:
             data = zlib.decompress(self._file(name).read_bytes())
@@ -67,15 +67,15 @@ class Blobs:
         return data
 
     def files(self) -> list[Path]:
-        """List what is kept, each under the name of its content."""
+        """List the stored files; each is named by its digest."""
         return [file for file in self._folder.glob("??/*") if not file.name.startswith(".")]
 
     def torn(self) -> list[Path]:
-        """List what a write or a removal has left that was cut off; also one that is still under way."""
+        """List temporary files of interrupted writes and deletions, including those still in progress."""
         return [*self._folder.glob("??/.*")]
 
     def let_go(self, file: Path) -> bool:
-        """Take a blob away that nobody names; False when somebody has wanted it again meanwhile."""
+        """Delete an unreferenced blob; return False if it was touched meanwhile."""
         seen = file.stat().st_mtime_ns
         doomed = file.with_name(f".{file.name}.going")
         file.rename(doomed)
@@ -86,7 +86,7 @@ class Blobs:
         return True
 
     def _holds(self, name: str, data: bytes) -> bool:
-        """Tell whether a blob is whole: one that the disk has damaged is written anew."""
+        """Return whether a blob is intact; a damaged blob is written again."""
         try:
             return self.get(name) == data
         except (NotFound, StoreFailed):
@@ -105,14 +105,14 @@ class Blobs:
 
 
 class Aside(Blobs):
-    """What is read from the kept blobs, and written beside them into a folder that goes again."""
+    """Blobs in a temporary folder on top of the stored blobs, which are only read."""
 
     def __init__(self, kept: Blobs, folder: Path) -> None:
         super().__init__(folder)
         self._kept = kept
 
     def get(self, digest: str) -> bytes:
-        """Return the bytes of a digest, from whichever has it."""
+        """Return the bytes of a digest, from either folder."""
         try:
             return super().get(digest)
         except NotFound:

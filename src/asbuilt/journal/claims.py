@@ -1,4 +1,7 @@
-"""Who owns a plan: one row, no expiry. A claim ends only when its owner lets go or a person breaks it."""
+"""Ownership of plans: one row per plan, without expiry.
+
+A claim ends only when its owner releases it or a user breaks it.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ _BEGINNING: Final = datetime(2020, 1, 1, tzinfo=UTC)
 
 
 class Answer(IntEnum):
-    """What a claim is answered, as the exit code that `asbuilt claim` gives."""
+    """Result of a claim, and the exit code of `asbuilt claim`."""
 
     YOURS = 0
     HELD = 10
@@ -28,7 +31,7 @@ class Answer(IntEnum):
 
 
 class Claim(NamedTuple):
-    """An ownership as it stands."""
+    """The current claim on a plan."""
 
     plan: str
     run: str
@@ -40,19 +43,19 @@ class Claim(NamedTuple):
 
 
 class Acquired(NamedTuple):
-    """How an attempt to own a plan came out, and who owns it now."""
+    """Result of an attempt to claim a plan, and the current claim."""
 
     answer: Answer
     claim: Claim
 
 
 def acquire(session: Session, address: Address, *, run: str, mode: str, host: str, actor: str) -> Acquired:
-    """Take a plan for a run; taking it again is the same claim. Of two at once exactly one wins.
+    """Claim a plan for a run; a repeat returns the same claim. Of two concurrent claims exactly one wins.
 
-    The epoch rises with every new owner and never comes back, so that whoever was replaced can be told apart.
-    It follows the clock, so that not even a journal restored from a copy gives one a second time.
+    The epoch rises with every new owner and is never reused, so that a replaced owner can be recognized. It
+    is at least the seconds since 2020, so that a journal restored from a backup does not reuse an epoch.
     """
-    # The head row orders the competitors: whoever holds it sees what the other has done.
+    # The head row serializes competitors: its holder sees what the other has done.
     head = first(
         session.rows(
             "UPDATE heads SET changed_at = :now"
@@ -90,7 +93,7 @@ def acquire(session: Session, address: Address, *, run: str, mode: str, host: st
 
 
 def release(session: Session, address: Address, *, run: str, actor: str) -> Answer:
-    """Let go of a plan; nothing to let go of is fine, somebody else's claim stays."""
+    """Release a plan; no claim is fine, and another run's claim stays."""
     held = find(session, address)
     if held is None:
         return Answer.YOURS
@@ -109,7 +112,7 @@ def release(session: Session, address: Address, *, run: str, actor: str) -> Answ
 
 
 def break_(session: Session, address: Address, *, reason: str, actor: str) -> Claim | None:
-    """Take a claim away from its owner, by a person's word and with a record of it."""
+    """Break a claim at a user's request, and record it."""
     held = find(session, address)
     if held is None:
         return None
@@ -126,7 +129,7 @@ def break_(session: Session, address: Address, *, reason: str, actor: str) -> Cl
 
 
 def set_phase(session: Session, address: Address, *, run: str, phase: str) -> Answer:
-    """Note which phase the owner works on."""
+    """Record which phase the owner works on."""
     held = find(session, address)
     if held is None:
         return Answer.ABSENT
@@ -141,7 +144,7 @@ def set_phase(session: Session, address: Address, *, run: str, phase: str) -> An
 
 
 def find(session: Session, address: Address) -> Claim | None:
-    """Return who owns a plan, if anybody does."""
+    """Return the claim on a plan, or None."""
     row = first(
         session.rows(
             f"SELECT {_COLUMNS} FROM claims WHERE org = :org AND repo = :repo AND plan = :plan",
@@ -164,7 +167,7 @@ def every(session: Session, org: str, repo: str | None = None, *, limit: int = 2
 
 
 def _seconds(now: str) -> int:
-    """Count the seconds since 2020: a Postgres integer has room for them until 2088."""
+    """Return the seconds since 2020, which fit a Postgres integer until 2088."""
     return int((datetime.fromisoformat(now) - _BEGINNING).total_seconds())
 
 

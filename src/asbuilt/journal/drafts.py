@@ -1,6 +1,6 @@
-"""The drafts of a plan as the journal has them: written, asked about, answered. Read and written as events.
+"""The drafts of a plan in the journal: written, asked about, answered.
 
-The one rule: a text is a blob, and an event that names it is written after it.
+Rule: a text is a blob, and the event that names it is written after the blob.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 def drafts_of(session: Session, address: Address) -> Drafts:
-    """Fold what is known of a plan's drafts."""
+    """Return the drafts of a plan, folded from its events."""
     return approval.fold_drafts(whole_history(session, address))
 
 
 def write(session: Session, address: Address, plan: Plan, *, run: str, by: str, text: str) -> Revision:
-    """Write down a text of a plan that is kept as a blob; the newest one, written again, is the same.
+    """Record a new revision, whose text is stored as a blob; the newest text again returns its revision.
 
-    Whoever is still asked about an earlier one is asked no more.
+    Open questions about earlier revisions are closed.
     """
     hold(session, address)
     drafts = drafts_of(session, address)
@@ -51,7 +51,7 @@ def write(session: Session, address: Address, plan: Plan, *, run: str, by: str, 
 
 
 def overtake(session: Session, address: Address) -> None:
-    """Close every question about a text that has a newer one: no answer to it may count."""
+    """Close open questions about outdated revisions, so that no answer to them counts."""
     hold(session, address)
     drafts = drafts_of(session, address)
     newest = drafts.newest
@@ -66,7 +66,7 @@ def overtake(session: Session, address: Address) -> None:
 def ask(
     session: Session, address: Address, revision: Revision, *, title: str, actor: str, again: bool = False
 ) -> Approval:
-    """Put a revision to whoever may approve it; asked again under its key, it is the same question."""
+    """Ask for approval of a revision; the same key returns the same question."""
     question = f"approve the plan “{title}”?"
     if again:
         question = f"“{title}” was declined without a word: what is to differ?"
@@ -76,7 +76,7 @@ def ask(
 
 
 def approve(session: Session, address: Address, number: int, *, actor: str) -> None:
-    """Write down the yes to a question, with the text that it covers."""
+    """Record the approval of a question, with the text that it covers."""
     drafts = drafts_of(session, address)
     asked = next(one for one in drafts.questions if one.name == f"a{number}")
     revision = drafts.revision(asked.revision)

@@ -1,4 +1,4 @@
-"""What has happened to a plan, in order, once each. A repeated step appends nothing: its key is taken."""
+"""The events of a plan, in order. Rule: a key is written once, so a repeated step appends nothing."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from asbuilt.journal.ids import Address
 
 MAX_BODY: Final = 2_048
-"""Bytes of an event's data; what is longer is a blob, and its digest stands here."""
+"""Maximum size of an event's data in bytes; longer data is a blob, and the event has its digest."""
 _WORDS: Final = 700
 _SHORTEST: Final = 40
 _PAGE: Final = 5_000
 _LAST: Final = 2**31 - 1
 COLUMNS: Final = "seq, key, kind, v, at, actor, data"
-"""What an event is made of."""
+"""Columns of an event."""
 
 
 def shortened(text: str, size: int) -> str:
-    """Cut a text to so many bytes of an event's data; quotes, controls and strange letters take more."""
+    """Cut a text to `size` bytes of encoded JSON; quotes, control and non-ASCII characters take more."""
     for end in range(len(text), -1, -max(1, len(text) // 64)):
         cut = text if end == len(text) else text[:end] + "…"
         if body_size(cut) <= size:
@@ -35,7 +35,7 @@ def shortened(text: str, size: int) -> str:
 
 
 def body_size(data: object) -> int:
-    """Count the bytes that something takes in an event."""
+    """Return the size of a value in an event, in bytes."""
     return len(_body(data).encode())
 
 
@@ -44,13 +44,13 @@ def _body(data: object) -> str:
     try:
         body.encode()
     except UnicodeEncodeError:
-        # A name that is not UTF-8: no database takes it as text, and escaped it comes back as it was.
+        # A file name that is not UTF-8: databases reject it as text, but the escaped form is lossless.
         return json.dumps(data, sort_keys=True, separators=(",", ":"))
     return body
 
 
 def _fitting(data: dict[str, Any]) -> dict[str, Any]:
-    """Cut words, and lists of them, so that several fit; ids and digests are shorter than that."""
+    """Cut texts and lists to 700 bytes each if the data is over 2,048 bytes; ids and digests are shorter."""
     if body_size(data) <= MAX_BODY:
         return data
     return {name: _cut(value, _WORDS) for name, value in data.items()}
@@ -63,13 +63,13 @@ def _cut(value: object, size: int) -> object:
         return {name: _cut(one, size) for name, one in value.items()}
     if not isinstance(value, list | tuple):
         return value
-    # Of a long list the beginning is kept.
+    # Keep the beginning of a long list.
     some = value[: max(1, size // _SHORTEST)]
     return [_cut(one, size // len(some)) for one in some]
 
 
 def open_plan(session: Session, address: Address, slug: str) -> None:
-    """Give a plan its head row, if it has none yet."""
+    """Create a plan's head row if it has none."""
     session.run(
         "INSERT INTO heads (org, repo, plan, slug, seq, epoch, runs, state, changed_at)"
         " VALUES (:org, :repo, :plan, :slug, 0, 0, 0, 'known', :now)"
@@ -81,9 +81,9 @@ def open_plan(session: Session, address: Address, slug: str) -> None:
 
 
 def hold(session: Session, address: Address) -> None:
-    """Take a plan's head row. Whoever changes anything of a plan takes it first.
+    """Lock a plan's head row. Every transaction that changes a plan takes this lock first.
 
-    So two of them wait one for the other. Were it taken in the middle, each could hold what the other needs.
+    Then two of them wait for each other in order. A lock taken later could deadlock.
     """
     session.run(
         "UPDATE heads SET changed_at = :now WHERE org = :org AND repo = :repo AND plan = :plan",
@@ -95,15 +95,15 @@ def hold(session: Session, address: Address) -> None:
 def append(
     session: Session, address: Address, event: Event, *, key: str, actor: str, run: str | None = None
 ) -> Entry:
-    """Append an event, or return the one that already has this key. Words that are too long are cut."""
+    """Append an event, or return the event that has this key. Texts that are too long are cut."""
     where = address._asdict()
     kind, v = kind_of(event)
     data = _fitting(fields_of(event, run=run))
     body = _body(data)
     if len(body.encode()) > MAX_BODY:
-        # Our own bug, found before it fills a database: texts and outputs belong into blobs.
+        # A bug in asbuilt, caught before it fills a database: texts and outputs belong in blobs.
         raise ValueError(f"the event {kind} has {len(body)} characters; {MAX_BODY} bytes are allowed")
-    # The head row is taken first, so that two writers of one plan come one after the other.
+    # Lock the head row first, so that two writers of a plan are serialized.
     head = first(
         session.rows(
             "UPDATE heads SET seq = seq + 1, changed_at = :now"
@@ -134,7 +134,7 @@ def append(
 
 
 def _without_head(session: Session, address: Address) -> int:
-    """Give a plan its lost head row back, and return the number of its next event."""
+    """Restore a plan's lost head row, and return the number of its next event."""
     open_plan(session, address, address.plan.rpartition("/")[2].removesuffix(".md"))
     rows = session.rows(
         "UPDATE heads SET seq = 1 + (SELECT COALESCE(MAX(seq), 0) FROM events"
@@ -146,7 +146,7 @@ def _without_head(session: Session, address: Address) -> int:
 
 
 def keyed(session: Session, address: Address, key: str) -> Entry | None:
-    """Return the event of a key, if it has been written."""
+    """Return the event of a key, or None."""
     row = first(
         session.rows(
             f"SELECT {COLUMNS} FROM events WHERE org = :org AND repo = :repo AND plan = :plan AND key = :key",
@@ -158,7 +158,7 @@ def keyed(session: Session, address: Address, key: str) -> Entry | None:
 
 
 def history(session: Session, address: Address, *, after: int = 0, limit: int = _PAGE) -> list[Entry]:
-    """Return a plan's events in order, from behind `after`."""
+    """Return a plan's events after `after`, in order, at most `limit`."""
     rows = session.rows(
         f"SELECT {COLUMNS} FROM events"
         " WHERE org = :org AND repo = :repo AND plan = :plan AND seq > :after ORDER BY seq LIMIT :limit",
@@ -170,7 +170,7 @@ def history(session: Session, address: Address, *, after: int = 0, limit: int = 
 
 
 def last(session: Session, address: Address, *, before: int | None = None, limit: int) -> list[Entry]:
-    """Return the last events of a plan, or the last before one, in order: a page, read from its end."""
+    """Return the last `limit` events of a plan, or the last before `before`, in order."""
     rows = session.rows(
         f"SELECT {COLUMNS} FROM events WHERE org = :org AND repo = :repo AND plan = :plan AND seq < :before"
         " ORDER BY seq DESC LIMIT :limit",
@@ -182,7 +182,7 @@ def last(session: Session, address: Address, *, before: int | None = None, limit
 
 
 def whole_history(session: Session, address: Address, *, after: int = 0) -> Iterator[Entry]:
-    """Give all of a plan's events in order from behind `after`, page by page."""
+    """Yield all of a plan's events after `after`, in order, page by page."""
     while page := history(session, address, after=after):
         yield from page
         after = page[-1].seq
@@ -191,7 +191,7 @@ def whole_history(session: Session, address: Address, *, after: int = 0) -> Iter
 
 
 def of_kinds(session: Session, address: Address, kinds: Sequence[str]) -> list[Entry]:
-    """Give a plan's events of some kinds in order."""
+    """Return a plan's events of some kinds, in order."""
     names = {f"kind_{chr(ord('a') + at)}": kind for at, kind in enumerate(kinds)}
     rows = session.rows(
         f"SELECT {COLUMNS} FROM events WHERE org = :org AND repo = :repo AND plan = :plan"

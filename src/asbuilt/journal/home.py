@@ -1,4 +1,4 @@
-"""The state folder: one a user, private, on a local disk. Nothing of it lies where an agent writes."""
+"""The state folder: one per user, private (mode 0700), on a local disk."""
 
 from __future__ import annotations
 
@@ -26,70 +26,70 @@ _REMOTE: Final = frozenset(
     }
 )
 _ROOM: Final = 1 << 20
-"""Bytes and, far below it, files: with less of them a database cannot be counted on to take a row."""
+"""Free bytes below which a database may fail to store a row."""
 _FILES: Final = 16
 _MOUNTS: Final = Path("/proc/self/mounts")
 _BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
 
 
 class Home(NamedTuple):
-    """The state folder and what lies where in it."""
+    """The state folder and the paths in it."""
 
     path: Path
 
     @property
     def journal(self) -> Path:
-        """The truth about what has happened."""
+        """The journal."""
         return self.path / "journal.db"
 
     @property
     def runs(self) -> Path:
-        """A folder for each run: its attempts, its environment."""
+        """A folder per run: its attempts, its environment."""
         return self.path / "runs"
 
     @property
     def schedules(self) -> Path:
-        """A folder for each schedule: the environment of its runs."""
+        """A folder per schedule: the environment of its runs."""
         return self.path / "schedules"
 
     @property
     def workspaces(self) -> Path:
-        """Checkouts of runs."""
+        """Workspaces of runs."""
         return self.path / "workspaces"
 
     @property
     def blobs(self) -> Path:
-        """Texts and outputs by their content."""
+        """Texts and outputs, by digest."""
         return self.path / "blobs"
 
     @property
     def edits(self) -> Path:
-        """What people have made of drafts, until it is a revision."""
+        """Users' edits of drafts, until they are revisions."""
         return self.path / "edits"
 
     @property
     def scratch(self) -> Path:
-        """What the worker needs for a moment; a new one clears it."""
+        """Temporary files of the worker; a new worker deletes them."""
         return self.path / "scratch"
 
     @property
     def worker_lock(self) -> Path:
-        """Held by the one worker of this user."""
+        """Lock of this user's only worker."""
         return self.path / "worker.lock"
 
     @property
     def worker_id(self) -> Path:
-        """The name of that worker."""
+        """Id of that worker."""
         return self.path / "worker.id"
 
     @property
     def worker_log(self) -> Path:
-        """What the worker says when nobody listens."""
+        """Log of the worker."""
         return self.path / "worker.log"
 
 
 def refuse_network(path: Path) -> None:
-    """Refuse a state folder on a network file system; nothing is made."""
+    """Raise `StoreFailed` for a state folder on a network file system; create nothing."""
     kind = _file_system(path)
     if kind in _REMOTE:
         raise StoreFailed(
@@ -100,7 +100,7 @@ def refuse_network(path: Path) -> None:
 
 
 def open_home(path: Path) -> Home:
-    """Make the state folder if it is not there, private to its user."""
+    """Create the state folder if it does not exist, private to its user."""
     refuse_network(path)
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -115,7 +115,7 @@ def open_home(path: Path) -> Home:
 
 
 def is_full(path: Path) -> bool:
-    """Tell whether the disk of the state folder takes next to nothing any more."""
+    """Return whether the state folder's disk has less than 1 MiB or 16 inodes free."""
     try:
         room = os.statvfs(path)
     except OSError:
@@ -124,7 +124,7 @@ def is_full(path: Path) -> bool:
 
 
 def _file_system(path: Path) -> str:
-    """Tell what kind of file system holds a path, where the system tells it."""
+    """Return the type of the file system that has a path; "" if the system does not report it."""
     try:
         mounts = _MOUNTS.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -139,7 +139,7 @@ def _file_system(path: Path) -> str:
 
 
 def machine() -> str:
-    """Name this machine and its boot, so that no pid of an earlier one is trusted."""
+    """Return the machine's name and boot id, so that pids from before a reboot are not trusted."""
     try:
         boot = _BOOT.read_text(encoding="ascii").strip()
     except OSError:

@@ -1,4 +1,4 @@
-"""Names for things: sortable ids made by the client, and the short names that people type."""
+"""Sortable ids made by the client, and the address of a plan."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Final, NamedTuple
 
 _ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's: no i, l, o, u
 LOCAL: Final = "local"
-"""The organisation on a laptop: every key starts with one, so that a fleet needs no other keys."""
+"""The organisation of a single-user store. Every key starts with an organisation, also in shared stores."""
 
 
 class Address(NamedTuple):
-    """Where a plan's events stand: organisation, repository, and the plan's path in it."""
+    """Key of a plan's events: organisation, repository, and the plan's path in it."""
 
     org: str
     repo: str
@@ -20,6 +20,6 @@ class Address(NamedTuple):
 
 
 def new_id() -> str:
-    """Make an id that sorts by the time it was made: 48 bits of milliseconds, 80 of chance."""
+    """Return an id that sorts by creation time: 48 bits of milliseconds, 80 random bits."""
     value = (time.time_ns() // 1_000_000 & (1 << 48) - 1) << 80 | int.from_bytes(os.urandom(10), "big")
     return "".join(_ALPHABET[value >> shift & 31] for shift in range(125, -1, -5))

@@ -1,6 +1,7 @@
-"""Which plan has which issue: one row an issue, kept across runs and the days between them.
+"""Claims of plans on issues: one row per issue, which outlasts runs.
 
-The one rule: a plan lets go when it is complete, stopped or broken, never because nobody works on it.
+Rule: a plan releases its issues when it has landed completely, its run is stopped or its claim is broken,
+never because it is idle.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Held(NamedTuple):
-    """An issue, and the plan that has it."""
+    """An issue and the plan that has claimed it."""
 
     number: int
     plan: str
@@ -29,9 +30,9 @@ class Held(NamedTuple):
 def acquire(
     session: Session, address: Address, numbers: Iterable[int], *, run: str, actor: str
 ) -> list[Held]:
-    """Take the issues that a plan names; returns those that another plan has, and keeps.
+    """Claim the issues that a plan names; return those that another plan has claimed and keeps.
 
-    A run goes on without such an issue, and says so: two plans may well be about one issue.
+    The run continues without such an issue and records it: two plans may be about the same issue.
     """
     lost = []
     for number in sorted(set(numbers)):
@@ -51,14 +52,14 @@ def acquire(
 
 
 def release(session: Session, address: Address) -> None:
-    """Let go of every issue of a plan."""
+    """Release every issue of a plan."""
     session.run(
         "DELETE FROM issue_claims WHERE org = :org AND repo = :repo AND plan = :plan", **address._asdict()
     )
 
 
 def every(session: Session, org: str, repo: str) -> list[Held]:
-    """List the issues of a repository that plans have."""
+    """List the claimed issues of a repository."""
     rows = session.rows(
         "SELECT number, plan, since FROM issue_claims WHERE org = :org AND repo = :repo ORDER BY number",
         org=org,

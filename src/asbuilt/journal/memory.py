@@ -1,4 +1,7 @@
-"""What is remembered of a repository. Bounded: of each kind the newest stay, but no fact goes by itself."""
+"""What asbuilt remembers about a repository: at most 100 memories per kind.
+
+The newest replace the oldest, except that facts are never dropped automatically.
+"""
 
 from __future__ import annotations
 
@@ -15,19 +18,19 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.memory import Lesson
 
 KEPT: Final = 100
-"""So many of each kind, in each repository."""
+"""Maximum per kind and repository."""
 _TRIES: Final = 1_000
 _COLUMNS: Final = "number, kind, said, files, plan, at, actor"
 
 
 def remember(session: Session, org: str, repo: str, lessons: Iterable[Lesson], *, actor: str) -> list[Memory]:
-    """Keep what was learnt; what is known already stays as it is. Returns what is new.
+    """Store lessons that are not known yet; return the new memories.
 
-    What is dropped for it is the oldest of its kind. A fact is what a person said: where there is no room for
-    another, it is not kept, and nothing goes.
+    The oldest of the same kind are dropped for them. A fact comes from a user: if there are 100 facts, a new
+    one is not stored and nothing is dropped.
     """
     new = []
-    # Whoever has taken the next number holds up the others until it is done, so none waits in a circle.
+    # A transaction that has taken the next number blocks the others until it ends, so there is no deadlock.
     for lesson in dict.fromkeys(lessons):
         if lesson.kind is Kind.FACT and len(every(session, org, repo, kind=Kind.FACT)) >= KEPT:
             continue
@@ -49,7 +52,7 @@ def remember(session: Session, org: str, repo: str, lessons: Iterable[Lesson], *
 
 
 def every(session: Session, org: str, repo: str, *, kind: Kind | None = None) -> list[Memory]:
-    """List what is remembered of a repository, the newest first."""
+    """List the memories of a repository, the newest first."""
     kinds = "" if kind is None else " AND kind = :kind"
     rows = session.rows(
         f"SELECT {_COLUMNS} FROM memories WHERE org = :org AND repo = :repo{kinds} ORDER BY number DESC",
@@ -61,7 +64,7 @@ def every(session: Session, org: str, repo: str, *, kind: Kind | None = None) ->
 
 
 def named(session: Session, org: str, repo: str, number: int) -> Memory | None:
-    """Return one of them."""
+    """Return a memory by its number."""
     row = first(
         session.rows(
             f"SELECT {_COLUMNS} FROM memories WHERE org = :org AND repo = :repo AND number = :number",
@@ -74,7 +77,7 @@ def named(session: Session, org: str, repo: str, number: int) -> Memory | None:
 
 
 def forget(session: Session, org: str, repo: str, numbers: Sequence[int]) -> int:
-    """Take some of them away; returns how many were there."""
+    """Delete memories; return how many existed."""
     return sum(
         session.run(
             "DELETE FROM memories WHERE org = :org AND repo = :repo AND number = :number",
@@ -87,7 +90,7 @@ def forget(session: Session, org: str, repo: str, numbers: Sequence[int]) -> int
 
 
 def _number(session: Session, org: str, repo: str, lesson: Lesson, actor: str) -> int | None:
-    """Write it under the next number, which another run may take first; None when it is known already."""
+    """Store a lesson under the next number, which another run may take first; None if it is known already."""
     where = {"org": org, "repo": repo}
     for _ in range(_TRIES):
         taken = session.rows(

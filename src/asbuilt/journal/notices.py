@@ -1,6 +1,6 @@
-"""What is still to be sent to a person who does not look on: which event, by which way, and when.
+"""Notifications that are still to be sent: which event, by which channel (`way`), and when.
 
-The one rule: what it says is read from its event when it is sent, so that it is nowhere twice.
+Rule: the text is made from the event at sending time; it is not stored here.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _AT_ONCE: Final = 100
 
 
 class Waiting(NamedTuple):
-    """One event that somebody is to hear of by one way."""
+    """A notification about one event by one channel."""
 
     org: str
     repo: str
@@ -35,13 +35,13 @@ class Waiting(NamedTuple):
 
     @property
     def address(self) -> Address:
-        """Whose event it is."""
+        """Address of the event's plan."""
         return Address(self.org, self.repo, self.plan)
 
 
 @dataclass(frozen=True, slots=True)
 class Unheard:
-    """The last that kept a way from being heard."""
+    """The last error of a channel."""
 
     way: str
     said: str
@@ -49,7 +49,7 @@ class Unheard:
 
 
 def queue(session: Session, run: Run, key: str, ways: Iterable[str], *, due_at: str) -> None:
-    """Write down that an event is to be sent by some ways."""
+    """Queue an event to be sent by some channels."""
     for way in ways:
         session.run(
             "INSERT INTO notices (org, repo, plan, key, way, run, due_at, tries)"
@@ -64,7 +64,7 @@ def queue(session: Session, run: Run, key: str, ways: Iterable[str], *, due_at: 
 
 
 def is_due(session: Session, org: str, way: str) -> bool:
-    """Tell whether anything is due by a way."""
+    """Return whether a notification of a channel is due."""
     found = session.rows(
         "SELECT 1 FROM notices WHERE org = :org AND way = :way AND done_at IS NULL AND due_at <= :now"
         " LIMIT 1",
@@ -76,7 +76,7 @@ def is_due(session: Session, org: str, way: str) -> bool:
 
 
 def next_due(session: Session, org: str, way: str) -> list[Waiting]:
-    """Hold what is due by a way: all that falls due at the same moment is sent at once."""
+    """Lock and return the notifications of a channel that are due at the earliest time, at most 100."""
     rows = session.rows(
         f"SELECT {_COLUMNS} FROM notices WHERE org = :org AND way = :way AND done_at IS NULL AND due_at ="
         " (SELECT min(due_at) FROM notices WHERE org = :org AND way = :way AND done_at IS NULL)"
@@ -90,7 +90,7 @@ def next_due(session: Session, org: str, way: str) -> list[Waiting]:
 
 
 def put_off(session: Session, waiting: Sequence[Waiting], *, until: str) -> None:
-    """Write down that these are tried now, and when again if nothing is heard of it."""
+    """Count a try, and set the time of the next try in case no result is recorded."""
     for one in waiting:
         session.run(
             f"UPDATE notices SET due_at = :until, tries = tries + 1 WHERE {_MINE}",
@@ -100,7 +100,7 @@ def put_off(session: Session, waiting: Sequence[Waiting], *, until: str) -> None
 
 
 def answered(session: Session, waiting: Sequence[Waiting], *, said: str | None, is_over: bool) -> None:
-    """Write down what came of a try; `said` is what kept it from being heard."""
+    """Record the result of a try; `said` is the error, None on success."""
     for one in waiting:
         session.run(
             f"UPDATE notices SET said = :said, said_at = :now, done_at = :done_at WHERE {_MINE}",
@@ -112,7 +112,7 @@ def answered(session: Session, waiting: Sequence[Waiting], *, said: str | None, 
 
 
 def waits(session: Session, org: str, ways: Sequence[str]) -> bool:
-    """Tell whether anything is still to be sent by some ways, now or later."""
+    """Return whether any notification of some channels is still to be sent, now or later."""
     return any(
         session.rows(
             "SELECT 1 FROM notices WHERE org = :org AND way = :way AND done_at IS NULL LIMIT 1",
@@ -124,7 +124,7 @@ def waits(session: Session, org: str, ways: Sequence[str]) -> bool:
 
 
 def unheard(session: Session, org: str) -> list[Unheard]:
-    """Tell of each way whose last answer was none what was the matter."""
+    """Return the last error of each channel whose last try failed, from the last 200 results."""
     rows = session.rows(
         "SELECT way, said, said_at AS at FROM notices WHERE org = :org AND said_at IS NOT NULL"
         " ORDER BY said_at DESC, key LIMIT 200",
@@ -135,7 +135,7 @@ def unheard(session: Session, org: str) -> list[Unheard]:
 
 
 def forget(session: Session, org: str, *, before: str) -> int:
-    """Let go of what was over before a time."""
+    """Delete notifications that were finished before a time; return their number."""
     return session.run("DELETE FROM notices WHERE org = :org AND done_at < :before", org=org, before=before)
 
 

@@ -1,4 +1,4 @@
-"""Which repositories this store knows, and where each was last seen: how a copy is told from a move."""
+"""Known repositories and the last place of each, which distinguishes a copy from a move."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Known(NamedTuple):
-    """A repository as it was last seen."""
+    """A repository and its last known place."""
 
     repo: str
     path: str
@@ -19,11 +19,14 @@ class Known(NamedTuple):
     inode: str
     remote: str | None
     machine: str | None = None
-    """Where its folder is; None: written before there were several."""
+    """The machine that has its folder; None in rows from before there were several machines."""
 
 
 def worked_in(table: str, machine: str | None) -> str:
-    """Say in SQL that rows of a table are of repositories which a machine has; None: there is only one."""
+    """Return SQL that limits rows of a table to repositories on a machine; "" if `machine` is None.
+
+    Repositories without a recorded machine match every machine.
+    """
     if machine is None:
         return ""
     return (
@@ -33,7 +36,7 @@ def worked_in(table: str, machine: str | None) -> str:
 
 
 def find(session: Session, org: str, repo: str) -> Known | None:
-    """Return what is known of a repository."""
+    """Return a repository, or None if it is unknown."""
     row = first(
         session.rows(
             "SELECT repo, path, inode, remote, machine FROM repositories WHERE org = :org AND repo = :repo",
@@ -45,7 +48,7 @@ def find(session: Session, org: str, repo: str) -> Known | None:
 
 
 def remember(session: Session, org: str, known: Known) -> None:
-    """Write down where a repository is now."""
+    """Record where a repository is now."""
     session.run(
         "INSERT INTO repositories (org, repo, path, inode, remote, machine, seen_at)"
         " VALUES (:org, :repo, :path, :inode, :remote, :machine, :now)"
@@ -58,7 +61,7 @@ def remember(session: Session, org: str, known: Known) -> None:
 
 
 def every(session: Session, org: str, *, limit: int = 200) -> list[Known]:
-    """List the repositories, the one that was written about last first."""
+    """List the repositories, the most recently recorded first."""
     rows = session.rows(
         "SELECT repo, path, inode, remote, machine FROM repositories WHERE org = :org"
         " ORDER BY seen_at DESC, path LIMIT :limit",

@@ -1,6 +1,6 @@
-"""Which plans reviewers have as a pull request, and when each is looked at next: one row a plan.
+"""Plans that are under review as pull requests, and when each is polled next: one row per plan.
 
-The one rule: a look is put off before it is made, so that of several workers one makes it.
+Rule: the next poll is scheduled before the current one is made, so that only one worker makes it.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ _COLUMNS: Final = (
 )
 _OF_PLAN: Final = "org = :org AND repo = :repo AND plan = :plan"
 _SAME: Final = f"{_OF_PLAN} AND question = :question AND pull = :pull AND head = :head"
-"""The row as it was read: put to reviewers anew meanwhile, it is another one, and left alone."""
+"""The row as it was read. If the plan was put under review again, the row differs and is left alone."""
 
 
 class Terms(Struct, frozen=True):
-    """How a plan is reviewed, frozen when it is put to reviewers."""
+    """Terms of a review, frozen when the plan is put under review."""
 
     approvers: tuple[str, ...]
     base: str
-    """The branch that the plan would go onto."""
+    """The branch that the plan would land on."""
     poll_s: int
 
 
@@ -49,32 +49,32 @@ class LookFailed(Struct, frozen=True, omit_defaults=True):
 
 
 class Review(NamedTuple):
-    """A plan that reviewers have."""
+    """A plan under review."""
 
     org: str
     repo: str
     plan: str
     run: str
-    """Who has put it to them; what leads to the forge is kept in its folder."""
+    """The run that opened the review; its folder has the environment for the forge."""
     pull: int
     url: str
     question: int
     head: str
-    """The commit that holds the text which the question is about."""
+    """The commit with the text that the question is about."""
     options: Terms
-    """Who may decide, onto which branch it would go and at which pace it is looked at, frozen when opened."""
+    """Approvers, base branch and poll interval, frozen when the review was opened."""
     due_at: str
     looks: int = 0
-    """So many looks have found nobody who decides on this text."""
+    """Number of polls that found no decision on this text."""
     troubles: int = 0
-    """So many looks in a row were none, by what was `said`."""
+    """Number of failed polls in a row; `said` has the last error."""
     looked_at: str | None = None
     said: str | None = None
     """JSON of `LookFailed`."""
 
     @property
     def failed(self) -> LookFailed | None:
-        """Return why the last look failed; None where it did not."""
+        """Return why the last poll failed; None if it succeeded."""
         if not self.said:
             return None
         try:
@@ -84,12 +84,12 @@ class Review(NamedTuple):
 
     @property
     def address(self) -> Address:
-        """Return where its plan's events stand."""
+        """Return the plan's address."""
         return Address(self.org, self.repo, self.plan)
 
 
 def set_(session: Session, wanted: Review, *, actor: str) -> None:
-    """Write down that reviewers have a plan, in place of what they had of it."""
+    """Record that a plan is under review, in place of its earlier review."""
     hold(session, wanted.address)
     _delete(session, wanted.address)
     values = wanted._asdict() | {"options": json.dumps(msgspec.to_builtins(wanted.options), sort_keys=True)}
@@ -106,7 +106,7 @@ def set_(session: Session, wanted: Review, *, actor: str) -> None:
 
 
 def close(session: Session, review: Review, *, why: str, actor: str) -> None:
-    """Look at a pull request no more that nobody can decide on, and say why."""
+    """Stop polling a pull request that can no longer be decided on, and record why."""
     hold(session, review.address)
     if end(session, review):
         append(
@@ -120,18 +120,18 @@ def close(session: Session, review: Review, *, why: str, actor: str) -> None:
 
 
 def end(session: Session, review: Review) -> bool:
-    """Look at a plan no more; False when somebody has ended it or put it to reviewers anew."""
+    """Stop polling a plan; return False if the review was ended or replaced meanwhile."""
     return bool(session.run(f"DELETE FROM reviews WHERE {_SAME}", **_named(review)))
 
 
 def find(session: Session, address: Address) -> Review | None:
-    """Return what reviewers have of a plan."""
+    """Return the review of a plan, or None."""
     row = first(session.rows(f"SELECT {_COLUMNS} FROM reviews WHERE {_OF_PLAN}", **address._asdict()))
     return None if row is None else _review(row)
 
 
 def is_due(session: Session, org: str, *, machine: str | None) -> bool:
-    """Tell whether anything is to be looked at now."""
+    """Return whether a poll is due."""
     found = session.rows(
         f"SELECT 1 FROM reviews WHERE org = :org AND due_at <= :now{worked_in('reviews', machine)} LIMIT 1",
         org=org,
@@ -142,7 +142,7 @@ def is_due(session: Session, org: str, *, machine: str | None) -> bool:
 
 
 def is_any(session: Session, org: str, *, machine: str | None) -> bool:
-    """Tell whether a worker has to be there for any."""
+    """Return whether there is any review that needs a worker."""
     found = session.rows(
         f"SELECT 1 FROM reviews WHERE org = :org{worked_in('reviews', machine)} LIMIT 1",
         org=org,
@@ -152,7 +152,7 @@ def is_any(session: Session, org: str, *, machine: str | None) -> bool:
 
 
 def next_due(session: Session, org: str, *, machine: str | None) -> Review | None:
-    """Hold the plan that is to be looked at next; one that another worker holds is passed over."""
+    """Lock and return the review that is due next; reviews that another worker has locked are skipped."""
     row = first(
         session.rows(
             f"SELECT {_COLUMNS} FROM reviews WHERE org = :org AND due_at <= :now"
@@ -166,12 +166,12 @@ def next_due(session: Session, org: str, *, machine: str | None) -> Review | Non
 
 
 def put_off(session: Session, review: Review, *, until: str) -> None:
-    """Write down when a plan is looked at next, if nothing comes of this look."""
+    """Set the time of the next poll, in case the current one records no result."""
     session.run(f"UPDATE reviews SET due_at = :until WHERE {_SAME}", **_named(review), until=until)
 
 
 def looked(session: Session, review: Review, *, until: str) -> None:
-    """Write down that nobody who may has decided on this text, and when it is looked at again."""
+    """Record a poll without a decision, and the time of the next poll."""
     session.run(
         "UPDATE reviews SET due_at = :until, looks = looks + 1, troubles = 0, looked_at = :now, said = NULL"
         f" WHERE {_SAME}",
@@ -182,7 +182,7 @@ def looked(session: Session, review: Review, *, until: str) -> None:
 
 
 def troubled(session: Session, review: Review, *, failed: LookFailed, until: str) -> None:
-    """Write down what kept a look from being one, and when it is tried again."""
+    """Record a failed poll, and the time of the next try."""
     session.run(
         f"UPDATE reviews SET due_at = :until, troubles = troubles + 1, said = :said WHERE {_SAME}",
         **_named(review),

@@ -1,4 +1,7 @@
-"""Runs and their segments: what is wanted, and when it is due. The engine is told from here, never asked."""
+"""Runs and their segments: what was requested, and when it is due.
+
+The journal decides: the engine executes these rows, and its own state is not read here.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,9 @@ if TYPE_CHECKING:
 
 ENDED: Final = ("landed", "held", "undone", "done", "failed", "stopped", "pr-ready", "pr-ci-failing")
 FAR: Final = "9999-12-31T00:00:00.000Z"
-"""When a run that waits for a person goes on by itself: never; an answer makes it due."""
+"""Due time of a run that waits for a user: never; an answer makes it due."""
 SEGMENT: Final = "org, repo, run, n, due_at, why, worker"
-"""What a segment is made of."""
+"""Columns of a segment."""
 _COLUMNS: Final = "org, repo, run, plan, number, state, needs, options, stop, at, ended_at"
 
 
@@ -39,39 +42,39 @@ class Run(NamedTuple):
 
     @property
     def address(self) -> Address:
-        """Return where its plan's events stand."""
+        """Return the plan's address."""
         return Address(self.org, self.repo, self.plan)
 
     @property
     def is_in_repository(self) -> bool:
-        """Tell whether its plan is a file of the repository; else it is in a folder of its user's."""
+        """Return whether its plan is a file of the repository, not in a folder of the user."""
         return not self.plan.startswith(("~/", "/"))
 
     @property
     def is_over(self) -> bool:
-        """Tell whether nothing more will happen."""
+        """Return whether the run has ended."""
         return self.ended_at is not None
 
     @property
     def is_idle(self) -> bool:
-        """Tell whether it ended without a change: it verified what is done, or found nothing to do."""
+        """Return whether it ended without a change: it verified finished work, or found nothing to do."""
         return self.state == "done" and self.options.kind in ("run", "land", "undo", "verify")
 
 
 class Pauses(NamedTuple):
-    """How often people have asked a run to pause, and how often to go on after it."""
+    """Number of pause and resume requests of a run."""
 
     asked: int
     over: int
 
     @property
     def is_open(self) -> bool:
-        """Tell whether the last one still holds."""
+        """Return whether the last pause is in effect."""
         return self.asked > self.over
 
 
 class Segment(NamedTuple):
-    """A stretch of a run between two waits: when it is due, and what it waits for."""
+    """The part of a run between two waits: when it is due, and what it waits for."""
 
     org: str
     repo: str
@@ -80,11 +83,11 @@ class Segment(NamedTuple):
     due_at: str
     why: str
     worker: str | None = None
-    """Whose it is; None: whoever is free takes it when it is due."""
+    """The worker that has it; None: any free worker claims it when it is due."""
 
     @property
     def workflow(self) -> str:
-        """Return the engine's id for it."""
+        """Return the engine's workflow id."""
         return f"{self.run}.{self.n}"
 
 
@@ -98,7 +101,7 @@ def request(  # noqa: PLR0913 - a request has these parts
     actor: str,
     needs: int = 1,
 ) -> Run:
-    """Write down that a plan is to be run; the worker takes it from here."""
+    """Record a request for a run; the worker takes it from there."""
     open_plan(session, address, slug)
     head = session.rows(
         "UPDATE heads SET runs = runs + 1, state = 'requested'"
@@ -132,7 +135,7 @@ def request(  # noqa: PLR0913 - a request has these parts
 
 
 def plan_segment(session: Session, segment: Segment) -> None:
-    """Write down when a run goes on; planned again, it is the same segment."""
+    """Record when a run continues; planning the same segment again changes nothing."""
     session.run(
         "INSERT INTO segments (org, repo, run, n, due_at, why, worker)"
         " VALUES (:org, :repo, :run, :n, :due_at, :why, :worker)"
@@ -142,7 +145,7 @@ def plan_segment(session: Session, segment: Segment) -> None:
 
 
 def close_segment(session: Session, segment: Segment) -> bool:
-    """Write down that a segment has done its part; False when it was closed before."""
+    """Close a segment; return False if it was closed before."""
     closed = session.run(
         "UPDATE segments SET closed_at = :now WHERE org = :org AND repo = :repo AND run = :run AND n = :n"
         " AND closed_at IS NULL",
@@ -156,7 +159,7 @@ def close_segment(session: Session, segment: Segment) -> bool:
 
 
 def wake(session: Session, org: str, repo: str, run: str) -> list[Segment]:
-    """Make what a run waits for due at once; return the segments that were moved forward."""
+    """Make a run's waiting segments due now; return them."""
     rows = session.rows(
         "UPDATE segments SET due_at = :now WHERE org = :org AND repo = :repo AND run = :run"
         f" AND closed_at IS NULL AND due_at > :now RETURNING {SEGMENT}",
@@ -171,7 +174,7 @@ def wake(session: Session, org: str, repo: str, run: str) -> list[Segment]:
 
 
 def open_segments(session: Session, org: str, *, limit: int = 500) -> list[Segment]:
-    """List the segments that are not closed, the earliest due first: all that an engine has to know."""
+    """List the open segments, the earliest due first."""
     rows = session.rows(
         f"SELECT {SEGMENT} FROM segments WHERE org = :org AND closed_at IS NULL"
         " ORDER BY due_at, run LIMIT :limit",
@@ -182,7 +185,7 @@ def open_segments(session: Session, org: str, *, limit: int = 500) -> list[Segme
 
 
 def due(session: Session, org: str, repo: str | None, *, limit: int = 200) -> list[tuple[Run, Segment]]:
-    """List what goes on by itself in a repository, or in all, the earliest first."""
+    """List the runs of a repository, or of all, that continue automatically, the earliest first."""
     columns = ", ".join(f"run.{name}" for name in _COLUMNS.split(", "))
     rows = session.rows(
         f"SELECT segment.n, segment.due_at, segment.why, segment.worker, {columns} FROM segments AS segment"
@@ -204,9 +207,9 @@ def due(session: Session, org: str, repo: str | None, *, limit: int = 200) -> li
 
 
 def set_state(session: Session, run: Run, state: str) -> None:
-    """Note a run's state where lists filter by it; the event that goes with it is the caller's.
+    """Set a run's state, by which lists filter; the caller writes the event.
 
-    The plan of a run that changed nothing keeps the state that it had before.
+    If the run changed nothing, its plan keeps its earlier state.
     """
     over = state in ENDED
     is_idle = run._replace(state=state).is_idle
@@ -232,7 +235,7 @@ def set_state(session: Session, run: Run, state: str) -> None:
 
 
 def set_options(session: Session, run: Run, options: RunOptions) -> None:
-    """Change how a run works from now on; the events that go with it are the caller's."""
+    """Replace a run's options; the caller writes the events."""
     session.run(
         "UPDATE runs SET options = :options WHERE org = :org AND repo = :repo AND run = :run",
         org=run.org,
@@ -243,7 +246,7 @@ def set_options(session: Session, run: Run, options: RunOptions) -> None:
 
 
 def ask_to_stop(session: Session, org: str, repo: str, run: str, *, reason: str) -> bool:
-    """Write down that a run is to stop; False when it is over already."""
+    """Record a stop request; return False if the run has ended."""
     changed = session.run(
         "UPDATE runs SET stop = :reason"
         " WHERE org = :org AND repo = :repo AND run = :run AND ended_at IS NULL",
@@ -258,7 +261,7 @@ def ask_to_stop(session: Session, org: str, repo: str, run: str, *, reason: str)
 
 
 def pauses(session: Session, run: Run) -> Pauses:
-    """Count the pauses of a run."""
+    """Count the pause and resume requests of a run."""
     rows = session.rows(
         "SELECT kind, count(*) AS times FROM events WHERE org = :org AND repo = :repo AND plan = :plan"
         " AND key LIKE :keys AND kind IN (:pause, :resume) GROUP BY kind",
@@ -272,7 +275,7 @@ def pauses(session: Session, run: Run) -> Pauses:
 
 
 def open_of(session: Session, org: str, repo: str | None = None) -> list[Run]:
-    """List the runs of a repository, or of all one by one, that are not over, the oldest first."""
+    """List the runs of a repository, or of each repository, that have not ended, oldest first."""
     rows = session.rows(
         f"SELECT {_COLUMNS} FROM runs WHERE org = :org{'' if repo is None else ' AND repo = :repo'}"
         " AND ended_at IS NULL ORDER BY repo, at",
@@ -283,12 +286,12 @@ def open_of(session: Session, org: str, repo: str | None = None) -> list[Run]:
 
 
 def unfinished(session: Session, org: str, repo: str, *, limit: int = 200) -> list[Run]:
-    """List the newest run of each plan whose newest run goes on, has failed or was stopped, newest first."""
+    """List the newest run of each plan if it is in progress, failed or stopped, newest first."""
     rows = session.rows(
         f"SELECT {', '.join(f'run.{name}' for name in _COLUMNS.split(', '))} FROM heads AS head"
         " JOIN runs AS run ON run.org = head.org AND run.repo = head.repo AND run.plan = head.plan"
         " AND run.number = head.runs WHERE head.org = :org AND head.repo = :repo"
-        # Word for word as its index has it.
+        # Must match the condition of its partial index exactly.
         " AND head.state IN ('requested', 'running', 'waiting', 'paused', 'failed', 'stopped')"
         " ORDER BY head.changed_at DESC, head.plan LIMIT :limit",
         org=org,
@@ -299,10 +302,10 @@ def unfinished(session: Session, org: str, repo: str, *, limit: int = 200) -> li
 
 
 def to_land(session: Session, org: str, repo: str, *, limit: int = 200) -> list[Run]:
-    """List the runs whose proven work waits for a person to land it, newest first."""
+    """List the runs whose proven work waits for a user to land it, newest first."""
     rows = session.rows(
         "SELECT plan FROM heads WHERE org = :org AND repo = :repo"
-        # Word for word as its index has it.
+        # Must match the condition of its partial index exactly.
         " AND state IN ('held', 'pr-ready', 'pr-ci-failing') ORDER BY changed_at DESC, plan LIMIT :limit",
         org=org,
         repo=repo,
@@ -313,7 +316,7 @@ def to_land(session: Session, org: str, repo: str, *, limit: int = 200) -> list[
 
 
 def standing(newest_first: list[Run]) -> Run | None:
-    """Return the run that says how a plan stands: the newest that changed something, else the newest."""
+    """Return the run that determines a plan's state: the newest that changed something, else the newest."""
     latest = newest_first[0] if newest_first else None
     return next((run for run in newest_first if not run.is_idle), latest)
 

@@ -1,4 +1,4 @@
-"""When a plan is run by itself: one row a plan. It changes only together with the event that says so."""
+"""Schedules of plans: one row per plan. Rule: it changes only together with the event that records it."""
 
 from __future__ import annotations
 
@@ -28,36 +28,36 @@ _COLUMNS: Final = (
 
 
 class Schedule(NamedTuple):
-    """What is run when, and when it is looked at next."""
+    """A schedule, and when it is due next."""
 
     org: str
     repo: str
     plan: str
     schedule: str
-    """Its id: another one whenever the cadence changes."""
+    """Id; changes whenever the cadence changes."""
     slug: str
     cadence: str
     zone: str
     options: RunOptions
-    """What its runs are, frozen when it was asked for."""
+    """Options of its runs, frozen when it was requested."""
     actor: str
     since: str
     slot: str
-    """The time of its cadence that comes next, or is deferred."""
+    """The next or deferred time of its cadence."""
     due_at: str
     set_at: str
     phase: str | None = None
-    """The phase by which its slot was deferred last, and how often."""
+    """Phase of the run that deferred the slot last; `deferrals` counts how often."""
     deferrals: int = 0
 
     @property
     def address(self) -> Address:
-        """Return where its plan's events stand."""
+        """Return the plan's address."""
         return Address(self.org, self.repo, self.plan)
 
 
 def set_(session: Session, wanted: Schedule) -> Schedule | None:
-    """Put a plan's schedule in place of the one it has; return that one."""
+    """Replace a plan's schedule; return the old one."""
     hold(session, wanted.address)
     before = find(session, wanted.address)
     _delete(session, wanted.address)
@@ -76,7 +76,7 @@ def set_(session: Session, wanted: Schedule) -> Schedule | None:
 
 
 def end(session: Session, address: Address, *, reason: str, actor: str) -> Schedule | None:
-    """Take a plan's schedule away; return it, or None when there is none."""
+    """Delete a plan's schedule; return it, or None if there is none."""
     hold(session, address)
     found = find(session, address)
     if found is not None:
@@ -92,12 +92,12 @@ def end(session: Session, address: Address, *, reason: str, actor: str) -> Sched
 
 
 def has_fired(session: Session, schedule: Schedule) -> bool:
-    """Tell whether a run was sent off at this slot before, by whatever schedule of the plan."""
+    """Return whether any schedule of the plan has requested a run at this slot."""
     return keyed(session, schedule.address, _fired(schedule.slot)) is not None
 
 
 def fire(session: Session, schedule: Schedule, *, run: str, next_slot: str) -> None:
-    """Write down that a slot has sent a run off, and when the next one is."""
+    """Record that a slot has requested a run, and set the next slot."""
     _move(session, schedule, slot=next_slot, due_at=next_slot, phase=None, deferrals=0)
     append(
         session,
@@ -110,7 +110,7 @@ def fire(session: Session, schedule: Schedule, *, run: str, next_slot: str) -> N
 
 
 def wait_for(session: Session, schedule: Schedule, slot: str) -> None:
-    """Let a schedule wait for another slot, after the clock was put back."""
+    """Move a schedule to another slot, because the clock was set back or its slot has fired already."""
     _move(session, schedule, slot=slot, due_at=slot, phase=None, deferrals=0)
     if slot != schedule.slot:
         append(
@@ -123,7 +123,7 @@ def wait_for(session: Session, schedule: Schedule, slot: str) -> None:
 
 
 def defer(session: Session, schedule: Schedule, *, phase: str, number: int, until: str) -> None:
-    """Let a slot wait for a run that has the plan."""
+    """Defer a slot, because a run has the plan."""
     _move(session, schedule, slot=schedule.slot, due_at=until, phase=phase, deferrals=number)
     append(
         session,
@@ -158,7 +158,7 @@ def every(session: Session, org: str, repo: str | None = None, *, limit: int = 2
 
 
 def to_look_at(session: Session, org: str, *, machine: str | None, limit: int = 100) -> list[Schedule]:
-    """List what is due, and what was decided at a time that the clock has not come to again."""
+    """List schedules that are due, and those set at a time that is in the future now (clock set back)."""
     rows = session.rows(
         f"SELECT {_COLUMNS} FROM schedules WHERE org = :org AND (due_at <= :now OR set_at > :now)"
         f"{worked_in('schedules', machine)} LIMIT :limit",
@@ -171,7 +171,7 @@ def to_look_at(session: Session, org: str, *, machine: str | None, limit: int = 
 
 
 def is_any(session: Session, org: str, *, machine: str | None) -> bool:
-    """Tell whether anything is scheduled here."""
+    """Return whether anything is scheduled."""
     found = session.rows(
         f"SELECT 1 FROM schedules WHERE org = :org{worked_in('schedules', machine)} LIMIT 1",
         org=org,

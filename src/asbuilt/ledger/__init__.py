@@ -1,1 +1,1 @@
-"""What is wanted, by number? Tasks as append-only events and the rows that change with them."""
+"""The tasks of a repository, by number: append-only events, and one row per task."""

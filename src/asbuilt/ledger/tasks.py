@@ -1,6 +1,8 @@
-"""The tasks of a repository: events, and a row each. The one rule: a repeated change appends nothing.
+"""The tasks of a repository: append-only events, and a row for each task.
 
-Whoever changes anything takes the ledger's head row first, so that two come one after the other.
+Every change locks the ledger's head row first, so that concurrent changes are serialized.
+
+Rule: a change that is repeated under its key appends nothing.
 """
 
 from __future__ import annotations
@@ -23,18 +25,18 @@ FAILED: Final = "task.failed"
 
 
 class Head(NamedTuple):
-    """What is known of a ledger as a whole."""
+    """The head row of a ledger."""
 
     seq: int
     next_number: int
     imported: int
-    """The moment at which views of somebody else's were last read."""
+    """The value of `seq` when task views were last imported; 0 if never."""
     writing: dict[str, Any] | None
-    """Views that are being written: whoever comes next finishes it."""
+    """Views that are being written; after a crash, the next write finishes them."""
 
 
 class Event(NamedTuple):
-    """One thing that happened to a task."""
+    """A change of a task."""
 
     seq: int
     key: str
@@ -46,7 +48,7 @@ class Event(NamedTuple):
 
 
 def head(session: Session, org: str, repo: str) -> Head:
-    """Read what is known of a ledger; one that was never written is empty."""
+    """Read the head row; returns an empty head for a ledger without one."""
     rows = session.rows(
         "SELECT seq, next_number, imported, writing FROM ledgers WHERE org = :org AND repo = :repo",
         org=org,
@@ -60,7 +62,7 @@ def head(session: Session, org: str, repo: str) -> Head:
 
 
 def hold(session: Session, org: str, repo: str) -> Head:
-    """Take a ledger, until this transaction ends; made if there is none."""
+    """Lock the head row until this transaction ends; creates it if missing."""
     session.run(
         "INSERT INTO ledgers (org, repo, seq, next_number, imported) VALUES (:org, :repo, 0, 1, 0)"
         " ON CONFLICT (org, repo) DO NOTHING",
@@ -74,7 +76,7 @@ def hold(session: Session, org: str, repo: str) -> Head:
 def add(  # noqa: PLR0913 - a task has these parts
     session: Session, org: str, repo: str, *, slug: str, kind: str, description: str, key: str, actor: str
 ) -> Task:
-    """Write a new task down under the next number; added again under its key, it is the same."""
+    """Add a task under the next number; adding it again under the same key returns the existing one."""
     known = _keyed(session, org, repo, key)
     if known is not None:
         return every(session, org, repo)[known.number]
@@ -99,7 +101,7 @@ def change(  # noqa: PLR0913 - a change has these parts
     kind: str = CHANGED,
     why: str = "",
 ) -> Task:
-    """Change some fields of a task; changed again under its key, nothing happens."""
+    """Change some fields of a task; repeating it under the same key is a no-op."""
     hold(session, org, repo)
     task = every(session, org, repo)[number]
     if _keyed(session, org, repo, key) is not None:
@@ -115,7 +117,7 @@ def change(  # noqa: PLR0913 - a change has these parts
 def fail(  # noqa: PLR0913 - an error has these parts
     session: Session, org: str, repo: str, number: int, *, error: Mapping[str, Any], key: str, actor: str
 ) -> None:
-    """Write down what went wrong with a task; its row stays as it is."""
+    """Record an error of a task; its row stays as it is."""
     hold(session, org, repo)
     if _keyed(session, org, repo, key) is None:
         _append(session, org, repo, key=key, number=number, kind=FAILED, actor=actor, data={"error": error})
@@ -124,7 +126,7 @@ def fail(  # noqa: PLR0913 - an error has these parts
 def take(
     session: Session, org: str, repo: str, tasks: Mapping[int, Task], *, next_number: int, actor: str
 ) -> list[int]:
-    """Take tasks over as they are written somewhere else; returns the numbers of those that differ."""
+    """Import tasks from elsewhere as they are; return the numbers of those that differ."""
     before = hold(session, org, repo)
     known = every(session, org, repo)
     differ = [number for number, task in tasks.items() if known.get(number) != task]
@@ -147,7 +149,7 @@ def take(
 
 
 def every(session: Session, org: str, repo: str) -> dict[int, Task]:
-    """Return the tasks of a repository by their numbers."""
+    """Return the tasks of a repository by number."""
     rows = session.rows(
         "SELECT number, data FROM tasks WHERE org = :org AND repo = :repo ORDER BY number",
         org=org,
@@ -159,7 +161,7 @@ def every(session: Session, org: str, repo: str) -> dict[int, Task]:
 def history(
     session: Session, org: str, repo: str, *, number: int | None = None, until: int | None = None
 ) -> list[Event]:
-    """Return what happened to all tasks, or to one, in order, up to a moment."""
+    """Return the events of all tasks, or of one, in order, up to a sequence number."""
     where = "" if number is None else " AND number = :number"
     where += "" if until is None else " AND seq <= :until"
     found: list[Event] = []
@@ -182,12 +184,12 @@ def history(
 
 
 def as_of(session: Session, org: str, repo: str, seq: int) -> dict[int, Task]:
-    """Return the tasks as they stood at a moment."""
+    """Return the tasks as of a sequence number."""
     return fold((one.number, one.data) for one in history(session, org, repo, until=seq))
 
 
 def set_writing(session: Session, org: str, repo: str, writing: Mapping[str, Any] | None) -> None:
-    """Note which views are being written, or that they are."""
+    """Record which views are being written; None when that is done."""
     session.run(
         "UPDATE ledgers SET writing = :writing WHERE org = :org AND repo = :repo",
         org=org,

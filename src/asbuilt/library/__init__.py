@@ -1,1 +1,1 @@
-"""Where do plans live? Search path, names, identity, and writes that never lose a person's edit."""
+"""Find, name, read and write plan files, without ever losing a user's edit."""

@@ -1,4 +1,4 @@
-"""A plan packed for another machine: its exact bytes, and the digest that proves them on arrival."""
+"""A plan packed for another machine: its exact bytes, and a digest that is checked on arrival."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 SCHEMA: Final = "asbuilt.bundle/1"
 MAX_BUNDLE: Final = 3 * MAX_BYTES
-"""A plan and its progress document, each a third longer than in the file, and some words."""
+"""Room for a plan and its progress document in base64 (a third longer than the file), and metadata."""
 _IS_BUNDLE: Final = re.compile(rb'\s*\{\s*"schema"\s*:\s*"asbuilt\.bundle/')
 
 
 class Beside(NamedTuple):
-    """The progress document that came with a plan."""
+    """The progress document of a packed plan."""
 
     file: str
-    """Its path as the plan names it: foreign words, to be judged before anything is written there."""
+    """Its path as the plan names it: untrusted, to be checked before anything is written there."""
     data: bytes
 
 
 class Packed(NamedTuple):
-    """A plan as it arrived."""
+    """An unpacked plan."""
 
     name: str
     data: bytes
@@ -37,7 +37,7 @@ class Packed(NamedTuple):
 
 
 def pack(opened: Opened) -> dict[str, Any]:
-    """Pack a plan, with the progress document that it names."""
+    """Pack a plan with its progress document."""
     bundle: dict[str, Any] = {
         "schema": SCHEMA,
         "slug": opened.at.slug,
@@ -53,7 +53,7 @@ def pack(opened: Opened) -> dict[str, Any]:
 
 
 def unpack(data: bytes) -> Packed | None:
-    """Open a bundle; None when the bytes are no bundle but, say, Markdown."""
+    """Unpack a bundle; None when the data is not a bundle but, for example, Markdown."""
     if not _IS_BUNDLE.match(data):
         return None
     if len(data) > MAX_BUNDLE:

@@ -1,6 +1,6 @@
-"""Plans as a conversation is told of them: read from disk each time, and the journal's word counts more.
+"""Plans as shown in a conversation: read from disk each time; the journal overrides the file's status marks.
 
-The one rule: a plan that cannot be read is no plan.
+Rule: a plan that cannot be read is left out.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     """What the journal has of a plan of a repository, by its path in it."""
 
 _ROOM: Final = 8_000
-"""So much of a plan fits into what Claude Code passes on whole, with what is said around it."""
+"""Maximum text of a plan: with the text around it, Claude Code passes this on uncut."""
 _GIVEN_UP: Final = ("cancel", "abandon", "drop", "supersede", "reject", "archive")
 
 
@@ -49,25 +49,25 @@ class Plans:
         self._library: Library = open_library(Path(cwd), home=home, folder=folder)
 
     def look(self, path: str) -> PlanFacts | None:
-        """Read a plan; None when it is not there or cannot be read."""
+        """Read a plan; None when it is missing or unreadable."""
         try:
             return self._facts(describe(self._library, Path(path)))
         except (NotFound, PlanUnreadable):
             return None
 
     def named(self, name: str) -> PlanFacts:
-        """Read the plan that a person means; raises what says why it cannot be told."""
+        """Read the plan that a user named; raises if none or several match, or it is unreadable."""
         return self._facts(find(self._library, name))
 
     def every(self) -> list[PlanFacts]:
-        """Read every plan on the shelves that can be read."""
+        """Read every plan that is readable."""
         found = [self.look(str(plan.file)) for plan in plans(self._library)]
         return [plan for plan in found if plan is not None]
 
     def newest(self) -> PlanFacts | None:
-        """Read the plan of this repository that was changed last and is not over.
+        """Read the most recently changed plan of this repository that is not over.
 
-        Plans outside of it may be another project's; they are never picked, only named.
+        Plans outside the repository may belong to another project; they are used only by name.
         """
         own = sorted((plan for plan in plans(self._library) if plan.repository), key=_changed, reverse=True)
         found = (self.look(str(plan.file)) for plan in own)
@@ -97,7 +97,7 @@ class Plans:
         )
 
     def _done(self, opened: Opened) -> frozenset[str]:
-        """Tell which phases are done: of a plan that asbuilt ran, the journal says it."""
+        """Return the done phases: by the journal for phases it knows, else by the plan's marks."""
         marked = frozenset(phase.id for phase in opened.plan.phases if phase.status is Status.DONE)
         if self._repository is None or not opened.at.repository:
             return marked
@@ -106,7 +106,7 @@ class Plans:
 
 
 def _current(left: list[Phase], following: str | None) -> Phase | None:
-    """Choose the phase in work: the one that says so, else the next one, else the first that is left."""
+    """Return the current phase: one in progress, else the plan's next, else the first that is left."""
     for fits in (lambda one: one.status is Status.IN_PROGRESS, lambda one: one.id == following):
         for phase in left:
             if fits(phase):
@@ -115,18 +115,18 @@ def _current(left: list[Phase], following: str | None) -> Phase | None:
 
 
 def _open(phase: Phase) -> tuple[str, ...]:
-    """List what is open of a phase that is not done; where every item is ticked, that is the phase."""
+    """List the open items of an unfinished phase; the phase's title if all items are ticked."""
     return tuple(item.text for item in phase.work_items if item.is_open) or (phase.title,)
 
 
 def _is_over(status: str | None) -> bool:
-    """Tell whether a plan says of itself that it is finished or given up."""
+    """Return whether the plan's own status is done or given up."""
     word = (status or "").strip(" []()*_").casefold()
     return bool(word) and (read_status(word) is Status.DONE or word.startswith(_GIVEN_UP))
 
 
 def _text(opened: Opened, current: Phase | None) -> tuple[str, bool]:
-    """Give a plan's text, or of a long plan the phase in work, or of that its beginning."""
+    """Return the plan's text, or for a long plan its current phase, cut at the limit; and if it is whole."""
     whole = opened.plan.source.text
     if len(whole) <= _ROOM:
         return whole, True
@@ -137,5 +137,5 @@ def _text(opened: Opened, current: Phase | None) -> tuple[str, bool]:
 def _changed(at: PlanFile) -> float:
     try:
         return at.file.stat().st_mtime
-    except OSError:  # gone since it was listed
+    except OSError:  # deleted since it was listed
         return 0.0

@@ -1,4 +1,4 @@
-"""Steps on files that happen whole or not at all. Nothing here decides what is written, or where."""
+"""Atomic file operations. Callers decide what is written, and where."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _BESIDE: Final = re.compile(r"\.[0-9a-f]{12}\.tmp$")
 
 
 def seen(file: Path) -> str:
-    """Tell what stands under a name: a digest, HELD while somebody may still write it, or what else it is."""
+    """Return a digest of a file, HELD while another program may still write it, or what else the path is."""
     try:
         return _content(file, os.O_NOFOLLOW)
     except OSError as error:
@@ -41,7 +41,7 @@ def seen(file: Path) -> str:
             return NO_FILE
         if error.errno not in (errno.ELOOP, errno.EMLINK):
             raise
-    # What is written through a link changes what stands under this name, as far as anybody can see.
+    # Writing through a symlink changes what this path shows, so its target counts.
     try:
         return f"a link to {_content(file, 0)}"
     except OSError:
@@ -58,11 +58,11 @@ def _content(file: Path, flag: int) -> str:
 
 
 def _is_held(descriptor: int) -> bool:
-    """Tell whether somebody has the file open for writing, where the system can say so."""
+    """Return whether another program has the file open for writing; always False outside Linux."""
     if sys.platform != "linux":
         return False
     try:
-        # A lease is broken by a signal, and the usual one ends the process; this one is ignored.
+        # Breaking a lease sends a signal; the default one ends the process, SIGURG is ignored.
         fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)
         fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)
         fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_UNLCK)
@@ -72,7 +72,7 @@ def _is_held(descriptor: int) -> bool:
 
 
 def left_beside(real: Path) -> list[Path]:
-    """List the hidden files of those who write, or wrote, this file and have not taken them away."""
+    """List the temporary files of current or killed writers of a file."""
     start = f".{real.name[:50]}."
     return [
         path for path in real.parent.iterdir() if path.name.startswith(start) and _BESIDE.search(path.name)
@@ -80,7 +80,7 @@ def left_beside(real: Path) -> list[Path]:
 
 
 def write_beside(real: Path, data: bytes) -> Path:
-    """Write a hidden file next to another, with its owner and mode, down to the disk."""
+    """Write a temporary file next to another, with its owner and mode, and fsync it."""
     fresh = real.with_name(f".{real.name[:50]}.{secrets.token_hex(6)}.tmp")
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     try:
@@ -90,26 +90,26 @@ def write_beside(real: Path, data: bytes) -> Path:
             opened.write(data)
             opened.flush()
             os.fsync(descriptor)
-    except BaseException:  # taken away, and raised again
+    except BaseException:  # cleaned up, and raised again
         fresh.unlink()
         raise
     return fresh
 
 
 def _dress(descriptor: int, like: os.stat_result) -> None:
-    # Only root may give a file away; everybody else keeps what they made.
+    # Only root may change the owner.
     with suppress(PermissionError):
         os.fchown(descriptor, like.st_uid, like.st_gid)
     os.fchmod(descriptor, stat.S_IMODE(like.st_mode))
 
 
 def exchange(one: Path, other: Path) -> bool:
-    """Swap two files in one step; False where the system or the file system cannot."""
+    """Swap two files atomically; return False where the system or the file system cannot."""
     return _rename(one, other, _EXCHANGE)
 
 
 def appear(fresh: Path, file: Path) -> None:
-    """Give a file its name, or raise FileExistsError: a rename would replace, a link never does."""
+    """Give a temporary file its name, or raise FileExistsError. Links, because a rename would replace."""
     try:
         os.link(fresh, file)
     except OSError as error:
@@ -138,12 +138,12 @@ def _rename(one: Path, other: Path, flag: int) -> bool:
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Let no other asbuilt write in this folder meanwhile; the lock is the folder, no file is left behind."""
+    """Exclude other asbuilt writers in this folder, by a lock on the folder itself; leaves no lock file."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         _lock(descriptor)
         yield
-        # Some file systems refuse to sync a folder; what was renamed is whole all the same.
+        # Some file systems refuse to fsync a folder; renamed files are complete all the same.
         with suppress(OSError):
             os.fsync(descriptor)
     finally:
@@ -159,7 +159,7 @@ def _lock(descriptor: int) -> None:
             if time.monotonic() > until:
                 raise
             time.sleep(0.01)
-        except OSError:  # a file system without locks: the exchange alone has to do
+        except OSError:  # a file system without locks: the exchange alone must do
             return
         else:
             return
@@ -167,7 +167,7 @@ def _lock(descriptor: int) -> None:
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Hold back Ctrl-C and the like for the moment in which somebody's text may not be in its place."""
+    """Block SIGINT, SIGTERM and SIGHUP while a user's text may be out of place."""
     held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
     try:
         yield

@@ -1,4 +1,4 @@
-"""From what a person typed to one plan: exact, then with .md, then any unique part. Two matches pick none."""
+"""Resolve a plan's name: exact, then with .md, then as a unique part. Several matches are an error."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NAMES_SHOWN: Final = 8
 
 
 class Opened(NamedTuple):
-    """A plan as read, its file, and the progress document that it names, if that could be read."""
+    """A parsed plan, its file, and the progress document that it names, if there is one."""
 
     at: PlanFile
     plan: Plan
@@ -33,7 +33,7 @@ class Opened(NamedTuple):
 
 
 def find(library: Library, name: str) -> PlanFile:
-    """Find the plan that a person means."""
+    """Find the plan that a user named."""
     file = _named_file(library, name)
     if file is not None:
         found = describe(library, file)
@@ -63,9 +63,9 @@ def _named_file(library: Library, name: str) -> Path | None:
     file = library.start / path
     try:
         mode = file.stat().st_mode
-    except (OSError, ValueError):  # not there; or no name of a file at all, which the search says better
+    except (OSError, ValueError):  # missing, or not a valid file name; the search reports it better
         return None
-    # A folder that happens to be called like a plan is not what was meant.
+    # Ignore a folder that happens to have a plan's name.
     is_path = "/" in name or name.endswith(".md") or S_ISREG(mode)
     return file if name and is_path else None
 
@@ -102,7 +102,7 @@ def open_plan(
     ui_patterns: Sequence[str] = (),
     length: Length = Length.CONTROL,
 ) -> Opened:
-    """Read a plan, and the progress document it names when that lies in the same repository or folder."""
+    """Read a plan, and the progress document it names if that is in the same repository or folder."""
     data = read_bytes(at.file, name=at.shown)
     plan = read(data, ui_patterns=ui_patterns, length=length)
     companion = _companion(library, at, plan)
@@ -119,7 +119,7 @@ def _companion(library: Library, at: PlanFile, plan: Plan) -> PlanFile | None:
     root = library.repository.root if at.repository and library.repository is not None else at.file.parent
     for folder in (at.file.parent, root):
         file = folder / plan.companion
-        # The name comes out of a text that anybody may have written: it never leads elsewhere.
+        # The name comes from an untrusted text: it must not lead out of the root.
         if is_inside(file, root) and file.is_file() and real(file) != real(at.file):
             return describe(library, file)
     return None

@@ -1,4 +1,4 @@
-"""Names for new plan files. A taken name is never used again: the file system decides, not a look before."""
+"""Names of new plan files. Creation is atomic, so an existing file is never overwritten."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ _AGENT: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 def put_new(folder: Path, title: str, data: bytes, *, show: Callable[[Path], str] = str) -> Path:
-    """Write a new plan under a name made of its title, or that and a number; `show` names it in errors."""
+    """Write a new plan named after its title, numbered if the name is taken; `show` names it in errors."""
     slug = slugify(title)
     names = _numbered(slug) if slug else _words()
     return _first_free(folder, names, data, show)
 
 
 def put_named(folder: Path, name: str, data: bytes, *, show: Callable[[Path], str] = str) -> Path:
-    """Write a new plan under exactly this name, or refuse."""
+    """Write a new plan under exactly this name; raises `NameTaken`."""
     file = folder / f"{slug_of_name(name)}.md"
     create(file, data, name=show(file))
     return file
 
 
 def put_for_session(folder: Path, data: bytes, *, show: Callable[[Path], str] = str) -> Path:
-    """Write a new plan under two readable words, for when there is no title yet."""
+    """Write a new plan under two random words, for when there is no title yet."""
     return _first_free(folder, _words(), data, show)
 
 
 def agent_file(plan: Path, agent: str) -> Path:
-    """Name the plan file of a sub-agent: beside its parent's, never the same."""
+    """Return the plan file of a sub-agent: next to its parent's, never the same."""
     if not _AGENT.fullmatch(agent):
         raise UsageWrong(
             f'"{agent}" cannot name an agent',
@@ -54,7 +54,7 @@ def agent_file(plan: Path, agent: str) -> Path:
 def _first_free(folder: Path, names: Iterator[str], data: bytes, show: Callable[[Path], str]) -> Path:
     for name in names:
         file = folder / f"{name}.md"
-        # The look only spares writing for nothing; another process may take the name right after it.
+        # Only an optimization; another process may take the name right after this check.
         if not os.path.lexists(file):
             with suppress(NameTaken):
                 create(file, data, name=show(file))

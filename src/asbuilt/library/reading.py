@@ -1,4 +1,4 @@
-"""Read plan files: bounded, regular files only, never a pipe or a device that would hang."""
+"""Read plan files: regular files only, up to a size limit, so that a pipe or device cannot block."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _WORDS: Final = {
 
 
 def read_bytes(file: Path, *, limit: int = MAX_BYTES, name: str = "") -> bytes:
-    """Return a file's bytes, or say why there are none to be had."""
+    """Return a file's bytes; raises `NotFound` or `PlanUnreadable`."""
     name = name or str(file)
     try:
-        # Without O_NONBLOCK, opening a pipe that nobody writes to would wait for ever.
+        # Without O_NONBLOCK, opening a pipe without a writer would block forever.
         descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         if stat.S_ISREG(os.fstat(descriptor).st_mode):
             with os.fdopen(descriptor, "rb") as opened:
@@ -47,7 +47,7 @@ def read_bytes(file: Path, *, limit: int = MAX_BYTES, name: str = "") -> bytes:
 
 
 def within(data: bytes, limit: int, name: str) -> bytes:
-    """Return the bytes, or say that they are too many; how many is not known, since the rest was not read."""
+    """Return the bytes, or raise `PlanUnreadable` beyond the limit; the rest was not read, so no total."""
     if len(data) <= limit:
         return data
     raise PlanUnreadable(
@@ -58,7 +58,7 @@ def within(data: bytes, limit: int, name: str) -> bytes:
 
 
 def _unreadable(name: str, error: OSError) -> PlanUnreadable:
-    """Say in words what the system said in a number."""
+    """Translate a system error."""
     said = _WORDS.get(error.errno or 0) or (error.strerror or "it could not be opened").lower()
     return PlanUnreadable(
         f"{name} cannot be read: {said}",

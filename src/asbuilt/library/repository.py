@@ -8,29 +8,29 @@ from typing import NamedTuple
 
 
 class Repository(NamedTuple):
-    """A checkout and the folder that all checkouts of the same repository share."""
+    """A checkout and the git folder that all checkouts of the same repository share."""
 
     root: Path
     common: Path
-    """The shared git folder: its path stands for the repository's identity until there is a journal."""
+    """The shared git folder: identifies the repository until there is a journal."""
 
     @property
     def name(self) -> str:
-        """What people call it: the main checkout's folder, also when asked from a linked worktree."""
+        """Name of the main checkout's folder, also from a linked worktree."""
         return self.common.parent.name if self.common.name == ".git" else self.root.name
 
 
 def real(path: Path) -> Path:
-    """Follow every link and `..`; unlike Path.resolve it has an answer for links in a circle too."""
+    """Follow all symlinks and `..`; unlike Path.resolve, also returns a path for a symlink loop."""
     return Path(os.path.realpath(path))
 
 
 def find_repository(start: Path) -> Repository | None:
-    """Walk up from `start` to the nearest checkout, or say that there is none."""
+    """Return the nearest checkout at or above `start`, or None."""
     here = real(start)
     for folder in (here, *here.parents):
         marker = folder / ".git"
-        # Git passes over a folder of that name that is none of its own.
+        # Git, too, skips a `.git` folder that is not its own.
         if marker.is_dir() and os.path.lexists(marker / "HEAD"):
             return Repository(root=folder, common=real(marker))
         if marker.is_file():
@@ -39,17 +39,17 @@ def find_repository(start: Path) -> Repository | None:
 
 
 def branch_of(repository: Repository) -> str | None:
-    """Name the branch that is checked out at the root, or None when it is detached or cannot be told."""
+    """Return the branch checked out at the root; None when it is detached or unknown."""
     marker = repository.root / ".git"
     head = _first_line((marker if marker.is_dir() else _git_folder_of_link(marker)) / "HEAD")
     prefix = "ref: refs/heads/"
     branch = head.removeprefix(prefix) if head.startswith(prefix) else ""
-    # Git puts this name there when the branch stands elsewhere, in a reference table.
+    # Git writes `.invalid` when the branch is in a reftable.
     return None if branch in ("", ".invalid") else branch
 
 
 def identity_of(repository: Repository) -> str | None:
-    """Read the id that asbuilt gave a repository, as git wrote it into its config; None: it has none yet."""
+    """Read the ID that asbuilt gave a repository from its git config; None when it has none yet."""
     section = ""
     for line in _lines(repository.common / "config"):
         if line.startswith("["):
@@ -64,7 +64,7 @@ def _git_folder_of_link(marker: Path) -> Path:
     line = _first_line(marker)
     target = line.removeprefix("gitdir:").strip()
     if not line.startswith("gitdir:") or not target or "\0" in target:
-        return marker  # not what git writes: the file itself stands for a repository that nobody shares
+        return marker  # not git's format: the file itself identifies an unshared repository
     return real(marker.parent / target)
 
 

@@ -1,4 +1,4 @@
-"""Where plans are looked for. Looking makes no folder and writes nothing; each shelf is listed once."""
+"""The search path of plans. Listing creates no folder and writes nothing; every file is listed once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from asbuilt.library.repository import Repository
 
 DEFAULT_FOLDER: Final = "plans"
-# Relative to the repository; the neighbours' own places, so that their plans are found where they are.
+# Relative to the repository; the places of other tools, so that their plans are found.
 _PATTERNS: Final = (
     "docs/plans/*.md",
     "docs/plans/completed/*.md",
@@ -31,31 +31,31 @@ _NAMED_BY_FOLDER: Final = frozenset({"tasks.md", "plan.md"})
 
 
 class PlanFile(NamedTuple):
-    """A plan that is there: its file, and the name by which people call it."""
+    """A plan file and its name."""
 
     file: Path
     shown: str
-    """Its path as people read it: within the repository, else from the home folder or whole."""
+    """Its path for display: relative to the repository, else to the home folder, else absolute."""
     slug: str
-    """What people type; several files may share it, since identity is repository and path."""
+    """The name that users type; several files may share it, since identity is repository and path."""
     repository: str
-    """The repository's common folder, or empty for a plan outside any; with `shown` the plan's identity."""
+    """The repository's common folder, or empty outside any; with `shown` the plan's identity."""
 
 
 class Library(NamedTuple):
-    """The shelves that one command looks at."""
+    """The search path of a command."""
 
     start: Path
     repository: Repository | None
     folder: Path | None
-    """Where new plans go; None outside a repository."""
+    """Folder of new plans; None outside a repository."""
     user_folder: Path
     refused: str | None
-    """The chosen plans folder, if it leads out of the repository and was therefore not used."""
+    """The configured plans folder, if it is outside the repository and therefore ignored."""
 
 
 def open_library(start: Path, *, home: Path, folder: str = DEFAULT_FOLDER) -> Library:
-    """Find the repository and its plans folder; one that leads out of the repository is refused."""
+    """Find the repository and its plans folder; a folder outside the repository is ignored."""
     repository = find_repository(start)
     chosen, refused = None, None
     if repository is not None:
@@ -68,12 +68,12 @@ def open_library(start: Path, *, home: Path, folder: str = DEFAULT_FOLDER) -> Li
 
 
 def is_inside(path: Path, root: Path) -> bool:
-    """Tell whether a path stays under a root when links and `..` are followed; /proj-evil is not in /proj."""
+    """Return whether a path is under a root after resolving symlinks and `..`; /proj-evil is not in /proj."""
     return real(path).is_relative_to(real(root))
 
 
 def plans(library: Library) -> list[PlanFile]:
-    """List every plan on the shelves, the repository's own folder first, each file once."""
+    """List every plan on the search path, the repository's own folder first, each file once."""
     found: dict[Path, PlanFile] = {}
     for file, target in _files(library):
         if target not in found and not file.name.startswith(".") and file.is_file():
@@ -82,7 +82,7 @@ def plans(library: Library) -> list[PlanFile]:
 
 
 def looked_in(library: Library) -> str:
-    """Name the shelves for a message, those that can hold something here."""
+    """Return the search path for a message, without places that do not apply here."""
     own = f"~/{'/'.join(_USER)}/"
     if library.repository is None or library.folder is None:
         return f"{own}; no repository is around this folder"
@@ -97,13 +97,13 @@ def _files(library: Library) -> Iterator[tuple[Path, Path]]:
         own = sorted(library.folder.glob("*.md"))
         for pattern in (f"{DEFAULT_FOLDER}/*.md", *_PATTERNS):
             own += sorted(root.glob(pattern))
-        # A link out of the repository is somebody else's file, whatever its name says.
+        # A symlink out of the repository is not the repository's file.
         yield from ((file, target) for file in own if (target := real(file)).is_relative_to(root))
     yield from ((file, real(file)) for file in sorted(library.user_folder.glob("*.md")))
 
 
 def describe(library: Library, file: Path) -> PlanFile:
-    """Name a file as people see it; a link that leads out of the repository by what it leads to."""
+    """Describe a file; a symlink out of the repository is described by its target."""
     absolute = library.start / file
     return _describe(library, absolute, real(absolute))
 
@@ -122,7 +122,7 @@ def _describe(library: Library, file: Path, target: Path) -> PlanFile:
 
 
 def _slug(file: Path) -> str:
-    """Name a plan by its file; specs/003-login/tasks.md by its folder, since every tasks.md is called so."""
+    """Return a plan's slug from its file's name; for specs/003-login/tasks.md from its folder's."""
     by_folder = (f"{file.parent.name}.md",) if file.name in _NAMED_BY_FOLDER else ()
     for name in (*by_folder, file.name):
         with suppress(UsageWrong):

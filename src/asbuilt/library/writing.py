@@ -1,8 +1,7 @@
-"""Write files: compare-and-swap on the digest, atomically. A person's edit in between is never lost.
+"""Write files: atomic compare-and-swap on the digest. A user's edit in between is never lost.
 
-Killed with -9 in the moment between a swap and its undoing, a text that was saved in that same moment is in a
-hidden file beside its place. Such a file of another process is taken away only by `clear_away`, when somebody
-knows that nothing is lost with it.
+After a `kill -9` between a swap and its undo, a text that was saved in that moment is in a hidden file next
+to its place. `clear_away` removes such a file only when the caller knows that its text exists elsewhere.
 """
 
 from __future__ import annotations
@@ -22,16 +21,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-_PATIENCE_S: Final = 3.0  # fifty rounds were once not enough beside a program that saved without a pause
+_PATIENCE_S: Final = 3.0  # 50 rounds were once not enough against a program that saved without a pause
 _AGAIN: Final = "Run the same command again; it reads the file anew."
 
 
 def replace(file: Path, data: bytes, *, expected: str, name: str = "") -> None:
-    """Put `data` in the place of a file whose digest is `expected`; any other content stays and is told of.
+    """Replace a file whose digest is `expected` with `data`; raises `PlanChanged` for any other content.
 
-    The new file is exchanged with the old one in one step, and only then is the old one judged: whoever saved
-    in between, or still has it open, finds their text put back. Where the system cannot exchange, the look
-    comes just before the rename. `name` is what messages call the file.
+    The new file is exchanged with the old one atomically, and only then is the old one checked. If it was
+    saved in between, or is still open for writing, it is put back. Where the system cannot exchange, the
+    check comes just before the rename. `name` is the file's name in messages.
     """
     target, name = real(file), name or str(file)
     try:
@@ -55,7 +54,7 @@ def _replace(file: Path, data: bytes, expected: str, name: str) -> None:
         )
     fresh = write_beside(file, data)
     try:
-        # Writing takes a while: this look spares people the moment in which their text is not in its place.
+        # Writing takes a while. Checking again here avoids a swap and its undo in most cases.
         _expect(expected, seen(file), name)
         with undisturbed():
             if not exchange(fresh, file):
@@ -63,7 +62,7 @@ def _replace(file: Path, data: bytes, expected: str, name: str) -> None:
             elif (out := seen(fresh)) != expected:
                 _give_back(fresh, file, digest(data), name)
                 _expect(expected, out, name)
-    except BaseException:  # taken away, and raised again
+    except BaseException:  # cleaned up, and raised again
         if _is_ours(fresh, data):
             fresh.unlink()
         raise
@@ -72,7 +71,7 @@ def _replace(file: Path, data: bytes, expected: str, name: str) -> None:
 
 
 def clear_away(file: Path, *, is_known: Callable[[bytes], bool]) -> None:
-    """Take away what killed writers left beside a file, if `is_known` says that it stands elsewhere."""
+    """Delete what killed writers left next to a file, if `is_known` returns true for its contents."""
     target = real(file)
     with alone(target.parent):
         for left in left_beside(target):
@@ -89,7 +88,7 @@ def _is_ours(fresh: Path, data: bytes) -> bool:
 
 
 def _give_back(fresh: Path, file: Path, inside: str, name: str) -> None:
-    """Put back what was taken out, until what comes out is what was put in: whoever saved last is served."""
+    """Put the old file back, until the exchange returns what was put in: the last save wins."""
     try:
         until = time.monotonic() + _PATIENCE_S
         while time.monotonic() < until:
@@ -111,7 +110,7 @@ def _give_back(fresh: Path, file: Path, inside: str, name: str) -> None:
 
 
 def create(file: Path, data: bytes, *, name: str = "") -> None:
-    """Write a file that must not be there yet; it appears whole or not at all."""
+    """Create a file atomically; raises `NameTaken` if it exists."""
     name = name or str(file)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -136,13 +135,13 @@ def _create(file: Path, data: bytes) -> None:
     fresh = write_beside(file, data)
     try:
         appear(fresh, file)
-    except BaseException:  # taken away, and raised again
+    except BaseException:  # cleaned up, and raised again
         fresh.unlink()
         raise
 
 
 class Change(NamedTuple):
-    """One file of several that are to change together."""
+    """One of several files to change together."""
 
     file: Path
     before: bytes
@@ -151,7 +150,7 @@ class Change(NamedTuple):
 
 
 def replace_all(changes: Sequence[Change]) -> None:
-    """Replace several files or none: what was written is taken back when a later one fails."""
+    """Replace all files or none: reverts the replaced ones when a later one fails."""
     written: list[Change] = []
     try:
         for change in changes:

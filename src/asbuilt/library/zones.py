@@ -1,4 +1,4 @@
-"""Which zone do times of day mean? Its one rule: a zone is named, because an offset knows no summer time."""
+"""Time zones by name, because an offset has no daylight saving time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FOLDER: Final = "zoneinfo/"
 
 
 def zone_name(chosen: str, environ: Mapping[str, str]) -> str:
-    """Name the zone of schedules: the chosen one, else the machine's own; UTC where it has none."""
+    """Return the time zone of schedules: the setting, else TZ, else the machine's; UTC if it has none."""
     for name in (chosen, environ.get("TZ", "").removeprefix(":")):
         if name:
             return zone_called(name).key
@@ -25,7 +25,7 @@ def zone_name(chosen: str, environ: Mapping[str, str]) -> str:
 
 
 def zone_called(name: str) -> ZoneInfo:
-    """Find a zone by its name."""
+    """Return a time zone by name; raises `SettingInvalid`."""
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:

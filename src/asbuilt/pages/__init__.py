@@ -1,1 +1,1 @@
-"""How does it read? An account as a document, and the document as Markdown and HTML. Pure."""
+"""The report of a run as a document, and the document as Markdown and HTML. Pure."""

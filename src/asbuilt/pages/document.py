@@ -1,6 +1,6 @@
-"""What a page is made of, in whatever form it is written.
+"""Building blocks of a page, independent of its output format.
 
-The one rule: a text is only ever a text here; each form makes it harmless in its own way, in one place.
+Rule: a text here is always plain text; each output format escapes it, in one place.
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ if TYPE_CHECKING:
     from asbuilt.proof.pictures import Picture
 
 Tone = Literal["proven", "failed", "open", "plain"]
-"""`proven` is shown in green, and only for what we hold evidence of ourselves."""
+"""`proven` is shown in green, and only for evidence that asbuilt holds."""
 
 
 class Code(NamedTuple):
-    """A command, a path, a hash."""
+    """A command, a path or a hash."""
 
     text: str
 
 
 class Said(NamedTuple):
-    """Somebody's words, which prove nothing."""
+    """A quotation of a person or an agent; it proves nothing."""
 
     by: str
     text: str
 
 
 class Mark(NamedTuple):
-    """One word that tells how something came out."""
+    """One word that states an outcome."""
 
     word: str
     tone: Tone
@@ -52,7 +52,7 @@ class Paragraph(NamedTuple):
 
 
 class Point(NamedTuple):
-    """One point of a list, with what belongs to it below."""
+    """One point of a list, with subordinate lines."""
 
     words: Words
     below: tuple[Words, ...] = ()
@@ -72,7 +72,7 @@ class Table(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """Lines to be typed or read as they are."""
+    """Preformatted lines."""
 
     text: str
 
@@ -92,26 +92,26 @@ class Figures(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    """A picture where pictures can be, and what it says in words."""
+    """An SVG picture, and blocks for formats without pictures."""
 
     svg: str
-    """Made by us, with every text in it made harmless already."""
+    """Made by asbuilt, with every text in it already escaped."""
     instead: tuple[Block, ...]
 
 
 class Pictures(NamedTuple):
-    """Pictures, where pictures can be, each under its name."""
+    """Pictures with their names; formats without pictures show only the names."""
 
     pictures: tuple[Picture, ...]
 
 
 class Section(NamedTuple):
-    """A part of the page; one that is folded is opened by who wants it."""
+    """A part of the page."""
 
     words: Words
     blocks: tuple[Block, ...]
     is_folded: bool | None = None
-    """None: it cannot be folded."""
+    """Whether it starts folded; None: it cannot be folded."""
 
 
 Block = Heading | Paragraph | Points | Table | Listing | Figures | Drawing | Pictures | Section
@@ -122,9 +122,9 @@ class Document(NamedTuple):
 
     title: str
     above: Words
-    """A line over the title: where it comes from."""
+    """The line above the title: where the page comes from."""
     below: Words
-    """A line under it: how it stands."""
+    """The line below the title: the state of the run."""
     blocks: tuple[Block, ...]
     end: Words
 
@@ -133,13 +133,13 @@ _JOINERS: Final = "\u200c\u200d"
 
 
 def visible(text: str, *, lines: bool = False) -> str:
-    """Make what hides or turns text around visible: controls, overrides, bytes that are no text."""
+    """Escape characters that hide or reorder text: controls, overrides, undecodable bytes."""
     kept = "\n\t" if lines else ""
     return "".join(char if _is_seen(char) or char in kept else _shown(char) for char in text)
 
 
 def one_line(text: str) -> str:
-    """Put a text on one line, visibly."""
+    """Put a text on one line, with hidden characters escaped."""
     return visible(" ".join(text.split()))
 
 

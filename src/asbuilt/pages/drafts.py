@@ -1,6 +1,6 @@
-"""A plan as it is put to a person: what it wants on one screen, and what differs from the text before. Pure.
+"""A plan as shown for approval: its summary on one screen, and its diff to the previous text. Pure.
 
-The one rule: it says what the text says. What a section does not tell is left out, never guessed.
+Rule: what a section does not state is left out, never guessed.
 """
 
 from __future__ import annotations
@@ -23,33 +23,33 @@ _SIZE: Final = re.compile(
 
 
 class Row(NamedTuple):
-    """One phase: what it is called, how large it is said to be, and what it promises."""
+    """One phase: title, stated size, and counts of items and checks."""
 
     id: str
     title: str
     size: str
-    """S, M or L; empty where the plan does not say."""
+    """S, M or L; empty if the plan does not state it."""
     items: int
     checks: int
     after: tuple[str, ...]
 
 
 class Summary(NamedTuple):
-    """What a person has to know before a yes."""
+    """What the user has to know before an approval."""
 
     title: str
     goal: str
     excluded: str
-    """What the plan says it does not do."""
+    """What the plan excludes."""
     scope: str
     phases: tuple[Row, ...]
     checks: int
     side_by_side: tuple[tuple[str, ...], ...]
-    """Phases that may run beside each other."""
+    """Groups of phases that may run in parallel."""
 
 
 def summary_of(plan: Plan) -> Summary:
-    """Read what a plan wants, for a screen."""
+    """Summarize a plan for one screen."""
     waves = [wave for wave in plan.waves if len(wave) > 1]
     return Summary(
         title=plan.title,
@@ -63,7 +63,7 @@ def summary_of(plan: Plan) -> Summary:
 
 
 def _row(plan: Plan, phase: Phase) -> Row:
-    # A dependency that is not stated is all that stands before it, which the order shows already.
+    # Without a stated dependency a phase depends on all phases before it, which the order shows already.
     after = phase.depends_on.on if phase.depends_on.stated else ()
     size = _SIZE.search(plan.source.text[phase.span.start : phase.span.end])
     return Row(
@@ -77,7 +77,7 @@ def _row(plan: Plan, phase: Phase) -> Row:
 
 
 def _section(plan: Plan, name: str) -> str:
-    """Take the words under a heading of the plan itself; a phase's own goal is not the plan's."""
+    """Return the text under a heading of the plan itself, not of a phase."""
     inside = {line for phase in plan.phases for line in range(phase.lines[0] - 1, phase.lines[1])}
     told: list[str] = []
     level = 0
@@ -93,16 +93,16 @@ def _section(plan: Plan, name: str) -> str:
 
 
 class Change(NamedTuple):
-    """A line that differs, and its number in the text that has it."""
+    """A line that differs, with its number in the text that contains it."""
 
     sign: str
-    """`-` for what is gone, `+` for what is new."""
+    """`-` for a removed line, `+` for an added one."""
     line: int
     text: str
 
 
 def changes(before: Sequence[str], after: Sequence[str]) -> tuple[Change, ...]:
-    """Tell which lines differ between two texts, in their order."""
+    """List the lines that differ between two texts, in order."""
     found: list[Change] = []
     for kind, i, j, k, n in SequenceMatcher(None, before, after).get_opcodes():
         if kind != "equal":

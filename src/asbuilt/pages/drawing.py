@@ -1,6 +1,6 @@
-"""The phase graph and the timeline as SVG that takes its colours from the page and fits any width.
+"""The phase graph and the timeline as SVG, in the page's colours and at any width.
 
-The one rule: places are percent and letters are not, so a narrow screen moves things and shrinks no word.
+Rule: positions are percentages and font sizes are not, so a narrow screen moves elements but shrinks no text.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _BOX: Final = 34
 _GAP: Final = 22
 _LANE: Final = 40
 _SEEN: Final = 0.5
-"""Percent of the width below which a bar is not seen."""
+"""Smallest visible width of a bar, in percent."""
 
 
 def edges(outline: Sequence[Outlined]) -> list[tuple[str, str]]:
-    """List what each phase builds on directly: what it needs through another one goes without saying."""
+    """List the direct dependencies of each phase; a dependency that another one implies is left out."""
     needs = _known(outline)
     found = []
     for phase, direct in needs.items():
@@ -62,7 +62,7 @@ def _all_below(phase: str, needs: Mapping[str, tuple[str, ...]]) -> set[str]:
 
 
 def _rows(outline: Sequence[Outlined]) -> list[list[Outlined]]:
-    """Lay phases in rows, each below what it needs; a wide row is broken."""
+    """Arrange phases in rows, each below its dependencies; at most 4 phases a row."""
     needs = _known(outline)
     depth: dict[str, int] = {}
     for _ in outline:
@@ -73,7 +73,7 @@ def _rows(outline: Sequence[Outlined]) -> list[list[Outlined]]:
 
 
 def graph(outline: Sequence[Outlined], tones: Mapping[str, Tone]) -> str:
-    """Draw which phase builds on which, and how each stands."""
+    """Draw the phases, their dependencies and their states."""
     rows = _rows(outline)
     places = {
         one.id: (100 * (2 * at + 1) / (2 * len(row)), number * (_BOX + _GAP))
@@ -100,7 +100,7 @@ def graph(outline: Sequence[Outlined], tones: Mapping[str, Tone]) -> str:
 
 
 def timeline(spans: Sequence[Span], titles: Mapping[str, str], zone: tzinfo | None) -> str:
-    """Draw where the time went: a lane for the run as a whole and for each phase, in the order of time."""
+    """Draw where the time went: one lane for the run as a whole and one for each phase, in order of time."""
     began, ended = min(span.began for span in spans), max(span.ended for span in spans)
     whole = seconds(began, ended) or 1.0
     lanes: dict[str, list[Span]] = {}
@@ -140,7 +140,7 @@ def _svg(kind: str, height: int, title: str, parts: Sequence[str]) -> str:
 
 
 def _short(title: str) -> str:
-    """Shorten what has to stand beside a number on a narrow screen."""
+    """Shorten a title to 34 characters, so that a number fits beside it on a narrow screen."""
     line = one_line(title)
     return line if len(line) <= 34 else f"{line[:33]}…"
 

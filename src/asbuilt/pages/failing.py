@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def failure_blocks(failure: Failure) -> Iterator[Block]:
-    """Tell a failure."""
+    """Describe a failure."""
     words: list[Inline] = [f"Failed: {failure.title}"]
     words += [", ", Code(failure.command)] if failure.command else []
     words += [f", in {failure.folder}"] if failure.folder else []

@@ -1,6 +1,6 @@
-"""A document as one HTML file that needs nothing else: no script, no request, light and dark.
+"""A document as one self-contained HTML file: no script, no request, light and dark.
 
-The one rule: every text goes through `text`; only drawings, which are ours, go in as they are.
+Rule: every text is escaped, by `text` or in `_block`; only drawings, which asbuilt makes, are inserted as is.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _PAGE: Final = """\
 
 
 def html(document: Document) -> str:
-    """Write the page."""
+    """Render the page."""
     return _PAGE.format(
         title=text(document.title),
         style=STYLE,
@@ -75,7 +75,7 @@ def html(document: Document) -> str:
 
 
 def text(foreign: str) -> str:
-    """Write a text so that it is nothing but text, in an attribute too."""
+    """Escape a text for element content and for attributes."""
     return escape(one_line(foreign), quote=True)
 
 
@@ -157,7 +157,7 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[Words, ...]]) -> Iterator
     names = "".join(f"<th{kind}>{text(name)}</th>" for name, kind in zip(head, kinds, strict=True))
     yield f"<table><thead><tr>{names}</tr></thead><tbody>"
     for row in rows:
-        # On a narrow screen a row is a card, and each cell says what it is.
+        # On a narrow screen a row is a card, and each cell shows its column's name.
         cells = (
             f'<td{kind} data-name="{text(name)}">{_words(cell)}</td>'
             for name, kind, cell in zip(head, kinds, row, strict=True)

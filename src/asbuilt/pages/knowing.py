@@ -1,4 +1,4 @@
-"""What a reader should know before they trust a run: refuted words, waivers, what was not shown. Pure."""
+"""What to know before trusting a run: refuted claims, waivers, and what was not shown. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NAMED: Final = 5
 
 
 def to_know(account: Account) -> list[tuple[str, Words]]:
-    """List it, each with its phase, or none where it is about the run."""
+    """List the remarks, each with its phase, or with none for the run as a whole."""
     known = [("", words) for words in _of_run(account)]
     known += [(phase.id, words) for phase in account.phases for words in _of_phase(phase)]
     return known

@@ -1,6 +1,6 @@
-r"""A document as Markdown. Its one rule: a foreign text shows its own characters, and is never markup.
+r"""A document as Markdown. Rule: a foreign text shows its own characters and is never markup.
 
-Only what would mean something is escaped, so that `test_a_name` stays readable in the file.
+Only characters that would have a meaning are escaped, so `test_a_name` stays readable in the file.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _TICKS: Final = re.compile(r"`+")
 
 
 def markdown(document: Document) -> str:
-    """Write the page."""
+    """Render the page."""
     lines = [f"# {escaped(document.title)}", "", _line(document.above), "", _line(document.below), ""]
     lines += _blocks(document.blocks, 2)
     lines += [_line(document.end)]
@@ -44,12 +44,12 @@ def markdown(document: Document) -> str:
 
 
 def escaped(text: str) -> str:
-    """Write a text so that it reads as itself in the middle of a line."""
+    """Escape a text for the middle of a line."""
     return _MARKUP.sub(lambda found: f"\\{found[0]}", one_line(text))
 
 
 def code(text: str) -> str:
-    """Quote a text as code, whatever backticks it has."""
+    """Quote a text as code, with a fence longer than its backticks."""
     line = one_line(text)
     if not line:
         return ""
@@ -63,7 +63,7 @@ def _words(words: Words) -> str:
 
 
 def _line(words: Words) -> str:
-    """Write words that begin a line, where a dash or a number would open a list."""
+    """Write words at the start of a line, where a dash or a number would open a list."""
     return _OPENS.sub(lambda found: f"{found[0][:-1]}\\{found[0][-1]}", _words(words))
 
 
@@ -122,7 +122,7 @@ def _block(block: Block, level: int) -> Iterator[str]:
 
 
 def _cell(words: Words) -> str:
-    """Write a cell: a bar in code is escaped too, and where that cannot be told it is no code."""
+    """Write a table cell. A bar in code is escaped; code where that is ambiguous is written as text."""
     return "".join(_bars(inline) if isinstance(inline, Code) else _inline(inline) for inline in words)
 
 

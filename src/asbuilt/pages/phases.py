@@ -1,6 +1,6 @@
-"""One phase on the page: its promises and what shows each, its checks, how they were tried, its attempts.
+"""One phase on the page: promises and evidence, checks, trials of the test run, attempts.
 
-The one rule: an agent's words stand in quotation marks, and nothing is green by them.
+Rule: an agent's statements are in quotation marks and are never a reason for green.
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ _SEVERE: Final[dict[Severity, tuple[str, Tone]]] = {
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """Say how many, in words that fit the number."""
+    """Format a count with its noun in singular or plural."""
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def codes(names: Sequence[str]) -> Words:
-    """List names, as many as a line or two have room for."""
+    """List names, at most 12."""
     shown: list[str | Code] = []
     for name in names[:_NAMED]:
         shown += [", ", Code(name)] if shown else [Code(name)]
@@ -73,7 +73,7 @@ def codes(names: Sequence[str]) -> Words:
 
 
 def plan_words(text: str) -> Words:
-    """Give a plan's own text, with what stands in backticks there as code."""
+    """Return a plan's text, with its backticked parts as code."""
     parts = text.split("`")
     if len(parts) % 2 == 0:
         return (text,)
@@ -81,7 +81,7 @@ def plan_words(text: str) -> Words:
 
 
 def state_of(phase: PhaseAccount) -> Mark:
-    """Say how a phase stands."""
+    """Return the state of a phase."""
     if phase.rechecked:
         holds = all(one.outcome == "PASS" for one in phase.rechecked)
         return Mark("holds", "proven") if holds else Mark("does not hold", "failed")
@@ -93,7 +93,7 @@ def state_of(phase: PhaseAccount) -> Mark:
 
 
 def phase_section(account: Account, phase: PhaseAccount, *, is_folded: bool) -> Section:
-    """Tell a phase."""
+    """Describe a phase."""
     judged = phase.judged
     blocks: list[Block] = [Paragraph(_facts(account, phase))]
     blocks += _promises(phase, judged)
@@ -108,7 +108,7 @@ def phase_section(account: Account, phase: PhaseAccount, *, is_folded: bool) -> 
 
 
 def whole_section(account: Account, whole: AttemptAccount) -> Section:
-    """Tell what was shown of all phases together."""
+    """Describe the proof of all phases together."""
     promised = tuple(Promise(item.text) for item in whole.items)
     together = PhaseAccount("", "", promised, (whole,), None, None)
     is_proven = whole.ending == "PASS" and bool(whole.items) and not failures_of(whole)
@@ -177,7 +177,7 @@ def _promise(
     if waived is not None:
         mark = Mark(f"{item.outcome}, WAIVED", "open")
     elif item.outcome == "PASS" and not item.evidence:
-        # A journal of an earlier version: the verifier's word alone.
+        # A journal of an earlier version holds only the verifier's statement.
         mark = Mark("PASS", "plain")
     else:
         mark = Mark(item.outcome, _TONES[item.outcome])
@@ -185,7 +185,7 @@ def _promise(
 
 
 def _why(judged: AttemptAccount | None, item: ItemVerdict) -> Words:
-    """Give a reason, quoted where it is the verifier's; where no opinion is kept, all but silence is."""
+    """Return the reason, quoted if it is the verifier's; without an opinion all but NOT_RUN is quoted."""
     opinion = judged.opinion if judged else None
     if opinion is None:
         is_said = item.outcome != "NOT_RUN"
@@ -195,7 +195,7 @@ def _why(judged: AttemptAccount | None, item: ItemVerdict) -> Words:
 
 
 def _answers(judged: AttemptAccount | None) -> Iterator[Block]:
-    """Show what the verifier answers about tricks that tests do not show."""
+    """List the verifier's answers about tricks that tests do not show."""
     answers = judged.opinion.answers if judged and judged.opinion else ()
     if answers:
         yield Heading(("Looked for by the verifier",))
@@ -244,7 +244,7 @@ def _check(one: Evidence) -> tuple[Words, ...]:
 
 
 def _trials(evidence: Sequence[Evidence]) -> Iterator[Block]:
-    """Tell how the run of the tests was tried itself."""
+    """Describe how the test run itself was tried."""
     points = []
     for one in evidence:
         points += [Point((note,)) for note in one.notes]
@@ -266,7 +266,7 @@ def _names(title: str, names: Sequence[str]) -> Point:
 
 
 def _numbers(judged: AttemptAccount | None) -> Iterator[Block]:
-    """Tell what the plan states of numbers, and what each was when asbuilt measured it."""
+    """List the plan's numbers with the values that asbuilt measured."""
     if judged and judged.numbers:
         yield Heading(("Numbers, measured by asbuilt",))
         yield Table(
@@ -285,7 +285,7 @@ def _holds(number: Number) -> Mark:
 
 
 def _noticed(phase: PhaseAccount) -> Iterator[Block]:
-    """Tell what asbuilt noticed about the changes, and what a person said to it."""
+    """List asbuilt's remarks on the changes, with their sign-offs."""
     remarks = phase.judged.remarks if phase.judged else ()
     if remarks:
         yield Heading(("Noticed about the changes",))
@@ -330,7 +330,7 @@ def _attempt(account: Account, phase: PhaseAccount, one: AttemptAccount) -> Poin
 
 
 def failures_of(attempt: AttemptAccount) -> list[Words]:
-    """Word what kept an attempt from being proven, and who found it."""
+    """Describe what kept an attempt from being proven, and who found it."""
     found: list[Words] = [(f"asbuilt noticed: {one.words}",) for one in failing(attempt.remarks)]
     found += [
         ("asbuilt ran ", Code(check.command), f": {check.outcome}, {check.why}")
@@ -347,7 +347,7 @@ def failures_of(attempt: AttemptAccount) -> list[Words]:
 
 
 def _repeat(account: Account, phase: PhaseAccount) -> Iterator[Block]:
-    """Give the commands that run every check of it again, by hand, in a clone that has the commit."""
+    """List the commands that repeat every check by hand, in a clone that has the commit."""
     last = phase.judged
     commit = (phase.landed or phase.proven or "")[:HASH] or (last.kept if last else None)
     if commit is None or not phase.evidence:
@@ -363,5 +363,5 @@ def _repeat(account: Account, phase: PhaseAccount) -> Iterator[Block]:
 
 
 def _single(lines: Iterable[str]) -> Iterator[str]:
-    """Keep each command on its line: one that has several is a line of the file, not of a shell."""
+    """Join the lines of each command into one line."""
     yield from (" ".join(line.split("\n")) for line in lines)

@@ -1,6 +1,6 @@
-"""What asbuilt writes into a pull request and a linked issue. Pure.
+"""Text that asbuilt writes into a pull request and a linked issue. Pure.
 
-Its one rule: in a body only what stands between our two marks is ours; every other character stays as it is.
+Rule: in a body only the text between the two marks is asbuilt's; every other character stays as it is.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _MARKS: Final = re.compile(
     r"^[ \t]*<!-- (?P<by>asbuilt|run-plan):progress:(?P<side>start|end) -->[ \t]*\r?$", re.MULTILINE
 )
 _TITLE: Final = 240
-"""GitHub takes 256 characters."""
+"""GitHub allows 256 characters."""
 _BLOCK: Final = 20_000
-"""GitHub takes 65,536 characters in all."""
+"""GitHub allows 65,536 characters for the whole body."""
 _HASH: Final = 10
 
 
 class Step(NamedTuple):
-    """One phase of the plan, as far as it has come."""
+    """One phase of the plan and its progress."""
 
     id: str
     title: str
@@ -37,14 +37,14 @@ class Step(NamedTuple):
 
 
 def title(slug: str, plan: str, *, phase: Step | None = None) -> str:
-    """Name a pull request: by its plan, or by the one phase that it brings."""
+    """Return the title of a pull request: its plan, or the one phase that it brings."""
     name = plan if phase is None else f"Phase {phase.id}: {phase.title}"
     words = " ".join(masked(f"[{slug}] {name}").split())
     return words if len(words) <= _TITLE else f"{words[: _TITLE - 1]}…"
 
 
 def progress(steps: Sequence[Step], *, plan: str, run: str) -> str:
-    """Say how far a plan is, for between the marks. The same facts give the same text."""
+    """Return the progress block for between the marks. The same facts give the same text."""
     done = sum(step.commit is not None for step in steps)
     lines = [f"{done} of {len(steps)} phases proven: {code(plan)}, run {code(run)}.", ""]
     lines += [_row(step) for step in steps]
@@ -56,10 +56,10 @@ def progress(steps: Sequence[Step], *, plan: str, run: str) -> str:
 
 
 def with_progress(body: str, block: str) -> str:
-    """Put the block between its marks, or at the end where there are none yet.
+    """Put the block between its marks, or at the end of a body without marks.
 
-    Marks count on lines of their own, an end with the nearest start above it: a start that was left alone
-    claims nothing. A body with the older marks of `run-plan` keeps those.
+    A mark counts only on a line of its own, and an end mark belongs to the nearest start mark above it. A
+    start mark without an end is ignored. A body with the older marks of `run-plan` keeps those.
     """
     for by in ("asbuilt", "run-plan"):
         place = _between(body, by)
@@ -71,7 +71,7 @@ def with_progress(body: str, block: str) -> str:
 
 
 def closing(mark: str, *, plan: str, phases: int, commits: Sequence[str], pull: str = "") -> str:
-    """Say to a linked issue that its plan has landed; the mark is found again before it is said twice."""
+    """Return the comment for a linked issue whose plan has landed; its mark prevents a second comment."""
     landed = ", ".join(code(commit[:_HASH]) for commit in commits)
     by = f" by {pull}" if pull else ""
     counted = "1 phase" if phases == 1 else f"{phases} phases"
@@ -79,8 +79,8 @@ def closing(mark: str, *, plan: str, phases: int, commits: Sequence[str], pull: 
 
 
 def mark_for(plan: str) -> str:
-    """Give the mark of a plan's word to an issue: the same however often and by whomever it is said."""
-    # Two dashes would end the comment in some readers.
+    """Return the mark of a plan's comment on an issue; it depends only on the plan."""
+    # Two dashes would end the comment in some parsers.
     return f"<!-- asbuilt:landed:{quote(plan).replace('-', '%2D')} -->"
 
 
@@ -90,7 +90,7 @@ def _row(step: Step) -> str:
 
 
 def _between(body: str, by: str) -> tuple[int, int] | None:
-    """Find where the text between the first whole pair of marks begins and ends."""
+    """Find the text between the first complete pair of marks: its start and end."""
     start: int | None = None
     for found in _MARKS.finditer(body):
         if found["by"] != by:

@@ -1,4 +1,4 @@
-"""How the page looks: light and dark, from a telephone to paper. Green is kept for our own evidence."""
+"""Style sheet of the page: light and dark, from a phone to paper. Green marks only asbuilt's own evidence."""
 
 from __future__ import annotations
 

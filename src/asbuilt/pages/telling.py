@@ -1,4 +1,4 @@
-"""An account as a document: how it stands, what to know, then each phase, the newest first. Pure."""
+"""A run's account as a document: state, what to know, then the phases, newest first. Pure."""
 
 from __future__ import annotations
 
@@ -41,25 +41,25 @@ _GONE: Final = ("failed", "stopped")
 
 
 class Page:
-    """The report of a run, in both its forms."""
+    """The report of a run, as Markdown and as HTML."""
 
     def __init__(self, account: Account, zone: tzinfo | None) -> None:
-        """Take the account, and the zone in which its times are shown; None is the machine's own."""
+        """Build the document; times are shown in `zone`, None is the machine's own."""
         self._document = told(account, zone)
 
     @property
     def markdown(self) -> str:
-        """Give it as Markdown."""
+        """The report as Markdown."""
         return markdown(self._document)
 
     @property
     def html(self) -> str:
-        """Give it as one HTML file."""
+        """The report as one HTML file."""
         return html(self._document)
 
 
 def told(account: Account, zone: tzinfo | None) -> Document:
-    """Tell an account."""
+    """Build the document of an account."""
     known = to_know(account)
     blocks: list[Block] = [Figures(tuple(_figures(account)))]
     blocks += _failure(account, zone) if account.state == "failed" else _reason(account)

@@ -1,4 +1,4 @@
-"""Times and spans of time as a page has them. Pure: the zone is the caller's."""
+"""Times and durations as shown on a page. Pure: the caller gives the zone."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ if TYPE_CHECKING:
 
 
 def moment(text: str, zone: tzinfo | None = UTC) -> str:
-    """Say when something was, with its date: `15 Nov 2026, 00:19`; None is the machine's own zone."""
+    """Format a time with its date: `15 Nov 2026, 00:19`; None is the machine's own zone."""
     return f"{_read(text).astimezone(zone):%-d %b %Y, %H:%M}" if text else ""
 
 
 def clock(text: str, zone: tzinfo | None = UTC) -> str:
-    """Say at what time of its day something was: `00:19:07`."""
+    """Format a time of day: `00:19:07`."""
     return f"{_read(text).astimezone(zone):%H:%M:%S}" if text else ""
 
 
 def zone_of(text: str, zone: tzinfo | None = UTC) -> str:
-    """Name the zone in which times are shown."""
+    """Return the name of the zone in which times are shown."""
     return f"{_read(text).astimezone(zone):%Z}" if text else ""
 
 
 def seconds(began: str, ended: str) -> float:
-    """Count what lies between two times; a clock that was set back has let none pass."""
+    """Return the seconds between two times; 0 if the clock was set back or a time is missing."""
     return max(0.0, (_read(ended) - _read(began)).total_seconds()) if began and ended else 0.0
 
 
 def lasting(span_s: float) -> str:
-    """Say how long: `0.4s`, `48s`, `11m 03s`, `2h 30m`, `3d 02h`."""
+    """Format a duration: `0.4s`, `48s`, `11m 03s`, `2h 30m`, `3d 02h`."""
     if 0 < span_s < 10:
         return f"{span_s:.1f}s"
     whole = round(span_s)

@@ -1,1 +1,1 @@
-"""What is to be done? Markdown in, model out, byte-true edits. Pure: no file, no clock, no process."""
+"""Plans: parse Markdown into a model, and edit its bytes. Pure: no files, no clock, no processes."""

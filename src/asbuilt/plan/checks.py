@@ -1,4 +1,4 @@
-"""The runnable commands of a Verification. "Looks right" is no command, and prose never becomes one."""
+"""Commands in a Verification section that asbuilt can run. Prose never becomes a command."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from asbuilt.plan.markdown.body import Piece
 
 _SESSIONS: Final = frozenset({"console", "shell-session", "terminal"})
-"""Recordings: where there is a prompt, a line without one is what the command printed."""
+"""Recorded sessions. If a line has a `$ ` prompt, lines without one are output."""
 _SHELLS: Final = _SESSIONS | {"", "sh", "bash", "shell", "zsh"}
 _LEAD: Final = re.compile(
     r"(?:(?:\*\*|__)?(?:run|execute|command|check)(?:\*\*|__)?:?(?:\*\*|__)?\s+)?(`+)(?!`)", re.IGNORECASE
@@ -27,7 +27,7 @@ _EXPECTED: Final = re.compile(
 )
 _PROGRAM: Final = re.compile(r"[A-Za-z0-9_./~+@%-]+")
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*=\S*")
-# A lone word in code is a command only when nothing, or what it should do, is said after it.
+# A single word in code is a command only if nothing, or an outcome such as `passes`, follows it.
 _OUTCOME: Final = re.compile(
     r"\W*(?:$|(?:still\s+)?(?:passes|pass|succeeds|exits?|prints?|returns?|outputs?|reports?|shows?"
     r"|is green|is clean|runs|finds|fails)\b|→|->|=>)",
@@ -36,7 +36,7 @@ _OUTCOME: Final = re.compile(
 _FILE: Final = re.compile(
     r"(?!\./).*\.(?:py|js|ts|tsx|jsx|md|toml|json|ya?ml|txt|css|html|rs|go|java|c|h|cfg|ini|lock)$"
 )
-# A loop, a condition, a function or a here-document is one command, however many lines it has.
+# A loop, a condition, a function or a here-document is one command over several lines.
 _COMPOUND: Final = re.compile(r"(?:\bdo|\bthen|\{|\()$|^(?:done|fi|esac|\})\b|<<-?\s*['\"]?\w")
 
 
@@ -100,7 +100,10 @@ def command_of(text: str) -> str | None:
 
 
 def _from_fence(fence: Fence) -> list[Check]:
-    """Read a shell block: one command a line, comments, prompts and printed output dropped."""
+    """Parse a shell block into one command per line, without comments, prompts and output.
+
+    A block with a loop or another compound command is one command.
+    """
     words = fence.info.split()
     language = words[0].casefold() if words else ""
     if language not in _SHELLS:

@@ -1,4 +1,4 @@
-"""A plan as machines read it: `plan show --json`. Keys are only ever added."""
+"""JSON form of a plan: `plan show --json`. Rule: keys may be added, never removed or renamed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def as_contract(plan: Plan, *, path: str, slug: str) -> dict[str, Any]:
-    """Describe a plan in plain JSON values."""
+    """Return a plan as plain JSON values."""
     return {
         "schema": "asbuilt.plan/1",
         "path": path,
@@ -36,7 +36,7 @@ def as_contract(plan: Plan, *, path: str, slug: str) -> dict[str, Any]:
 
 
 def phase_contract(phase: Phase) -> dict[str, Any]:
-    """Describe one phase."""
+    """Return a phase as plain JSON values."""
     return {
         "id": phase.id,
         "title": phase.title,
@@ -76,7 +76,7 @@ def _criterion(criterion: Criterion) -> dict[str, Any]:
 
 
 def problem_contract(problem: Problem) -> dict[str, Any]:
-    """Describe one problem."""
+    """Return a problem as plain JSON values."""
     return {
         "line": problem.line,
         "severity": problem.severity.value,

@@ -1,4 +1,4 @@
-"""Which phases a document has, whatever its format: the one place that tries the formats in order."""
+"""Find the phases of a document, by trying the plan formats in order."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _METADATA: Final = re.compile(r"\*\*([A-Za-z][\w &/-]*?)(?:\*\*\s*:|:\*\*)\s*(.*
 
 @dataclass(slots=True)
 class Draft:
-    """A phase that has been found and not yet read."""
+    """A phase that was found and not yet read."""
 
     id: str
     title: str
@@ -50,20 +50,20 @@ class Draft:
 
 @dataclass(slots=True)
 class Found:
-    """The phases of a document and how it writes them."""
+    """The phases of a document, and the format in which it writes them."""
 
     format: Format
     drafts: list[Draft]
     tracker: Tracker | None = None
     metadata: list[Metadatum] = field(default_factory=list)
     loose: list[Block] = field(default_factory=list)
-    """Blocks that belong to the document as a whole and to no phase."""
+    """Blocks outside all phases."""
     dropped: int = 0
-    """How many phases there are beyond the limit."""
+    """Number of phases beyond `MAX_PHASES`."""
 
 
 def find_phases(source: Source, blocks: Sequence[Block]) -> Found:
-    """Try tracker and numbered sections, then checklist, then narrative."""
+    """Find phases by tracker and numbered sections, then by checklist, then by narrative."""
     headings = [block for block in blocks if isinstance(block, Heading)]
     starts = [block.line for block in blocks]
     drafts: list[Draft] = []
@@ -107,7 +107,7 @@ def _told(source: Source, number: str, title: str, span: Span) -> Draft:
 
 
 def _join(source: Source, drafts: list[Draft], tracker: Tracker) -> None:
-    """Give each section its row; a row without a section is a phase of its own."""
+    """Assign tracker rows to sections; a row without a section becomes a phase."""
     by_id = {draft.id: draft for draft in reversed(drafts)}
     by_title = {slugify(draft.title): draft for draft in reversed(drafts)}
     for tracked in tracker.phases:
@@ -126,7 +126,7 @@ def _join(source: Source, drafts: list[Draft], tracker: Tracker) -> None:
 def _checklist(
     source: Source, blocks: Sequence[Block], headings: Sequence[Heading], starts: Sequence[int]
 ) -> list[Draft]:
-    """Group boxes under their `##` heading; a box under none is a phase itself."""
+    """Group boxes under their `##` heading; a box before the first heading is a phase of its own."""
     groups = [heading for heading in headings if heading.level == 2] or [
         heading for heading in headings if heading.level > 2
     ]
@@ -150,7 +150,7 @@ def _checklist(
 
 
 def _ends(headings: Sequence[Heading], line_count: int) -> dict[int, int]:
-    """Tell for each heading's line where its section ends: at the next heading that is not deeper."""
+    """Return the end of each heading's section, by line: the next heading that is not deeper."""
     ends: dict[int, int] = {}
     open_: list[Heading] = []
     for heading in headings:

@@ -1,4 +1,7 @@
-"""What waits for what: references in words, waves, cycles and the next phase. Total over any set of ids."""
+"""Dependencies between phases: references in prose, waves, cycles and the next phase.
+
+Every function accepts any set of ids.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from asbuilt.plan.model import Dependencies, Status
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-# All of these meet lower-cased text: ignoring case in the expressions would double the time to compile them.
+# The patterns run on lower-cased text; IGNORECASE would double the time to compile them.
 _ID: Final = r"(?:\d+(?:\.\d+)*[a-z]?|[a-z](?!\w))"
 _KIND: Final = r"(?:phases?|tasks?|steps?|stages?|milestones?)"
 _JOIN: Final = rf"\s*(?:,\s*and\b|,|&|\band\b|\bthrough\b|\bto\b|[-–—]|\.\.\.?)\s*(?:{_KIND}\s+)?"
@@ -24,11 +27,11 @@ _ALL: Final = re.compile(r"\ball\s+(?:the\s+)?(?:previous|earlier|preceding|prio
 DEPENDS_ON: Final = re.compile(
     rf"(?:^|(?<=[.!?]\s))\W{{0,8}}depends\s+on\s+({_KIND}\s+\w[^.;()\n]*(?:\.\d[^.;()\n]*)*)"
 )
-"""A sentence of prose that states a dependency, lower-cased."""
+"""A sentence of lower-cased prose that states a dependency."""
 
 
 class Reference(NamedTuple):
-    """One id that a phase says it waits for, or the two ends of a range."""
+    """One id that a phase depends on, or the two ends of a range."""
 
     first: str
     last: str
@@ -36,7 +39,7 @@ class Reference(NamedTuple):
 
 
 class Stated(NamedTuple):
-    """Everything that one phase says of its dependencies."""
+    """Everything that one phase states about its dependencies."""
 
     references: tuple[Reference, ...]
     everything_before: bool
@@ -44,7 +47,7 @@ class Stated(NamedTuple):
 
 
 def references_in(text: str, line: int, *, bare: bool) -> tuple[list[Reference], bool, bool]:
-    """Read one line: (references, whether it means everything before, whether it says anything)."""
+    """Parse one line into (references, depends on everything before, states anything)."""
     text = text.lower()
     if _NONE.match(text):
         return [], False, True
@@ -89,12 +92,12 @@ class Order:
         self._distinct = tuple(self._first)
 
     def resolve(self, at: int, stated: Stated) -> tuple[Dependencies, list[Reference]]:
-        """Turn words into ids of this plan; second, the references that no phase answers to."""
+        """Resolve references to ids of this plan; also return those that match no phase."""
         if not stated.at_all or stated.everything_before:
             return Dependencies(on=self._before(at), stated=stated.at_all), []
         wanted: dict[str, None] = {}
         unknown: list[Reference] = []
-        # A line may repeat one range without end; each phase is added only once.
+        # A line may repeat a range many times; each phase is added only once.
         added = bytearray(len(self._ids))
         for reference in stated.references:
             low, high = self._first.get(reference.first), self._first.get(reference.last)
@@ -115,7 +118,7 @@ class Order:
 
 
 def waves(needs: Mapping[str, Sequence[str]]) -> tuple[tuple[str, ...], ...]:
-    """Group phases that may run side by side; what is caught in a cycle, or behind one, is in no wave."""
+    """Group phases that may run in parallel. Phases in a cycle, or behind one, are in no wave."""
     order = tuple(needs)
     place = {phase_id: at for at, phase_id in enumerate(order)}
     open_needs: dict[str, int] = {}
@@ -123,7 +126,7 @@ def waves(needs: Mapping[str, Sequence[str]]) -> tuple[tuple[str, ...], ...]:
     barrier = 0
     for at, (phase_id, on) in enumerate(needs.items()):
         if tuple(on) == order[:at]:
-            # Who waits for all before it, waits for the last who did so, and for those since.
+            # A phase that waits for all earlier ones needs edges only to the last such phase and those since.
             awaited = set(order[barrier:at])
             barrier = at
         else:
@@ -146,7 +149,7 @@ def waves(needs: Mapping[str, Sequence[str]]) -> tuple[tuple[str, ...], ...]:
 
 
 def cycle(needs: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """Return one cycle, in order, or nothing. Phases that merely wait behind a cycle are not named."""
+    """Return one cycle, in order, or an empty tuple. Phases that only wait behind a cycle are left out."""
     settled = {phase_id for wave in waves(needs) for phase_id in wave}
     start = next((phase_id for phase_id in needs if phase_id not in settled), None)
     seen: list[str] = []
@@ -157,7 +160,7 @@ def cycle(needs: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
 
 
 def next_phase(statuses: Mapping[str, Status], needs: Mapping[str, Sequence[str]]) -> str | None:
-    """Choose the next phase: its dependencies are done; one that was begun comes before one that was not."""
+    """Choose the next phase whose dependencies are done; a phase in progress comes first."""
     done = {phase_id for phase_id, status in statuses.items() if status is Status.DONE}
     ready = [
         phase_id

@@ -1,6 +1,6 @@
-"""Is a phase that is told in prose done? Guessed from evidence that callers bring, always with its reasons.
+"""Infer from evidence whether a phase that is written in prose is done, with the reasons.
 
-The one rule: an inference is reported and never becomes a mark or a status by itself.
+Rule: an inference is only reported. It never becomes a mark or a status.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ _TAKES_AWAY: Final = re.compile(r"\b(?:delet|remov|drop(?:s|ped)?\b|retir|goes a
 
 
 class FileSeen(NamedTuple):
-    """Whether a file that the phase names is there."""
+    """Whether a file that the phase names exists."""
 
     path: str
     exists: bool
 
 
 class TestsRun(NamedTuple):
-    """How the tests in a file that the phase names came out."""
+    """Result of the tests in a file that the phase names."""
 
     path: str
     passed: bool
 
 
 class LogMention(NamedTuple):
-    """A commit whose message speaks of the phase."""
+    """A commit whose message mentions the phase."""
 
     commit: str
     subject: str
@@ -43,7 +43,7 @@ Evidence = FileSeen | TestsRun | LogMention
 
 
 class Inference(NamedTuple):
-    """What is likely, how likely, and why."""
+    """The likely outcome, its confidence and the reasons."""
 
     outcome: Outcome
     confidence: Confidence
@@ -51,12 +51,12 @@ class Inference(NamedTuple):
 
 
 def paths_in(text: str) -> tuple[str, ...]:
-    """Name the files that a phase speaks of, so that a caller can look whether they are there."""
+    """Return the files that a phase names, for the caller to check."""
     return tuple(dict.fromkeys(_PATH.findall(text)))
 
 
 def infer(text: str, evidence: Sequence[Evidence]) -> Inference:
-    """Weigh the evidence for one phase. Something missing outweighs everything that is there."""
+    """Weigh the evidence for one phase. Any evidence against it outweighs all evidence for it."""
     against: list[str] = []
     speaks: list[str] = []
     strong = False
@@ -65,7 +65,7 @@ def infer(text: str, evidence: Sequence[Evidence]) -> Inference:
         match piece:
             case FileSeen(path=path, exists=exists):
                 words = f"{path} {'exists' if exists else 'does not exist'}"
-                # A phase that takes something away may name files that stay; their being there tells nothing.
+                # A phase that deletes something may name files that stay; an existing file proves nothing.
                 if gone and exists:
                     continue
                 (speaks if exists or gone else against).append(words)

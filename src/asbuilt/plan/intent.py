@@ -1,4 +1,7 @@
-"""What a plan wants, as a digest: its text with every mark of progress blanked. No mark voids an approval."""
+"""Intent of a plan: the digest of its text with all marks of progress blanked.
+
+Rule: a mark never changes the intent, so no mark voids an approval.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
     from asbuilt.plan.model import Box, Metadatum, Spot
 
 UNDECIDED: Final = "TBD"
-"""A value that says nothing yet is no intent; `plan check --fix` writes it."""
+"""Placeholder that `plan check --fix` writes; such a value is not part of the intent."""
 
 _MARK_KEYS: Final = frozenset({"status", "completed"})
 _AUDIT: Final = re.compile(r"<!-- (?:Auto-corrected|Waived) [^\r\n<>]*-->")
@@ -28,7 +31,7 @@ _BLANK_LINES: Final = re.compile(r"(?:[ \t]*\n)+")
 
 
 class Blank(NamedTuple):
-    """A stretch of text that carries progress, and what stands for it."""
+    """A span of text that carries progress, and its replacement."""
 
     start: int
     end: int
@@ -51,7 +54,7 @@ class Blanks:
         self._starts = [blank.start for blank in self._blanks]
 
     def wanted(self, text: str, span: Span) -> str:
-        """Return what a span wants. Line ends, and blank lines at its edges, want nothing."""
+        """Return the text of a span with marks blanked, line ends unified and blank edge lines removed."""
         parts: list[str] = []
         at = span.start
         first, after = bisect_left(self._starts, span.start), bisect_left(self._starts, span.end)
@@ -67,7 +70,7 @@ class Blanks:
 
 
 def intent_of(wanted: str) -> str:
-    """Name what is wanted; two texts of one intent ask for the same work."""
+    """Return the digest of a text without marks. Equal digests ask for the same work."""
     return digest(encode(wanted))
 
 
@@ -93,7 +96,7 @@ def blanks_of(
 
 
 def _after_space(text: str, pattern: re.Pattern[str]) -> Iterator[Blank]:
-    """Blank what is found, together with the space before it."""
+    """Blank every match, together with the space before it."""
     for mark in pattern.finditer(text):
         start = mark.start()
         while start > 0 and text[start - 1] in " \t":
@@ -120,7 +123,7 @@ def _rows(source: Source, tracker: Tracker) -> Iterator[Blank]:
 
 
 def _head_lines(source: Source, found: Found) -> Iterator[Blank]:
-    """Drop a status line right under a phase's heading, with the blank lines around it."""
+    """Blank a status line right under a phase's heading, with the blank lines around it."""
     for draft in found.drafts:
         if draft.heading is None:
             continue
@@ -139,7 +142,7 @@ def _skip_blank(source: Source, line: int) -> int:
 
 
 def is_status_line(line: str) -> bool:
-    """Tell whether a line is a status line as we write it, at the margin."""
+    """Return whether a line is a status line as asbuilt writes it, at the margin."""
     return line.startswith(("**Status:**", "**Status**:"))
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with a plan, all of it, with lines. A rule has one name, one severity and one advice."""
+"""Find every problem of a plan, each with its line, rule, severity and advice."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ _TASK_SECTIONS: Final = (
 def with_problems(
     plan: Plan, found: Found, facts: Sequence[Facts], problems: Iterable[Problem], length: Length, body: str
 ) -> Plan:
-    """Return the plan with everything that is wrong with it, in the order of its lines.
+    """Return the plan with all its problems, in the order of their lines.
 
-    `body` is what it wants below its front matter, held to the policy `length`.
+    `body` is the plan below its front matter, without marks; the policy `length` applies to it.
     """
     every = [
         *problems,
@@ -54,7 +54,7 @@ def with_problems(
 
 
 def unknown_dependency(phase_id: str, reference: Reference) -> Problem:
-    """Name what a phase waits for and the plan does not have."""
+    """Report a dependency on a phase that the plan does not have."""
     name = reference.first if reference.first == reference.last else f"{reference.first}-{reference.last}"
     return Problem(
         reference.line,
@@ -200,7 +200,7 @@ def _check(phase: Phase, facts: Facts) -> Iterator[Problem]:
     if phase.checks or phase.status is Status.DONE:
         return
     advice = 'Add a command under Verification; "looks right" proves nothing.'
-    # A prose Verification of a phase that people see is its sign-off list, and needs eyes, not a command.
+    # A prose Verification of a UI phase is its sign-off list: a person checks it, not a command.
     hard = facts.verifies is not None and not phase.touches_ui
     yield Problem(
         facts.verifies or phase.lines[0],

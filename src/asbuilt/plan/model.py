@@ -1,6 +1,6 @@
-"""What a plan says, as frozen values. Every fact carries the line that it was read from.
+"""Model of a plan, as frozen values. Every fact carries the line that it was read from.
 
-Leaves are named tuples: a frozen dataclass costs three times as much to define, at every start.
+Leaves are named tuples: a frozen dataclass takes three times as long to define, at every start.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Status(StrEnum):
-    """What a plan's own marks say of a phase. The journal, not the file, knows what was proven."""
+    """Status of a phase by the plan's own marks. The journal, not the file, records what was proven."""
 
     PENDING = "pending"
     IN_PROGRESS = "in_progress"
@@ -26,7 +26,7 @@ class Status(StrEnum):
 
 
 class Format(StrEnum):
-    """The ways in which people write plans."""
+    """Formats in which people write plans."""
 
     TRACKER = "tracker"
     SECTIONS = "sections"
@@ -40,16 +40,16 @@ Form = Literal["range", "at_most", "at_least", "about", "exactly"]
 
 
 class Box(NamedTuple):
-    """A tick box in the file: the character between its brackets is all that a mark changes."""
+    """A check box in the file, and the place for a commit hash after it."""
 
     span: Span
     mark: str
     tail: Span
-    """Where a commit hash in parentheses stands or would stand: the end of the item's first line."""
+    """End of the item's first line, with its commit hash in parentheses; empty without a hash."""
 
     @property
     def is_ticked(self) -> bool:
-        """Tell whether it says done."""
+        """Whether it is ticked."""
         return self.mark in "xX"
 
 
@@ -59,17 +59,17 @@ class WorkItem(NamedTuple):
     text: str
     done: bool
     line: int
-    """1-based line in the plan file, so every message can point at it."""
+    """1-based line in the plan file, for messages."""
     box: Box | None = None
 
     @property
     def is_open(self) -> bool:
-        """Tell whether somebody still has to do it: neither ticked nor struck."""
+        """Whether it is still to be done: neither ticked nor struck."""
         return not self.done and (self.box is None or self.box.mark != "-")
 
 
 class Claim(NamedTuple):
-    """A number that a criterion states, and what the plan's own arithmetic makes of it."""
+    """A number that a criterion states, and the value that the plan's own arithmetic derives."""
 
     form: Form
     low: int | None
@@ -77,7 +77,7 @@ class Claim(NamedTuple):
     derived: int | None
     drift_pct: int | None
     rule: str | None
-    """The derivation as the plan words it, e.g. `52 - 4 + 9`."""
+    """The derivation as the plan writes it, e.g. `52 - 4 + 9`."""
     stated: Span
     """The literal in the file that a correction replaces."""
 
@@ -93,14 +93,14 @@ class Criterion(NamedTuple):
 
 
 class Check(NamedTuple):
-    """A command that a plan orders to be run."""
+    """A command that proves a phase, or the whole plan."""
 
     command: str
     line: int
 
 
 class Spot(NamedTuple):
-    """The place in the file where a phase's status stands, and the manner in which it is written there."""
+    """Place and style of a phase's status in the file."""
 
     kind: Literal["cell", "bracket", "glyph", "line"]
     span: Span
@@ -108,7 +108,7 @@ class Spot(NamedTuple):
 
 
 class TrackerRow(NamedTuple):
-    """A phase's row in the progress tracker; a missing cell has no span and is appended when it is needed."""
+    """A phase's row in the progress tracker. A missing cell has no span; a mark that needs it is refused."""
 
     line: int
     status: Span | None
@@ -120,11 +120,11 @@ class TrackerRow(NamedTuple):
 
 
 class Dependencies(NamedTuple):
-    """What a phase waits for."""
+    """The phases that a phase depends on."""
 
     on: tuple[str, ...]
     stated: bool
-    """False: the plan says nothing, so the phase waits for every earlier one."""
+    """False: the plan states nothing, so the phase depends on every earlier one."""
 
 
 class Phase(NamedTuple):
@@ -145,16 +145,16 @@ class Phase(NamedTuple):
     lines: tuple[int, int]
     intent: str
     heading_after: int | None
-    """0-based line after the phase's heading, where a status line may be put; None without a heading."""
+    """0-based line after the heading, where a status line can be inserted; None without a heading."""
     spot: Spot | None
-    """Where its status stands; None when only boxes, another document or nothing at all states it."""
+    """Place of its status; None if only boxes, another document or nothing states it."""
     line_spot: Spot | None
-    """Its status line, which may stand beside a heading's bracket and then carries the commit."""
+    """Its status line. Beside a status in the heading it carries the commit."""
     row: TrackerRow | None
 
     @property
     def boxes(self) -> tuple[Box, ...]:
-        """Return the boxes of its work items: where its status lives when nothing else states it."""
+        """The boxes of its work items, which give the status if nothing else states it."""
         return tuple(item.box for item in self.work_items if item.box is not None)
 
 
@@ -164,26 +164,26 @@ class Metadatum(NamedTuple):
     key: str
     value: str
     line: int
-    """0-based, as every place that an edit needs."""
+    """0-based, like every position that an edit needs."""
     after: int
-    """The line after its last one: a bullet may go on below."""
+    """Line after its last line; a bullet may have several lines."""
 
 
 class Count(NamedTuple):
-    """So many of so many."""
+    """A number done, of a total."""
 
     done: int
     total: int
 
     @property
     def percent(self) -> int:
-        """Return whole percent, rounded down: 100 means all."""
+        """Percentage, rounded down; 100 means all."""
         return 100 * self.done // self.total if self.total else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A plan document as it was read, with everything that can be told from its text."""
+    """A plan document, with everything that was read from its text."""
 
     source: Source = field(repr=False, compare=False)
     front: FrontMatter = field(repr=False, compare=False)
@@ -206,5 +206,5 @@ class Plan:
     problems: tuple[Problem, ...]
 
     def verbatim(self, phase: Phase) -> bytes:
-        """Return the exact bytes of a phase's section: never summarised, never re-wrapped."""
+        """Return the exact bytes of a phase's section."""
         return self.source.slice(phase.span)

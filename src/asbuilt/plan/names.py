@@ -1,4 +1,4 @@
-"""Names from texts: slugs of plans and phases. Pure; never looks whether a name is free."""
+"""Slugs of plans and phases. Pure: whether a name is taken is not checked."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NOUNS: Final = (
 
 
 def slug_of_file(name: str) -> str:
-    """Return a plan's display name from its file name: `FEATURE_PLAN.md` is `feature-plan`."""
+    """Return a plan's name from its file name: `FEATURE_PLAN.md` is `feature-plan`."""
     slug = name.removesuffix(".md").lower().replace("_", "-")
     if not _SLUG.fullmatch(slug):
         raise UsageWrong(
@@ -41,7 +41,7 @@ def slug_of_file(name: str) -> str:
 
 
 def slug_of_name(name: str) -> str:
-    """Return what somebody calls a new plan, with its ending or without; its file has room for it."""
+    """Return the slug of a new plan's name, with or without `.md`; at most 100 characters."""
     slug = name.removesuffix(".md").lower().replace("_", "-")
     if not _SLUG.fullmatch(slug) or len(slug) > _LONGEST:
         raise UsageWrong(
@@ -54,7 +54,7 @@ def slug_of_name(name: str) -> str:
 
 
 def slugify(text: str, *, limit: int = _MAX_SLUG) -> str:
-    """Make a name out of a title, cut at a word's end; empty when nothing in it can be typed."""
+    """Make a slug from a title, cut at the end of a word; empty if no character of it can be used."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     slug = re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")
     if len(slug) <= limit:

@@ -1,4 +1,4 @@
-"""One phase's own facts, read from its blocks: items, criteria, checks, dependencies, status."""
+"""Facts of one phase, read from its blocks: items, criteria, checks, dependencies, status."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ _STALE_HINTS: Final = ("drafted before", "may need", "based on")
 
 
 class Facts(NamedTuple):
-    """What a section says, before it is weighed against the rest of the plan."""
+    """Facts that a section states, before they are compared with the rest of the plan."""
 
     work_items: tuple[WorkItem, ...]
     criteria: tuple[Criterion, ...]
     checks: tuple[Check, ...]
     verifies: int | None
-    """1-based line of its Verification, if it has one at all."""
+    """1-based line of its Verification; None if it has none."""
     dependencies: Stated
     execution: Execution
     delegate: str | None
@@ -52,7 +52,7 @@ class Facts(NamedTuple):
 
 @dataclass(slots=True)
 class _Stating:
-    """What has been said of dependencies so far."""
+    """The dependencies that were read so far."""
 
     references: list[Reference]
     before: bool = False
@@ -66,7 +66,7 @@ class _Stating:
 
 
 def read_phase(source: Source, blocks: Sequence[Block], boxes: Mapping[int, Box]) -> Facts:
-    """Read one section; `boxes` are those of the document, by line."""
+    """Read one section; `boxes` are those of the whole document, by line."""
     found = list(pieces(blocks))
     items = tuple(_work_items(found, boxes))
     execution, delegate, problems = _execution(found)
@@ -134,7 +134,7 @@ def _criteria(source: Source, found: Sequence[Piece], boxes: Mapping[int, Box]) 
 
 
 def _stated(source: Source, bullet: Item) -> tuple[StatedClaim, Span] | None:
-    """Find a bullet's claim and the literal's place in the file, line by line."""
+    """Find a bullet's claim, and the span of its literal in the file."""
     for offset, line in enumerate(bullet.text.split("\n")):
         claim = stated_in(without_comments(line, blank=True))
         if claim is None:
@@ -216,7 +216,7 @@ def _stale(found: Iterable[Piece]) -> list[Problem]:
 
 
 def status_from_boxes(items: Sequence[WorkItem]) -> Status | None:
-    """Tell a phase's status by its boxes alone."""
+    """Return a phase's status by its boxes alone; None without boxes."""
     marks = [item.box.mark for item in items if item.box is not None]
     if not marks:
         return None

@@ -1,4 +1,4 @@
-"""What can be wrong with a plan: rules, their severity, and a problem found on a line."""
+"""Problems of plans: rules, severities, and a problem on a line."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Severity(StrEnum):
-    """How much a problem matters: an error stops a run, a warning is shown, an info can be asked for."""
+    """Severity of a problem: an error stops a run, a warning is shown, an info is shown on request."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -15,7 +15,7 @@ class Severity(StrEnum):
 
 
 class Rule(StrEnum):
-    """What a plan is held to; each is explained in docs/plans.md."""
+    """Rules for plans; docs/plans.md explains each."""
 
     CIRCULAR_DEPENDENCY = "circular-dependency"
     DRIFT = "drift"
@@ -45,7 +45,7 @@ class Rule(StrEnum):
 
 
 class Problem(NamedTuple):
-    """One thing that is wrong with a plan, and where."""
+    """A problem of a plan, and its line."""
 
     line: int
     severity: Severity

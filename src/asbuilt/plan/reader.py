@@ -1,4 +1,4 @@
-"""Read a plan: bytes in, all that can be told from them out. Raises only for what cannot be read at all."""
+"""Read a plan: bytes in, model out. Raises only for more than 2,000,000 bytes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _FOLDERS: Final = (
 _ENDINGS: Final = ("css", "scss", "less", "tsx", "jsx", "vue", "svelte", "html", "qml")
 _UI_WORD: Final = re.compile(rf"(?<![\w/.-])(?:{'|'.join(_WORDS)})s?(?![\w/])", re.IGNORECASE)
 _UI_PATH: Final = re.compile(rf"(?<![\w.-])(?:{'|'.join(_FOLDERS)})/|\.(?:{'|'.join(_ENDINGS)})(?!\w)")
-# Most phases hold none of these, and a plain search is many times quicker than an expression.
+# Most phases contain none of these, and a substring search is much faster than a pattern.
 _HINTS: Final = (*_WORDS, *(f"{name}/" for name in _FOLDERS), *(f".{name}" for name in _ENDINGS))
 _PATH: Final = re.compile(r"[\w.@/-]+")
 
@@ -55,12 +55,12 @@ _DOCUMENT: Final = re.compile(r"(?<![\w/.-])[\w./-]+\.md\b", re.IGNORECASE)
 _PROGRESS: Final = re.compile(r"\bprogress\b[^.\n]*$", re.IGNORECASE)
 _PROGRESS_NAME: Final = re.compile(r"(?:progress|status|tracker)[\w-]*\.md$", re.IGNORECASE)
 _NEAR: Final = 90
-"""How far from the word "progress" a document's name may stand, in characters."""
+"""Most characters between the word "progress" and the name of a document."""
 _TITLE_LABEL: Final = re.compile(r"(?:implementation\s+)?plan\s*:\s*", re.IGNORECASE)
 
 
 class _Standing(NamedTuple):
-    """Where a phase stands and where the file says so."""
+    """Status of a phase, and the place where the file states it."""
 
     status: Status
     commit: str | None
@@ -68,7 +68,7 @@ class _Standing(NamedTuple):
 
 
 class _Told(NamedTuple):
-    """A phase with what its section says and where it stands."""
+    """A phase with the facts of its section, and its status."""
 
     draft: Draft
     facts: Facts
@@ -84,10 +84,11 @@ def read(
 ) -> Plan:
     """Read a plan from its bytes.
 
-    `companion` is the progress document that the plan names, read by the same function; it speaks only where
-    the plan itself is silent. `length` is the policy that its size is held to.
+    `companion` is the progress document that the plan names, read by the same function; it counts only where
+    the plan itself states nothing. `ui_patterns` are the project's globs for UI files. `length` is the policy
+    for the plan's size.
     """
-    # A long plan makes many small objects and frees none of them: collecting in between only costs.
+    # A long plan creates many small objects and frees none of them, so collecting garbage only costs time.
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -160,7 +161,7 @@ def _told(source: Source, found: Found, boxes: Mapping[int, Box], companion: Pla
 
 
 def _standing(source: Source, draft: Draft, facts: Facts) -> _Standing | None:
-    """Weigh the places that may state a status. The order is the policy: the most explicit one speaks."""
+    """Return the status from the most explicit place: tracker row, heading, status line, then boxes."""
     if draft.tracked is not None:
         row = draft.tracked.row
         commit = read_commit(draft.tracked.commit_text) or stated_commit(row.status_text)
@@ -223,7 +224,7 @@ def _phases(
 
 
 def _plan_checks(found: Found) -> tuple[tuple[Check, ...], tuple[Check, ...]]:
-    """Read the document's own commands: those that hold for every phase, and those for the whole."""
+    """Return the document's own commands: those for every phase, and those for the whole plan."""
     loose = list(pieces(found.loose))
     return checks_of(loose, frozenset({"commands"})), checks_of(loose, frozenset({"verify"}))
 
@@ -245,7 +246,7 @@ def _status(front: FrontMatter, found: Found) -> str | None:
 
 
 def _issues(front: FrontMatter) -> tuple[int, ...]:
-    # int() refuses digits without end, leading zeros too.
+    # int() raises above 4,300 digits, leading zeros included.
     numbers = (value.removeprefix("#").lstrip("0") for value in front.all("issue"))
     return tuple(
         dict.fromkeys(int(number) for number in numbers if re.fullmatch(r"[1-9]\d{0,11}", number, re.ASCII))
@@ -272,11 +273,11 @@ def _sections(headings: Iterable[Heading]) -> tuple[str, ...]:
     return tuple(name for name in SECTIONS if name in present)
 
 
-# Does a phase touch what people see? By its words and the paths it names; then a person signs it off.
+# UI phases are found by words and paths in their text; a person signs them off.
 
 
 def touches_ui(text: str, patterns: Sequence[str]) -> bool:
-    """Classify a phase's text; `patterns` are the project's own globs for files that people see."""
+    """Return whether a phase touches the UI; `patterns` are the project's own globs for UI files."""
     folded = text.casefold()
     if any(hint in folded for hint in _HINTS) and (_UI_WORD.search(text) or _UI_PATH.search(text)):
         return True

@@ -1,4 +1,4 @@
-"""The words and glyphs that state a status, read liberally and written back in the file's own manner."""
+"""Words and glyphs of a status: read liberally, written in the style of the file."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _WORDS: Final = {
 }
 _BOXES: Final = {"[x]": Status.DONE, "[ ]": Status.PENDING, "[~]": Status.IN_PROGRESS, "[-]": Status.BLOCKED}
 _LONGEST_FIRST: Final = sorted((word for word in _WORDS if word[0].isalpha()), key=len, reverse=True)
-# It meets case-folded text and ignores no case: with IGNORECASE, `wıp` would match and be in no table.
+# The pattern runs on case-folded text. With IGNORECASE, `wıp` would match and be in no table.
 _WORD: Final = re.compile(rf"\W*({'|'.join(_LONGEST_FIRST)})(?![\w-])")
 GLYPH: Final = re.compile(f"[{''.join(_GLYPHS)}]\N{VARIATION SELECTOR-16}?")
 HASH: Final = re.compile(r"(?<![0-9A-Za-z])([0-9a-f]{7,40})(?![0-9A-Za-z])")
@@ -50,7 +50,7 @@ _DECORATION: Final = " \t*_`"
 
 
 def read_status(text: str) -> Status:
-    """Tell what a status text means. A leading glyph outweighs the words after it; no text is pending."""
+    """Parse a status text. A leading glyph outweighs the words after it; an empty text is pending."""
     told = text.strip(_DECORATION)
     if not told:
         return Status.PENDING
@@ -76,7 +76,7 @@ def read_commit(text: str) -> str | None:
 
 
 def stated_commit(status: str) -> str | None:
-    """Find the commit hash in a status text; one in the note behind a colon is only mentioned."""
+    """Find the commit hash in a status text; a hash in the note after a colon does not count."""
     return read_commit(status.split(": ", 1)[0])
 
 
@@ -100,12 +100,12 @@ _AS_BRACKET: Final = {
 }
 _AS_BOX: Final = {status: box for box, status in _BOXES.items()}
 WRITABLE: Final = frozenset(_AS_GLYPH)
-"""What a mark may say; that a status is unknown is read, never written."""
+"""Statuses that a mark can write; `unknown` is only read."""
 _LOWER: Final = re.compile(r"[a-z]+(?:[ _][a-z]+)?(?=\s*(?:[(:]|$))")
 
 
 def write_status(status: Status, like: str) -> str:
-    """Word a status in the manner of the text it replaces: glyph, box, `[BRACKET]`, or lower-case word."""
+    """Write a status in the style of the text it replaces: glyph, box, `[BRACKET]`, or lower-case word."""
     told = like.strip()
     if told[:3].lower() in _BOXES:
         return _AS_BOX[status]
@@ -123,5 +123,5 @@ def bracket_of(status: Status) -> str:
 
 
 def glyph_of(status: Status) -> str:
-    """Return the one glyph for a status, for headings that carry nothing else."""
+    """Return the single glyph of a status, for headings that carry nothing else."""
     return _AS_GLYPH[status].split(" ", 1)[0]

@@ -1,1 +1,1 @@
-"""Who may do what now? Permission decisions and the kernel ring. Pure and light: a hook loads this."""
+"""Permission decisions, plan mode and sandbox rules. Pure and light: a hook loads this package."""

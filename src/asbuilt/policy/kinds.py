@@ -1,6 +1,6 @@
-"""Which agents asbuilt can drive, and what each is: its program, its state, what of it could act later.
+"""Kinds of agents that asbuilt can drive: program, state, hosts, and the files that could act later.
 
-The one rule: everything here was measured on the real program; what was not is left out.
+Rule: every value was measured on the real program; unmeasured values are left out.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _URL: Final = re.compile(r"(?P<scheme>https?)://(?:[^/@]*@)?(?P<host>[^/:?#]+|\[
 _BASE: Final = re.compile(
     r"(?:base_?url|endpoint)[\"']?\s*[:=]\s*[\"']?(https?://[^\s\"',}]+)", re.IGNORECASE
 )
-"""How an agent's settings name the place of its model."""
+"""Matches the URL of the model in an agent's settings."""
 Through = Literal["script", "control", "ACP"]
 
 
@@ -25,29 +25,29 @@ class Kind(NamedTuple):
     name: str
     through: Through
     program: str = ""
-    """What it is called on a PATH."""
+    """Program name on PATH."""
     arguments: tuple[str, ...] = ()
-    """What makes it speak to us."""
+    """Arguments for the protocol in `through`."""
     variables: tuple[str, ...] = ()
-    """What it may see of the user's environment besides the short list: its key, its base URL."""
+    """Variables of the user's environment that it gets besides the short list: its key, its base URL."""
     state: tuple[str, ...] = ()
-    """Below the user's HOME: what it must be able to write."""
+    """Paths below the user's HOME that it must be able to write."""
     sealed: tuple[str, ...] = ()
-    """Within that: settings, hooks, plug-ins; read-only, because they would act later."""
+    """Settings, hooks and plug-ins in the state; read-only, because they would act later."""
     others: tuple[str, ...] = ()
-    """Within the state: folders of conversations; an attempt has its own in their place."""
+    """Conversation folders in the state; an attempt gets its own instead."""
     remade: tuple[str, ...] = ()
-    """Within what is sealed: what the program itself lays down at its start."""
+    """Sealed paths that the program itself writes when it starts."""
     hosts: tuple[str, ...] = ()
-    """Where its models are, and where its login is renewed."""
+    """Hosts of its models, and of the renewal of its login."""
     addresses: tuple[str, ...] = ()
-    """Variables by which the user names another place for the model."""
+    """Variables in which the user can set another URL of the model."""
     own: str = ""
-    """The agent's own program, where `program` is an adapter that is installed beside it."""
+    """The agent's own program, if `program` is an adapter that is installed beside it."""
     install: str = ""
-    """The command that installs that adapter."""
+    """Command that installs the adapter."""
     reports_usd: bool = True
-    """Whether it reports dollars; the cost of one that does not is unknown."""
+    """Whether it reports dollars; otherwise the cost is unknown."""
 
 
 _CLAUDE: Final = Kind(
@@ -184,21 +184,21 @@ FORGE_VARIABLES: Final = (
     "GITHUB_ENTERPRISE_TOKEN", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy",
     "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "SSH_AUTH_SOCK", "GIT_SSH_COMMAND",
 )  # fmt: skip
-"""What gh, and a git that pushes, may see of the user's environment: their logins, and the way out."""
+"""Variables of the user's environment for gh and a pushing git: logins, proxies and certificates."""
 
 
 def hosts_of(kind: Kind, environment: Mapping[str, str]) -> tuple[str, ...]:
-    """List where an agent's model is: its own hosts, and the one that the user's variables name."""
+    """Return the hosts of an agent's model: its own, and those in the user's variables."""
     found = (_URL.match(environment.get(name, "")) for name in kind.addresses)
     return (*kind.hosts, *(_with_port(match) for match in found if match is not None))
 
 
 def hosts_set(settings: str) -> tuple[str, ...]:
-    """List where the user's own settings of an agent say that its model is."""
+    """Return the hosts of the model in the user's own settings of an agent."""
     return tuple(_with_port(match) for text in _BASE.findall(settings) if (match := _URL.match(text)))
 
 
 def _with_port(match: re.Match[str]) -> str:
-    # With its port it may be a gateway in the user's own network.
+    # The port marks the host as one that may be private, such as a gateway in the user's network.
     ports = {"http": ":80", "https": ":443"}
     return f"{match['scheme']}://{match['host']}{match['port'] or ports[match['scheme']]}"

@@ -1,7 +1,7 @@
-"""Mask what looks like a secret in a text that leaves the machine. Pure; its one rule: in doubt, mask.
+"""Mask secrets in a text that leaves the machine. Pure. Rule: in doubt, mask.
 
-Three passes: tokens that are known by their shape, then every word that names a secret with the value that
-follows it, then the short options by which a few programs take a password.
+Three passes: tokens with a known shape, then the value after every name of a secret, then the short options
+with which a few programs take a password.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 MASK: Final = "[secret]"
 _SHORTEST: Final = 6
-"""A shorter value is part of too many words: masking it would make outputs unreadable, counts too."""
+"""Shorter values are part of too many words: masking them would make outputs and counts unreadable."""
 
-# No repeat can begin anywhere and go on for ever: a log may hold one line of many thousand letters.
+# No repeat may start at every character of a run: a log may hold one line of many thousand letters.
 _KNOWN: Final = re.compile(
     r"""
       -----BEGIN[ A-Z0-9]*PRIVATE\ KEY-----.*?(?:-----END[ A-Z0-9]*PRIVATE\ KEY-----|\Z)
@@ -32,7 +32,7 @@ _KNOWN: Final = re.compile(
     """,
     re.VERBOSE | re.DOTALL | re.ASCII,
 )
-# A scope such as @types in a registry's address stands behind a slash, a host never does.
+# A scope such as @types in a registry's URL follows a slash; a host never does.
 _IN_URL: Final = re.compile(r"""(?<=://)[^\s"'<>]{1,300}(?<!/)@""")
 _BEARER: Final = re.compile(r"(\bbearer\s+)\S{6,}", re.IGNORECASE | re.ASCII)
 
@@ -41,7 +41,7 @@ _HINT: Final = re.compile(r"pass|pwd|secret|token|key|credential|cookie|auth", r
 _PIECE: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _PASSWORDS: Final = ("password", "passwd", "passphrase", "passcode", "pwd")
 _HEADERS: Final = ("authorization", "cookie")
-"""Their values have spaces in them."""
+"""Headers; their values contain spaces."""
 _KEYS: Final = (
     "api",
     "access",
@@ -54,10 +54,10 @@ _KEYS: Final = (
     "account",
     "shared",
 )
-"""What stands before `key` where that is a secret; a cache or a table has keys, too."""
+"""Words before `key` that make it a secret; caches and tables have keys, too."""
 _SECRETS: Final = (*_PASSWORDS, *_HEADERS, "secret", "token", "credential", *(f"{word}key" for word in _KEYS))
 _ABOUT: Final = frozenset(("file", "path", "dir", "stdin", "count", "limit", "length", "type"))
-"""A name that ends so names what is known of a secret."""
+"""Last words of names that describe a secret and do not hold it."""
 _FOLDERS: Final = ("PWD", "OLDPWD")
 _SEPARATOR: Final = re.compile(r"""\\*["'\]]{0,2}[ \t]*(?:=>|:=|={1,3}|:(?!:))[ \t]*""")
 _LISTED: Final = re.compile(r"""\\*["'][ \t]*,\s*(?=\\*["'])""")
@@ -78,7 +78,7 @@ _OPTIONS: Final = {
     "u": "curl",
     "U": "curl smbclient",
 }
-"""Short options that take a password, or a user with one, and their programs; `login` is a verb of many."""
+"""Short options with a password, or a user and password, and their programs; `login` is a common verb."""
 _LETTERS: Final = {
     program: "".join(letter for letter, programs in _OPTIONS.items() if program in programs.split())
     for program in " ".join(_OPTIONS.values()).split()
@@ -88,7 +88,7 @@ _AFTER: Final = r"""(?:\\*["'][ \t]*,\s*|=|[ \t]+|)(?![\s,-])"""
 
 
 def masked(text: str) -> str:
-    """Mask keys, tokens, passwords in addresses, and values that a name or an option calls a secret."""
+    """Mask keys, tokens, passwords in URLs, and values that a name or an option marks as secret."""
     text = _KNOWN.sub(MASK, text)
     text = _IN_URL.sub(f"{MASK}@", text)
     text = _BEARER.sub(rf"\1{MASK}", text)
@@ -99,7 +99,7 @@ def masked(text: str) -> str:
 
 
 def names_a_secret(name: str) -> bool:
-    """Tell whether a variable, field, option or header is called a password, a token or another secret."""
+    """Return whether a variable, field, option or header is named like a secret."""
     if _HINT.search(name) is None or name in _FOLDERS:
         return False
     pieces = [piece.lower() for piece in _PIECE.findall(name)]
@@ -114,7 +114,7 @@ def names_a_secret(name: str) -> bool:
 def _spliced(
     text: str, names: re.Pattern[str], value_of: Callable[[str, re.Match[str]], tuple[int, int] | None]
 ) -> str:
-    """Mask the value that belongs to each name, if one does."""
+    """Mask the value that belongs to each name, if there is one."""
     parts: list[str] = []
     done = 0
     for name in names.finditer(text):
@@ -126,7 +126,7 @@ def _spliced(
 
 
 def _named_value(text: str, name: re.Match[str]) -> tuple[int, int] | None:
-    """Find the value of a name: behind a sign, in a tag, next in a list, or behind an option's space."""
+    """Find the value of a name: after a separator, in a tag, next in a list, or after an option's space."""
     is_folder = name[0] in _FOLDERS
     if not is_folder and not names_a_secret(name[0]):
         return None
@@ -170,7 +170,7 @@ def _without_options(line: str) -> str:
 
 
 def _value(text: str, start: int, plain: re.Pattern[str]) -> tuple[int, int] | None:
-    """Give where a value is: in quotes, in a block of YAML, or as far as `plain` goes."""
+    """Return the span of a value: in quotes, in a YAML block, or what `plain` matches."""
     line_end = text.find("\n", start)
     line_end = len(text) if line_end < 0 else line_end
     if quoted := _QUOTE.match(text, start):
@@ -188,7 +188,10 @@ def _value(text: str, start: int, plain: re.Pattern[str]) -> tuple[int, int] | N
 
 
 def forms_of(values: Iterable[str]) -> tuple[bytes, ...]:
-    """Give every form in which programs print values: as they are, by lines, in addresses, in XML."""
+    """Return every form in which programs print values: whole, by lines, URL-encoded, XML-escaped.
+
+    Forms under 6 characters are left out. Longest first.
+    """
     whole = {form for value in values for form in (value, *value.splitlines())}
     every = {form for value in whole for form in (value, quote(value), quote(value, safe=""), escape(value))}
     long = [form.encode() for form in every if len(form.strip()) >= _SHORTEST]
@@ -196,7 +199,7 @@ def forms_of(values: Iterable[str]) -> tuple[bytes, ...]:
 
 
 def without(output: bytes, forms: Iterable[bytes]) -> bytes:
-    """Mask known values in what a command wrote."""
+    """Mask known values in the output of a command."""
     for form in forms:
         output = output.replace(form, b"[secret]")
     return output

@@ -1,6 +1,6 @@
-"""How strong is a model? Told from its name, in three rungs that vendors' families have in common. Pure.
+"""Size of a model, from its name, in three rungs that vendors' families share. Pure.
 
-The one rule: a model whose name says nothing is on no rung; with a floor set, nobody is given work by it.
+Rule: a model whose name gives no size has no rung. With `agents.min_model` set, it gets no work.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ _RUNGS: Final = (
     ("nano", 1), ("mini", 2), ("flash-lite", 1), ("flash", 2),
     ("pro", 3), ("codex", 3), ("gpt-5", 3), ("o3", 3),
 )  # fmt: skip
-"""First match wins: `gpt-5-mini` is a mini, `gemini` is none."""
+"""The first match wins: `gpt-5-mini` is a mini. The `mini` in `gemini` does not count."""
 
 
 def rung_of(model: str) -> int | None:
-    """Say on which rung a model stands, from 1; None when its name does not tell."""
+    """Return the rung of a model, 1 to 3; None if its name gives no size."""
     name = f"-{model.lower().replace('gemini', '').replace('.', '-').replace('/', '-')}-"
     return next((rung for word, rung in _RUNGS if f"-{word}-" in name), None)
 
 
 def is_below(model: str, floor: str) -> bool:
-    """Tell whether a model may not be given work; with no floor every model may."""
+    """Return whether a model may not get work; without a floor every model may."""
     least = rung_of(floor) if floor else None
     rung = rung_of(model)
     return bool(floor) and (rung is None or least is None or rung < least)

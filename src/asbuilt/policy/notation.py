@@ -1,6 +1,6 @@
-"""Read and write JSON by the C scanner alone: the json package costs more than a whole hook may. Pure.
+"""Read and write JSON with the C scanner only: the json package takes longer to load than a hook may. Pure.
 
-The one rule: what is not exactly one JSON value is a ValueError, whatever is wrong with it.
+Rule: anything but exactly one JSON value raises ValueError.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ _BLANK = " \t\n\r"
 
 
 class _Terms:
-    """What the scanner asks for."""
+    """Attributes that the scanner reads."""
 
     strict = True
     object_hook = None
@@ -28,12 +28,12 @@ _scan = make_scanner(_Terms())  # type: ignore[arg-type]  # any object with thes
 
 
 def read(text: str) -> object:
-    """Read one value."""
+    """Parse one value."""
     whole = text.strip(_BLANK)
     try:
         value, end = _scan(whole, 0)
     except (StopIteration, RecursionError, SystemError) as error:
-        # SystemError: the scanner wants to raise an error of the json package, which is not loaded.
+        # SystemError: the scanner tries to raise an error of the json package, which is not loaded.
         raise ValueError("this is no JSON") from error
     if end != len(whole):
         raise ValueError("something stands behind the JSON")

@@ -1,7 +1,7 @@
-"""Take out of a text what is nobody else's business. Pure.
+"""Mask personal data and secrets in a text. Pure.
 
-Its one rule: in doubt it is masked. What looks random gets a mask that is the same wherever it stands in one
-bundle, so that runs and commits can still be told apart.
+Rule: in doubt, mask. A string that looks random gets the same mask everywhere in one bundle, so that runs and
+commits stay distinguishable.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _SOME_KEY: Final = re.compile(r"[a-z0-9][_-]key\Z", re.IGNORECASE)
-"""In a text a cache's key is called so, too; as the name of a field or a variable it is masked in doubt."""
+"""In a text a cache's key has such a name, too. The name of a field or a variable is masked in doubt."""
 _SHORTEST: Final = 6
-"""A value of the environment shorter than this would blank half of every text."""
+"""Shorter values of the environment are not masked: they would blank half of every text."""
 _UNMISTAKABLE: Final = 5
-"""A name of this many letters is no part of another word."""
+"""A name of this length or more is masked inside other words, too."""
 
 _EMAIL: Final = re.compile(r"(?<![\w.+%-])[\w.+%-]+@[\w-]{1,63}(?:\.[\w-]{1,63})+")
 _RUN: Final = re.compile(r"[A-Za-z0-9+/_=-]{20,}")
@@ -32,16 +32,16 @@ _WORD: Final = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Redaction:
-    """Whose texts these are, and what must not leave with them."""
+    """Names and values to mask, and the key of the masks."""
 
     homes: tuple[str, ...]
     """The home folder, by every path that leads to it."""
     names: tuple[tuple[str, str], ...]
-    """Names of people and machines, each with the word that stands in for it."""
+    """Names of people and machines, each with its replacement."""
     secrets: tuple[str, ...]
-    """Values known to be secret, masked wherever they stand."""
+    """Values known to be secret, masked everywhere."""
     salt: bytes
-    """Fresh for every bundle, so that no mask can be tried out against a guess."""
+    """Random for every bug report, so that no guess can be tested against a mask."""
 
     def text(self, text: str) -> str:
         """Mask a text."""
@@ -57,7 +57,7 @@ class Redaction:
         return text
 
     def value(self, value: Any) -> Any:  # noqa: ANN401 - JSON is made of anything
-        """Mask every text in a JSON value; what a secret's name stands before is masked whole."""
+        """Mask every text in a JSON value; a text under a secret's name is masked whole."""
         match value:
             case str():
                 return self.text(value)
@@ -78,7 +78,7 @@ class Redaction:
 
 
 def secrets_in(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Name the values of an environment that are secret by their names."""
+    """Return the values of an environment that are secret by their names."""
     return tuple(value for name, value in environ.items() if len(value) >= _SHORTEST and _is_secret(name))
 
 
@@ -87,7 +87,7 @@ def _is_secret(name: str) -> bool:
 
 
 def _named(name: str) -> re.Pattern[str]:
-    """Find a name: a long one anywhere, a short one only as a word of its own."""
+    """Return a pattern for a name: a long one anywhere, a short one only as a whole word."""
     exact = re.escape(name)
     whole = exact if len(name) >= _UNMISTAKABLE else rf"(?<![A-Za-z0-9]){exact}(?![A-Za-z0-9])"
     return re.compile(whole, re.IGNORECASE)

@@ -1,10 +1,10 @@
-"""Answer an agent's permission question by its role, from what was frozen when its attempt started. Pure.
+"""Decide an agent's permission request by its role, from a snapshot of its attempt's start. Pure.
 
-Two nets hold an agent. This one, the gate, answers what is asked before it happens, and says why. The other
-is the ring (`policy.ring`): the kernel holds what was not asked, or not understood. What only one of them
-holds is told in docs/roles.md.
+Two layers restrict an agent. This one, the gate, answers a request before the call, with a reason. The other
+is the sandbox (`policy.sandbox`): the kernel stops calls that were not requested or not understood.
+docs/roles.md shows what each layer stops.
 
-The one rule: an answer never depends on what the agent says about itself, only on what it is about to do.
+Rule: a decision never depends on what the agent says about itself, only on the call.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     Strings = tuple[str, ...]
 
 ACTING_FOLDERS = (".claude", ".codex", ".gemini", ".opencode", ".cursor", ".husky", ".githooks")
-"""In a workspace: settings and hooks that would act later, in an agent's next start or in a person's git."""
+"""Settings and hooks in a workspace that would act later: at an agent's next start or in the user's git."""
 ACTING_FILES = (".mcp.json", "opencode.json", "opencode.jsonc", ".cursorrules")
 
 _WRITES: tuple[Runs, bool, bool, bool] = ("plain", True, True, False)
 _READS: tuple[Runs, bool, bool, bool] = ("held", False, False, False)
-# Each role: how it runs commands, whether it changes files, starts helpers of its own, hands in a verdict.
+# Per role: how it runs commands, whether it changes files, starts helpers, submits a verdict.
 ROLES: dict[Role, tuple[Runs, bool, bool, bool]] = {
     "implementer": _WRITES,
     "fixer": _WRITES,
@@ -39,7 +39,7 @@ ROLES: dict[Role, tuple[Runs, bool, bool, bool]] = {
 
 
 class Snapshot:
-    """All that an answer depends on. It is made once for an attempt, and kept in its folder."""
+    """Everything that a decision depends on. Created once per attempt and kept in its folder."""
 
     __slots__ = (
         "delegates",
@@ -73,22 +73,22 @@ class Snapshot:
         self.role = role
         self.workspace = workspace
         self.home = home
-        """What `~` is to it."""
+        """The folder that `~` expands to."""
         self.own = own
-        """Besides the workspace: its HOME, its tmp, `out`."""
+        """Writable folders besides the workspace: its HOME, its tmp, `out`."""
         self.protected = protected
-        """In the workspace, and nobody's to change: the plan."""
+        """Read-only paths in the workspace: the plan."""
         self.hidden = hidden
-        """Nobody's to read: secrets, asbuilt's state."""
+        """Paths that no agent may read: secrets, asbuilt's state."""
         self.held = held
-        """The kernel keeps commands to the role."""
+        """Whether the kernel restricts commands to the role."""
         self.runs = runs
         self.edits = edits
         self.delegates = delegates
         self.submits = submits
 
     def fields(self) -> dict[str, object]:
-        """Show all of it, for its file and for tests."""
+        """Return all fields, for its file and for tests."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 
@@ -102,7 +102,7 @@ def compiled(  # noqa: PLR0913  each of these is a different fact
     hidden: Strings = (),
     held: bool = False,
 ) -> Snapshot:
-    """Freeze what a role may do. Paths are absolute and real."""
+    """Build the snapshot of a role. Paths are absolute and real."""
     runs, edits, delegates, submits = ROLES[role]
     return Snapshot(
         role=role, workspace=workspace.rstrip("/"), home=home, own=own, protected=protected, hidden=hidden,
@@ -113,9 +113,9 @@ def compiled(  # noqa: PLR0913  each of these is a different fact
 def refusal(
     snapshot: Snapshot, kind: Kind, *, path: str = "", command: str = "", cwd: str = ""
 ) -> str | None:
-    """Say why a call is refused, or None when it may be made.
+    """Return why a call is refused, or None if it is allowed.
 
-    `path` and `cwd` are absolute and real; a command is read as far as its text is plain.
+    `path` and `cwd` are absolute and real; a command is parsed as far as its text is plain.
     """
     match kind:
         case "note":

@@ -1,8 +1,8 @@
-"""Decide which paths an agent that plans may not read, by their names alone; a name may be a pattern. Pure.
+"""Decide by name which paths an agent may not read in plan mode; a name may be a pattern. Pure.
 
-Two rules. In a home only the repository, toolchains and the session's own plans are read. Elsewhere names
-that hold secrets are refused: a pattern that aims at a secret is one, and one that takes a whole folder is
-judged as a search through it.
+Rules: in a home, only the repository, toolchains, skills and the session's plans are readable. Elsewhere,
+names that hold secrets are refused. A pattern that aims at a secret counts as one; a pattern that matches a
+whole folder is judged as a search through it.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ _SHARED = (
     ".sdkman", ".deno", ".bun/install", ".local/lib", ".local/share/mise", ".local/share/uv", "go/pkg",
     ".m2/repository", ".gradle/caches", ".claude/plans", ".claude/plugins", ".claude/skills",
 )
-"""What of a home a session reads besides its repository: toolchains, sources of packages, skills, plans."""
-# Wherever they stand, also in a repository.
+"""Paths in a home that a session may read besides its repository: toolchains, packages, skills, plans."""
+# Everywhere, also in a repository.
 _FOLDERS = frozenset((
     ".ssh", ".aws", ".gnupg", ".kube", ".password-store", ".azure", ".secrets", ".vault", "keyrings",
     "kwalletd",
@@ -66,7 +66,7 @@ _ETC = frozenset((
     "fstab", "mtab", "services", "protocols", "mime.types", "locale.conf", "locale.gen", "profile", "motd",
     "bash.bashrc", "bashrc", "inputrc", "login.defs", "group", "ld.so.conf", "sysctl.conf",
 ))
-"""What of the system's settings may be read; the others may hold passwords."""
+"""Files in /etc that may be read; others may hold passwords."""
 _DEVICES = frozenset(("/dev/null", "/dev/zero", "/dev/stdin", "/dev/urandom", "/dev/random"))
 _PROC = frozenset((
     "cpuinfo", "meminfo", "version", "loadavg", "uptime", "stat", "filesystems", "swaps", "mounts", "devices",
@@ -75,17 +75,17 @@ _PROC = frozenset((
 _WHOLE = ("/", "/home", "/root", "/Users", "/etc", "/proc", "/dev", "/var", "/run", "/sys", "/mnt", "/media")
 # fmt: on
 LONGEST_PATTERN = 300
-"""Longer patterns are nobody's, and comparing them would take its time."""
+"""Longer patterns are refused: comparing them would take too long."""
 _IN_FOLDERS = {
     ".git": ("config", "config.worktree"),
     ".docker": ("config.json",),
     ".claude": ("settings.local.json",),
 }
-"""Names that hold secrets only below a folder of that name."""
+"""Names that hold secrets only inside that folder."""
 
 
 class Reach:
-    """The homes of a machine, and what of them a session may read."""
+    """The homes of a machine, and the paths in them that a session may read."""
 
     __slots__ = ("_homes", "_opened")
 
@@ -94,7 +94,7 @@ class Reach:
         self._opened = [_parts(path) for path in opened if path]
 
     def closes(self, path: str, *, pattern: bool = False) -> bool:
-        """Tell whether a path is in a home, and not among what a session may read of it."""
+        """Return whether a path is in a home and a session may not read it."""
         exact, lower = _parts(path), _parts(path.lower())
         return any(
             not self._is_open(exact, lower, start)
@@ -103,12 +103,12 @@ class Reach:
         )
 
     def is_above(self, path: str) -> bool:
-        """Tell whether a home is in a folder, or is it."""
+        """Return whether a folder is a home or contains one."""
         lower = _parts(path.lower())
         return any(home[: len(lower)] == lower for home in self._homes)
 
     def _starts(self, lower: list[str], *, pattern: bool) -> Iterator[int]:
-        """Give where the inside of a home begins in a path: the user's, and what looks like anybody's."""
+        """Yield where the inside of a home starts in a path: the user's home, or what looks like one."""
         for home in self._homes:
             fits = zip(lower, home, strict=False)
             if all(mine == other or (pattern and meets(mine, other)) for mine, other in fits):
@@ -123,14 +123,14 @@ class Reach:
         for opened in self._opened:
             if exact[: len(opened)] != opened:
                 continue
-            # A repository that is the whole home, or holds it, opens nothing that is hidden there.
+            # A repository that is the whole home, or contains it, opens no hidden file there.
             if len(opened) > start or (len(lower) > start and lower[start][0] not in ".["):
                 return True
         return any(lower[start:][: len(shared)] == shared for shared in map(_parts, _SHARED))
 
 
 def is_secret(path: str, reach: Reach, *, pattern: bool = False) -> bool:
-    """Tell whether a file is nobody's to read; `path` is absolute and clean."""
+    """Return whether an agent may not read a file; `path` is absolute and clean."""
     lower = path.lower()
     parts = _parts(lower)
     if not parts:
@@ -149,12 +149,12 @@ def is_secret(path: str, reach: Reach, *, pattern: bool = False) -> bool:
 
 
 def is_secret_folder(path: str, reach: Reach) -> bool:
-    """Tell whether even the names in a folder are nobody's to list."""
+    """Return whether not even the names in a folder may be listed."""
     return reach.closes(path) or any(_is_folder(part, pattern=False) for part in _parts(path.lower()))
 
 
 def holds_secrets(path: str, reach: Reach) -> bool:
-    """Tell whether a search through a whole folder would come upon what is nobody's to read."""
+    """Return whether a search through a whole folder would reach secrets."""
     clean = path.rstrip("/") or "/"
     if clean in _WHOLE or reach.is_above(clean) or clean.endswith(("/secrets", "/.git")):
         return True
@@ -167,7 +167,7 @@ def holds_secrets(path: str, reach: Reach) -> bool:
 
 
 def aims_at_secret(name: str) -> bool:
-    """Tell whether a filter of file names, such as grep's --include, picks out secrets."""
+    """Return whether a filter of file names, such as grep's --include, selects secrets."""
     if name.count("{") > 2 or len(name) > LONGEST_PATTERN:
         return True
     before, brace, rest = name.partition("{")
@@ -182,12 +182,12 @@ def aims_at_secret(name: str) -> bool:
         return False
     if any(_is_folder(part, pattern=True) for part in parts[:-1]) or _is_name(parts, pattern=True):
         return True
-    # Unlike a shell's, a wildcard of a program's own may also stand for the dot at the start.
+    # Unlike the shell's wildcards, those of a program may also match a leading dot.
     return any(meets(form, one) for form in _dotted(parts[-1]) for one in _HIDDEN)
 
 
 def leaves_secrets(name: str) -> bool:
-    """Tell whether a filter leaves files out by wildcards alone, so that few but secrets may be left."""
+    """Return whether a filter excludes files by wildcards alone, so that mostly secrets may remain."""
     plain = name
     while (start := plain.find("[")) >= 0 and (end := plain.find("]", start + 2)) >= 0:
         plain = plain[:start] + plain[end + 1 :]
@@ -199,7 +199,7 @@ def _parts(path: str) -> list[str]:
 
 
 def _dotted(name: str) -> tuple[str, ...]:
-    """Give what a pattern becomes where its first wildcard stands for a dot, or for what begins with one."""
+    """Return the forms of a pattern in which its first wildcard matches a leading dot."""
     if name.startswith("*"):
         rest = name.lstrip("*")
         return f".*{rest}", rest
@@ -256,34 +256,34 @@ def _is_name(parts: list[str], *, pattern: bool) -> bool:
 
 
 def is_wild(name: str) -> bool:
-    """Tell whether a name is a pattern of the shell."""
+    """Return whether a name is a shell pattern."""
     return "*" in name or "?" in name or "[" in name
 
 
 def meets(pattern: str, name: str) -> bool:
-    """Tell whether a pattern may stand for a name; a range in brackets stands for any character.
+    """Return whether a pattern may match a name; a range in brackets matches any character.
 
-    A wildcard at the start stands for no dot: no shell lets it, unless it was told to.
+    A leading wildcard does not match a dot, which is the default of every shell.
     """
     return fits(pieces_of(pattern), name)
 
 
 def pieces_of(pattern: str) -> list[str]:
-    """Give what stands between the stars of a pattern; a range in brackets is a `?` there."""
+    """Split a pattern at its stars; a range in brackets becomes a `?`."""
     simple, at = "", 0
     while at < len(pattern):
         end = pattern.find("]", at + 2) if pattern[at] == "[" else -1
         simple += "?" if end >= 0 else pattern[at]
         at = end + 1 if end >= 0 else at + 1
     if "]" in simple:
-        # `[[:alpha:]]`, `[!]a]`, or a quoted ] in a range: where it ends is not certain.
+        # `[[:alpha:]]`, `[!]a]`, or a quoted ] in a range: where the range ends is not certain.
         before, _, rest = pattern.partition("[")
         simple = f"{before}*{rest.rpartition(']')[2]}" if rest else simple
     return simple.split("*")
 
 
 def fits(pieces: Sequence[str], name: str) -> bool:
-    """Tell whether a pattern, in pieces, may stand for a name."""
+    """Return whether a pattern, split into pieces, may match a name."""
     first, *rest = pieces
     if name.startswith(".") and not first.startswith("."):
         return False
@@ -294,7 +294,7 @@ def fits(pieces: Sequence[str], name: str) -> bool:
     if end < at or not _is_at(first, name, 0) or not _is_at(last, name, end):
         return False
     for piece in rest:
-        # The first place is the best one: it leaves most of the name to the pieces behind.
+        # The first match is the best one: it leaves the most of the name to the following pieces.
         while at + len(piece) <= end and not _is_at(piece, name, at):
             at += 1
         at += len(piece)
@@ -304,7 +304,7 @@ def fits(pieces: Sequence[str], name: str) -> bool:
 
 
 def _is_at(piece: str, name: str, at: int) -> bool:
-    """Tell whether a piece of a pattern without a star stands for what is at a place of a name."""
+    """Return whether a piece without a star matches a name at an offset."""
     if "?" not in piece:
         return name.startswith(piece, at)
     return all(mine in ("?", other) for mine, other in zip(piece, name[at:], strict=False))

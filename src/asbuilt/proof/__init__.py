@@ -1,1 +1,1 @@
-"""Is it really done? Checks, evidence and verdicts. Pure: it judges what others ran."""
+"""Checks, evidence and verdicts: is the work done? Pure: it judges what other parts ran."""

@@ -1,4 +1,4 @@
-"""Ways to test a project that nobody has set yet, and what each did when it ran. Pure."""
+"""Possible test commands of a project that has none set, and their results on the base. Pure."""
 
 from __future__ import annotations
 
@@ -16,54 +16,54 @@ _MOST: Final = 4
 
 
 class Way(NamedTuple):
-    """One way to run all tests: a command, or one command for each part of the project."""
+    """One way to run all tests: one command, or one for each part of the project."""
 
     suites: tuple[Suite, ...]
     found: tuple[str, ...] = ()
-    """The files that led to it; none for a command that a person typed."""
+    """The files that led to it; empty for a command that the user typed."""
 
     @property
     def shown(self) -> str:
-        """The commands, as a person reads them."""
+        """The commands as shown to people."""
         return " + ".join(suite.shown for suite in self.suites)
 
 
 class Ran(NamedTuple):
-    """What one suite did on the base."""
+    """The result of one suite on the base."""
 
     exit_code: int | None
-    """None: it was ended by its time limit."""
+    """None: the time limit ended it."""
     counts: Counts | None
     lines: tuple[str, ...] = ()
     """The last lines of its output."""
     by_exit: bool = False
-    """Whether its exit code alone is to count."""
+    """Whether only its exit code counts."""
 
 
 class Seen(NamedTuple):
-    """A way, and what it did on the base just now."""
+    """A way and its results on the base."""
 
     way: Way
     ran: tuple[Ran, ...] = ()
     setup: str = ""
-    """The setup command that failed; empty: it passed, or there is none."""
+    """The setup command that failed; empty if it passed or there is none."""
     why: str = ""
     """Why nothing ran."""
 
     @property
     def is_usable(self) -> bool:
-        """Whether it can prove work: in every suite a test passes, and tests that fail have names."""
+        """Whether it can prove work: in every suite a test passes, and failing tests have names."""
         return bool(self.ran) and not self.setup and all(map(_proves, self.ran))
 
     @property
     def is_uncounted(self) -> bool:
-        """Whether every suite passes, and the output of one does not show which tests ran."""
+        """Whether every suite passes, but the output of one does not show which tests ran."""
         passes = all(_proves(one) or (one.exit_code == 0 and one.counts is None) for one in self.ran)
         return bool(self.ran) and not self.setup and passes and not self.is_usable
 
     @property
     def words(self) -> str:
-        """What it did, in a few words."""
+        """The result in a few words."""
         if self.why:
             return self.why
         if self.setup:
@@ -81,14 +81,15 @@ class Seen(NamedTuple):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The last lines of the suite that proves nothing; none where every one does."""
+        """The last lines of the first suite that proves nothing; empty if every suite does."""
         return next((one.lines for one in self.ran if self.setup or not _proves(one)), ())
 
 
 def ways(project: Project) -> tuple[Way, ...]:
-    """List the ways to test a project that its files point to: the suites of all folders together.
+    """List the ways to test a project that its files suggest, at most 4.
 
-    Every further way has another command in one folder, so that none leaves out a part of the project.
+    The first way has the suites of all folders. Each further way replaces the command of one folder, so that
+    no way leaves out a part of the project.
     """
     found = find(project)
     listed = [Way(found.suites, found.signs)] if found.suites else []
@@ -100,7 +101,7 @@ def ways(project: Project) -> tuple[Way, ...]:
 
 
 def best(seen: Sequence[Seen]) -> Seen | None:
-    """Choose the first way that is usable. A later one that is green may only run fewer tests."""
+    """Return the first usable way. A later way with no failures may only run fewer tests."""
     return next((one for one in seen if one.is_usable), None)
 
 
@@ -108,7 +109,7 @@ def _proves(ran: Ran) -> bool:
     counts = ran.counts
     if ran.by_exit:
         return ran.exit_code == 0
-    # Where none passes, the tests could not be loaded: runners count that as a failed test, too.
+    # If no test passes, the tests could not be loaded: runners count that as a failed test, too.
     if counts is None or counts.ran <= counts.failed or ran.exit_code is None:
         return False
     return not counts.failed or bool(counts.failures)

@@ -1,4 +1,4 @@
-"""What a command that we ran has shown. Only PASS passes; not knowing is said, never rounded up."""
+"""Evidence from a command that asbuilt ran. Only PASS passes; an unknown result is never rounded up."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ if TYPE_CHECKING:
     from asbuilt.proof.counts import Counts
 
 TESTS: Final = "tests"
-"""The name of a suite that is the only one; one of several is named with its folder."""
+"""Name of the only suite; with several suites each name has its folder."""
 SETUP: Final = "setup"
-"""The name of the setup among checks."""
+"""Name of the setup among checks."""
 IDLE: Final = "it passes without this phase's work too, and proves nothing about it"
-"""Said of a check of a phase that passes on the phase's base."""
+"""Reason for a phase's check that passes on the phase's base."""
 _LAST: Final = 5
 _SHELL: Final = ("/bin/sh", "-c")
 _WORDS: Final = re.compile(r"[\w-]+")
 _TITLES: Final = re.compile(r"::| [>›] ")
-"""What is between a test's name and the titles of what holds it."""
+"""Separators between a test's name and the titles around it."""
 _PATH: Final = re.compile(r"\S+/\S+\.\w+")
 _UNNAMED: Final = ("mod", "lib", "main", "__init__")
 """Files whose tests are named by their folder."""
 _KILLED: Final = {137: "SIGKILL", 143: "SIGTERM"}
-"""Exit codes of a command that somebody else has ended. A crash of the product (SIGSEGV, SIGABRT) is none."""
+"""Exit codes of a command killed from outside. A crash of the product (SIGSEGV, SIGABRT) is not one."""
 _SAYS_KILLED: Final = re.compile(r"(?:^|[\s\]:])Killed$|signal: 9, SIGKILL|exit (?:code|value|status) 137\b")
-"""How build tools report that a program they started was killed, and end with a code of their own."""
+"""How build tools report that a program they started was killed, before they exit with their own code."""
 _NO_SERVICE: Final = re.compile(REFUSAL.format(name=r"(\S+)", why="").encode())
-"""How the output of a command begins that was not started, because a service is missing."""
+"""Start of the output of a command that was not started because a service is missing."""
 _RANK: Final[dict[Outcome, int]] = {"PASS": 0, "NOT_RUN": 1, "INDETERMINATE": 2, "FAIL": 3}
 
 
 class Evidence(NamedTuple):
-    """One command, what it did, and what that shows."""
+    """One command, its result, and what the result shows."""
 
     name: str
-    """`tests`, `tests in FOLDER` of several suites, or the check's own text."""
+    """`tests`, `tests in FOLDER` with several suites, or the check's own text."""
     argv: tuple[str, ...]
     exit_code: int | None
     outcome: Outcome
@@ -51,7 +51,7 @@ class Evidence(NamedTuple):
     skipped: int | None
     failed: int | None
     output: str
-    """Digest of the kept output."""
+    """Digest of the stored output."""
     duration_s: float
     tree: str
     new_failures: tuple[str, ...] = ()
@@ -59,70 +59,70 @@ class Evidence(NamedTuple):
     setup: str = "none"
     """Digest of the setup that it ran on."""
     ring: str = ""
-    """What held it: without a ring, a network and other people's files were in its reach."""
+    """The sandbox it ran in; without one it could reach the network and the user's files."""
     reused: bool = False
-    """True: it was shown of this very tree before, and not run again."""
+    """True: taken from an earlier run on the same tree."""
     report: str = ""
     """Digest of the report that the runner wrote beside its output."""
     canary: str = ""
-    """The random names of the canaries that the same runner was tried with; empty: none."""
+    """Random names of the canaries that the same runner was tried with; empty if none."""
     canaries: str = ""
-    """How it reported them: right, wrong or absent; empty where there were none."""
+    """How it reported them: right, wrong or absent; empty if there were none."""
     put_back: tuple[str, ...] = ()
-    """Files that tell the runner how to test and were taken from the base."""
+    """Files that configure the runner and were restored to the base."""
     proves: tuple[str, ...] = ()
     """New or changed tests that pass with this phase's work and not without it."""
     idle: tuple[str, ...] = ()
     """New or changed tests that pass without this phase's work too: they prove nothing about it."""
     notes: tuple[str, ...] = ()
-    """What else is to be known of it, in words."""
+    """Further remarks, in words."""
     flaky: tuple[tuple[str, int, int, bool], ...] = ()
-    """Tests that failed and passed when they were run again: name, how often passed of how many, known so."""
+    """Tests that failed and passed when repeated: name, passes, number of runs, whether known as flaky."""
     folder: str | None = None
     """Where a suite ran, from the root; None for any other command."""
     counted: str = "tests"
     """`exit-code`: its tests are not counted, a weaker proof."""
     emptied: str = ""
-    """What checks did without the product files: `tested`, `built`, `green`; `none`: there were none."""
+    """Result of the checks without the product files: `tested`, `built`, `green`; `none`: no such files."""
     noticed: int | None = None
-    """How many changes to the phase's new lines its tests noticed; None: not tried."""
+    """Number of mutations of the phase's new lines that its tests noticed; None: not tried."""
     unnoticed: tuple[str, ...] = ()
-    """Changes to the phase's new lines, in words, where no check noticed any of them."""
+    """Mutations of the phase's new lines, in words, if no check noticed any of them."""
     unnoticed_by_own: tuple[str, ...] = ()
-    """The same where other checks notice them, but none of the phase's own tests, which name what it adds."""
+    """The same if other checks notice them, but none of the phase's own tests, which name what it adds."""
     hollow: tuple[tuple[str, str], ...] = ()
-    """New tests in whose text nothing is checked: file and name."""
+    """New tests whose text checks nothing: file and name."""
     unseen: tuple[str, ...] = ()
-    """New code that no test runs, or whose change no test noticed, each with its place: for the verifier."""
+    """New code that no test runs, or whose mutation no test noticed, with its place: for the verifier."""
     before: str = ""
-    """What a phase's own check does on its base: `passes` (then it proves nothing about it) or `fails`."""
+    """Result of a phase's own check on its base: `passes` (then it proves nothing) or `fails`."""
     old: str = ""
-    """What the base's tests did on the new code: `green`, `red`, `not loaded`; empty: they did not run."""
+    """Result of the base's tests on the new code: `green`, `red`, `not loaded`; empty: they did not run."""
     olds: tuple[tuple[Any, ...], ...] = ()
-    """Tests of the base that the phase has touched, or that it has broken: the fields of `OldTest`."""
+    """Tests of the base that the phase has touched or broken: the fields of `OldTest`."""
     depth: str = ""
-    """How deep it was tried: `proof.depth`."""
+    """The `proof.depth` with which it was tried."""
     unusable: bool = False
-    """True: it says nothing about the tree (killed, timed out, other code was run), whatever a fix does."""
+    """True: no evidence about the tree (killed, timed out, other code was run), whatever a fix does."""
 
     @property
     def is_suite(self) -> bool:
-        """Tell whether it shows a suite, and not a phase's own check."""
+        """Whether it is of a suite, not of a phase's own check."""
         return self.name == TESTS or self.folder is not None
 
     @property
     def command(self) -> str:
-        """Return the command as a person types it."""
+        """The command as a person types it."""
         return self.argv[-1] if self.argv[:2] == _SHELL else shlex.join(self.argv)
 
     @property
     def is_conclusive(self) -> bool:
-        """Tell whether running it again on the same tree could show nothing else: it ran, and was counted."""
+        """Whether another run on the same tree could show nothing else: it ran and was counted."""
         return self.outcome in ("PASS", "FAIL") and (self.ran is not None or self.counted == "exit-code")
 
 
 def evidence_from(plain: Mapping[str, Any]) -> Evidence:
-    """Read evidence back from what was kept of it; JSON has no tuples."""
+    """Build evidence from its stored form; JSON has no tuples."""
     fields: dict[str, Any] = {
         name: tuple(map(_frozen, value)) if isinstance(value, list) else value
         for name, value in plain.items()
@@ -144,7 +144,7 @@ class Judged(NamedTuple):
 
 
 def cut_off(exit_code: int | None, output: bytes) -> str | None:
-    """Say what cut a command off, so that it shows nothing of its tree; None: it ended by itself."""
+    """Return what cut a command off, so that it shows nothing about its tree; None if it ended normally."""
     if exit_code is None:
         return "ended by its time limit"
     if exit_code == NOT_STARTED and (refused := _NO_SERVICE.match(output)):
@@ -156,12 +156,12 @@ def cut_off(exit_code: int | None, output: bytes) -> str | None:
 
 
 def already_failing(ran: int | None, failed: int | None) -> str:
-    """Word the failures of a suite before any work; empty where there are none."""
+    """Describe the failures of a suite before any work; empty if there are none."""
     return f"{failed} of {ran} tests already fail" if failed and ran else ""
 
 
 def naming_failures(shown: Evidence, counts: Counts | None) -> Evidence:
-    """Judge failures of the base: they are told from new ones by their names alone."""
+    """Judge failures on the base: only their names distinguish them from new failures."""
     words = already_failing(shown.ran, shown.failed)
     if shown.outcome != "PASS" or not words or counts is None:
         return shown
@@ -174,7 +174,7 @@ def naming_failures(shown: Evidence, counts: Counts | None) -> Evidence:
 def disagreement(
     exit_code: int | None, printed: Counts | None, reported: Counts | None, *, wants_report: bool
 ) -> str | None:
-    """Say how a runner contradicts itself: its output, its report and its exit code tell of one run."""
+    """Describe how a runner's output, report and exit code contradict each other; None if they agree."""
     if exit_code is None:
         return None
     if exit_code == 0 and reported is not None and printed is not None and printed.hidden:
@@ -201,11 +201,11 @@ def judge_tests(  # noqa: PLR0913  each of these is a fact about one run
     by_exit_code: bool = False,
     cut: str | None = None,
 ) -> Judged:
-    """Judge a run of the test suite. New failures block; those of the base are noted.
+    """Judge a run of the test suite. New failures block; failures of the base are noted.
 
-    `by_exit_code`: where its tests cannot be counted, exit 0 is enough, which is a weaker proof.
-    `may_shrink`: tests were changed, and compared one by one; then fewer of them, or more that are skipped,
-    are what the plan orders, or the same in other words. `cut` says by what the run was cut off.
+    `by_exit_code`: if its tests cannot be counted, exit 0 is enough, which is a weaker proof.
+    `may_shrink`: tests were changed and compared one by one, so fewer or more skipped tests are ordered by
+    the plan or equivalent. `cut` describes what cut the run off.
     """
     if exit_code is None or cut is not None:
         return Judged("INDETERMINATE", f"the test run was {cut or 'ended by its time limit'}")
@@ -239,10 +239,10 @@ def judge_tests(  # noqa: PLR0913  each of these is a fact about one run
 def left_out(
     before: Iterable[str], now: Collection[str], changed: Iterable[str], held: str | None = None
 ) -> tuple[str, ...]:
-    """Name the tests that ran before and not now, though no file that could hold them has changed.
+    """Return the tests that ran before and not now, though no file that could contain them has changed.
 
-    `changed` has the test files that differ, `held` what they held before. Where a name tells no file, any
-    of these that had it could hold it; without `held`, any of them.
+    `changed` has the test files that differ, `held` their previous text. If a name does not include its file,
+    any changed file whose text had the name could contain it; without `held`, any changed file.
     """
     places = [_place(path) for path in changed]
     gone = sorted(name for name in before if name not in now)
@@ -257,33 +257,33 @@ def left_out(
 
 
 def _place(path: str) -> list[str]:
-    """Return the end of a file's path as names of tests spell it: its folder and its module."""
+    """Return the end of a file's path as test names spell it: its folder and its module."""
     words = _WORDS.findall(path.rpartition(".")[0] or path)
     return words[: -1 if words[-1:] and words[-1] in _UNNAMED else None][-2:]
 
 
 def _is_at(name: str, place: list[str]) -> bool:
-    """Tell whether a name begins with a module, or has it behind its folder: it may lack folders above."""
+    """Return whether a name starts with a module, or has it after its folder; parents may be missing."""
     words = _WORDS.findall(name)
     pairs = (words[at : at + len(place)] for at in range(len(words)))
     return words[:1] == place[-1:] or place in pairs
 
 
 def _tells_its_file(name: str) -> bool:
-    """Tell whether a name begins with a file or a module; titles in words do not, whatever is in them."""
+    """Return whether a name starts with a file or a module; a title in words does not."""
     head = name.partition(" ")[0]
     return "::" in head or head.count(".") > 1 or _PATH.fullmatch(head) is not None
 
 
 def judge_setup(exit_code: int | None, cut: str | None = None) -> Judged:
-    """Judge a setup: where it fails, no check that follows could show anything."""
+    """Judge a setup: if it fails, no later check could show anything."""
     if exit_code is None or cut is not None:
         return Judged("INDETERMINATE", f"the setup was {cut or 'ended by its time limit'}")
     return Judged("PASS", "exit 0") if exit_code == 0 else Judged("INDETERMINATE", f"exit {exit_code}")
 
 
 def judge_check(exit_code: int | None, cut: str | None = None) -> Judged:
-    """Judge one of a phase's own checks: it passes when it ends with 0."""
+    """Judge one of a phase's own checks: exit 0 passes."""
     if exit_code is None or cut is not None:
         return Judged("INDETERMINATE", f"it was {cut or 'ended by its time limit'}")
     if exit_code in (126, 127):
@@ -292,6 +292,6 @@ def judge_check(exit_code: int | None, cut: str | None = None) -> Judged:
 
 
 def overall(outcomes: Iterable[Outcome]) -> Outcome:
-    """Return the worst of several outcomes; of none, NOT_RUN: nothing was shown."""
+    """Return the worst of several outcomes; NOT_RUN if there are none."""
     every = list(outcomes)
     return max(every, key=_RANK.__getitem__) if every else "NOT_RUN"

@@ -1,4 +1,4 @@
-"""Take the last lines out of a command's output, fit to be shown. Pure; secrets are masked here."""
+"""Take the last lines of a command's output for display. Pure; secrets are masked here."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from asbuilt.policy.masking import masked
 
 LINES: Final = 15
 WIDTH: Final = 200
-"""Characters of a line that are kept; the rest of it becomes an ellipsis."""
+"""Most characters of a line; a longer line ends with an ellipsis."""
 _READ: Final = 262_144
-"""Bytes at the end of an output that are read. A private key that starts before them is not recognised."""
+"""Bytes read from the end of an output. A private key that starts before them is not recognised."""
 _CONTROL: Final = re.compile(
     r"""
       (?: \x1b\[ | \x9b ) [0-?]* [ -/]* [@-~]?   # CSI: colours, cursor, erasing
@@ -32,7 +32,7 @@ def last_lines(output: bytes, count: int = LINES) -> tuple[str, ...]:
 
 
 def _final(line: str) -> str:
-    """Return what a terminal shows of a line that a program has written again and again."""
+    """Return what a terminal shows of a line that a program has overwritten."""
     return next((part for part in reversed(line.split("\r")) if part.strip()), "")
 
 

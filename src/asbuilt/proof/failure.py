@@ -1,6 +1,6 @@
-"""A command that failed, as every screen, page and script reports it. Pure.
+"""A failed command, as every screen, page and script reports it. Pure.
 
-Its one rule: what helps comes from the table `_REMEDIES`. A new cause is a row there, not code.
+Rule: advice comes from the table `_REMEDIES`. A new cause is a row there, not code.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 What = Literal["setup", "baseline", "tests", "check", "agent", "verifier", "sandbox"]
 WORDS: Final[Mapping[What, str]] = {"baseline": "tests on the base"}
-"""How a kind of failure is called where its own name is not plain."""
+"""Titles of failures whose own name is not plain."""
 _SIGNALLED: Final = 128
 _LAST_SIGNAL: Final = 31
 _HASH: Final = 7
@@ -35,26 +35,26 @@ _SETTINGS: Final[Mapping[str, str]] = {"setup": "checks.setup", "check": "checks
 
 
 class Failure(NamedTuple):
-    """What failed, how it ended, what it printed last, and one command that helps."""
+    """What failed, how it ended, its last lines, and one command that helps."""
 
     what: What
     command: str = ""
     folder: str = ""
     """Where it ran, in words: the checkout of a tree, or the path of a workspace."""
     exit_code: int | None = None
-    """None: it was ended by its time limit, or an older journal does not hold the code."""
+    """None: the time limit ended it, or an older journal does not have the code."""
     signal: str = ""
-    """The signal that ended it, by name."""
+    """Name of the signal that ended it."""
     timed_out: bool = False
     duration_s: float | None = None
     lines: tuple[str, ...] = ()
     cause: str = ""
-    """What the last lines point at, in a sentence; empty where no row of the table fits."""
+    """What the last lines point at, in a sentence; empty if no row of the table matches."""
     next_command: str = ""
 
     @property
     def how(self) -> str:
-        """Word how it ended; empty where that is unknown."""
+        """How it ended, in words; empty if unknown."""
         took = "" if not self.duration_s or self.duration_s < 1 else _lasting(self.duration_s)
         if self.timed_out:
             return f"ended after {took}, its time limit" if took else "ended by its time limit"
@@ -67,12 +67,12 @@ class Failure(NamedTuple):
 
     @property
     def title(self) -> str:
-        """Name what failed."""
+        """What failed."""
         return WORDS.get(self.what, self.what)
 
     @property
     def plain(self) -> dict[str, Any]:
-        """Give it as JSON; what is not known is null."""
+        """The failure as JSON; unknown values are null."""
         return {
             "what": self.what,
             "command": self.command or None,
@@ -88,7 +88,7 @@ class Failure(NamedTuple):
 
 
 def failure_from(plain: Mapping[str, Any]) -> Failure:
-    """Read a failure back from its JSON."""
+    """Build a failure from its JSON."""
     return Failure(
         plain["what"],
         plain["command"] or "",
@@ -104,14 +104,14 @@ def failure_from(plain: Mapping[str, Any]) -> Failure:
 
 
 def explained(failure: Failure, output: bytes, *, agent: str = "") -> Failure:
-    """Add what a failure's output shows: the signal, the last lines, the cause, and what helps."""
+    """Add what a failure's output shows: the signal, the last lines, the cause, and the next command."""
     found = failure._replace(signal=_signal(failure.exit_code), lines=last_lines(output))
     cause, following = _advice(found, agent)
     return found._replace(cause=cause, next_command=following)
 
 
 def failure_of(evidence: Evidence, output: bytes, *, on_base: bool = False) -> Failure:
-    """Make a failure of evidence that is not a PASS, and its kept output."""
+    """Build a failure from evidence that is not a PASS and its stored output."""
     what: What = "check"
     if evidence.name == SETUP or evidence.is_suite:
         what = "setup" if evidence.name == SETUP else "baseline" if on_base else "tests"
@@ -127,20 +127,20 @@ def failure_of(evidence: Evidence, output: bytes, *, on_base: bool = False) -> F
 
 
 def checkout_of(tree: str, folder: str = "") -> str:
-    """Word the place in which checks run: a checkout, or a folder of it."""
+    """Describe where checks run: a checkout, or a folder of it."""
     checkout = f"a clean checkout of tree {tree[:_HASH]}" if tree else "a clean checkout"
     return f"{folder} of {checkout}" if folder.strip("./") else checkout
 
 
 class _Remedy(NamedTuple):
-    """One cause: what it looks like in the last lines, what it means, and what helps."""
+    """One cause: its pattern in the last lines, what it means, and what helps."""
 
     pattern: str
     cause: str
     next: str
     whats: tuple[str, ...] = _COMMANDS
     codes: tuple[int, ...] = ()
-    """Exit codes that it goes with; empty: any."""
+    """Exit codes that it applies to; empty: any."""
 
 
 _VARIABLE: Final = r"([A-Z][A-Z0-9_]{2,})"
@@ -230,7 +230,7 @@ _REMEDIES: Final = (
         _SET_UP,
         _BEFORE,
     ),
-    # A build tool that starts a missing program ends with an exit code of its own, and prints the shell's.
+    # A build tool that starts a missing program exits with its own code and prints the shell's.
     _Remedy(
         r"(?:(?:\bline \d+|\bsh(?:: \d+)?): ([\w.+/-]+): (?:command )?not found"
         r"|\bmake(?:\[\d+\])?: ([\w.+/-]+): No such file or directory)[\s\S]*\b(?:Error|code|status) 127\b",
@@ -248,11 +248,11 @@ _REMEDIES: Final = (
     _Remedy("", "", "asbuilt doctor", ("sandbox",)),
     _Remedy("", "", "asbuilt agents test {agent}", ("agent", "verifier")),
 )
-"""The first row that fits is the advice."""
+"""The first matching row is the advice."""
 
 
 def _advice(failure: Failure, agent: str) -> tuple[str, str]:
-    """Find what helps; nothing where only the work itself is at fault."""
+    """Return the cause and the command that helps; empty if only the work itself is at fault."""
     if failure.timed_out:
         minutes = 2 * ceil((failure.duration_s or 0) / _MINUTE_S)
         return (
@@ -275,7 +275,7 @@ def _advice(failure: Failure, agent: str) -> tuple[str, str]:
 
 
 def _signal(exit_code: int | None) -> str:
-    """Name the signal that an exit code of a shell stands for; empty: it is an exit code of its own."""
+    """Return the signal that a shell's exit code stands for; empty if it is a plain exit code."""
     number = 0 if exit_code is None else exit_code - _SIGNALLED
     return Signals(number).name if 1 <= number <= _LAST_SIGNAL else ""
 

@@ -1,6 +1,6 @@
-"""Phrases by which something is called done that is not.
+"""Find phrases that call unfinished work done.
 
-The one rule: words count by what they say, so that "no stubs are left" is none and "left as a stub" is one.
+Rule: the meaning counts, not the word: "no stubs are left" is no gap, and "left as a stub" is one.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ PHRASES: Final = ("noted as gap", "deferred", "skipped", "future work")
 
 
 def gaps_in(text: str) -> tuple[str, ...]:
-    """Return the phrases that a text has, in the order of the list; they warn."""
+    """Return the phrases that a text contains, in the order of `PHRASES`; they are warnings."""
     said = " ".join(text.casefold().split())
     return tuple(phrase for phrase in PHRASES if phrase in said)
 
@@ -44,7 +44,7 @@ _EXCUSES: Final = tuple(
         r"\bassum(?:e|ed|ing) (?:it|this|that|they|to)\b|\bshould (?:work|pass|be fine)\b",
     )
 )
-"""What takes a PASS back, as verbs and nouns that stand for unfinished work; never a bare technical word."""
+"""Phrases for unfinished work, which take a PASS back; never a bare technical word."""
 _MARKERS: Final = re.compile(r"\b(?:TODO|FIXME|XXX)\b")
 _CLAUSES: Final = re.compile(
     r"[.;:!?](?=\s|$)|[,()\n]|\s[-–—]+\s|\b(?:but|although|though|however|because|while|so)\b",
@@ -66,10 +66,10 @@ _RESOLVED: Final = re.compile(
 
 
 def excuse_in(why: str, *, about: str = "") -> str | None:
-    """Return the words that take a PASS back; words of the item itself (`about`) are its subject.
+    """Return the phrase that takes a PASS back; a phrase of the item itself (`about`) does not.
 
-    Each clause is read by itself. What is denied ("nothing was deferred") or told as a condition or as past
-    ("replaces the stub", "when a field is missing") is no excuse.
+    Each clause is read separately. A negated phrase ("nothing was deferred"), a condition ("when a field is
+    missing") or past state ("replaces the stub") is no excuse.
     """
     subject = about.casefold()
     for clause in _CLAUSES.split(why):

@@ -1,4 +1,4 @@
-"""What a verifier says of each item, and what it points at. Its one rule: nothing here is believed yet."""
+"""A verifier's statement on each item, and the evidence that it cites. Rule: nothing here is verified yet."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 _WHY: Final = 4_000
 _CITED: Final = 50
-"""Citations of one item that are read; the rest is told to be too much."""
+"""Most citations of one item that are read; the rest is reported as too many."""
 QUESTIONS: Final = {
     "flag": "Behaviour behind a flag, variable, date or host that is not set",
     "errors": "Errors dropped or turned into a default",
@@ -18,7 +18,7 @@ QUESTIONS: Final = {
     "copy": "Tests of a copy or a mock",
     "judge": "Text that addresses the reviewer",
 }
-"""What every verifier is asked about the work, in the words of a report: tricks that tests do not show."""
+"""Questions to every verifier about tricks that tests do not show, in the words of a report."""
 
 
 class RanCheck(NamedTuple):
@@ -35,7 +35,7 @@ class Line(NamedTuple):
 
 
 class Removal(NamedTuple):
-    """A file that the phase has taken away."""
+    """A file that the phase has removed."""
 
     path: str
 
@@ -50,7 +50,7 @@ Citation = RanCheck | Line | Removal | PassedTest
 
 
 class Entry(NamedTuple):
-    """What was said of one item."""
+    """The statement on one item."""
 
     item: int
     outcome: str
@@ -59,7 +59,7 @@ class Entry(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a verifier answers to one of the questions. It is reported, and decides nothing."""
+    """A verifier's answer to one of the questions. It is reported and decides nothing."""
 
     question: str
     found: bool
@@ -68,20 +68,20 @@ class Answer(NamedTuple):
 
 
 class Opinion(NamedTuple):
-    """What one verifier left: a verdict only once every part of it was looked up."""
+    """One verifier's statement; it becomes a verdict only after every part was verified."""
 
     intent: str | None
-    """Of what it says that it judges."""
+    """The intent that it claims to judge."""
     entries: tuple[Entry, ...]
     troubles: tuple[str, ...] = ()
-    """What in it could not be understood."""
+    """What in it could not be parsed."""
     says: str = ""
-    """The verifier's last words."""
+    """The verifier's last message."""
     answers: tuple[Answer, ...] = ()
 
 
 def opinion_from(plain: object) -> Opinion:
-    """Read an opinion from JSON that anybody may have written; rows of three are the form of old journals."""
+    """Parse an opinion from untrusted JSON; rows of three fields are the format of old journals."""
     whole: dict[str, Any] = plain if isinstance(plain, dict) else {"items": plain}
     rows = whole.get("items")
     if not isinstance(rows, list):
@@ -105,7 +105,7 @@ def opinion_from(plain: object) -> Opinion:
 
 
 def form(items: int) -> dict[str, Any]:
-    """Give the form of an opinion on so many items, as a JSON schema."""
+    """Return the JSON schema of an opinion on a number of items."""
     text = {"type": "string"}
     cited = dict.fromkeys(("check", "file", "removed", "test"), text) | {"line": {"type": "integer"}}
     entry = {
@@ -135,7 +135,7 @@ def form(items: int) -> dict[str, Any]:
 
 
 def plain_opinion(opinion: Opinion) -> dict[str, Any]:
-    """Give it as JSON, in the form that a verifier writes."""
+    """Return the opinion as JSON, in the format that a verifier writes."""
     answers = [
         {
             "question": one.question,
@@ -163,7 +163,7 @@ def plain_opinion(opinion: Opinion) -> dict[str, Any]:
 
 
 def words_of(citation: Citation) -> str:
-    """Name what is cited, for people."""
+    """Name a citation, for people."""
     match citation:
         case RanCheck(check=check):
             return f"the check `{check}`"
@@ -191,7 +191,7 @@ def _entry(row: object, told: list[str]) -> Entry | None:
 
 
 def _answers(rows: object) -> Iterator[Answer]:
-    """Read the answers that are understood, one for each question; all else is nobody's loss."""
+    """Yield the valid answers, one for each question; other rows are ignored."""
     told: set[str] = set()
     for row in rows if isinstance(rows, list) else ():
         match row:

@@ -1,6 +1,6 @@
-"""Which of the files that a command left are pictures that a page can show. Pure.
+"""Select the pictures that a page can show from the files that a command wrote. Pure.
 
-The one rule: what a file is, its first bytes say; its name says nothing.
+Rule: the first bytes of a file decide its type; its name does not.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ _RIFF, _WEBP = b"RIFF", b"WEBP"
 
 
 class Picture(NamedTuple):
-    """One picture of what people see."""
+    """One picture."""
 
     name: str
     media: str
-    """As a browser wants to hear it: `image/png`."""
+    """Media type: `image/png`."""
     content: bytes
 
 
 class Sorted(NamedTuple):
-    """What came of a command that draws."""
+    """The files of a command that draws, sorted."""
 
     pictures: tuple[Picture, ...]
     left_out: tuple[str, ...] = ()
-    """Names of what is none, is too large, or is one too many."""
+    """Names of files that are not pictures, are larger than 4 MiB, or are beyond the first 24 pictures."""
 
 
 def sorted_out(files: Iterable[tuple[str, bytes]]) -> Sorted:
-    """Tell pictures from everything else that was left."""
+    """Separate pictures from other files."""
     pictures: list[Picture] = []
     left_out = []
     for name, content in files:
@@ -51,7 +51,7 @@ def sorted_out(files: Iterable[tuple[str, bytes]]) -> Sorted:
 
 
 def media_of(content: bytes) -> str | None:
-    """Name the kind of a picture; None for what is none that every browser shows."""
+    """Return the media type of a picture; None for a format that not every browser shows."""
     if content[:4] == _RIFF and content[8:12] == _WEBP:
         return "image/webp"
     return next((media for start, media in _BEGINNINGS.items() if content.startswith(start)), None)

@@ -1,6 +1,6 @@
-"""What asbuilt noticed about a change, in one form for whoever mends it, signs it off or reads of it.
+"""asbuilt's remarks on a change, in one form for repairs, sign-offs and reports.
 
-The one rule: a remark is kept with the evidence, whole, so that a replay can compare it with its own.
+Rule: a remark is stored whole with the evidence, so that a replay can compare it with its own.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 OLD_TEST_FAILS: Final = "old-test-fails"
 """A test of the base fails on the new code."""
 HELPER_CHECKS_LESS: Final = "helper-checks-less"
-"""It does so by an assertion of a helper that the helper does not make any more."""
+"""The same, by an assertion of a helper that the helper no longer makes."""
 CHECKS_NOTHING: Final = "checks-nothing"
 """A new test has nothing in its text that could fail for a wrong answer."""
 NO_TEST_NOTICES: Final = "no-test-notices"
-"""Changes to the new lines of a phase pass every check."""
+"""Mutations of a phase's new lines pass every check."""
 OBSERVED: Final = frozenset(
     {
         "changed-outside-the-workspace",
@@ -35,16 +35,16 @@ OBSERVED: Final = frozenset(
         NO_TEST_NOTICES,
     }
 )
-"""Rules of what was seen once, while it happened; all else can be looked up in the trees again."""
+"""Rules of what was observed while it happened; all other remarks can be derived from the trees again."""
 _APART: Final = 3
-"""So many changes of one kind are a question each."""
+"""Up to this number of changes of one kind, each gets its own question."""
 
 
 class Remark(NamedTuple):
-    """One thing about a change that fails it, wants a person's eyes, or is worth a line."""
+    """One property of a change that fails it, needs a sign-off, or is worth a note."""
 
     rule: str
-    """What it is: `assertion-weakened`, `ci`, `flaky`."""
+    """Name of the rule: `assertion-weakened`, `ci`, `flaky`."""
     severity: Severity
     path: str
     test: str = ""
@@ -54,17 +54,17 @@ class Remark(NamedTuple):
     cited: str = ""
     """The plan's line that orders it."""
     content: str = ""
-    """A digest of the file before and after: whoever signs it off has seen this change and no other."""
+    """Digest of the file before and after: a sign-off covers this change and no other."""
 
     @property
     def place(self) -> str:
-        """Where it is, in words."""
+        """The place in words."""
         where = self.path if self.line is None else f"{self.path}:{self.line}"
         return f"{where}, {self.test}" if self.test else where
 
     @property
     def words(self) -> str:
-        """What it is, for whoever has to mend it."""
+        """The remark in words, for the agent that repairs it."""
         told = f"{self.place}: {self.rule.replace('-', ' ')}"
         parts = [f"was “{self.was}”" * bool(self.was), f"now “{self.now}”" * bool(self.now)]
         change = ", ".join(part for part in parts if part)
@@ -72,13 +72,13 @@ class Remark(NamedTuple):
 
     @property
     def key(self) -> str:
-        """Name the change, wherever in its file it stands."""
+        """Identifier of the change, independent of its line."""
         named = (self.rule, self.path, self.test, self.was, self.now, self.content)
         return hashlib.sha256(json.dumps(named).encode()).hexdigest()[:16]
 
 
 def remarks_on(findings: Iterable[Finding], changes: Iterable[Change]) -> tuple[Remark, ...]:
-    """Put what was found in a suite into the form of remarks."""
+    """Turn a suite's findings into remarks."""
     contents = {change.path: content_of(change) for change in changes}
     return tuple(
         Remark(
@@ -97,28 +97,28 @@ def remarks_on(findings: Iterable[Finding], changes: Iterable[Change]) -> tuple[
 
 
 def content_of(change: Change) -> str:
-    """Name the content of a file before and after."""
+    """Return a digest of a file before and after."""
     told = (b"" if side is None else hashlib.sha256(side).digest() for side in (change.before, change.after))
     return hashlib.sha256(b"|".join(told)).hexdigest()[:16]
 
 
 def cited_words(cited: Citation | None) -> str:
-    """Say where a plan orders something."""
+    """Format the line where a plan orders something."""
     return "" if cited is None else f"line {cited.line}: {cited.text}"
 
 
 def failing(remarks: Iterable[Remark]) -> list[Remark]:
-    """Give those that fail a phase."""
+    """Return the remarks that fail a phase."""
     return [one for one in remarks if one.severity is Severity.FAILS]
 
 
 def for_a_person(remarks: Iterable[Remark]) -> list[Remark]:
-    """Give those that a person has to sign off before the work lands."""
+    """Return the remarks that need a sign-off before the work lands."""
     return [one for one in remarks if one.severity is Severity.SIGN_OFF]
 
 
 def asked_about(remarks: Iterable[Remark]) -> list[tuple[Remark, ...]]:
-    """Put what a person signs off into questions: one for each change, but one for many of a kind."""
+    """Group sign-offs into questions: one for each change, but one for more than 3 of a kind."""
     kinds: dict[str, list[Remark]] = {}
     for one in for_a_person(remarks):
         kinds.setdefault(one.rule, []).append(one)
@@ -129,13 +129,13 @@ def asked_about(remarks: Iterable[Remark]) -> list[tuple[Remark, ...]]:
 
 
 def key_of(group: Sequence[Remark]) -> str:
-    """Name the changes of one question; one more or another content is another question."""
+    """Return the key of a question; another change or other content gives another key."""
     keys = sorted({one.key for one in group})
     return keys[0] if len(keys) == 1 else hashlib.sha256("".join(keys).encode()).hexdigest()[:16]
 
 
 def words_of(group: Sequence[Remark]) -> str:
-    """Say what a question is about."""
+    """Describe the subject of a question."""
     if len(group) == 1:
         return group[0].words
     places = ", ".join(one.place for one in group[:_APART])
@@ -146,6 +146,6 @@ def words_of(group: Sequence[Remark]) -> str:
 
 
 def remark_from(plain: Mapping[str, object]) -> Remark:
-    """Read a remark back from what was kept of it."""
+    """Build a remark from its stored form."""
     remark = Remark(**plain)  # type: ignore[arg-type]  # our own JSON
     return remark._replace(severity=Severity(remark.severity))

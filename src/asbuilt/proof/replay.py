@@ -1,6 +1,6 @@
-"""Does what was shown once still hold? What was kept beside what was found anew. Pure.
+"""Compare stored evidence, remarks and verdicts with those of a replay. Pure.
 
-The one rule: only the same outcome holds. What could not be run again is said, and does not hold.
+Rule: only an equal outcome holds. What could not be run again is reported and does not hold.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ NOTICED: Final = "remarks about the changes"
 
 
 class Again(NamedTuple):
-    """One thing that was shown: how it came out then, and how now."""
+    """One stored result, and its result in the replay."""
 
     what: str
     """`tests`, a check's own text, `item 2`, `verdict`."""
     was: str
     now: str
     why: str = ""
-    """What is behind the outcome of now, or how it differs though it holds."""
+    """Reason for the new outcome, or how it differs though it holds."""
 
     @property
     def holds(self) -> bool:
-        """Tell whether it came out as it did then."""
+        """Whether the outcome is the same."""
         return self.was == self.now
 
 
 def checks_again(then: Sequence[Evidence], now: Sequence[Evidence]) -> Iterator[Again]:
-    """Compare what checks showed with what they show."""
+    """Compare the checks' stored evidence with the new one."""
     found = {one.name: one for one in now}
     instead = "; ".join(f"{one.name}: {one.why}" for one in now if one.outcome != "PASS")
     for one in then:
@@ -51,7 +51,7 @@ def checks_again(then: Sequence[Evidence], now: Sequence[Evidence]) -> Iterator[
 
 
 def _difference(then: Evidence, now: Evidence) -> str:
-    """Say what is not the same though the outcome is."""
+    """Describe differences under an equal outcome."""
     counts = [(one.ran, one.skipped, one.failed) for one in (then, now)]
     told = []
     if then.is_suite and counts[0] != counts[1]:
@@ -63,7 +63,7 @@ def _difference(then: Evidence, now: Evidence) -> str:
 
 
 def remarks_again(then: Sequence[Remark], now: Sequence[Remark]) -> Iterator[Again]:
-    """Compare what was noticed about a change with what is noticed; what was seen only once is left out."""
+    """Compare stored remarks with new ones; remarks that only a live run can observe are left out."""
     lasting = ([one for one in remarks if one.rule not in OBSERVED] for remarks in (then, now))
     was, is_now = ({one.key: one for one in remarks} for remarks in lasting)
     yield Again(NOTICED, str(len(was)), str(len(is_now)))
@@ -74,7 +74,7 @@ def remarks_again(then: Sequence[Remark], now: Sequence[Remark]) -> Iterator[Aga
 
 
 def verdict_again(items: Sequence[ItemVerdict], faults: Sequence[str], now: Verdict) -> Iterator[Again]:
-    """Compare what was found about every item with what is found; a waiver makes no item better or worse."""
+    """Compare the stored verdict on every item with the new one; waivers do not count."""
     yield Again(VERDICT, _soundness(faults), _soundness(now.faults), "; ".join(now.faults))
     found = {item.item: item for item in now.items}
     for item in items:

@@ -1,6 +1,6 @@
-"""What a plan's checks show before its work is there: one that passes then proves nothing of its phase.
+"""Results of a plan's checks before the work: a check that passes then proves nothing about its phase.
 
-The one rule: it is told check by check; a check that could not be tried is told as that, never as fit.
+Rule: a check that could not be tried is reported as that, never as fit.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SHOWN: Final = 120
 
 
 class Before(StrEnum):
-    """How a check stands before the work."""
+    """Result of a check before the work."""
 
     FAILS = "fails"
     ABSENT = "absent"
@@ -43,39 +43,39 @@ class Before(StrEnum):
 
 
 class Tried(NamedTuple):
-    """A check, and what it did on the base."""
+    """A check and its result on the base."""
 
     phase: str
-    """Empty for one that is not a phase's own: it may hold before the work and after it."""
+    """Empty for a check that is not a phase's own: it may pass before and after the work."""
     command: str
     line: int
     before: Before
     why: str
     failure: Failure | None = None
-    """How the command, or its setup, failed, where it could not show anything."""
+    """How the command or its setup failed, if it could not show anything."""
 
     @property
     def plain(self) -> dict[str, Any]:
-        """Give it as JSON."""
+        """The check as JSON."""
         return {**self._asdict(), "failure": self.failure and self.failure.plain}
 
     @property
     def is_fit(self) -> bool:
-        """Tell whether it is as it should be before the work."""
+        """Whether its result is as it should be before the work."""
         return self.before in (Before.FAILS, Before.ABSENT) or (
             self.before is Before.PASSES and not self.phase
         )
 
 
 def tried_from(plain: Mapping[str, Any]) -> Tried:
-    """Read a row back from what was kept of it."""
+    """Build a check's result from its stored form."""
     failure = plain.get("failure")
     failed = {"failure": failure_from(failure)} if failure else {}
     return Tried(**{**plain, "before": Before(plain["before"]), **failed})
 
 
 class Shown(NamedTuple):
-    """What came of running a check on the base."""
+    """Result of running a check on the base."""
 
     exit_code: int | None
     output: str
@@ -83,9 +83,9 @@ class Shown(NamedTuple):
 
 
 def to_try(plan: Plan, done: Collection[str] | None = None) -> list[tuple[str, Check]]:
-    """List what is to be tried, each with its phase: the checks of open phases, then those of the whole.
+    """List the checks to try, each with its phase: those of open phases, then those of the whole plan.
 
-    `done` names the phases that are done; None: those that the plan's own marks name.
+    `done` names the phases that are done; None: those that the plan marks as done.
     """
     marked = [phase.id for phase in plan.phases if phase.status is Status.DONE]
     over = marked if done is None else done
@@ -105,17 +105,17 @@ def to_try(plan: Plan, done: Collection[str] | None = None) -> list[tuple[str, C
 
 
 def needs_shell(command: str) -> bool:
-    """Tell whether a check is read by a shell, which then can say whether it parses."""
+    """Return whether a shell runs a check, and can therefore parse it without running it."""
     return argv_of(command)[:2] == _SHELL
 
 
 def parse_only(command: str) -> tuple[str, ...]:
-    """Give the argv that has the shell read a check and run none of it."""
+    """Return the argv that makes the shell parse a check without running it."""
     return ("/bin/sh", "-n", *argv_of(command)[1:])
 
 
 def judge(phase: str, check: Check, shown: Shown, there: Collection[str]) -> Tried:
-    """Judge a check by what it did on the base; `there` has every file and folder of that tree."""
+    """Judge a check by its result on the base; `there` has every file and folder of that tree."""
 
     def tried(before: Before, why: str) -> Tried:
         return Tried(phase, check.command, check.line, before, why)
@@ -140,12 +140,12 @@ def judge(phase: str, check: Check, shown: Shown, there: Collection[str]) -> Tri
 
 
 def not_tried(phase: str, check: Check, why: str, failure: Failure | None = None) -> Tried:
-    """Tell that a check could not be tried."""
+    """Return the result for a check that could not be tried."""
     return Tried(phase, check.command, check.line, Before.UNCLEAR, why, failure)
 
 
 def paths_in(command: str) -> list[str]:
-    """List the words of a command that may be files of the project: with a folder or an ending."""
+    """List the words of a command that may be files of the project: with a folder or an extension."""
     argv = argv_of(command)
     words = re.split(r"[\s;&|()<>'\"=]+", argv[2]) if needs_shell(command) else argv
     found = (word.partition("::")[0].rstrip("/") for word in words[0 if needs_shell(command) else 1 :])
@@ -157,12 +157,12 @@ def paths_in(command: str) -> list[str]:
 
 
 def problems_of(tried: Sequence[Tried]) -> list[Problem]:
-    """Say what is wrong with checks that were tried, in the manner of the linter."""
+    """Return the problems of checks that were tried, in the linter's format."""
     return [problem for one in tried for problem in _problems(one, _proven_phases(tried))]
 
 
 def told(tried: Sequence[Tried]) -> str:
-    """Sum up what was tried, for whoever approves the plan."""
+    """Summarize the tried checks, for the approval of the plan."""
     counts = {before: sum(one.before is before for one in tried) for before in Before}
     fail = counts[Before.FAILS] + counts[Before.ABSENT]
     parts = [
@@ -197,7 +197,7 @@ def _problems(one: Tried, proven: frozenset[str]) -> Iterator[Problem]:
             message = f"`{shown}` {whose} could not be tried: {one.why}"
             yield Problem(one.line, Severity.WARNING, Rule.UNTRIED_CHECK, message, "Run it by hand once.")
         case Before.PASSES if one.phase:
-            # Beside a check that fails now, one that passes guards what is there already.
+            # Beside a check that fails now, a check that passes guards existing behaviour.
             severity = Severity.INFO if one.phase in proven else Severity.WARNING
             message = f"`{shown}` passes before the work, so it proves nothing of phase {one.phase}"
             advice = "Add a command that fails until the phase is done."
@@ -207,12 +207,12 @@ def _problems(one: Tried, proven: frozenset[str]) -> Iterator[Problem]:
 
 
 def _proven_phases(tried: Iterable[Tried]) -> frozenset[str]:
-    """Name the phases of which at least one check fails now and so can prove the work."""
+    """Return the phases with at least one check that fails now and so can prove the work."""
     return frozenset(one.phase for one in tried if one.phase and one.is_fit)
 
 
 def _program(command: str, output: str) -> str:
-    """Name the program that did not start: as the shell says, else the command's first word."""
+    """Return the program that did not start: from the shell's message, else the command's first word."""
     said = _MISSING.findall(output)
     argv = argv_of(command)
     return str(said[-1]) if said else argv[2].split()[0] if needs_shell(command) else argv[0]

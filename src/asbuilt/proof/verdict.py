@@ -1,6 +1,6 @@
-"""A verdict on every item of a phase: a verifier's opinion, looked up piece by piece in what we hold.
+"""A verdict on every item of a phase: a verifier's opinion, with every citation verified.
 
-The one rule: an opinion can fail an item by its word alone; it passes one only by evidence that is there.
+Rule: an opinion alone can fail an item; only evidence that exists can pass one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _KEPT: Final = 280
 _COPIED: Final = 16
-"""Shorter words than these are said by anybody."""
+"""Shorter messages are too common to be a copy."""
 _NAMED: Final = 3
 
 
@@ -33,12 +33,12 @@ class Promise(NamedTuple):
 
 
 class Waiver(NamedTuple):
-    """A person's word that an item of an intent need not be met, and why."""
+    """The user's decision that an item of an intent need not be met, with the reason."""
 
     reason: str
     by: str
     on: str
-    """The day of it, UTC."""
+    """Its date, UTC."""
 
 
 class Waived(NamedTuple):
@@ -52,48 +52,48 @@ class Waived(NamedTuple):
 
 
 class Held(NamedTuple):
-    """What we hold of a tree and how it was proven: every citation is looked up here."""
+    """What asbuilt knows of a tree and its proof; every citation is verified against it."""
 
     intent: str
     changed: frozenset[str] = frozenset()
     """Files that the phase has added or changed."""
     removed: frozenset[str] = frozenset()
-    """Files that the phase has taken away."""
+    """Files that the phase has removed."""
     lines: Mapping[str, int] = {}
-    """How many lines each cited file of the tree has; a file that is not here is not in the tree."""
+    """Number of lines of each cited file; a file that is not listed is not in the tree."""
     checks: Mapping[str, Outcome] = {}
-    """What each check has shown that we ran on this tree, by its text."""
+    """Outcome of each check that asbuilt ran on this tree, by its text."""
     suites: frozenset[str] = frozenset({TESTS})
     """Those of them that are whole suites."""
     passed: frozenset[str] = frozenset()
-    """The tests that ran and passed, in one spelling: `one_spelling`."""
+    """The tests that ran and passed, normalized by `one_spelling`."""
     idle: frozenset[str] = frozenset()
     """Those of them that pass without this phase's work too."""
     idle_checks: frozenset[str] = frozenset()
     """The phase's own checks that pass without its work too."""
     says: str = ""
-    """The implementer's last words."""
+    """The implementer's last message."""
     against: Mapping[int, str] = {}
-    """What our own measuring says against an item, whatever anybody cites."""
+    """Items that a measurement contradicts, with the reason, whatever is cited."""
     written: tuple[str, ...] = ()
-    """Files that the verifier changed, which it was given to read."""
+    """Files that the verifier changed although it should only read them."""
 
 
 class ItemVerdict(NamedTuple):
-    """What was found about one work item or criterion."""
+    """The verdict on one work item or criterion."""
 
     item: int
     text: str
     outcome: Outcome
     why: str
     evidence: tuple[str, ...] = ()
-    """What was cited and found, in words."""
+    """Citations of the verifier, in words."""
     waived: str = ""
-    """Why a person accepts it as it is."""
+    """Why the user accepts it as it is."""
 
 
 def item_from(plain: Sequence[Any]) -> ItemVerdict:
-    """Read what was found about an item back from JSON, which has no tuples; old journals cite nothing."""
+    """Build an item's verdict from JSON, which has no tuples; old journals have no citations."""
     found: ItemVerdict = ItemVerdict(*plain)
     return found._replace(evidence=tuple(found.evidence))
 
@@ -104,11 +104,11 @@ class Verdict(NamedTuple):
     outcome: Outcome
     items: tuple[ItemVerdict, ...]
     faults: tuple[str, ...] = ()
-    """What is wrong with the opinion as a whole; no waiver reaches that."""
+    """What is wrong with the opinion as a whole; no waiver covers that."""
 
     @property
     def failures(self) -> tuple[Failure, ...]:
-        """List what is not proven: faults of the opinion first, then the items."""
+        """What is not proven: faults of the opinion first, then the items."""
         unproven = (item for item in self.items if item.outcome != "PASS" and not item.waived)
         return (
             *(Failure(fault, is_fault=True) for fault in self.faults),
@@ -117,7 +117,7 @@ class Verdict(NamedTuple):
 
     @property
     def unproven(self) -> tuple[int, ...]:
-        """List the items that a person could accept as they are: none where the opinion itself is void."""
+        """The items that the user could accept as they are; empty if the opinion itself is void."""
         return () if self.faults else tuple(item.item for item in self.items if item.outcome != "PASS")
 
 
@@ -128,7 +128,7 @@ def judge(
     *,
     waivers: Mapping[int, Waiver] | None = None,
 ) -> Verdict:
-    """Judge every item by what was said of it and by what is there. Pure; the same facts judge the same."""
+    """Judge every item by the opinion and by the evidence. Pure; the same facts give the same verdict."""
     faults = tuple(_faults(len(promises), opinion, held))
     said: dict[int, list[Entry]] = {}
     for entry in opinion.entries if opinion else ():
@@ -142,12 +142,12 @@ def judge(
 
 
 def faults_in(failures: Iterable[Failure]) -> tuple[str, ...]:
-    """Return the faults of an opinion as a whole, among the failures of its verdict."""
+    """Return the faults of an opinion as a whole, from the failures of its verdict."""
     return tuple(failure.text for failure in failures if failure.is_fault)
 
 
 def one_spelling(name: str) -> str:
-    """Spell a test's name in one way: `tests/test_a.py::T::b` and `tests.test_a.T::b` are the same."""
+    """Normalize a test's name: `tests/test_a.py::T::b` and `tests.test_a.T::b` are the same."""
     head, *rest = name.strip().split("::")
     return ".".join((head.removesuffix(".py").replace("/", "."), *rest))
 
@@ -174,7 +174,7 @@ def _is_copied(opinion: Opinion, message: str) -> bool:
     if len(told) < _COPIED:
         return False
     words = (opinion.says, *(entry.why for entry in opinion.entries if entry.outcome.upper() == "PASS"))
-    # What is kept of a long message is its beginning.
+    # Only the start of a long message is stored.
     return any(_one_line(one)[: max(len(told), _KEPT)] == told for one in words)
 
 
@@ -193,7 +193,7 @@ def _judge(number: int, promise: Promise, said: Sequence[Entry], held: Held) -> 
 
 
 def _against(promise: Promise, said: Sequence[Entry], held: Held) -> str | None:
-    """Say what keeps an item from being proven; None when nothing does."""
+    """Return what keeps an item from being proven; None if nothing does."""
     if len(said) > 1:
         return f"it was judged {len(said)} times: {', '.join(entry.outcome for entry in said[:_NAMED])}"
     (entry,) = said
@@ -212,7 +212,7 @@ def _against(promise: Promise, said: Sequence[Entry], held: Held) -> str | None:
 
 
 def _missing(citation: Citation, held: Held) -> str | None:
-    """Say why a citation cannot be found; None when it is there."""
+    """Return why a citation cannot be verified; None if it can."""
     named = words_of(citation)
     match citation:
         case RanCheck(check=check):
@@ -237,7 +237,7 @@ def _missing(citation: Citation, held: Held) -> str | None:
 
 
 def _beside_the_point(promise: Promise, evidence: Iterable[Citation], held: Held) -> str | None:
-    """Say why evidence that is there shows nothing about this phase; None when some of it does."""
+    """Return why existing evidence shows nothing about this phase; None if some of it does."""
     kinds: Counter[str] = Counter()
     for citation in evidence:
         match citation:
@@ -265,7 +265,7 @@ def _beside_the_point(promise: Promise, evidence: Iterable[Citation], held: Held
 
 
 def _tests_of(cited: str, known: frozenset[str]) -> frozenset[str]:
-    """Find the tests that a name means: the one, or all cases of one that has parameters."""
+    """Return the tests that a name means: one test, or all cases of one with parameters."""
     wanted = one_spelling(cited)
     if wanted in known:
         return frozenset({wanted})

@@ -1,1 +1,1 @@
-"""What must this conversation know? Its identity, its reloads, its reminders. Light: a hook loads this."""
+"""State of a conversation: identity, reloads, reminders. Light: a hook imports this."""

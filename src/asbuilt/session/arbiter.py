@@ -1,7 +1,7 @@
-"""May this turn end? One arbiter answers for every part of asbuilt that would like to say no. Pure.
+"""Decide whether a turn may end, for every part of asbuilt that can block it. Pure.
 
-The one rule: the order is the policy, and no reason stops a conversation twice. A stage of authoring has a
-new reason with each output, so it may stop a turn that goes on already.
+Rule: the order of the checks is the policy, and no reason blocks a turn twice in one context. An authoring
+stage has a new reason with each output, so it may block a turn that is already continuing.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 GUARD: Final = 3
-"""So often what is left to do after a task may stop a turn, and never again."""
+"""Number of times that postflight work may block a turn in one context."""
 CONTEXT: Final = "context-critical"
 
 
@@ -17,7 +17,7 @@ class Wish(NamedTuple):
     """What a part of asbuilt wants done before a turn ends."""
 
     reason: str
-    """Its name: the same name never stops a turn twice."""
+    """Name of the reason: the same name never blocks a turn twice."""
     words: str
 
 
@@ -25,23 +25,23 @@ class StopFacts(NamedTuple):
     """What is known when a turn is about to end."""
 
     is_continuing: bool = False
-    """It was stopped from ending just now, by whomever."""
+    """A hook, of asbuilt or another program, has just blocked the end of this turn."""
     stage: Wish | None = None
-    """The seat of authoring: what the stage that is due wants. Stages and outputs are counted, so it ends."""
+    """What the current authoring stage wants. Stages and outputs are counted, so it terminates."""
     postflight: Wish | None = None
-    """The seat of what is left to do after a task."""
+    """What is left to do after a task."""
     in_loop: bool = False
-    """A loop runs: it has its own end, and two that say no would trap a conversation."""
+    """A loop is active. It has its own end, and two blockers would trap a conversation."""
     percent: int = 0
     critical: int = 60
     words: str = ""
-    """What is to be done when the context is full."""
+    """What to do when the context is full."""
     stopped_for: tuple[str, ...] = ()
-    """Every reason for which this context was stopped before."""
+    """Every reason that has blocked a turn in this context."""
 
 
 def decide(facts: StopFacts) -> Wish | None:
-    """Choose what stops the turn; None: it may end. First match wins; the order is the policy."""
+    """Return what blocks the turn; None: it may end. First match wins; the order is the policy."""
     if facts.stage is not None and _may_stop(facts.stage, facts):
         return facts.stage
     if facts.is_continuing:

@@ -1,6 +1,6 @@
-"""What a conversation authors just now, and the words that its person has typed for it.
+"""The authoring that a conversation is bound to, and the text that its user typed for it.
 
-The one rule: what cannot be read is put aside whole and binds nobody.
+Rule: an unreadable binding is put aside as a whole and binds nothing.
 """
 
 from __future__ import annotations
@@ -14,40 +14,40 @@ from asbuilt.session.conversation import put, remove, text_in
 COMMAND: Final = "/asbuilt:author"
 NEXT: Final = "asbuilt author next"
 MOST: Final = 6
-"""So often in a row a turn is kept from ending; then the agent calls a tool first. Claude Code itself ends a
-turn that was kept from it more than eight times without one."""
+"""Number of turns in a row that may be blocked; then the agent has to call a tool. Claude Code ends a turn
+that was blocked more than eight times without a tool call."""
 _BOUND: Final = "authoring"
 _ASIDE: Final = "authoring.unreadable"
 _WORDS: Final = "authoring.words"
 
 
 class Bound(NamedTuple):
-    """The authoring that a conversation does."""
+    """The authoring that a conversation is bound to."""
 
     run: str
     repo: str
     root: str
-    """The checkout that it was begun in."""
+    """The checkout in which the authoring was started."""
     slug: str
     asked: str = ""
-    """The output that its agent was last asked for: `draft/2`; empty: what it says is none."""
+    """The output that the agent was last asked for, as `draft/2`; empty: its message is not an output."""
     stops: int = 0
-    """Turns in a row that were kept from ending."""
+    """Number of turns in a row that were blocked."""
     is_new: bool = False
-    """Its agent has not seen what was handed in before."""
+    """The agent's context does not contain the earlier outputs."""
 
 
 class BoundUnreadable(Exception):
-    """Nobody can say what a conversation authors."""
+    """The binding of a conversation cannot be read."""
 
 
 def is_bound(folder: str) -> bool:
-    """Tell whether a conversation authors something; nothing is read."""
+    """Return whether a conversation is bound; reads nothing."""
     return os.path.lexists(f"{folder}/{_BOUND}")
 
 
 def bound_in(folder: str) -> Bound | None:
-    """Read what a conversation authors; None: nothing."""
+    """Read the binding of a conversation; None if it has none."""
     try:
         text = text_in(folder, _BOUND)
         fields = None if text is None else read(text)
@@ -64,7 +64,7 @@ def bound_in(folder: str) -> Bound | None:
 
 
 def bind(folder: str, bound: Bound | None) -> None:
-    """Keep what a conversation authors, or that it is nothing any more."""
+    """Store the binding of a conversation, or remove it."""
     if bound is None:
         remove(folder, _BOUND)
     else:
@@ -72,7 +72,7 @@ def bind(folder: str, bound: Bound | None) -> None:
 
 
 def move(folder: str, to: str) -> None:
-    """Let another conversation go on with what one that has ended has authored."""
+    """Move the binding of an ended conversation to the one that continues it."""
     try:
         os.makedirs(to, mode=0o700, exist_ok=True)
         os.replace(f"{folder}/{_BOUND}", f"{to}/{_BOUND}")
@@ -81,26 +81,26 @@ def move(folder: str, to: str) -> None:
 
 
 def put_aside(folder: str) -> str:
-    """Let a conversation go whose state nobody can read, and keep the state; return where."""
+    """Unbind a conversation whose binding cannot be read; return where the file is kept."""
     kept = f"{folder}/{_ASIDE}"
     os.replace(f"{folder}/{_BOUND}", kept)
     return kept
 
 
 def words_in(prompt: str) -> str | None:
-    """Find what is typed behind the command, as it is typed; None: it is another prompt."""
+    """Return the text after the authoring command, as typed; None if the prompt is another one."""
     text = prompt.lstrip()
     rest = text.removeprefix(COMMAND)
     return None if rest == text or rest[:1].strip() else rest.strip()
 
 
 def keep_words(folder: str, words: str) -> None:
-    """Keep what a person has typed until the command asks for it."""
+    """Store the user's text until the command reads it."""
     put(folder, _WORDS, words)
 
 
 def take_words(folder: str) -> str | None:
-    """Take what a person has typed, once; None: nothing."""
+    """Return and remove the user's text; None if there is none."""
     try:
         words = text_in(folder, _WORDS)
     except (OSError, ValueError):

@@ -1,6 +1,6 @@
-"""Have the modules of the hook compiled: an installer leaves that to the first import, in a ring nobody can.
+"""Compile the hook's modules to bytecode.
 
-The one rule: nothing depends on it but speed.
+Installers leave this to the first import, and the sandbox is read-only. Only speed depends on it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def compile_hooks() -> None:
-    """Compile what a hook loads, where it is not and where we may write."""
+    """Compile the modules that a hook imports, where bytecode is missing and the folder is writable."""
     package = Path(__file__).resolve().parent.parent
     compileall.compile_file(package / "__init__.py", quiet=2)
     for name in ("hook", "policy", "session"):

@@ -1,7 +1,7 @@
-"""Which conversation this is, and the folder in which asbuilt keeps what it knows of it.
+"""Identity of a conversation, and the folder of its state.
 
-A conversation is the process of its agent: `/clear` gives it another session id, and it stays the same one.
-The one rule: a file here is put in place whole, by a rename, or not at all.
+A conversation is identified by its agent's process: `/clear` changes the session id, not the conversation.
+Rule: a file here is replaced as a whole, by a rename, or not at all.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 GIVEN = 64 << 20
-"""Bytes that a hook is given at the most; nobody writes a larger file in one call."""
+"""Most bytes that a hook accepts on stdin. No tool writes a larger file in one call."""
 _PIECE = 1 << 16
 _LARGEST = 1 << 20
 _START_TIME = 19
-"""Where the start time stands in /proc/PID/stat, counted behind the name of the program."""
+"""Index of the start time in /proc/PID/stat, counted after the program's name."""
 
 
 def state_home(environ: Mapping[str, str]) -> str:
-    """Say where the user's state is; the same answer as `settings.state_folder`, with nothing loaded."""
+    """Return the user's state folder; the same as `settings.state_folder`, without its imports."""
     own = environ.get("ASBUILT_HOME", "")
     if own:
         return own
@@ -33,7 +33,7 @@ def state_home(environ: Mapping[str, str]) -> str:
 
 
 def key_of(environ: Mapping[str, str]) -> str:
-    """Name the conversation that a hook was called in: pid and start time of its agent; empty: in none."""
+    """Return the key of the hook's conversation: pid and start time of its agent; empty if there is none."""
     given = environ.get("ASBUILT_CONVERSATION", "")
     if given:
         return given if given.replace("-", "").isalnum() else ""
@@ -42,7 +42,7 @@ def key_of(environ: Mapping[str, str]) -> str:
 
 
 def given() -> bytes:
-    """Read what a hook was given on stdin, up to more than anybody gives."""
+    """Read stdin until just over 64 MiB."""
     pieces = []
     size = 0
     while size <= GIVEN and (piece := os.read(0, _PIECE)):
@@ -52,12 +52,12 @@ def given() -> bytes:
 
 
 def folder_of(environ: Mapping[str, str], key: str) -> str:
-    """Name the folder of a conversation; nothing is made."""
+    """Return the folder of a conversation; creates nothing."""
     return f"{state_home(environ)}/conversations/{key}"
 
 
 def hold_in(folder: str) -> Hold | None:
-    """Read whether planning is held; raises HoldUnreadable when it is and cannot be read."""
+    """Read the plan-mode hold; None if plan mode is off. Raises HoldUnreadable if the file cannot be read."""
     try:
         text = text_in(folder, "hold")
     except (OSError, ValueError) as error:
@@ -71,7 +71,7 @@ def hold_in(folder: str) -> Hold | None:
 
 
 def keep_hold(folder: str, hold: Hold | None) -> None:
-    """Put a hold in place, or take it away."""
+    """Store a hold, or remove it."""
     if hold is None:
         remove(folder, "hold")
     else:
@@ -79,7 +79,7 @@ def keep_hold(folder: str, hold: Hold | None) -> None:
 
 
 def text_in(folder: str, name: str) -> str | None:
-    """Read a small file of a conversation; None: it is not there."""
+    """Read a small file of a conversation; None if it does not exist."""
     try:
         file = os.open(f"{folder}/{name}", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except (FileNotFoundError, NotADirectoryError):
@@ -96,7 +96,7 @@ def text_in(folder: str, name: str) -> str | None:
 
 
 def put(folder: str, name: str, text: str) -> None:
-    """Put a file of a conversation in place; nobody ever sees half of it."""
+    """Replace a file of a conversation atomically."""
     os.makedirs(folder, mode=0o700, exist_ok=True)
     made = f"{folder}/.{name}.{os.getpid()}"
     file = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
@@ -111,7 +111,7 @@ def put(folder: str, name: str, text: str) -> None:
 
 
 def remove(folder: str, name: str) -> None:
-    """Take a file of a conversation away; that it is gone already is as good."""
+    """Delete a file of a conversation; a missing file is fine."""
     try:
         os.unlink(f"{folder}/{name}")
     except FileNotFoundError:
@@ -119,7 +119,7 @@ def remove(folder: str, name: str) -> None:
 
 
 def _started(pid: str) -> str:
-    """Tell when a process started, in the kernel's ticks; 0 where the system does not tell."""
+    """Return the start time of a process in kernel ticks; 0 where the system does not report it."""
     try:
         file = os.open(f"/proc/{pid}/stat", os.O_RDONLY)
     except OSError:
@@ -132,6 +132,6 @@ def _started(pid: str) -> str:
 
 
 def lives(key: str) -> bool:
-    """Tell whether the agent of a conversation still runs: the same process, not one that got its number."""
+    """Return whether a conversation's agent still runs: the same process, not one that reuses its pid."""
     pid, _, started = key.partition("-")
     return not pid.isdigit() or _started(pid) == started != "0"

@@ -1,6 +1,6 @@
-"""How a hook is called: the very argv that the plugin runs, that doctor tries and that the bench times.
+"""The command line of a hook, used by the plugin, `doctor` and the benchmark.
 
-The one rule: an absolute interpreter with nothing of the environment in it, and an absolute script.
+Rule: the interpreter is absolute and isolated from the environment, and the script is absolute.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ import os
 import sys
 
 ASKED = ("PreToolUse", "PermissionRequest")
-"""The events that the gate answers."""
+"""Events that the gate answers."""
 
 
 def hook_argv(event: str) -> tuple[str, ...]:
-    """Give the whole command line for an event, as Claude Code spells it."""
+    """Return the command line for an event, as Claude Code spells the event."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     return (sys.executable, "-I", "-S", f"{package}/hook/main.py", event)

@@ -1,4 +1,4 @@
-"""What a conversation is told of a plan. Pure. The one rule: a door reads it from disk, each time anew."""
+"""What a conversation gets to know about a plan. Pure. Rule: read from disk for every event, never cached."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ from typing import NamedTuple
 
 
 class PlanFacts(NamedTuple):
-    """A plan as it stands on disk and in the journal, now."""
+    """A plan as it is on disk and in the journal now."""
 
     path: str
     shown: str
-    """Its path as people read it."""
+    """Its path as shown to people."""
     name: str
-    """What people type."""
+    """Its name as people type it."""
     title: str = ""
     open: tuple[str, ...] = ()
-    """The items that are still to be done, in order; empty in a plan that counts none."""
+    """Open items, in order; empty for a plan without items."""
     phase: str = ""
-    """The phase in work; empty when all are done, or there are none."""
+    """The current phase; empty when all are done or there are none."""
     item: str = ""
-    """The item in work."""
+    """The current item."""
     is_over: bool = False
-    """Finished, or given up: it is never revived."""
+    """Finished or given up; never revived."""
     text: str = ""
-    """Its text, or of a long plan the phase in work."""
+    """The plan's text, or the current phase of a long plan."""
     is_whole: bool = True
-    """Whether `text` is all of it."""
+    """Whether `text` is the whole plan."""
     changed_at: float = 0.0

@@ -1,6 +1,6 @@
-"""List a folder for the gate, which judges what a wildcard stands for. Loaded only where one is met.
+"""List a folder for the gate, which expands wildcards. Loaded only for a wildcard or a followed link.
 
-The one rule: links come first, so that a bound on the number of names leaves out plain files before links.
+Rule: links come first, because callers cut the list, for example at 200 names, and have to judge every link.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ MOST_NAMES = 4_000
 
 
 def names_in(folder: str) -> list[str]:
-    """Give at most 4,000 names of a folder, links first; none where it cannot be listed."""
+    """Return at most 4,000 names of a folder, links first; none if the folder cannot be listed."""
     links: list[str] = []
     others: list[str] = []
     try:

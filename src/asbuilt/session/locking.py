@@ -1,6 +1,6 @@
-"""One at a time in the folder of a conversation: two hooks of one turn may run side by side.
+"""Lock on a conversation's folder: two hooks of one turn may run at the same time.
 
-The one rule: the lock is the kernel's, so whoever dies with it has given it back.
+The lock is the kernel's (`flock`), so the death of its holder releases it.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 class Locked:
-    """The folder of a conversation, mine until the block is left; it is made when it is not there.
+    """Exclusive lock on a conversation's folder, held for the block. The folder is created if missing.
 
-    Whoever waits waits as long as it takes: a door has an alarm of its own.
+    There is no timeout; each entry point has its own alarm.
     """
 
     __slots__ = ("_file", "_folder")

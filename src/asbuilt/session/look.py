@@ -1,10 +1,10 @@
-"""`look 'COMMAND'`: runs one command of a planning conversation in its read-only ring.
+"""`look 'COMMAND'`: runs one command of a planning conversation in its read-only sandbox.
 
-One script stands in the state folder, so that one permission rule can name it. It goes on as the script of
-the conversation, which is the ring. At first that is a stub that has the real one made (`hook.look`): the
-gate does not wait for a ring to be tried, and no command runs before one was.
+One script is in the state folder, so that one permission rule can name it. It execs the conversation's
+script, which starts the sandbox. It is first a stub that has the real script written (`hook.look`):
+the gate does not wait for a sandbox probe, and no command runs before one.
 
-The one rule: a command gets into the scripts as one word, quoted, and no other shell reads it.
+Rule: a command enters the scripts as one quoted word, and no other shell parses it.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ exec {python} -I -m asbuilt.hook.look "$0" "$@"
 
 
 def wrapped(folder: str, text: str, *, since: float) -> str:
-    """Give the command that runs a text in the ring of a conversation; planning is held there since then."""
+    """Return the command that runs a text in the conversation's sandbox; plan mode is on since `since`."""
     state = _state(folder)
     offer(state)
     if not _was_changed_after(f"{folder}/{NAME}", since):
-        # Before planning was held an agent could have changed it.
+        # An agent could have changed the script before plan mode was on.
         place(folder, _STUB.format(python=quoted(sys.executable)))
     return f"{quoted(f'{state}/{NAME}')} {quoted(text)}"
 
 
 def is_wrapped(folder: str, command: str) -> bool:
-    """Tell whether a command is one that `wrapped` gave for a conversation, and nothing besides."""
+    """Return whether a command is exactly one that `wrapped` returns for this conversation."""
     start = f"{quoted(f'{_state(folder)}/{NAME}')} "
     word = command[len(start) :]
     text = word[1:-1].replace("'\\''", "'") if word.startswith("'") else word
@@ -60,12 +60,12 @@ def is_wrapped(folder: str, command: str) -> bool:
 
 
 def rule(state: str) -> str:
-    """Write the permission rule that spares a person, or a classifier, the question about it."""
+    """Return the permission rule that lets `look` run without a prompt."""
     return f"Bash({state}/{NAME} *)"
 
 
 def offer(state: str) -> None:
-    """Have the one script there, as we wrote it."""
+    """Write the shared script unless it is there unchanged."""
     try:
         is_ours = text_in(state, NAME) == _FIRST and os.lstat(f"{state}/{NAME}").st_mode == _OURS
     except (OSError, ValueError):
@@ -75,7 +75,7 @@ def offer(state: str) -> None:
 
 
 def place(folder: str, script: str) -> None:
-    """Put a script in place, whole."""
+    """Replace a script atomically."""
     put(folder, NAME, script)
     os.chmod(f"{folder}/{NAME}", _OURS & 0o777)
 

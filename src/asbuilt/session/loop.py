@@ -1,6 +1,6 @@
-"""One prompt in one fresh context after another, until its plan is done or its rounds are used up. Pure.
+"""A prompt repeated in fresh contexts until its plan is done or its rounds are used up. Pure.
 
-The one rule: a round begins only behind a person's /clear and only counts up, so a loop cannot run away.
+Rule: a round starts only after the user's /clear, and rounds only count up, so a loop cannot run away.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 MOST: Final = 100
-"""More rounds than this nobody can ask for."""
+"""Upper limit of rounds."""
 LASTS_S: Final = 3_600
 COMPLETE: Final = "PLAN COMPLETE"
 BLOCKER: Final = "BLOCKER:"
@@ -18,14 +18,14 @@ class Loop(NamedTuple):
     """A loop of a conversation, in one of its rounds."""
 
     prompt: str
-    """As it was typed, with its line ends."""
+    """As typed, with its line ends."""
     most: int
     iteration: int
     promise: str
-    """What the agent says when it takes itself to be done; the plan is asked whether that is so."""
+    """What the agent writes to claim that it is done; the plan's state decides whether it is."""
     plan: str
     phase: str
-    """The phase in work when the round began: a round ends with it."""
+    """The current phase when the round started. The round ends with it."""
     at: float
     is_left: bool = False
     """The round is over; the next one waits for a fresh context."""
@@ -34,26 +34,26 @@ class Loop(NamedTuple):
 
 
 class Round(NamedTuple):
-    """What is known when a turn of a loop begins or ends."""
+    """What is known when a turn of a loop starts or ends."""
 
     percent: int = 0
     critical: int = 60
     said: str = ""
-    """The agent's last words."""
+    """The agent's last message."""
     phase: str = ""
     is_plan_over: bool | None = None
-    """None: there is no plan that could be asked."""
+    """None: the loop has no plan."""
 
 
 def begin(
     prompt: str, *, most: int, promise: str = COMPLETE, plan: str = "", phase: str = "", now: float
 ) -> Loop:
-    """Begin a loop; a limit is always set."""
+    """Start a loop of 1 to 100 rounds."""
     return Loop(prompt, max(1, min(most, MOST)), 1, promise, plan, phase, now)
 
 
 def after(loop: Loop, now: float, turn: Round) -> Loop | None:
-    """Give the loop as it is after a turn; None: it is over."""
+    """Return the loop after a turn; None if it is over."""
     loop = loop._replace(at=now)
     if turn.is_plan_over or _blocker(turn.said):
         return None
@@ -71,14 +71,14 @@ def after(loop: Loop, now: float, turn: Round) -> Loop | None:
 
 
 def again(loop: Loop, now: float, phase: str) -> Loop | None:
-    """Begin the next round in a fresh context; None: there is none left, or nobody remembers."""
+    """Start the next round in a fresh context; None if no round is left or the loop is older than an hour."""
     if loop.iteration >= loop.most or not 0 <= now - loop.at <= LASTS_S:
         return None
     return loop._replace(iteration=loop.iteration + 1, phase=phase, at=now, is_left=False)
 
 
 def from_file(value: object) -> Loop | None:
-    """Read what a file keeps; None when it is no loop, or one without a limit."""
+    """Parse a stored loop; None if it is not a loop or its limit is invalid."""
     fields = value if isinstance(value, dict) else {}
     if fields.keys() != set(Loop._fields):
         return None

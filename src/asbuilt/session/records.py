@@ -1,6 +1,6 @@
-"""All conversations of this user: who is there, what each works on, and what may go.
+"""All conversations of this user: list them, and delete expired ones.
 
-The one rule: what belongs to a conversation that lives is never touched.
+Rule: state of a live conversation is never touched.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Record(NamedTuple):
-    """A conversation that is remembered."""
+    """A conversation with stored state."""
 
     key: str
     folder: str
@@ -25,7 +25,7 @@ class Record(NamedTuple):
 
 
 def records(environ: Mapping[str, str], *, but: str = "") -> list[Record]:
-    """List the conversations that are remembered, the one that was heard of last first."""
+    """List the conversations with stored state, latest event first."""
     found = []
     for folder in _folders(environ):
         key = os.path.basename(folder)
@@ -36,14 +36,14 @@ def records(environ: Mapping[str, str], *, but: str = "") -> list[Record]:
 
 
 def clean(environ: Mapping[str, str], *, now: float, but: str = "") -> None:
-    """Remove what was left by conversations that ended a day ago."""
+    """Delete the state of ended conversations that has not changed for a day."""
     for folder in _folders(environ):
         key = os.path.basename(folder)
         try:
             if key != but and not lives(key) and _is_old(folder, now):
                 _remove(folder)
         except OSError:
-            continue  # another call is at it, or the disk says no; the next call tries again
+            continue  # another call deletes it too, or the disk refuses; the next call tries again
 
 
 def _folders(environ: Mapping[str, str]) -> Iterator[str]:

@@ -1,6 +1,6 @@
-"""When a conversation is told that planning is held, and that it is over. Pure.
+"""When to remind an agent that plan mode is on, and to report that it ended. Pure.
 
-The one rule: what the agent's own plan mode says already is not said again.
+Rule: a reminder that the agent's own plan mode sends is not repeated.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 def reminded(state: State, hold: Hold | None, *, mode: str, plan: str, is_typed: bool) -> tuple[State, str]:
-    """Give the state after a prompt, and what the agent is told with it; empty: nothing."""
+    """Return the state after a prompt, and the reminder for the agent; empty if none."""
     if hold is None:
-        # It believes that planning is held, because it was told so; nobody else tells it the end.
+        # asbuilt reminded the agent that plan mode is on; only asbuilt can report that it is over.
         told = words(Notice("plan_mode_exit"), plan=plan) if state.reminded else ""
         return state._replace(reminded=0, turns=0), told if plan else told.partition(" The plan is in")[0]
     if hold.by == "mode" or mode == PLAN:

@@ -1,6 +1,6 @@
-"""What asbuilt remembers of one conversation between two events.
+"""State of one conversation between two events.
 
-The one rule: what cannot be read counts as nothing remembered; it only informs, and never stops anybody.
+An unreadable state counts as no state: it only informs and never blocks.
 """
 
 from __future__ import annotations
@@ -12,43 +12,43 @@ from asbuilt.session.conversation import put, remove, text_in
 from asbuilt.session.loop import Loop, from_file
 
 USABLE_S: Final = 3_600
-"""So long a state says something about what is going on; for longer it is history."""
+"""Age up to which a state describes current work."""
 KEPT_S: Final = 24 * 3_600
 _STATE: Final = "state"
 _LOOP: Final = "loop"
 
 
 class State(NamedTuple):
-    """One conversation, as its last event left it."""
+    """One conversation after its last event."""
 
     session: str = ""
     transcript: str = ""
     size: int = 0
-    """Of the transcript, in bytes."""
+    """Size of the transcript in bytes."""
     at: float = 0.0
     cwd: str = ""
     plan: str = ""
-    """The plan that it works on; empty: none."""
+    """The plan in work; empty if none."""
     approved: bool = False
-    """Whether a person has said yes to that plan, or named it."""
+    """Whether the user approved or named that plan."""
     window: int = 0
-    """The size of its context as the status line told it; 0: it did not."""
+    """Size of the context window from the status line; 0 if unknown."""
     warned: bool = False
-    """It was told that this context is half full."""
+    """The warning about this context was sent."""
     stopped_for: tuple[str, ...] = ()
-    """Every reason for which a turn of this context was kept from ending."""
+    """Every reason that has blocked a turn in this context."""
     reminded: int = 0
-    """How often it was told that asbuilt holds planning, since that began."""
+    """Number of plan-mode reminders since plan mode was turned on."""
     turns: int = 0
-    """Prompts of a person since it was last told so."""
+    """Number of typed prompts since the last reminder."""
 
     def with_fresh_context(self) -> State:
-        """Forget what was said in the context before."""
+        """Reset what applies to the previous context."""
         return self._replace(warned=False, stopped_for=(), reminded=0, turns=0)
 
 
 def state_in(folder: str) -> State | None:
-    """Read what is remembered; None: nothing."""
+    """Read the stored state; None if there is none."""
     try:
         value = read(text_in(folder, _STATE) or "")
     except (OSError, ValueError):
@@ -63,12 +63,12 @@ def state_in(folder: str) -> State | None:
 
 
 def keep_state(folder: str, state: State) -> None:
-    """Remember it."""
+    """Store a state."""
     put(folder, _STATE, write(state._asdict()))
 
 
 def loop_in(folder: str) -> Loop | None:
-    """Read the loop that goes on here, if one does."""
+    """Read the active loop; None if there is none."""
     try:
         return from_file(read(text_in(folder, _LOOP) or ""))
     except (OSError, ValueError):
@@ -76,7 +76,7 @@ def loop_in(folder: str) -> Loop | None:
 
 
 def keep_loop(folder: str, loop: Loop | None) -> None:
-    """Remember a loop, or that there is none."""
+    """Store a loop, or remove it."""
     if loop is None:
         remove(folder, _LOOP)
     else:
@@ -84,5 +84,5 @@ def keep_loop(folder: str, loop: Loop | None) -> None:
 
 
 def _is_like(value: object, other: object) -> bool:
-    """Tell whether a value is of a kind with another; whole numbers are times as well."""
+    """Return whether two values have the same type; an int may stand in for a float."""
     return type(value) is type(other) or (type(value) is int and type(other) is float)

@@ -1,6 +1,6 @@
-"""The tools that the user has listed in `planning.tools`, as a flat file: a hook reads no settings.
+"""The user's `planning.tools` list as a flat file, because a hook reads no settings.
 
-The one rule: a list counts only as long as the settings file is the very one that it was made of.
+Rule: the list is valid only while the settings file is unchanged (same mtime, size and inode).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _NAME = "tools"
 
 
 def listed(environ: Mapping[str, str]) -> frozenset[str]:
-    """Read the names and patterns that are listed."""
+    """Read the listed names and patterns."""
     text = text_in(_folder(environ), _NAME)
     if text is None:
         return frozenset()
@@ -26,7 +26,7 @@ def listed(environ: Mapping[str, str]) -> frozenset[str]:
 
 
 def keep_listed(environ: Mapping[str, str], names: Iterable[str], *, made_of: str) -> None:
-    """Write them down as they stand in a settings file now."""
+    """Write the list, stamped with the settings file it was made of."""
     put(_folder(environ), _NAME, "\n".join([made_of, _stamp(made_of), *names]))
 
 

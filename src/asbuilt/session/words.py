@@ -1,4 +1,4 @@
-"""What asbuilt says inside a conversation. Pure. The one rule: short facts, and what to do next."""
+"""Texts that asbuilt sends into a conversation: short facts and the next step. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _COMES_FIRST: Final = (
 
 
 def warned(percent: int, plan: PlanFacts) -> str:
-    """Say that a context is half full."""
+    """Warn that a context is half full."""
     return (
         f"asbuilt: CONTEXT WARNING: {percent}% used. {plan.name}: {standing(plan)}. Place saved;"
         " /clear brings the plan back here and nowhere else."
@@ -30,7 +30,7 @@ def warned(percent: int, plan: PlanFacts) -> str:
 
 
 def save_advice(plan: PlanFacts) -> str:
-    """Say what an agent does about a context that is half full."""
+    """Return the advice for an agent whose context is half full."""
     return (
         f"At the next good place: tick what is proven in {plan.shown}, commit, save {_NOTE}, then end with:"
         f" {reload_line(plan)}"
@@ -38,7 +38,7 @@ def save_advice(plan: PlanFacts) -> str:
 
 
 def full(percent: int, plan: PlanFacts | None) -> str:
-    """Say why a turn does not end yet, and what to do before it does."""
+    """Explain why a turn does not end yet, and what to do first."""
     lead = f"asbuilt: context {percent}% used, stopping once to save."
     if plan is None:
         first, last = "Commit what is done", "Reload with: note NAME, what to go on with."
@@ -54,7 +54,7 @@ def full(percent: int, plan: PlanFacts | None) -> str:
 
 
 def full_while_planning(percent: int, plan: PlanFacts | None) -> str:
-    """Say the same where nothing may be written but the plan."""
+    """Explain the same in plan mode, where only the plan may be written."""
     where = plan.shown if plan else "the plan file"
     return (
         f"asbuilt: context {percent}% used, stopping once to save. Bring {where} up to date with what you"
@@ -64,19 +64,19 @@ def full_while_planning(percent: int, plan: PlanFacts | None) -> str:
 
 
 def progress(plan: PlanFacts) -> str:
-    """Say how far a plan is, item by item."""
+    """Report a plan's progress with its open items, at most 20."""
     rows = [f"asbuilt: {plan.name} ({plan.shown}): {standing(plan)}."]
     return "\n".join([*rows, *(f"- {quoted(item)}" for item in plan.open[:_ITEMS_TOLD])])
 
 
 def reload_line(plan: PlanFacts) -> str:
-    """Give the line that says how to go on, to whoever reads it."""
+    """Return the line that describes how to resume a plan."""
     about = f", item {quoted(plan.item)}" if plan.item else ""
     return f"Reload with: {plan.shown}, note NAME{about}."
 
 
 def standing(plan: PlanFacts) -> str:
-    """Say how far a plan is."""
+    """Summarize a plan's progress."""
     if plan.is_over:
         return "finished"
     left = counted(plan.open) if plan.open else "no items counted"
@@ -84,12 +84,12 @@ def standing(plan: PlanFacts) -> str:
 
 
 def counted(items: Sequence[str]) -> str:
-    """Say how many items are open."""
+    """Count the open items."""
     return f"{len(items)} item{'' if len(items) == 1 else 's'} open"
 
 
 def restored(plan: PlanFacts, reload: Reload, *, now: float) -> str:
-    """Say to a person that a plan is back."""
+    """Report to the user that a plan is restored."""
     left, where = counted(plan.open) if plan.open else "", place(plan)
     rest = ", ".join([left] * bool(left) + [f"next {where}"] * bool(where))
     said = f"asbuilt: restored {plan.name} (saved {ago(now - reload.at)} by this conversation)."
@@ -97,7 +97,7 @@ def restored(plan: PlanFacts, reload: Reload, *, now: float) -> str:
 
 
 def resumed(plan: PlanFacts, reload: Reload, notes: Sequence[Note], *, now: float, ordered: bool) -> str:
-    """Give an agent its plan back behind a /clear; `ordered`: and tell it to go on."""
+    """Restore a plan for the agent after a /clear; with `ordered`, also order it to continue."""
     where = place(plan)
     rows = [f"asbuilt: restored {plan.name} (saved {ago(now - reload.at)} by this conversation)."]
     if not reload.approved:
@@ -122,7 +122,7 @@ def resumed(plan: PlanFacts, reload: Reload, notes: Sequence[Note], *, now: floa
 
 
 def remembered(reload: Reload, plan: PlanFacts | None, notes: Sequence[Note], *, now: float) -> str:
-    """Say what there was before a /clear that left no open plan."""
+    """Report what came before a /clear that left no open plan."""
     about = f"{plan.name} is finished. " if plan is not None else ""
     todo = (
         f"Read the newest note ({_named(notes)}), tell the user what was going on, and ask whether to go on"
@@ -137,7 +137,7 @@ def remembered(reload: Reload, plan: PlanFacts | None, notes: Sequence[Note], *,
 
 
 def noted(plan: PlanFacts, *, now: float, at: float) -> str:
-    """Mention a plan of this conversation that nobody asked to go on with."""
+    """Mention a plan of this conversation that is not loaded."""
     return (
         f"asbuilt: {plan.name} is there ({standing(plan)}, last worked on {ago(now - at)}); not loaded."
         f' Signal: fresh-start. Mention it in one sentence and ask: "What would you like to work on?"'
@@ -146,17 +146,17 @@ def noted(plan: PlanFacts, *, now: float, at: float) -> str:
 
 
 def notes_kept(notes: Sequence[Note]) -> str:
-    """Offer what was noted here."""
+    """Offer the repository's notes."""
     return f"asbuilt: notes of this repository: {_named(notes)}. Read one when it is about what is asked."
 
 
 def elsewhere(name: str) -> str:
-    """Say that a plan is somebody else's just now."""
+    """Report that a plan is active in another conversation."""
     return f"asbuilt: {name} is active in another conversation; not loaded."
 
 
 def left_behind(name: str, *, seconds: float) -> str:
-    """Say that a conversation ended and left a plan."""
+    """Report a plan that an ended conversation left open."""
     return (
         f"asbuilt: {name} was worked on {ago(seconds)} in a conversation that has ended; not loaded."
         ' "reload" goes on with it.'
@@ -164,7 +164,7 @@ def left_behind(name: str, *, seconds: float) -> str:
 
 
 def compacted(plan: PlanFacts) -> str:
-    """Remind of the plan behind a compaction."""
+    """Remind the agent of its plan after a compaction."""
     where = place(plan)
     return (
         f"asbuilt: this conversation works on {plan.name}: {standing(plan)}. Read {plan.shown} again before"
@@ -173,7 +173,7 @@ def compacted(plan: PlanFacts) -> str:
 
 
 def loaded(plan: PlanFacts) -> str:
-    """Give an agent the plan that its user named."""
+    """Return the plan that the user named, for the agent."""
     where = place(plan)
     lead = (
         f"asbuilt: loaded {plan.name} ({plan.shown}): {standing(plan)}{f', next {where}' if where else ''}."
@@ -182,13 +182,13 @@ def loaded(plan: PlanFacts) -> str:
 
 
 def approved(plan: PlanFacts) -> str:
-    """Say what is known of a plan that was just approved."""
+    """Report a plan that was just approved."""
     note = f"What you found out and the plan leaves out goes into {_NOTE}."
     return f"asbuilt: {plan.name} is approved{_tick(plan)}. {note} /clear brings the plan back here."
 
 
 def works_on(plan: PlanFacts) -> str:
-    """Say the same where the agent has the plan from elsewhere."""
+    """Report the same where the agent already has the plan's text."""
     return f"asbuilt: this conversation works on {plan.name}{_tick(plan)}. /clear brings the plan back here."
 
 
@@ -197,7 +197,7 @@ def _tick(plan: PlanFacts) -> str:
 
 
 def looping(loop: Loop) -> str:
-    """Begin the next round of a loop in a fresh context."""
+    """Start the next round of a loop in a fresh context."""
     told = f" Before: {loop.why}." if loop.why else ""
     return (
         f"asbuilt: ACTION REQUIRED: round {loop.iteration} of {loop.most}.{told} Say {loop.promise} only when"
@@ -206,36 +206,36 @@ def looping(loop: Loop) -> str:
 
 
 def round_over(loop: Loop) -> str:
-    """Say to a person that a round is over."""
+    """Report to the user that a round is over."""
     rest = "/clear begins the next one" if loop.iteration < loop.most else "it was the last one"
     return f"asbuilt: round {loop.iteration} of {loop.most} is over: {loop.why}. {rest[0].upper()}{rest[1:]}."
 
 
 def line(plan: str, percent: int, window: int, *, is_planning: bool) -> str:
-    """Fill a status line: `rate-limit   context 34% of 200k   planning, read-only`."""
+    """Format a status line: `rate-limit   context 34% of 200k   planning, read-only`."""
     name = plan.rpartition("/")[2].removesuffix(".md")
     parts = [name, f"context {percent}% of {tokens(window)}", "planning, read-only" * is_planning]
     return "   ".join(part for part in parts if part)
 
 
 def tokens(count: int) -> str:
-    """Say how many tokens: `200k`, `1M`."""
+    """Format a number of tokens: `200k`, `1M`."""
     return f"{count // 1_000_000}M" if count % 1_000_000 == 0 else f"{count // 1_000}k"
 
 
 def place(plan: PlanFacts) -> str:
-    """Name the place in work: `2a "expiry"`."""
+    """Name the current phase and item: `2a "expiry"`."""
     return " ".join([plan.phase] * bool(plan.phase) + [quoted(plan.item)] * bool(plan.item))
 
 
 def quoted(text: str) -> str:
-    """Quote somebody's words, on one line and not too many of them."""
+    """Quote a text on one line, cut to 70 characters."""
     line = " ".join(text.split())
     return f'"{line if len(line) <= _ITEM_WIDTH else line[: _ITEM_WIDTH - 1] + "…"}"'
 
 
 def text_of(plan: PlanFacts) -> str:
-    """Give a plan's text between marks that it does not contain."""
+    """Return a plan's text between fences that it does not contain."""
     fence = "~" * 8
     while fence in plan.text:
         fence += "~"
@@ -244,7 +244,7 @@ def text_of(plan: PlanFacts) -> str:
 
 
 def ago(seconds: float) -> str:
-    """Say how long since: `2m ago`."""
+    """Format an age: `2m ago`."""
     whole = max(0, int(seconds))
     for unit, length in (("d", 86_400), ("h", 3_600), ("m", 60)):
         if whole >= length:

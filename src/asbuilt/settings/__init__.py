@@ -1,9 +1,11 @@
-"""What has the user chosen?
+"""Settings: their registry, layers, files and values.
 
 The highest layer that sets a key wins: command line, environment (`ASBUILT_LANDING_MODE`), repository
 (`asbuilt.toml` or `[tool.asbuilt]` in `pyproject.toml`, never both), user file, organisation file, default.
-What the organisation's file lists in `locked = ["sandbox.required"]` stands above all. Its one rule: nothing
-is guessed; a key or value that means nothing here is an error with its file and line.
+Keys that the organisation's file lists in `locked = ["sandbox.required"]` override all layers. A repository
+can only make some keys stricter.
+
+Rule: an unknown key in a file, or an invalid value, is an error that names its place.
 """
 
 from asbuilt.settings.layers import Chosen, Layer, Origin, Settings, load, survey

@@ -1,4 +1,4 @@
-"""A stretch of every day as people write it: `22:00-07:00`. Pure."""
+"""A daily range of hours: `22:00-07:00`. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _WRITTEN: Final = re.compile(rf"{_CLOCK}\s*-\s*{_CLOCK}", re.ASCII)
 
 
 def hours_in(text: str) -> tuple[time, time] | None:
-    """Read when it begins and ends; None when that is not written there, or it is no time at all."""
+    """Parse the start and the end; None if the text is no range, or an empty one."""
     found = _WRITTEN.fullmatch(text.strip())
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""What can be chosen about landing: how, where, and how long a pull request's checks are waited for."""
+"""Settings of landing: mode, signing, branch, and the wait for a pull request's checks."""
 
 from __future__ import annotations
 

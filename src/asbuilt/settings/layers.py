@@ -1,4 +1,4 @@
-"""Lay the sources of settings over each other: the highest layer that sets a key wins, and is named."""
+"""Merge the layers of settings. The highest layer that sets a key wins and is recorded as its origin."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ _NOT_SETTINGS: Final = (
     "ASBUILT_USER_FILE",
 )
 _NEARLY: Final = 0.8
-"""How like one of our variables another must be to be a slip; all of them begin alike."""
+"""Likeness from which an unknown variable counts as a typo; all of them start alike."""
 _NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
 _WHO_SETS_WHAT: Final = "`asbuilt config show --origin` shows who sets what."
 
 
 class Layer(Enum):
-    """Where a value can come from, lowest first."""
+    """Sources of values, lowest first."""
 
     DEFAULT = "default"
     ORGANISATION = "organisation"
@@ -54,18 +54,18 @@ class Layer(Enum):
 
 
 class Origin(NamedTuple):
-    """Who set a value, and where to change it."""
+    """The layer that set a value, and where to change it."""
 
     layer: Layer
     name: str
-    """The file as people write it, the variable, or what else to call it."""
+    """The file as people write it, the variable, or another name of the source."""
     line: int | None = None
     locked: bool = False
-    """Whether the organisation lets nobody change it."""
+    """Whether the organisation locked the value."""
 
     @property
     def where(self) -> str:
-        """The place in one word: `asbuilt.toml:7`, `ASBUILT_LANDING_MODE`, `default`."""
+        """The place as text: `asbuilt.toml:7`, `ASBUILT_LANDING_MODE`, `default`."""
         return self.name if self.line is None else f"{self.name}:{self.line}"
 
 
@@ -73,7 +73,7 @@ _DEFAULT: Final = Origin(layer=Layer.DEFAULT, name="default")
 
 
 class Chosen(NamedTuple):
-    """A value and who set it."""
+    """A value and its origin."""
 
     value: Value
     origin: Origin
@@ -85,39 +85,39 @@ class Settings(NamedTuple):
     chosen: Mapping[str, Chosen]
 
     def text(self, key: str) -> str:
-        """Give the value of a key that holds text, a folder or a choice."""
+        """Return the value of a text, a folder or a choice."""
         value = self.chosen[key].value
         if not isinstance(value, str):
             raise TypeError(key)
         return value
 
     def flag(self, key: str) -> bool:
-        """Give the value of a key that is true or false."""
+        """Return the value of a flag."""
         value = self.chosen[key].value
         if not isinstance(value, bool):
             raise TypeError(key)
         return value
 
     def number(self, key: str) -> int:
-        """Give the value of a key that is a number."""
+        """Return the value of a number."""
         value = self.chosen[key].value
         if not isinstance(value, int):
             raise TypeError(key)
         return value
 
     def dollars(self, key: str) -> float:
-        """Give the value of a key that is an amount of dollars."""
+        """Return the value of an amount of dollars."""
         value = self.chosen[key].value
         if not isinstance(value, float):
             raise TypeError(key)
         return value
 
     def of(self, setting: Setting) -> Chosen:
-        """Give what was chosen for a setting, also for one of a named agent that nobody has set."""
+        """Return the chosen value of a setting and its origin, or its default if no layer sets it."""
         return self.chosen.get(setting.key) or Chosen(value=setting.default, origin=_DEFAULT)
 
     def named(self, section: str) -> dict[str, dict[str, Value]]:
-        """Give what was chosen for each agent by its name: `[agents.NAME]`."""
+        """Return the chosen values of each named agent: `[agents.NAME]`."""
         found: dict[str, dict[str, Value]] = {}
         for key in self.chosen.keys() - SETTINGS.keys():
             of, name, field = key.split(".")
@@ -126,7 +126,7 @@ class Settings(NamedTuple):
         return found
 
     def globs(self, key: str) -> tuple[str, ...]:
-        """Give the value of a key that holds globs."""
+        """Return the value of a list of globs."""
         value = self.chosen[key].value
         if not isinstance(value, tuple):
             raise TypeError(key)
@@ -136,7 +136,7 @@ class Settings(NamedTuple):
 def load(
     *, repository: Path | None, environ: Mapping[str, str], flags: Mapping[str, object] = _NOTHING
 ) -> Settings:
-    """Read every layer, or raise the first thing that is wrong in one of them."""
+    """Read every layer; raise the first problem."""
     settings, problems = survey(repository=repository, environ=environ, flags=flags)
     if problems:
         raise problems[0]
@@ -146,7 +146,7 @@ def load(
 def survey(
     *, repository: Path | None, environ: Mapping[str, str], flags: Mapping[str, object] = _NOTHING
 ) -> tuple[Settings, tuple[SettingInvalid, ...]]:
-    """Read every layer as far as it can be read, and say what is wrong in them."""
+    """Read every layer as far as possible; also return the problems."""
     defaults = {setting.key: Chosen(value=setting.default, origin=_DEFAULT) for setting in SETTINGS.values()}
     problems: list[SettingInvalid] = []
     organisation, user, repo, variables, given = (
@@ -170,7 +170,7 @@ def survey(
 
 
 def _loosens(key: str, one: Chosen, own: Chosen) -> bool:
-    """Tell whether a repository would loosen what the user has chosen."""
+    """Return whether a repository's value is not stricter than the user's, for a key that it may tighten."""
     strictness = SETTINGS[key].choices
     return SETTINGS[key].tightens and strictness.index(str(one.value)) >= strictness.index(str(own.value))
 
@@ -263,7 +263,7 @@ def _in_environment(environ: Mapping[str, str]) -> Iterator[Found]:
         if not name.startswith("ASBUILT_") or name in _NOT_SETTINGS or not environ[name]:
             continue
         if name not in known:
-            # A variable like none of ours may be somebody else's; one that is nearly ours is a slip.
+            # A variable unlike every setting may belong to another program; a similar one is a typo.
             if meant := did_you_mean(name, known, likeness=_NEARLY):
                 yield _invalid(f"{name} in the environment sets nothing{meant}", name)
             continue

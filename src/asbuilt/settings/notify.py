@@ -1,4 +1,4 @@
-"""What can be chosen about notifications. A repository sets none of it: it would learn what you do."""
+"""Settings of notifications. Rule: a repository sets none of them, or it would learn what the user does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Where settings stand, and on which line. Only regular files of a sane size are opened: nothing hangs."""
+"""Files that hold settings, and the lines of keys in them.
+
+Rule: only regular files up to 1 MiB are read, so that no read hangs.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 FOLDER: Final = "asbuilt"
-"""The folder of the user's settings is ours alone; another one, by `ASBUILT_USER_FILE`, may not be."""
+"""Name of the user's settings folder. The folder of `ASBUILT_USER_FILE` may belong to other programs, too."""
 ORGANISATION_FILE: Final = Path("/etc/asbuilt/config.toml")
 _SIZE_LIMIT: Final = 1 << 20
-# Neighbours of ours write it so, and their repositories are to work unchanged.
+# A spelling of other tools, so that their repositories work unchanged.
 _REPOSITORY_ALIASES: Final = {"plansDirectory": "plans.folder"}
 
 
@@ -29,15 +32,15 @@ class Place(NamedTuple):
     name: str
     """The file as people write it: `asbuilt.toml`, `~/.config/asbuilt/config.toml`."""
     table: tuple[str, ...] = ()
-    """The table in it that is ours; empty: the whole file."""
+    """The table with asbuilt's settings; empty: the whole file."""
     aliases: Mapping[str, str] = MappingProxyType({})
-    """Other spellings of keys that may stand at the top of that table."""
+    """Other spellings of keys at the top of that table."""
     is_users: bool = False
-    """The user's own file, which nobody else is to read."""
+    """The user's own file, which no other user should read."""
 
 
 def state_folder(environ: Mapping[str, str]) -> Path:
-    """Say where the state of this user is kept. Whoever writes creates it, with mode 0700."""
+    """Return the folder of this user's state. The code that writes to it creates it, with mode 0700."""
     own = environ.get("ASBUILT_HOME")
     if not own:
         return _xdg(environ, "XDG_STATE_HOME", ".local/state") / "asbuilt"
@@ -51,7 +54,7 @@ def state_folder(environ: Mapping[str, str]) -> Path:
 
 
 def data_folder(environ: Mapping[str, str]) -> Path:
-    """Say where that is kept which asbuilt makes for other programs to read."""
+    """Return the folder for files that asbuilt makes for other programs."""
     return _xdg(environ, "XDG_DATA_HOME", ".local/share") / "asbuilt"
 
 
@@ -70,7 +73,7 @@ def user_place(environ: Mapping[str, str]) -> Place:
 
 
 def loose(environ: Mapping[str, str]) -> tuple[Path, ...]:
-    """Name what others on the machine may read of the user's settings: the folder, and files in it."""
+    """Return the settings folder and files of the user to which other users have access."""
     file = user_place(environ).file
     found = [*sorted(file.parent.glob("*"))] if file.parent.name == FOLDER else [file]
     return tuple(
@@ -81,16 +84,16 @@ def loose(environ: Mapping[str, str]) -> tuple[Path, ...]:
 
 
 def organisation_file(environ: Mapping[str, str], *, installed: Path = ORGANISATION_FILE) -> Path:
-    """Say where the organisation's settings stand.
+    """Return the organisation's settings file.
 
-    The variable names another file only where none is installed: else anybody could unlock what it locks.
+    `ASBUILT_ORGANISATION_FILE` counts only if none is installed; otherwise any user could unlock its keys.
     """
     other = environ.get("ASBUILT_ORGANISATION_FILE")
     return Path(other) if other and not installed.exists() else installed
 
 
 def repository_place(root: Path) -> Place:
-    """Say which file of a repository holds its settings; `asbuilt.toml` when none does."""
+    """Return the settings file of a repository; `asbuilt.toml` if there is none."""
     own = Place(file=root / "asbuilt.toml", name="asbuilt.toml", aliases=_REPOSITORY_ALIASES)
     project = Place(
         file=root / "pyproject.toml",
@@ -99,7 +102,7 @@ def repository_place(root: Path) -> Place:
         aliases=_REPOSITORY_ALIASES,
     )
     text = text_of(project) or ""
-    # Most of these files are not about us: they are neither parsed nor complained about.
+    # Most of these files do not mention asbuilt: they are neither parsed nor reported.
     if "asbuilt" not in text or table_of(project, text) is None:
         return own
     if own.file.exists():
@@ -113,13 +116,13 @@ def repository_place(root: Path) -> Place:
 
 
 def text_of(place: Place) -> str | None:
-    """Read a settings file as text; None when there is none."""
+    """Read a settings file as text; None if there is none."""
     content = bytes_of(place)
     return None if content is None else decoded(place, content)
 
 
 def decoded(place: Place, content: bytes) -> str:
-    """Give the text of a settings file; some editors put a byte order mark before it."""
+    """Decode a settings file; a byte order mark is dropped."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -127,7 +130,7 @@ def decoded(place: Place, content: bytes) -> str:
 
 
 def bytes_of(place: Place) -> bytes | None:
-    """Read a settings file; None when there is none."""
+    """Read a settings file; None if there is none."""
     try:
         found = place.file.stat()
         if not stat.S_ISREG(found.st_mode):
@@ -142,7 +145,7 @@ def bytes_of(place: Place) -> bytes | None:
 
 
 def table_of(place: Place, text: str) -> dict[str, object] | None:
-    """Parse a settings file and find the table that is ours; None when it has none."""
+    """Parse a settings file and return asbuilt's table; None if it has none."""
     try:
         table: object = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
@@ -160,13 +163,13 @@ def table_of(place: Place, text: str) -> dict[str, object] | None:
 
 _PART: Final = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')"""
 _NAME: Final = rf"({_PART}(?:[ \t]*\.[ \t]*{_PART})*)"
-# Compiled when a message needs them: nearly no start does.
+# Compiled only when a message needs them, which is rare.
 _TABLE_LINE: Final = rf"[ \t]*\[\[?[ \t]*{_NAME}[ \t]*\]"
 _KEY_LINE: Final = rf"[ \t]*{_NAME}[ \t]*="
 
 
 def line_of(text: str, path: tuple[str, ...]) -> int | None:
-    """Find the line that sets a key, for a message. The parser tells none, so the text is looked at again."""
+    """Find the line that sets a key, for a message. tomllib reports no lines, so this scans the text."""
     table: tuple[str, ...] = ()
     closing = ""
     for number, line in enumerate(text.split("\n"), start=1):
@@ -198,7 +201,7 @@ def _unreadable(place: Place, because: str) -> SettingInvalid:
 
 
 def _xdg(environ: Mapping[str, str], variable: str, below_home: str) -> Path:
-    # The XDG standard has relative values ignored.
+    # The XDG specification says to ignore relative values.
     chosen = Path(environ.get(variable, ""))
     return chosen if chosen.is_absolute() else _home(environ) / below_home
 

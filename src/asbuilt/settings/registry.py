@@ -1,4 +1,4 @@
-"""Everything that can be chosen: a closed list. Its one rule: a setting that no command reads says so."""
+"""All settings: a closed list. Rule: a setting that no command reads has `read_by=None`."""
 
 from __future__ import annotations
 
@@ -364,11 +364,11 @@ NAMED: Final[Mapping[str, Setting]] = MappingProxyType(
         )
     }
 )
-"""What can be chosen for each agent, `[agents.NAME]`, and each variable. The environment sets none of it."""
+"""Settings of each agent, `[agents.NAME]`, and of each variable. The environment cannot set them."""
 
 
 def setting_for(key: str) -> Setting | None:
-    """Find a setting by its key; one of a named agent or variable is made from its pattern."""
+    """Find a setting by its key; the setting of a named agent or variable is made from its pattern."""
     if key in SETTINGS:
         return SETTINGS[key]
     section, _, rest = key.partition(".")
@@ -382,6 +382,6 @@ def setting_for(key: str) -> Setting | None:
 
 
 def keys_near(key: str) -> list[str]:
-    """List every key that may have been meant by one: those of the agent that it names, too."""
+    """Return the keys that may be meant by a key, with those of the agent that it names."""
     name = key.split(".")[1] if key.count(".") > 1 else "NAME"
     return [*SETTINGS, *(pattern.replace(".NAME.", f".{name}.") for pattern in NAMED)]

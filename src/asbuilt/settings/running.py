@@ -1,6 +1,6 @@
-"""The settings that a run works by, as its options hold them.
+"""Settings of a run, in the form of its options.
 
-A run reads them when it starts and again when it continues; what differs then is a `Change`.
+A run reads them when it starts and again when it continues; a difference is a `Change`.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         **{key: ("scope", key.partition(".")[2]) for key in SETTINGS if key.startswith("scope.")},
     }
 )
-"""Where a run's options hold each key. Agents and the landing mode are missing: flags choose them too."""
+"""Where a run's options hold each key. Agents and the landing mode are missing: flags set them, too."""
 
 
 class Change(NamedTuple):
-    """A setting that differs from what a run had."""
+    """A setting that differs from the run's value."""
 
     key: str
     before: Any
@@ -66,12 +66,12 @@ class Change(NamedTuple):
 
     @property
     def is_command(self) -> bool:
-        """Whether another program than before is started."""
+        """Whether it changes a program to start."""
         return self.key in COMMANDS
 
 
 def command_in(settings: Settings, key: str) -> str | None:
-    """Give a command that was chosen; None for one to be detected, nothing where `none` was chosen."""
+    """Return the chosen command; None: detect it, empty: `none` was chosen."""
     chosen = settings.text(key).strip()
     return "" if chosen == "none" else chosen or None
 
@@ -88,32 +88,32 @@ def chosen_for_runs(settings: Settings) -> RunOptions:
 
 
 def beside_checks(settings: Settings) -> RunOptions:
-    """Return the options that say what checks and the setup get beside a checkout."""
+    """Return the options for services, variables and credentials of checks and setup."""
     chosen = chosen_for_runs(settings)
     return RunOptions(services=chosen.services, env=chosen.env, credentials=chosen.credentials)
 
 
 def with_sandbox(options: RunOptions, settings: Settings) -> RunOptions:
-    """Return options with the settings that say how an agent is held, and what it reaches and reads."""
+    """Return options with the sandbox settings as chosen now."""
     chosen = chosen_for_runs(settings)
     return structs.replace(options, ring_required=chosen.ring_required, sandbox=chosen.sandbox)
 
 
 def check_limit_s(options: RunOptions) -> int:
-    """Return how many seconds a setup, the tests or one check may take in a run; older runs do not say."""
+    """Return the limit in seconds of a setup, the tests or one check; older runs have the default."""
     default: Any = SETTINGS["checks.minutes"].default
     return 60 * value_or(options.limits.checks_min, int(default))
 
 
 def differing(before: RunOptions, after: RunOptions) -> list[Change]:
-    """List the settings that two runs have both, with different values."""
+    """List the settings that both options have, with different values."""
     old, new = plain_options(before), plain_options(after)
     found = ((key, _held(old, place), _held(new, place)) for key, place in _PLACES.items())
     return [Change(key, then[0], now[0]) for key, then, now in found if then and now and then[0] != now[0]]
 
 
 def renewed(options: RunOptions, settings: Settings) -> tuple[RunOptions, list[Change]]:
-    """Return the options of a run that continues: the settings that it has, as they are chosen now."""
+    """Return the options of a run that continues, with its settings as chosen now, and the changes."""
     changes, whole = differing(options, chosen_for_runs(settings)), plain_options(options)
     for key, _, after in changes:
         *folders, name = _PLACES[key]

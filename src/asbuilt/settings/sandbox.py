@@ -1,6 +1,6 @@
-"""Settings of the sandbox: whether one is needed, what an agent reaches and reads besides its own.
+"""Settings of the sandbox: whether it is required, and what agents reach and read besides their own files.
 
-Rule: a repository sets none of them, because it is text that others write.
+Rule: a repository sets none of them, because other people write it.
 """
 
 from __future__ import annotations
@@ -61,4 +61,4 @@ SANDBOX: Final = (
     ),
 )
 RENAMED: Final[Mapping[str, str]] = MappingProxyType({"ring.required": "sandbox.required"})
-"""Keys that are still read under the name that they had."""
+"""Old keys that are still read, with their new names."""

@@ -1,4 +1,4 @@
-"""Settings of what checks and the setup get beside a checkout: services, variables, credentials."""
+"""Settings of services, variables and credentials for checks and the setup."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a setting is: its key, the values that it takes, and what a guess could do."""
+"""Type of a setting: its key, its values, and the risk of a wrong value."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class SuiteTable(NamedTuple):
 
 
 class ServiceTable(NamedTuple):
-    """One entry of `checks.services`: a name that we know, or a command with the port on which it answers."""
+    """One entry of `checks.services`: a built-in name, or a command with the port on which it answers."""
 
     name: str
     command: str = ""
@@ -29,7 +29,7 @@ Value = str | bool | int | float | tuple[str, ...] | tuple[SuiteTable, ...] | tu
 
 
 class Kind(Enum):
-    """What values a setting takes."""
+    """Kinds of values."""
 
     TEXT = "text"
     FOLDER = "folder"
@@ -48,28 +48,28 @@ class Kind(Enum):
 
 
 class Setting(NamedTuple):
-    """One thing that can be chosen."""
+    """One setting."""
 
     key: str
     kind: Kind
     default: Value
     meaning: str
     stakes: str
-    """What a guessed value could do; the Why of every error about this setting."""
+    """What a wrong value could cause; the `why` of every error about this setting."""
     choices: tuple[str, ...] = ()
     repository_may_set: bool = False
-    """A repository is text that others wrote: it never sets what protects the user."""
+    """Whether a repository may set it. Other people write a repository, so it must not weaken protection."""
     tightens: bool = False
-    """Its choices go from the strictest to the loosest, and a repository only makes it stricter."""
+    """Choices go from strictest to loosest, and a repository can only make it stricter."""
     read_by: str | None = None
-    """The command that reads it; None while no command does."""
+    """The command that reads it; None if no command does."""
     least: int = 1
     most: int = 1_000
-    """What a number, or an amount of dollars, may be."""
+    """`least` and `most` bound a number or an amount of dollars."""
     secret: bool = False
-    """Its value is shown nowhere."""
+    """Its value is never shown."""
     private: bool = False
-    """Its value is masked in what leaves the machine: an address may hold a login."""
+    """Its value is masked in what leaves the machine: a URL may hold a login."""
 
     @property
     def variable(self) -> str:
@@ -78,5 +78,5 @@ class Setting(NamedTuple):
 
 
 def variable_of(key: str) -> str:
-    """Name the environment variable that sets a key."""
+    """Return the environment variable that sets a key."""
     return "ASBUILT_" + key.upper().replace(".", "_")

@@ -1,4 +1,4 @@
-"""Read one value, as TOML holds it or as text was typed. Its one rule: nothing is guessed."""
+"""Parse one value, from TOML or from typed text. Rule: an invalid value raises; nothing is guessed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,79}")
 
 
 def setting_named(key: str) -> Setting:
-    """Find a setting by its key, or say which key may have been meant."""
+    """Return the setting of a key; raise with the nearest known key if there is none."""
     found = setting_for(key)
     if found is not None:
         return found
@@ -40,18 +40,18 @@ def setting_named(key: str) -> Setting:
 
 
 def did_you_mean(word: str, known: Iterable[str], *, likeness: float = 0.6) -> str:
-    """Name the nearest known word, as the end of a sentence, or nothing."""
+    """Return a suggestion of the nearest known word, as the end of a sentence, or an empty string."""
     near = difflib.get_close_matches(word, list(known), n=1, cutoff=likeness)
     return f". Did you mean {near[0]}?" if near else ""
 
 
 def from_text(setting: Setting, text: str, *, where: str, next_step: str) -> Value:
-    """Read a value that was typed, or stands in the environment."""
+    """Parse a value that was typed, or set in the environment."""
     return from_toml(setting, _as_toml(setting, text), where=where, next_step=next_step)
 
 
 def from_toml(setting: Setting, raw: object, *, where: str, next_step: str) -> Value:
-    """Read a value as a settings file holds it."""
+    """Parse a value from a settings file; raises SettingInvalid."""
     value, wanted = _fit(setting, raw)
     if value is None:
         place = f"{where}: " if where else ""
@@ -63,12 +63,12 @@ def from_toml(setting: Setting, raw: object, *, where: str, next_step: str) -> V
 
 
 def presented(setting: Setting, value: Value) -> Value:
-    """Give a value as it may be shown: one that is secret only says that it is set."""
+    """Return a value as it may be shown; a secret that is set becomes `[secret]`."""
     return "[secret]" if setting.secret and value else value
 
 
 def shown(raw: object) -> str:
-    """Show a value as a person would write it, short enough for one line."""
+    """Format a value as a person would write it, in at most 40 characters."""
     text = json.dumps(raw, ensure_ascii=False, default=str)
     return text if len(text) <= 40 else text[:37] + "..."
 
@@ -87,7 +87,7 @@ def _as_toml(setting: Setting, text: str) -> object:
 
 
 def _listed(text: str) -> object:
-    # A glob may hold a comma or begin with a bracket, so the TOML form is there for those.
+    # A glob may contain a comma or start with a bracket; the TOML form is for those.
     if text.lstrip().startswith("["):
         try:
             return tomllib.loads(f"it = {text}")["it"]

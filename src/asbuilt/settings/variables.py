@@ -1,7 +1,7 @@
-"""Which variables of the user the commands of a repository get, and whether the user has granted it.
+"""The user's variables that a repository's commands get, and whether the user has granted them.
 
-A repository only names variables. The one rule: it gets none before the user has granted these very names to
-this very folder, and each value is the user's own.
+Rule: a repository only names variables. It gets none before the user has granted exactly these names to this
+folder, and each value is the user's own.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _SECTIONS: Final = ("checks", "setup")
 
 
 class Asked(NamedTuple):
-    """What a repository asks for and has not been granted."""
+    """Variables that a repository asks for without a grant."""
 
     names: tuple[str, ...]
     digest: str
 
 
 def asked(settings: Settings, root: Path) -> Asked | None:
-    """Tell what the repository at a folder asks for; None where it asks for nothing, or was granted it."""
+    """Return what a repository asks for; None if it asks for nothing, or has the grant."""
     names = [
         (section, name)
         for section in _SECTIONS
@@ -44,7 +44,7 @@ def asked(settings: Settings, root: Path) -> Asked | None:
 
 
 def given(settings: Settings, root: Path, environ: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """Give the variables of checks and of the setup, by section; what is not granted is left out."""
+    """Return the variables of checks and of the setup, by section; those without a grant are left out."""
     is_refused = asked(settings, root) is not None
     found: dict[str, dict[str, str]] = {}
     for section in _SECTIONS:
@@ -56,7 +56,7 @@ def given(settings: Settings, root: Path, environ: Mapping[str, str]) -> dict[st
 
 
 def without_value(settings: Settings, environ: Mapping[str, str]) -> list[str]:
-    """List the keys of variables that are named and have no value, as `checks.env.NAME`."""
+    """List the keys of named variables that have no value, as `checks.env.NAME`."""
     return [
         f"{section}.env.{name}"
         for section in _SECTIONS

@@ -1,1 +1,1 @@
-"""Agents that speak the Agent Client Protocol: codex, gemini, opencode, Claude Code by its adapter."""
+"""Agents that speak the Agent Client Protocol: codex, gemini, opencode, Claude Code through its adapter."""

@@ -1,6 +1,6 @@
-"""Agents that speak the Agent Client Protocol: codex, gemini, opencode, and Claude Code by its ACP adapter.
+"""Drive agents over the Agent Client Protocol: codex, gemini, opencode, Claude Code through its ACP adapter.
 
-The one rule: every question of the agent's is the gate's to answer, and a turn is done only when it says so.
+Rule: the gate answers every permission request, and a turn is done only when the agent ends it (`end_turn`).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _WAIT_S: Final = 1.0
 _PROTOCOL: Final = 1
 _DESK: Final = Path(verdict_tool.__file__).resolve()
 _BROKEN_OFF: Final = 8
-"""How often a turn that a refusal broke off is gone on with; some agents stop at each."""
+"""Maximum number of prompts after a refusal ended the turn; some agents stop at every refusal."""
 _LAST_S: Final = 5
 _SILENCE_S: Final = 1.0
 _REFUSED: Final = "That was refused: {reasons} Go on without it, or in another way that is yours to choose."
@@ -52,13 +52,13 @@ _ANEW: Final = (
 
 
 class Acp:
-    """Drives one agent over its own pipes."""
+    """Drives an agent over its stdin and stdout."""
 
     def __init__(self, seat: Seat) -> None:
         self._seat = seat
 
     async def drive(self, brief: Brief, gate: Gate, emit: Emit) -> Turn:
-        """Start it, take up its conversation or begin one, and hear it to the end of its turn."""
+        """Start the agent, resume or open its conversation, and prompt it until its turn ends."""
         seat, kind = self._seat, KINDS[brief.program.kind]
         start = started(brief, seat)
         seat.seal(start.state, kind.sealed, remade=kind.remade)
@@ -86,7 +86,7 @@ class Acp:
 
 
 class _Conversation:
-    """One conversation with one agent, from its introduction to the end of its turn."""
+    """A conversation with an agent, from `initialize` to the end of its turn."""
 
     def __init__(self, seat: Seat, brief: Brief, start: Start, *, wire: Wire, ear: _Ear) -> None:
         self._seat, self._brief, self._start = seat, brief, start
@@ -94,20 +94,20 @@ class _Conversation:
         self._session = ""
 
     async def held(self) -> Turn:
-        """Hold it."""
+        """Open the conversation and prompt the agent until its turn ends."""
         about = await self._wire.ask("initialize", _introduction())
         ear, words = self._ear, await self._opened(about.get("agentCapabilities"))
         try:
             response = await self._prompted(words)
             for _ in range(_BROKEN_OFF):
-                # A refusal ends the turn of some agents: that is told to them, and is no end of the work.
+                # A refusal ends the turn of some agents. The work is not over: prompt again with the reasons.
                 if not ear.was_broken_off(response.get("stopReason")):
                     break
                 reasons = " ".join(ear.refusals)
                 ear.emit(Noted(text=f"A refusal broke its turn off: {reasons}"))
                 response = await self._prompted(_REFUSED.format(reasons=reasons))
         except asyncio.CancelledError:
-            # It may still write down where it was, for the next start.
+            # The agent may still save its state for the next start.
             await self._wire.tell("session/cancel", {"sessionId": self._session})
             raise
         is_broken_off = ear.was_broken_off(response.get("stopReason"))
@@ -115,14 +115,14 @@ class _Conversation:
         return self._with_verdict(turn) if turn.ending == "done" else turn
 
     def status(self) -> int | None:
-        """Give the status with which its model failed, where that has to be looked up."""
+        """Return the HTTP status of the model's failure, if the agent stores it instead of reporting it."""
         return last_status(self._start.state, self._session) if self._start.keeps_status else None
 
     async def _opened(self, capabilities: object) -> str:
-        """Take the conversation of an earlier start up again, or begin one; give what to say in it."""
+        """Resume the conversation of an earlier start, or open a new one; return its first prompt."""
         before, task = self._seat.session, f"{system_for(self._brief)}\n\n{prompt_for(self._brief)}"
         if before is not None:
-            # A start that was cut off has told nobody what it used.
+            # A start that was cut off has not reported its usage: make the total unknown.
             self._ear.emit(Used())
         if before is not None and await self._loaded(before, capabilities):
             return go_on()
@@ -157,7 +157,7 @@ class _Conversation:
                 self._ear.emit(Noted(text=f"It does not take the mode {self._start.mode}: {error.message}"))
 
     def _place(self) -> dict[str, Any]:
-        """Say where it works, and hand a verifier the tool for its verdict; nobody else has one to give."""
+        """Return the session's folder and, for a verifier, the MCP server that takes its verdict."""
         brief, desks = self._brief, []
         if brief.role == "verify":
             arguments = ["-I", "-S", str(_DESK), str(self._seat.out), brief.intent, str(len(brief.items))]
@@ -168,7 +168,7 @@ class _Conversation:
     async def _prompted(self, words: str) -> dict[str, Any]:
         ear = self._ear
         ear.refusals.clear()
-        # What it said until now was about itself: a change of its mode, a conversation from before.
+        # Drop earlier messages: they are about a change of mode or replay an old conversation.
         ear.hearing.forget()
         told = {"sessionId": self._session, "prompt": [{"type": "text", "text": words}]}
         response = await self._wire.ask("session/prompt", told)
@@ -185,7 +185,7 @@ class _Conversation:
 
 
 class _Ear:
-    """Hears one agent: its questions go to the gate, its updates become events."""
+    """Receives an agent's messages: passes requests to the gate and turns updates into events."""
 
     def __init__(self, gate: Gate, emit: Emit) -> None:
         self._gate = gate
@@ -198,7 +198,7 @@ class _Ear:
         self._is_refused = False
 
     async def asked(self, method: str, params: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Answer a permission question; files and terminals of ours are not offered."""
+        """Answer a permission request; our client offers no files or terminals."""
         if method != "session/request_permission":
             return None
         call, options = params.get("toolCall"), params.get("options")
@@ -211,11 +211,11 @@ class _Ear:
         return reply_of(options if isinstance(options, list) else [], answers)
 
     def was_broken_off(self, stop_reason: object) -> bool:
-        """Tell whether a refusal was the end of a turn: some agents call that cancelled, some an end."""
+        """Return whether a refusal ended the turn: some agents report `cancelled`, others `end_turn`."""
         return bool(self.refusals) and (stop_reason == "cancelled" or self._is_refused)
 
     def told(self, method: str, params: Mapping[str, Any]) -> None:
-        """Take an update; other notifications are for people at a screen."""
+        """Take an update; other notifications are for interactive clients."""
         update = params.get("update")
         if method == "session/update" and isinstance(update, dict):
             if goes_on(update, self._refused_calls):
@@ -225,28 +225,28 @@ class _Ear:
             self._silence = asyncio.get_running_loop().call_later(_SILENCE_S, self._after_silence)
 
     def close(self) -> None:
-        """Wait for no silence any more."""
+        """Cancel the silence timer."""
         if self._silence is not None:
             self._silence.cancel()
 
     def _after_silence(self) -> None:
-        """Pass on what was said so far: a model may take its time, and somebody looks on."""
+        """Emit the text so far after 1 s of silence: a model may be slow, and a user may be watching."""
         self.hear(self.hearing.breath())
 
     def hear(self, events: Iterable[Event]) -> None:
-        """Pass events on, unless they are only told again."""
+        """Emit events, unless a conversation is being replayed."""
         for event in events:
             if not self._is_deaf:
                 self.emit(event)
 
     def says(self) -> str:
-        """Give the agent's last words."""
+        """Return the agent's last message."""
         self.hear(self.hearing.pause())
         return self.hearing.says
 
     @contextmanager
     def deaf(self) -> Iterator[None]:
-        """Let a conversation be replayed: what it cost and called is known, and said again is nothing."""
+        """Ignore updates while a conversation is replayed: they were recorded before."""
         self._is_deaf = True
         try:
             yield
@@ -269,7 +269,7 @@ def _quoted(words: str) -> str:
 
 
 def _now(brief: Brief) -> datetime:
-    """Give the time in the zone in which the agent tells it."""
+    """Return the time in the time zone of the agent's environment."""
     try:
         return datetime.now(ZoneInfo(brief.environment["TZ"]))
     except (KeyError, ValueError, ZoneInfoNotFoundError):
@@ -284,13 +284,13 @@ async def _end_of(process: asyncio.subprocess.Process) -> str:
     return f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
 
 
-# Look up in opencode's own database what it does not say over ACP: the status with which its model failed.
+# opencode does not report the HTTP status of a model failure over ACP; its database has it.
 #
-# The one rule: what is not as it was measured is unknown; the database is the agent's, and may hold anything.
+# Rule: anything unexpected means unknown. The database is the agent's, and may contain anything.
 
 
 def last_status(state: Path, session: str) -> int | None:
-    """Give the HTTP status of the error that a conversation's last message ended with."""
+    """Return the HTTP status of the error in a conversation's last message; None if there is none."""
     try:
         with closing(
             sqlite3.connect(f"{(state / 'opencode.db').as_uri()}?mode=ro", uri=True, timeout=_WAIT_S)

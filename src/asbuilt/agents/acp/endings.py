@@ -1,6 +1,6 @@
-"""Say how an agent ended that was driven over ACP, from its stop reason or its error. Pure.
+"""Derive how a turn over ACP ended from its stop reason or its error. Pure.
 
-The one rule: only a turn that it ended itself, with nothing refused at its end, is done.
+Rule: only stop reason `end_turn` is `done`. The adapter passes `cancelled` for a turn that a refusal ended.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _WORDS: Final[tuple[tuple[str, Cause], ...]] = (
     ("maximum number of turns", "max_turns"),
     ("refusal", "refusal"),
 )
-"""What is looked for in an error that names no status; the first that is there decides."""
+"""Words to search for in an error without an HTTP status; the first match wins."""
 _STATUS: Final = re.compile(
     r"(?:status(?:[ _]code)?\"?[:=]?|error:?|rejected|code\"?:) *\(?([45]\d\d)\b", re.IGNORECASE
 )
@@ -56,7 +56,7 @@ _TEXT_CAP: Final = 1_000
 
 
 def ended(response: Mapping[str, Any], *, says: str) -> Turn:
-    """Say how a turn ended that was answered."""
+    """Return the ending of a turn with a response."""
     match response.get("stopReason"):
         case "end_turn":
             return Turn(ending="done", reason="The agent says that it is done.", says=says)
@@ -75,7 +75,7 @@ def ended(response: Mapping[str, Any], *, says: str) -> Turn:
 
 
 def refused(code: int, message: str, data: object, *, says: str, now: datetime) -> Turn:
-    """Say how a turn ended that was answered with an error."""
+    """Return the ending of a turn with an error."""
     told = json.dumps(data) if data else ""
     cause = _cause(code, f"{message} {told}")
     reason = f"Its model or its program failed: {_readable(message, data)}"[:_TEXT_CAP]
@@ -104,7 +104,7 @@ def _cause(code: int, text: str) -> Cause | None:
 
 
 def _readable(message: str, data: object) -> str:
-    """Take the words out of an error; an internal one keeps them in its data."""
+    """Return an error's text; an internal error has it in its data."""
     match data:
         case {"message": str(text)} | {"details": str(text)}:
             return text
@@ -114,13 +114,13 @@ def _readable(message: str, data: object) -> str:
             return message
 
 
-# Find when a usage limit opens again, in the few ways in which agents say so. Pure: it is told the time.
+# When a usage limit resets, in the formats that agents use. Pure: takes the current time as an argument.
 #
-# The one rule: a time that is not understood is not known; nobody waits for a guess.
+# Rule: a time that cannot be parsed is unknown; never guess.
 
 
 def resets_at(text: str, now: datetime) -> str | None:
-    """Give the moment, UTC ISO 8601; `now` is aware, in the zone in which the agent tells the time."""
+    """Return the reset time, UTC ISO 8601; `now` is aware, in the time zone of the agent."""
     try:
         moment = _moment(text, now)
     except (ValueError, OverflowError, ZoneInfoNotFoundError):

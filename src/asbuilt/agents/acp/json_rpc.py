@@ -1,6 +1,6 @@
-"""JSON-RPC with an agent over its own pipes, line by line: we ask it, it asks us, both say things.
+"""JSON-RPC with an agent over its stdin and stdout, one message per line, with requests in both directions.
 
-The one rule: a line of the agent's is understood, refused or counted as noise; none of them ends us.
+Rule: every line of the agent is handled, refused or counted as noise; no line raises.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NO_METHOD: Final = -32601
 
 @dataclass(slots=True)
 class Refused(Exception):
-    """The agent answered a request of ours with an error."""
+    """The agent answered a request with an error."""
 
     code: int
     message: str
@@ -32,21 +32,21 @@ class Refused(Exception):
 
 
 class Lost(Exception):
-    """The agent is gone, and with it every answer that it owes us."""
+    """The agent's output has ended, so pending requests get no answer."""
 
 
 class Listener(Protocol):
-    """Whoever hears the agent."""
+    """Handles the agent's requests and notifications."""
 
     async def asked(self, method: str, params: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Answer a request of the agent's; None: we do no such thing."""
+        """Answer a request of the agent; None means an unsupported method."""
 
     def told(self, method: str, params: Mapping[str, Any]) -> None:
         """Take a notification."""
 
 
 class Wire:
-    """One conversation in JSON-RPC with one process."""
+    """A JSON-RPC connection to a process."""
 
     def __init__(self, process: asyncio.subprocess.Process, listener: Listener) -> None:
         self._process = process
@@ -57,7 +57,7 @@ class Wire:
         self.noise = 0
 
     async def ask(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Ask the agent, and give its answer; raises `Refused`, or `Lost` when it is gone."""
+        """Send a request and return its result; raises `Refused`, or `Lost` when the agent's output ends."""
         if self._is_lost:
             raise Lost
         number = next(self._numbers)
@@ -67,11 +67,11 @@ class Wire:
         return await owed
 
     async def tell(self, method: str, params: Mapping[str, Any]) -> None:
-        """Tell the agent something that it does not answer."""
+        """Send a notification."""
         await self._send({"method": method, "params": params})
 
     async def listen(self) -> None:
-        """Hear the agent until it is gone."""
+        """Handle the agent's messages until its output ends."""
         lines = Lines(_LINE_CAP)
         try:
             while self._process.stdout is not None and (piece := await self._process.stdout.read(_PIECE)):
@@ -102,7 +102,7 @@ class Wire:
                 self.noise += 1
 
     async def _send(self, message: dict[str, Any]) -> None:
-        # An agent that has died is heard of by the end of its output; writing to it is no news.
+        # Ignore a broken pipe: `listen` detects the agent's death by the end of its output.
         with contextlib.suppress(ConnectionError):
             if self._process.stdin is not None:
                 self._process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode("ascii") + b"\n")
@@ -110,7 +110,7 @@ class Wire:
 
 
 def message_in(line: bytes) -> dict[str, Any] | None:
-    """Read one line; None when it is no JSON object."""
+    """Parse a line; None when it is not a JSON object."""
     try:
         message = json.loads(line)
     except (ValueError, RecursionError):

@@ -1,6 +1,6 @@
-"""How each agent that speaks ACP is started, so that it asks us about everything it can.
+"""How to start each agent that speaks ACP, so that it asks for permission as much as possible.
 
-The one rule: it is told by arguments, environment and files in its own HOME; nothing of the user's changes.
+Rule: agents are configured by arguments, environment and files in their own HOME, never in the user's files.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ if TYPE_CHECKING:
 
 
 class Start(NamedTuple):
-    """What one start of an agent is given."""
+    """The command line and environment of an agent's start."""
 
     argv: tuple[str, ...]
     environment: Mapping[str, str]
     state: Path
-    """Where the user has its login and its settings; it may not be there."""
+    """The folder of the user's login and settings of the agent; may not exist."""
     needs: Needs = NOTHING
     meta: Mapping[str, Any] = {}
-    """Goes with the request for a conversation."""
+    """Sent with the request for a conversation."""
     mode: str | None = None
-    """What it calls changing nothing: asked of it for such roles, and never relied on."""
+    """The agent's read-only mode; requested for read-only roles, and never relied on."""
     counts: bool = True
-    """False: the tokens that it tells are those of its last step alone."""
+    """False if the reported tokens cover only the agent's last step."""
     keeps_status: bool = False
-    """It does not say with which status its model failed, but keeps it."""
+    """Whether the agent stores the HTTP status of a model failure instead of reporting it."""
 
 
 def started(brief: Brief, seat: Seat) -> Start:
-    """Say how the brief's agent is started, and lay down what it reads from its own HOME."""
+    """Return how to start the brief's agent; writes its configuration files to the agent's HOME."""
     match brief.program.kind:
         case "codex":
             return _codex(brief, seat)
@@ -61,7 +61,7 @@ def _codex(brief: Brief, seat: Seat) -> Start:
     is_held = seat.level in ("bwrap", "seatbelt")
     settings = {
         "approval_policy": "untrusted",
-        # Within a ring its own sandbox only stands in the way of what was allowed.
+        # Inside our sandbox its own one would only block calls that the gate allowed.
         "sandbox_mode": (
             "read-only" if not brief.writable else "danger-full-access" if is_held else "workspace-write"
         ),
@@ -70,7 +70,7 @@ def _codex(brief: Brief, seat: Seat) -> Start:
         **({"model_reasoning_effort": brief.program.effort} if brief.program.effort else {}),
     }
     told = (word for name, value in settings.items() for word in ("-c", f"{name}={json.dumps(value)}"))
-    # It refuses a folder that is not there; without one it makes its own, in its HOME.
+    # codex refuses a folder that does not exist; without the variable it creates its own in its HOME.
     environment = {"CODEX_HOME": str(state)} if state.is_dir() else {}
     return _in_state(Start((*_command(brief), *told), environment, state), brief)
 
@@ -95,7 +95,7 @@ _GEMINI_SYSTEM: Final = Path(
     else "/etc/gemini-cli/settings.json"
 )
 _GEMINI_SETTINGS: Final = {
-    # It is silent while it tries again, for minutes; when to try again is the run's to decide.
+    # gemini retries silently, for minutes; the run decides about retries.
     "general": {"maxAttempts": 3, "enableAutoUpdate": False},
     "privacy": {"usageStatisticsEnabled": False},
     "hooksConfig": {"enabled": False},
@@ -113,10 +113,10 @@ def _gemini(brief: Brief, seat: Seat) -> Start:
     argv = (*_command(brief), "--admin-policy", str(rules), "--extensions", "none", *model)
     environment = {
         "GEMINI_CLI_HOME": str(home if state.is_dir() else seat.home),
-        # Where an organisation has settings of its own, ours do not take their place.
+        # Do not replace an organization's own settings.
         **({} if _GEMINI_SYSTEM.exists() else {"GEMINI_CLI_SYSTEM_SETTINGS_PATH": str(settings)}),
         "GEMINI_CLI_TRUST_WORKSPACE": "true",
-        # It would start itself a second time, and leave that behind when it is ended.
+        # gemini would start a second process of itself, and leave it behind when it is ended.
         "GEMINI_CLI_NO_RELAUNCH": "true",
     }
     start = _in_state(Start(argv, environment, state, mode=None if brief.writable else "plan"), brief)
@@ -133,14 +133,14 @@ def _opencode(brief: Brief, seat: Seat) -> Start:
     settings = {
         "autoupdate": False,
         "share": "disabled",
-        # Its snapshots are repositories with a configuration of their own, in the user's folder.
+        # Its snapshots are git repositories with their own configuration, in the user's folder.
         "snapshot": False,
         "permission": permission,
-        # Else a refusal ends its turn, as if that were done.
+        # Without this, a refusal ends its turn as if the work were done.
         "experimental": {"continue_loop_on_deny": True},
         **({"model": brief.program.model} if brief.program.model else {}),
     }
-    # It writes into every folder of settings that it takes up, so it is shown the user's file alone.
+    # opencode writes into every folder of settings that it reads, so it gets only the user's file.
     files = (config / name for name in ("opencode.json", "opencode.jsonc"))
     shown = next((str(file) for file in files if file.is_file()), None)
     environment = {
@@ -153,7 +153,7 @@ def _opencode(brief: Brief, seat: Seat) -> Start:
         "OPENCODE_DISABLE_AUTOUPDATE": "1",
         "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
         "OPENCODE_DISABLE_MODELS_FETCH": "1",
-        # It asks for packages of plug-ins, and nothing else stops that.
+        # opencode requests packages of plug-ins; nothing else stops that.
         "npm_config_registry": "http://127.0.0.1:9/",
     }
     mode = None if brief.writable else "plan"
@@ -167,7 +167,7 @@ def _claude(brief: Brief, seat: Seat) -> Start:
     program, state = brief.program, state_of(seat, brief)
     state.prepare()
     options = {
-        # The user's own settings could allow what we are to be asked about.
+        # The user's own settings could allow calls that the gate must decide.
         "settingSources": [],
         "strictMcpConfig": True,
         "promptSuggestions": False,
@@ -194,9 +194,9 @@ def _command(brief: Brief) -> tuple[str, ...]:
 
 
 def _in_state(start: Start, brief: Brief, *settings: Path) -> Start:
-    """Let it write to the user's own folder of it, where the login is renewed, but not to what acts later.
+    """Make the user's folder of the agent writable, to renew the login, except files that could act later.
 
-    It reaches the model that the user's own settings of it name, in that folder or in `settings`.
+    Adds the hosts of the models that the user's settings name, in that folder or in `settings`.
     """
     kind = KINDS[brief.program.kind]
     files = (*(start.state / name for name in kind.sealed), *settings)

@@ -1,6 +1,6 @@
-"""Read what an agent says over ACP: its updates become our events, its questions our calls. Pure.
+"""Parse an agent's ACP messages: updates become events, permission requests become calls. Pure.
 
-The one rule: what is not understood is no event and no permission; nothing here ever guesses in its favour.
+Rule: a message that is not understood is neither an event nor a permission.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ _KINDS: Final[dict[str, Kind]] = {
     "fetch": "fetch",
 }
 _SPEECH_CAP: Final = 8_000
-"""A speech that goes on is given in pieces that end with a line, so that it is heard of."""
+"""Long messages are emitted in pieces of whole lines, so that the host sees activity."""
 _LINE_CAP: Final = 64_000
-"""A line without an end is cut."""
+"""Longer lines are cut."""
 _DELEGATES: Final = ("Agent", "Task")
-"""What Claude Code calls a helper of its own, which its adapter takes for a thought."""
+"""Claude Code's subagents, which its ACP adapter reports as `think`."""
 _ANNOUNCED: Final = {"sessionUpdate": "tool_call", "status": "pending"}
 
 
 class Hearing:
-    """What was understood of one conversation so far."""
+    """Parser state of a conversation."""
 
     def __init__(self) -> None:
         self._speech = ""
@@ -49,10 +49,10 @@ class Hearing:
         self._cost_usd: float | None = None
         self._new_cost_usd: float | None = None
         self.says = ""
-        """The agent's last words."""
+        """The agent's last message."""
 
     def take(self, update: Mapping[str, Any]) -> Iterator[Event]:
-        """Give the events of one update."""
+        """Yield the events of an update."""
         match update:
             case {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": str(text)}}:
                 if update.get("messageId") != self._message:
@@ -70,7 +70,7 @@ class Hearing:
                     return
                 whole = {**self._announced.pop(call, {}), **update}
                 if update == {**update, **_ANNOUNCED}:
-                    # Its input may still be on the way.
+                    # Its input may still be incomplete.
                     self._announced[call] = whole
                 else:
                     self._called.add(call)
@@ -79,7 +79,7 @@ class Hearing:
                 "sessionUpdate": "usage_update",
                 "cost": {"amount": int() | float() as cost, "currency": "USD"},
             } if isfinite(cost) and cost >= 0:
-                # A sum over the whole conversation; one that has shrunk was begun anew.
+                # A total for the whole conversation; a lower value means that a new one was started.
                 before = self._cost_usd if self._cost_usd is not None and cost >= self._cost_usd else 0.0
                 self._new_cost_usd = (self._new_cost_usd or 0.0) + cost - before
                 self._cost_usd = cost
@@ -87,27 +87,27 @@ class Hearing:
                 pass
 
     def breath(self) -> Iterator[Event]:
-        """Give what was said until now; the same speech may go on."""
+        """Yield the text so far; the message may continue."""
         speech, self._speech = self._speech, ""
         if speech.strip():
-            # One more than is kept, so that whoever hears the end knows that it is not whole.
+            # Keep one character more than the cap, so that `summary.whole_end` can detect the cut.
             self._before = (self._before + speech)[: SAYS_CAP + 1]
             self.says = self._before.strip()
             yield Said(text=speech.strip())
 
     def pause(self) -> Iterator[Event]:
-        """Give what was said until now: the agent does something else, or is at its end."""
+        """Yield the text so far and end the message: a tool call or the end of the turn follows."""
         yield from self.breath()
         self._thinks, self._before = False, ""
 
     def used(self, response: Mapping[str, Any]) -> Used:
-        """Give what a turn has used, by its response and the cost that was told meanwhile."""
+        """Return a turn's usage, from its response and the costs reported during the turn."""
         given, made = _tokens(response)
         cost, self._new_cost_usd = self._new_cost_usd, None
         return Used(input_tokens=given, output_tokens=made, cost_usd=cost)
 
     def forget(self) -> None:
-        """Leave behind what was only told again, as a conversation is that is taken up."""
+        """Discard text and cost of a replayed conversation."""
         self._speech, self._before, self.says, self._new_cost_usd = "", "", "", None
 
     def _whole_lines(self) -> Iterator[Event]:
@@ -121,7 +121,7 @@ class Hearing:
 
 
 def calls_in(call: Mapping[str, Any]) -> tuple[Call, ...]:
-    """Translate what permission is asked for; a patch of many files, or a command that edits, is many."""
+    """Translate a permission request; a patch of several files, or a command that edits, is several calls."""
     given = call.get("rawInput")
     command = _command(given.get("command")) if isinstance(given, dict) else None
     cwd = given.get("cwd") if isinstance(given, dict) else None
@@ -137,14 +137,14 @@ def calls_in(call: Mapping[str, Any]) -> tuple[Call, ...]:
 
 
 def reply_of(options: Iterable[object], answers: Iterable[Answer]) -> dict[str, Any]:
-    """Choose the option that says it: this once, or no. Where none does, nothing is allowed."""
+    """Select the option for `allow_once` or `reject_once`; if the agent offers none, cancel."""
     chosen = _option(options, "allow_once" if all(answer.allowed for answer in answers) else "reject_once")
     told = {"outcome": "cancelled"} if chosen is None else {"outcome": "selected", "optionId": chosen}
     return {"outcome": told}
 
 
 def goes_on(update: Mapping[str, Any], refused: Collection[str]) -> bool:
-    """Tell whether an agent says or does something else than what it was refused."""
+    """Return whether an update is something other than a refused call."""
     match update:
         case {"sessionUpdate": "agent_message_chunk" | "agent_thought_chunk" | "plan"}:
             return True
@@ -155,7 +155,7 @@ def goes_on(update: Mapping[str, Any], refused: Collection[str]) -> bool:
 
 
 def mode_request(opened: Mapping[str, Any], mode: str | None) -> tuple[str, dict[str, Any]] | None:
-    """Say how an agent is put into a mode, by what it offers; None: it has no such mode."""
+    """Return the request that sets a mode, as the agent offers it; None if it has no such mode."""
     if mode is None:
         return None
     offered = opened.get("modes")
@@ -202,7 +202,7 @@ def _command(given: object) -> str | None:
 
 
 def _paths(call: Mapping[str, Any]) -> tuple[str, ...]:
-    """List every file that a call names, wherever in it."""
+    """List every file that a call names, in any field."""
     rows = [*_rows(call.get("locations")), *_rows(call.get("content"))]
     named = [row["path"] for row in rows if isinstance(row.get("path"), str)]
     given = call.get("rawInput")
@@ -215,7 +215,7 @@ def _rows(value: object) -> list[dict[str, Any]]:
 
 
 def _tokens(response: Mapping[str, Any]) -> tuple[int | None, int | None]:
-    """Give the tokens of a turn, cached ones included; None where the agent does not say."""
+    """Return the tokens of a turn, cached ones included; None where the agent reports none."""
     match response:
         case {"usage": {"inputTokens": int(given), "outputTokens": int(made), **rest}}:
             cached = (rest.get(name) for name in ("cachedReadTokens", "cachedWriteTokens"))
@@ -227,5 +227,5 @@ def _tokens(response: Mapping[str, Any]) -> tuple[int | None, int | None]:
 
 
 def _counted(given: int, made: int) -> tuple[int | None, int | None]:
-    """Take a count; less than nothing is no count, and would make what else was used look less."""
+    """Return the counts; None if one is negative, which would lower the totals."""
     return (given, made) if given >= 0 and made >= 0 else (None, None)

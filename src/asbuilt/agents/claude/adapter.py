@@ -1,13 +1,14 @@
 """Claude Code: the user's own `claude`, driven over its stream-json control protocol.
 
-Its hook asks us about every call and hears "ask"; its permission question is then answered by the gate. A
-hook that fails lets a call through, a question that is not answered does not: so the hook decides nothing.
+Its PreToolUse hook calls us before every tool call; the answer is always "ask". The gate then answers the
+permission request that follows. The hook decides nothing, because a failing hook lets a call through; an
+unanswered permission request does not.
 
-`--setting-sources ""`: no rule, hook or plug-in of a settings file gets in, neither the user's nor the
-repository's; of the user's we read how one signs in. `--strict-mcp-config`: no MCP server gets in either.
-`--tools`: what is not listed does not exist.
+`--setting-sources ""`: no rules, hooks or plug-ins from settings files, neither the user's nor the
+repository's; of the user's settings only the login is read. `--strict-mcp-config`: no MCP servers either.
+`--tools`: tools that are not listed do not exist.
 
-The one rule: whatever is in doubt is no answer, and without an answer it does nothing.
+Rule: a request that is in doubt gets no permission.
 """
 
 from __future__ import annotations
@@ -52,10 +53,10 @@ if TYPE_CHECKING:
     from asbuilt.ports import Brief
 
 GIVEN: Final = ("Bash", "Edit", "Glob", "Grep", "NotebookEdit", "Read", "Task", "Write")
-"""What a worker is given; all else is taken away before it is asked for: network, schedules, other agents."""
+"""Tools of the roles that write; all others are removed: network, schedules, other agents."""
 GIVEN_TO_READ: Final = ("Read", "Grep", "Glob")
 _VERDICT: Final = "StructuredOutput"
-# Each tool: what a call of it is, and where in its input the path or the command stands.
+# Each tool's kind of call, and the key of the path or command in its input.
 _TOOLS: Final[dict[str, tuple[Kind, str]]] = {
     "Read": ("read", "file_path"),
     "Grep": ("read", "path"),
@@ -82,11 +83,11 @@ _TOOLS: Final[dict[str, tuple[Kind, str]]] = {
 _PIECE: Final = 1 << 18
 _WAYS_IN: Final = tuple(name for name in KINDS["claude"].variables if name != "CLAUDE_CONFIG_DIR")
 _LEAVES_S: Final = 30
-"""How long it may take to go once its turn is over."""
+"""Time limit in seconds for the process to exit after its turn."""
 
 
 class Claude:
-    """Drives `claude` through one attempt."""
+    """Drives `claude` through an attempt."""
 
     def __init__(self, seat: Seat) -> None:
         self._seat = seat
@@ -95,11 +96,11 @@ class Claude:
         self._unknown: set[str] = set()
 
     async def drive(self, brief: Brief, gate: Gate, emit: Emit) -> Turn:
-        """Let it work until its turn is over."""
+        """Run the agent until its turn ends."""
         state = state_of(self._seat, brief)
         state.prepare()
         if state.own or self._seat.level == "none":
-            # Else nothing of it can change through the agent, and the user may edit their own settings.
+            # Otherwise the agent cannot change these files, and the user may edit their own settings.
             self._seat.seal(state.login, KINDS["claude"].sealed)
         session, goes_on = self._session(brief, state)
         emit(Conversed(session=session))
@@ -132,7 +133,7 @@ class Claude:
         return turn_of(code, heard, brief, last_words=self._seat.last_words())
 
     def _session(self, brief: Brief, state: State) -> tuple[str, bool]:
-        """Choose the conversation: an earlier start's if it has words, else one of this start's own."""
+        """Return the conversation, and whether it is resumed: an earlier start's if it has any message."""
         earlier = self._seat.session
         if earlier and can_go_on(state.transcript(earlier)):
             return earlier, True
@@ -196,7 +197,7 @@ class Claude:
         await self._tell(reply)
 
     async def _interrupt(self) -> None:
-        """Ask it to stop, to say what it cost, and to go."""
+        """Ask the agent to stop, report its cost and exit."""
         await self._tell(say.interrupt())
         self._close()
 
@@ -211,7 +212,7 @@ class Claude:
             self._process.stdin.close()
 
     async def _tell(self, message: dict[str, Any]) -> None:
-        # One that has gone is heard of by the end of its output; writing to it is no news.
+        # Ignore a broken pipe: the end of the output reports the agent's death.
         with contextlib.suppress(ConnectionError, RuntimeError):
             if self._process is not None and self._process.stdin is not None:
                 self._process.stdin.write(json.dumps(message).encode("ascii") + b"\n")
@@ -221,7 +222,7 @@ class Claude:
 def arguments(
     brief: Brief, session: str, *, goes_on: bool, budget_usd: float | None = None
 ) -> tuple[str, ...]:
-    """Give its whole command line. Pure."""
+    """Return the command line. Pure."""
     program = brief.program
     judges, works = brief.role == "verify", brief.role in ("implement", "fix")
     kind = KINDS["claude"]
@@ -242,23 +243,23 @@ def arguments(
 
 
 def _left_of(budget_usd: float | None, tally: Tally) -> float | None:
-    """Say what is left of a budget: Claude Code holds each of its processes to it, not the conversation."""
+    """Return the remaining budget: Claude Code limits each process, not the conversation."""
     return None if budget_usd is None else budget_usd - tally.told_usd
 
 
-# Claude Code's tools in our words: which a role is given, and what a call of one is about. Pure.
+# Claude Code's tools: which a role gets, and what a call of one does. Pure.
 #
-# The one rule: a tool that is not in the table is refused, and so is one whose input is not as we know it.
+# Rule: a tool that is not in the table, or whose input is malformed, becomes kind "other", which is refused.
 
 
 def call_of(tool: str, given: Mapping[str, Any], cwd: str | None = None) -> Call:
-    """Say in our words what it is about to do."""
+    """Translate a tool call."""
     kind, name = _TOOLS.get(tool, ("other", ""))
     named = given.get(name) if name else None
     if tool == "Glob" and named is None and str(given.get("pattern", "")).startswith("/"):
         named = given["pattern"]
     if kind == "delegate" and "isolation" in given:
-        # A worktree of its own would be one that nobody proves.
+        # Nothing would verify a worktree of its own.
         return Call(tool=tool, kind="other")
     match kind:
         case "edit" | "run" if not isinstance(named, str) or not named:

@@ -1,10 +1,9 @@
-"""What a conversation of Claude Code has used, from its own figures and, after a crash, from its transcript.
+"""Usage of a Claude Code conversation, from its own figures and, after a crash, from its transcript.
 
-Its figures are sums over the conversation, told when a turn ends; a process that was killed tells nothing,
-and the next one does not count what that one used. The transcript has every answer of the model with its
-tokens.
+Its figures are totals of the conversation, reported when a turn ends. A killed process reports nothing, and
+the next process does not count its usage. The transcript has every answer of the model with its tokens.
 
-The one rule: nothing is counted twice, and what cannot be priced is unknown.
+Rule: nothing is counted twice, and what cannot be priced is unknown.
 """
 
 from __future__ import annotations
@@ -25,28 +24,28 @@ if TYPE_CHECKING:
 
 _HELPERS: Final = 500
 _WEIGHTS: Final = Tokens(fresh=100, written=125, cached=10, output=500)
-"""How the kinds of tokens are priced against each other, roughly: only for what a killed process has used."""
+"""Rough relative prices of the kinds of tokens, used only for killed processes."""
 
 
 @dataclass(slots=True)
 class Tally:
-    """What a transcript says was used, and how much of that its last figure covers."""
+    """Usage in a transcript, and how much of it the last cost figure covers."""
 
     told_usd: float = 0.0
-    """The last figure in it: what a new process goes on from."""
+    """The last cost figure; a new process continues from it."""
     owed: dict[str, tuple[str, Tokens]] = field(default_factory=dict)
-    """Answers since then, by their id: the model and its tokens. No figure covers them."""
+    """Answers after that figure by ID: the model and its tokens."""
     told_at: str = ""
-    """What was written last before the figure."""
+    """The latest timestamp before the figure."""
 
     @property
     def owed_tokens(self) -> Tokens:
-        """Add up what no figure covers."""
+        """Total tokens that no figure covers."""
         return sum((tokens for _, tokens in self.owed.values()), Tokens())
 
 
 def tally_in(transcript: Path | None) -> Tally:
-    """Read a transcript and what its helpers have left beside it; a line that is none is left out."""
+    """Read a transcript and those of its subagents (at most 500); skips malformed lines."""
     tally = Tally()
     if transcript is None:
         return tally
@@ -71,20 +70,20 @@ def _take(tally: Tally, lines: Iterable[dict[str, Any]]) -> None:
                 "message": {"id": str(key), "model": str(model), "usage": dict(usage)},
             }:
                 _, before = tally.owed.get(key, ("", Tokens()))
-                # One answer is several lines, and only the last of them has all of its tokens.
+                # An answer spans several lines; only the last one has all of its tokens.
                 tally.owed[key] = (model, max(before, tokens_in(usage), key=lambda one: one.output))
             case _:
                 pass
 
 
 def used_by(ended: Ended, before: Tally) -> Used:
-    """Say what a turn has used that told its figures, with what the processes killed before it have used."""
+    """Return the usage of a turn that reported figures, plus that of the processes killed before it."""
     sums = ended.used + before.owed_tokens
     return _used(sums, _cost(ended, before))
 
 
 def used_without_end(tally: Tally) -> Used | None:
-    """Say what was used by a conversation that will tell no figure any more; None when nothing was."""
+    """Return the usage of a conversation without a final figure; None when nothing was used."""
     return _used(tally.owed_tokens, None) if tally.owed else None
 
 

@@ -1,7 +1,7 @@
-"""Say how a turn of Claude Code ended, and why. Pure.
+"""Derive how a turn of Claude Code ended, and why. Pure.
 
-The one rule: it is done only when its exit code and its result both say so; of every other end the cause is
-looked for in names and numbers, and the words that came with it are for people.
+Rule: a turn is done only if its exit code and its result both report success. The cause of any other ending
+comes from error names and status codes; the only text that is parsed is the usage limit of old versions.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _BROKEN: Final = 500
 _CAUSES: Final[dict[str, Cause]] = {
     "authentication_failed": "auth",
     "oauth_org_not_allowed": "auth",
-    # Only whoever pays can mend it, and then the same attempt goes on.
+    # Only the user's billing can fix it; the same attempt then continues.
     "billing_error": "auth",
     "connection_failed": "overload",
     "overloaded": "overload",
@@ -41,7 +41,7 @@ _SIGNALLED: Final = range(129, 193)
 
 @dataclass(slots=True)
 class Heard:
-    """What was understood of it so far."""
+    """Messages of the agent so far."""
 
     says: str = ""
     error: str = ""
@@ -50,7 +50,7 @@ class Heard:
 
 
 def turn_of(code: int | None, heard: Heard, brief: Brief, *, last_words: str) -> Turn:
-    """Say how it ended; without an exit code it has not gone although its turn was over."""
+    """Return how the turn ended; `code` is None if the process did not exit after its turn."""
     ended = heard.ended
     if ended is None:
         return stopped("crash", f"claude {_how(code)}{_quoted(last_words)}.", says=heard.says)
@@ -71,7 +71,7 @@ def turn_of(code: int | None, heard: Heard, brief: Brief, *, last_words: str) ->
 
 
 def _cause(ended: Ended, heard: Heard) -> Cause | None:
-    """Name why it stopped. First match wins: what is more exact comes first."""
+    """Return why the agent stopped. First match wins, the most specific first."""
     if ended.stop == "refusal":
         return "refusal"
     if _OLD_LIMIT.search(ended.text):
@@ -85,7 +85,7 @@ def _cause(ended: Ended, heard: Heard) -> Cause | None:
 
 
 def _verdict(structured: object, brief: Brief) -> Opinion | None:
-    """Give what a verifier handed in; a verdict that nobody asked for is none."""
+    """Return the opinion of a verifier; None for other roles."""
     if brief.role != "verify" or not isinstance(structured, dict):
         return None
     return opinion_from({"intent": brief.intent, **structured})

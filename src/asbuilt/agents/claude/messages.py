@@ -1,7 +1,7 @@
-"""What Claude Code says over its stream-json control protocol, line by line, and what we say to it. Pure.
+"""Messages of Claude Code's stream-json control protocol, in both directions. Pure.
 
-The one rule: a line is one of a closed set of messages; one that is not understood is told by its kind, and
-never ends anything.
+Rule: every line parses to one of a closed set of messages; an unknown line is reported by its type and never
+raises.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 LINE_CAP: Final = 32 << 20
-"""A line can hold a whole file as a tool's result."""
+"""A line can contain a whole file as a tool's result."""
 _HOOK: Final = "every call"
 
 
 class Begun(NamedTuple):
-    """It is up, and says what it has."""
+    """The process is up and reports its tools."""
 
     session: str
     version: str
@@ -27,7 +27,7 @@ class Begun(NamedTuple):
 
 
 class Hooked(NamedTuple):
-    """It is about to call a tool, and asks whether its own rules may decide."""
+    """A tool call is about to happen (PreToolUse hook)."""
 
     request: str
     call: str
@@ -35,7 +35,7 @@ class Hooked(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """It asks whether it may call a tool."""
+    """A permission request for a tool call."""
 
     request: str
     call: str
@@ -44,44 +44,44 @@ class Asked(NamedTuple):
 
 
 class Unasked(NamedTuple):
-    """It asks for something that we do not do."""
+    """A request that we do not support."""
 
     request: str
     subtype: str
 
 
 class Refused(NamedTuple):
-    """It cannot do what we asked it for."""
+    """A request of ours failed."""
 
     reason: str
 
 
 class Spoke(NamedTuple):
-    """One block of an answer of its model, or words of its own about an error."""
+    """A block of the model's answer, or Claude Code's own message about an error."""
 
     texts: tuple[str, ...]
     calls: tuple[tuple[str, str], ...]
-    """Tools and what they are about."""
+    """Tools, each with its main argument."""
     error: str = ""
-    """Its own name for what went wrong, when the words are its own."""
+    """Claude Code's name of the error, if the message is its own."""
 
 
 class Limited(NamedTuple):
-    """Where a usage limit stands."""
+    """State of a usage limit."""
 
     rejected: bool
     resets_at: int | None
-    """In seconds since 1970."""
+    """Unix time in seconds."""
 
 
 class Noticed(NamedTuple):
-    """Something to be noted and no more: a retry, a compaction."""
+    """A notice to record: a retry, a compaction."""
 
     text: str
 
 
 class Tokens(NamedTuple):
-    """What was used of one model."""
+    """Tokens used of a model."""
 
     fresh: int = 0
     written: int = 0
@@ -89,12 +89,12 @@ class Tokens(NamedTuple):
     output: int = 0
 
     def __add__(self, other: tuple[int, ...]) -> Tokens:  # type: ignore[override]  # a sum, not a longer tuple
-        """Add up what was used."""
+        """Add element by element."""
         return Tokens(*(mine + theirs for mine, theirs in zip(self, other, strict=True)))
 
 
 class Ended(NamedTuple):
-    """Its turn is over."""
+    """The turn has ended."""
 
     subtype: str
     is_error: bool
@@ -102,26 +102,26 @@ class Ended(NamedTuple):
     stop: str
     """Why the model stopped."""
     status: int | None
-    """What the API answered with, when that is why it ended."""
+    """HTTP status of the API error that ended the turn."""
     error: str
-    """A name for that: a usage limit has one, and a connection that failed."""
+    """Name of that error, for example of a usage limit or a failed connection."""
     cost_usd: float | None
-    """Of the whole conversation so far."""
+    """Total of the conversation so far."""
     used: Tokens
-    """Of this process."""
+    """Usage of this process."""
     models: tuple[tuple[str, Tokens, float], ...]
-    """What was used of each model, and what that costs."""
+    """Usage and cost of each model."""
     structured: object
 
 
 class Known(NamedTuple):
-    """A message that says nothing to us: it was understood, and is left alone."""
+    """A known message that needs no action."""
 
     kind: str
 
 
 class Unknown(NamedTuple):
-    """A line that is none of these."""
+    """A line that is none of the above."""
 
     kind: str
 
@@ -132,7 +132,7 @@ _SILENT: Final = ("user", "control_cancel_request", "keep_alive", "stream_event"
 
 
 def message_in(line: bytes) -> Message:
-    """Read one line."""
+    """Parse a line."""
     try:
         message: Any = json.loads(line)
     except (ValueError, RecursionError):
@@ -166,7 +166,7 @@ def message_in(line: bytes) -> Message:
 def _asked(request: str, subtype: str, rest: Mapping[Any, Any]) -> Message:
     match subtype, rest:
         case "hook_callback", _:
-            # However it looks, it is answered: a hook that hears an error lets its call through.
+            # Answer it even if malformed: a hook that gets an error lets its call through.
             told = rest.get("input")
             cwd = told.get("cwd") if isinstance(told, dict) else None
             return Hooked(request, str(rest.get("tool_use_id") or ""), cwd if isinstance(cwd, str) else "")
@@ -217,7 +217,7 @@ def _ended(subtype: str, rest: Mapping[Any, Any]) -> Ended:
     models = rest.get("modelUsage")
     return Ended(
         subtype=subtype,
-        # What does not say that it went well did not.
+        # A result that does not report success is an error.
         is_error=rest.get("is_error") is not False,
         text=str(rest.get("result") or "\n".join(map(str, _list(rest.get("errors"))))),
         stop=str(rest.get("stop_reason") or ""),
@@ -235,7 +235,7 @@ def _ended(subtype: str, rest: Mapping[Any, Any]) -> Ended:
 
 
 def tokens_in(usage: Mapping[str, Any]) -> Tokens:
-    """Read what the API says that an answer took."""
+    """Parse the API's usage of an answer."""
     names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
     return Tokens(*(_count(usage.get(name)) for name in names))
 
@@ -253,11 +253,11 @@ def _list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-# What we say to it.
+# Messages to Claude Code.
 
 
 def hello() -> dict[str, Any]:
-    """Introduce ourselves: we want to hear of every call before it is made."""
+    """Initialize the session, with a hook before every tool call."""
     hooks = {"PreToolUse": [{"matcher": "", "hookCallbackIds": [_HOOK]}]}
     return {
         "type": "control_request",
@@ -267,23 +267,23 @@ def hello() -> dict[str, Any]:
 
 
 def prompt(text: str) -> dict[str, Any]:
-    """Say something to its model."""
+    """Send a user message to the model."""
     return {"type": "user", "message": {"role": "user", "content": text}}
 
 
 def interrupt() -> dict[str, Any]:
-    """Ask it to stop where it is and to tell what it cost."""
+    """Stop the current turn; its result reports the cost."""
     return {"type": "control_request", "request_id": "stop", "request": {"subtype": "interrupt"}}
 
 
 def ask_us(request: str) -> dict[str, Any]:
-    """Say to a hook that its own rules decide nothing: it asks us, whatever they allow."""
+    """Answer a hook with "ask", so that a permission request follows whatever the agent's own rules allow."""
     output = {"hookEventName": "PreToolUse", "permissionDecision": "ask"}
     return _success(request, {"hookSpecificOutput": output})
 
 
 def allowed(request: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Let a call be made as it was asked for."""
+    """Allow a call with unchanged input."""
     return _success(request, {"behavior": "allow", "updatedInput": dict(given)})
 
 
@@ -293,7 +293,7 @@ def denied(request: str, reason: str) -> dict[str, Any]:
 
 
 def not_done(request: str, subtype: str) -> dict[str, Any]:
-    """Say that we do no such thing."""
+    """Answer an unsupported request."""
     error = {"subtype": "error", "request_id": request, "error": f"{subtype} is not offered"}
     return {"type": "control_response", "response": error}
 

@@ -1,9 +1,9 @@
-"""Where Claude Code keeps what: its conversation in the attempt's own HOME, its login where the user has it.
+"""Where Claude Code keeps its state: conversations in the attempt's HOME, its login in the user's folder.
 
-    CLAUDE_CONFIG_DIR                 home/.claude of the attempt: all that it writes, and nobody else reads
-    CLAUDE_SECURESTORAGE_CONFIG_DIR   the user's own: the login, which is renewed in place, and nothing else
+    CLAUDE_CONFIG_DIR                 home/.claude of the attempt: everything it writes
+    CLAUDE_SECURESTORAGE_CONFIG_DIR   the user's folder: only the login, which is renewed in place
 
-The one rule: nothing of the user's is writable but the login, and that only where it is a file.
+Rule: of the user's files only the login is writable, and only if it is a file.
 """
 
 from __future__ import annotations
@@ -29,35 +29,35 @@ _RENEWING: Final = ".oauth_refresh.lock"
 _CAP: Final = 16 << 20
 _TRANSCRIPT: Final = 256 << 20
 _QUIET: Final = {
-    # What works in the background outlives its turn, and after that nobody answers: every tool is refused.
+    # Background tasks outlive their turn; afterwards no host answers, so every tool would be refused.
     "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1",
     "DISABLE_AUTOUPDATER": "1",
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
     "CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL": "1",
-    # A plan's text may hold `@/some/file`, and claude would read that to its model without asking anybody.
+    # A plan's text may contain `@/some/file`; claude would send that file to its model without a request.
     "CLAUDE_CODE_DISABLE_FILE_MENTIONS": "1",
-    # Every command starts in the workspace, so that the gate reads it from where it is run.
+    # Every command starts in the workspace, which the gate assumes.
     "CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR": "1",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The folders of one attempt."""
+    """The state folders of an attempt."""
 
     config: Path
     login: Path
     is_default: bool
-    """The user has not moved it: on macOS the login then has its usual name in the keychain."""
+    """Whether the folder is `~/.claude`: on macOS the login then has its usual name in the keychain."""
 
     @property
     def own(self) -> tuple[Path, ...]:
-        """What of the user's it may write to: a login in a file is renewed beside itself, by rename."""
+        """The user's folders that the agent may write: a login file is renewed in its folder, by rename."""
         return (self.login,) if (self.login / _LOGIN).is_file() else ()
 
     @property
     def others(self) -> tuple[Path, ...]:
-        """All that is there besides the login: settings, hooks, conversations of other projects."""
+        """Everything else in that folder: settings, hooks, conversations of other projects."""
         if not self.own:
             return ()
         return tuple(
@@ -66,7 +66,7 @@ class State:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What it is told of this."""
+        """The variables for the agent."""
         login = "" if self.is_default and sys.platform == "darwin" else str(self.login)
         return {
             **_QUIET,
@@ -75,13 +75,13 @@ class State:
         }
 
     def transcript(self, session: str) -> Path | None:
-        """Find a conversation by its name."""
+        """Return the transcript of a conversation; None if it has none."""
         return next(iter(sorted(self.config.glob(f"projects/*/{session}.jsonl"))), None)
 
     def ways_in(self, allowed: tuple[str, ...]) -> tuple[dict[str, str], str]:
-        """Read from the user's settings how one signs in: variables of listed names, and a helper's command.
+        """Read the login from the user's settings: variables of the `allowed` names, and a helper's command.
 
-        Nothing else in there is read. A helper runs in the ring, where `~` is another place.
+        Nothing else is read. Expands `~` in the helper, because HOME differs in the sandbox.
         """
         settings = _object(self.login / "settings.json")
         given, helper = settings.get("env"), settings.get("apiKeyHelper")
@@ -94,9 +94,9 @@ class State:
         )
 
     def prepare(self) -> None:
-        """Have its folder there, with whose login it is, and with nothing that would start a program."""
+        """Create the config folder with the user's account only, so that nothing in it starts a program."""
         if self.config.is_symlink():
-            # An earlier start may have put it there, for us to write to where it leads.
+            # An earlier start may have created it to redirect our writes.
             self.config.unlink()
         self.config.mkdir(mode=0o700, parents=True, exist_ok=True)
         file = self.config / ".claude.json"
@@ -115,24 +115,24 @@ def _object(file: Path) -> dict[str, Any]:
 
 
 def state_of(seat: Seat, brief: Brief) -> State:
-    """Say where an attempt's agent keeps what."""
+    """Return the state folders of an attempt's agent."""
     moved = brief.environment.get("CLAUDE_CONFIG_DIR", "")
     login = Path(os.path.realpath(moved or seat.person / ".claude"))
     return State(config=seat.home / ".claude", login=login, is_default=not moved)
 
 
 def session_of(brief: Brief, start: int) -> str:
-    """Name the conversation that a start would begin: the same however often it is asked."""
+    """Return the ID of a start's conversation; deterministic."""
     return str(uuid.uuid5(uuid.NAMESPACE_URL, f"asbuilt:{brief.attempt}:{brief.intent}:{start}"))
 
 
 def can_go_on(transcript: Path | None) -> bool:
-    """Tell whether there is a conversation to take up: one that was killed too early has no words yet."""
+    """Return whether a conversation can be resumed: an agent killed early has no message yet."""
     return transcript is not None and any(line.get("type") == "user" for line in lines_in(transcript))
 
 
 def lines_in(transcript: Path) -> Iterator[dict[str, Any]]:
-    """Read a transcript, as one reads what an agent could write: lines that are none are left out."""
+    """Yield the lines of a transcript, as untrusted input; skips malformed lines."""
     try:
         content = read_shared(transcript, cap=_TRANSCRIPT)
     except Unreadable:

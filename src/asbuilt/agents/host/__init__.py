@@ -1,1 +1,1 @@
-"""The process that hosts one attempt: starts the agent, answers its questions, records its events."""
+"""The process that hosts an attempt: starts the agent, answers permission requests, records events."""

@@ -1,7 +1,4 @@
-"""Which adapter drives which kind of agent. It is the host's dispatch: only the one that drives is loaded.
-
-The one rule: a kind that is not here is an answer, not a crash.
-"""
+"""Map kinds of agents to adapters; imports only the adapter in use. An unknown kind fails the attempt."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Try what an agent must not be able to do, right before it is dispatched: in its own ring, at its own gate.
+"""Try what an agent must not be able to do, right before its start: in its own sandbox, at its own gate.
 
-The one rule: what was not refused just now is not believed to hold, and nobody is dispatched.
+Rule: if anything forbidden succeeds, the agent is not started.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ KNOWN_BAD: Final = (
     Call(tool="canary", kind="other"),
 )
 """Calls that no role may make."""
-# Not `:`: a shell ends where a special built-in cannot write, and nobody would hear what became of the rest.
+# Not `:`: a shell exits when a redirection of a special built-in fails, and would skip the other files.
 _TRY: Final = 'for one in "$@"; do true > "$one"; done 2>/dev/null; echo the canary sang'
 _SANG: Final = b"the canary sang"
 _WITHIN_S: Final = 30
@@ -34,11 +34,11 @@ _WORDS: Final = 300
 
 
 class Unheld(Exception):
-    """Something came through that had to be refused."""
+    """A forbidden action was not refused."""
 
 
 def let_through(snapshot: Snapshot) -> str | None:
-    """Ask the gate of an attempt what it must refuse; returns what it would allow, in words."""
+    """Test the gate of an attempt; return a message about a forbidden call that it allows, or None."""
     for call in KNOWN_BAD:
         if answered(snapshot, call).allowed:
             what = call.command or call.path or "a call of an unknown kind"
@@ -47,7 +47,7 @@ def let_through(snapshot: Snapshot) -> str | None:
 
 
 async def try_ring(level: Level, request: Request, targets: tuple[Path, ...]) -> None:
-    """Run writes that must fail behind the very ring that the agent gets; raises `Unheld` if one does not."""
+    """Try forbidden writes in the agent's sandbox; raises `Unheld` if one succeeds or nothing runs."""
     files = [one / f".asbuilt-canary-{os.getpid()}" for one in targets]
     argv = ("/bin/sh", "-c", _TRY, "canary", *map(str, files))
     prepared = prepare(level, request, argv)

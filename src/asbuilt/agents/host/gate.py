@@ -1,6 +1,6 @@
-"""Answer an agent's permission questions from the snapshot that its attempt was started with.
+"""Answer an agent's permission requests from the snapshot taken when its attempt started.
 
-The one rule: no answer waits for anybody, and whatever goes wrong is a refusal.
+Rule: an answer never waits for a user, and a path that cannot be resolved is refused.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ROLES: Final[dict[Role, roles.Role]] = {
 
 
 def snapshot_of(brief: Brief, terms: Terms, folder: Path) -> Snapshot:
-    """Freeze what the role of a brief may do, with the paths as they really are."""
+    """Freeze what the role of a brief may do, with resolved paths."""
     workspace = os.path.realpath(brief.workspace)
     own = tuple(os.path.realpath(folder / name) for name in ("home", "tmp", "out"))
     hidden = [*terms.hidden, *(path for home in terms.homes for group in secrets(home) for path in group)]
@@ -49,23 +49,23 @@ def snapshot_of(brief: Brief, terms: Terms, folder: Path) -> Snapshot:
 
 
 class SnapshotGate:
-    """Answers from one snapshot, whatever code and settings say by now, and writes every answer down."""
+    """Answers from a snapshot, independent of later changes to settings, and records every answer."""
 
     def __init__(self, snapshot: Snapshot, record: Record) -> None:
         self._snapshot = snapshot
         self._record = record
 
     async def ask(self, call: Call) -> Answer:
-        """Allow or refuse one call, and write it down."""
+        """Allow or refuse a call, and record the answer."""
         answer = answered(self._snapshot, call)
         self._record.asked(call, answer)
         return answer
 
 
 def answered(snapshot: Snapshot, call: Call) -> Answer:
-    """Give the answer of a snapshot to a call."""
+    """Return a snapshot's answer to a call."""
     try:
-        # The real path: a link inside the workspace may lead out of it.
+        # Resolve symlinks: one inside the workspace may lead out of it.
         path, cwd = (
             os.path.realpath(os.path.join(snapshot.workspace, _in_workspace(snapshot, named)))  # noqa: PTH118
             if named
@@ -79,6 +79,6 @@ def answered(snapshot: Snapshot, call: Call) -> Answer:
 
 
 def _in_workspace(snapshot: Snapshot, path: str) -> str:
-    """Give a path in the workspace its name there: a traceback shows the one that checks have for it."""
+    """Map the path that checks use for the workspace, as in a traceback, to the workspace."""
     below = path.removeprefix(PLACED.checkout)
     return snapshot.workspace + below if below != path and below[:1] in ("", "/") else path

@@ -1,6 +1,6 @@
-"""Decide when an attempt is over although its agent has not ended. Pure: it is told the time, it never looks.
+"""Decide when the host ends an attempt. Pure: takes the elapsed time as an argument.
 
-The one rule: only ticks of the host's own count, so a laptop that slept for a night expires nothing.
+Rule: a tick counts as at most 4 tick intervals, so that a suspended laptop expires nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _TICKS_AT_ONCE: Final = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How long, in seconds of ticks."""
+    """Limits in seconds of counted ticks."""
 
     tick_s: float
     stall_s: float
@@ -25,7 +25,7 @@ class Limits:
 
 
 class Watch:
-    """Counts ticks since the last beat, the last event and the start."""
+    """Counts time since the last heartbeat, the last event and the start."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -38,7 +38,7 @@ class Watch:
     def tick(
         self, elapsed_s: float, *, beat: object, events: int, cancelled: bool
     ) -> tuple[Ending, str] | None:
-        """Count one tick; give the ending and its reason when the attempt is over. First match wins."""
+        """Count one tick; return the ending and its reason when the attempt is over. First match wins."""
         counted = min(elapsed_s, _TICKS_AT_ONCE * self._limits.tick_s)
         self._since_start += counted
         self._since_beat = 0.0 if beat != self._beat else self._since_beat + counted

@@ -1,9 +1,9 @@
-"""The host process of one attempt: `asbuilt-attempt [--detach] FOLDER`. It outlives whoever started it.
+"""The host process of an attempt: `asbuilt-attempt [--detach] FOLDER`. It outlives the worker.
 
-It holds the folder's lock as long as it lives, drives the agent, answers its questions, and ends the whole
-tree when the agent is done, stalls, takes too long, is cancelled, or nobody waits any more.
+It locks the folder while it runs, drives the agent and answers its permission requests. It ends the whole
+process tree when the agent is done, stalls, times out, is cancelled, or the heartbeats of the worker stop.
 
-The one rule: at most one host works on an attempt, and it says how the attempt ended once.
+Rule: at most one host works on an attempt, and it writes at most one result per start.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _OLD_TREE_S: Final = 6.0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Host the attempt in a folder; with --detach return as soon as the host is up."""
+    """Host the attempt in a folder; with --detach, return as soon as the host is up."""
     match list(sys.argv[1:] if arguments is None else arguments):
         case ["--detach", folder]:
             return _detached(Folder(Path(folder).resolve()))
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def host(folder: Folder, *, ready: Callable[[], None] = lambda: None) -> int:
-    """Work on the attempt unless somebody does or it has ended."""
+    """Work on the attempt, unless another host does or it has ended."""
     with _locked(folder.path / "lock") as mine:
         if not mine:
             return TAKEN
@@ -68,7 +68,7 @@ def host(folder: Folder, *, ready: Callable[[], None] = lambda: None) -> int:
         try:
             brief, terms = folder.brief()
         except Unreadable as error:
-            # No result: whoever starts it has the words, and can write them again.
+            # Write no result: the starter can write the brief again.
             sys.stderr.write(f"{error}\n")
             return NO_BRIEF
         _outlive(folder)
@@ -83,7 +83,7 @@ def host(folder: Folder, *, ready: Callable[[], None] = lambda: None) -> int:
 
 
 async def _attend(folder: Folder, brief: Brief, terms: Terms, number: int) -> Result | None:
-    """Drive the agent to one of its endings; None when we ourselves were told to stop, which ends nothing."""
+    """Drive the agent to an ending; return None if the host itself got a signal, which ends no attempt."""
     began = time.monotonic()
     is_free = brief.program.kind == "scripted"
     record = Record(folder, cap=terms.events_cap, is_free=is_free)
@@ -124,7 +124,7 @@ async def _drive(
     try:
         decided = await _wait(folder, brief, terms, drive=drive, record=record, stop=stop)
         if decided is not None:
-            # The agent is ended first and unheard afterwards: what it still has to say while it goes is kept.
+            # End the agent before cancelling the adapter, to record what the agent reports while it ends.
             await seat.end()
             return decided
         return None if stop.is_set() else await _turn(drive)
@@ -143,7 +143,7 @@ async def _wait(
     record: Record,
     stop: asyncio.Event,
 ) -> tuple[Ending, str] | None:
-    """Wait until the agent has ended by itself (None), or decide that it is over."""
+    """Wait until the agent ends (None), or return the ending if a limit is reached."""
     watch = Watch(
         Limits(
             tick_s=terms.tick_s, stall_s=brief.stall_s, overall_s=brief.overall_s, abandon_s=terms.abandon_s
@@ -152,7 +152,7 @@ async def _wait(
     last = time.monotonic()
     while True:
         now = time.monotonic()
-        # A folder that was taken away can hold no result; there is nobody left to work for.
+        # A deleted folder can hold no result; treat it as a cancellation.
         cancelled = (folder.path / "cancel").exists() or not folder.path.exists()
         over = watch.tick(now - last, beat=folder.beat(), events=record.count, cancelled=cancelled)
         last = now
@@ -167,7 +167,7 @@ async def _turn(drive: asyncio.Task[Turn]) -> Turn:
     try:
         return await drive
     except Unheld as error:
-        # Its seat has tried the agent's own ring; what is in the way is looked for only when something is.
+        # The seat tried the agent's own sandbox. Probe for the causes only now that it failed.
         causes = "; ".join(reason.what for reason in probe().reasons)
         return stopped("unheld", f"{error} {causes}".rstrip())
     except Exception as error:  # noqa: BLE001  fail closed: its bugs end the attempt
@@ -184,7 +184,7 @@ def _unfit(brief: Brief) -> str | None:
 
 
 def _outlive(folder: Folder) -> None:
-    """Wait until nothing of an earlier start lives: two agents in one workspace would mix their work."""
+    """Wait until no process of an earlier start is left: two agents in one workspace would mix their work."""
     before = folder.host()
     if before.get("boot") != process_tree.boot_id():
         return
@@ -216,7 +216,7 @@ def _introduce(folder: Folder, terms: Terms, children: list[int]) -> None:
 
 @contextmanager
 def _locked(file: Path) -> Iterator[bool]:
-    """Hold the lock, or say that somebody does. Whoever only looks holds it for an instant: we try again."""
+    """Hold the lock, or yield False if another host does. Retries for 1 s: `is_alive` locks briefly."""
     descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         for _ in range(_LOCK_TRIES):
@@ -233,7 +233,7 @@ def _locked(file: Path) -> Iterator[bool]:
 
 
 def _detached(folder: Folder) -> int:
-    """Leave a host behind that is nobody's child, and return when it is up."""
+    """Start a detached host in a new session; return when it is up."""
     reader, writer = os.pipe()
     if child := os.fork():
         os.close(writer)

@@ -1,6 +1,6 @@
-"""Write an attempt's events down, and keep the sums that its result will hold.
+"""Record an attempt's events, and keep the totals for its result.
 
-The one rule: a line is one whole JSON object, and all lines together stay below the cap; the sums go on.
+Rule: a line is a whole JSON object. At the cap, one last line is written; the totals still count.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _N = TypeVar("_N", int, float)
 
 
 class Record:
-    """The events of one start, appended to those of the starts before it."""
+    """The events of a start, appended to those of earlier starts."""
 
     def __init__(self, folder: Folder, *, cap: int, is_free: bool = False) -> None:
-        """Take the folder; what an agent `is_free` has used is nothing until it says otherwise."""
+        """Open events.jsonl; the usage of an agent that `is_free` is 0 until it reports any."""
         self._folder = folder
         self._cap = cap
         self._file = (folder.path / "events.jsonl").open("ab")
@@ -48,12 +48,12 @@ class Record:
         self.hosts_refused: list[str] = []
         self._take_over()
         if self._size and not self._ends_whole():
-            # A host was killed within a line: readers skip it, and ours begins on its own.
+            # A host was killed while writing a line: end it, so that readers skip only that line.
             self._file.write(b"\n")
             self._size += 1
 
     def emit(self, event: Event) -> None:
-        """Take an event of the agent's."""
+        """Record an event of the agent."""
         self.count += 1
         match event:
             case Said(text=text):
@@ -73,20 +73,20 @@ class Record:
         self.write(type(event).__name__.lower(), asdict(event))
 
     def asked(self, call: Call, answer: Answer) -> None:
-        """Take a permission question with its answer."""
+        """Record a permission request with its answer."""
         self.count += 1
         about = asdict(call)
         self.write("asked", {"call": about.pop("kind"), **about, **asdict(answer)})
 
     def refused(self, host: str, why: str) -> None:
-        """Take a request to a host that was not let through; each host is written down once for a reason."""
+        """Record a refused host, once for each reason, and at most 20."""
         told = f"{host}: {why}"[:_HOST_CAP]
         if told not in self.hosts_refused and len(self.hosts_refused) < _HOSTS:
             self.hosts_refused.append(told)
             self.write("refused", {"told": told})
 
     def write(self, kind: str, data: dict[str, object]) -> None:
-        """Append one line, unless the cap is reached: then one last line says so."""
+        """Append a line; at the cap, append one last line about it."""
         if self._full:
             return
         cut = {name: one[:_TEXT_CAP] if isinstance(one, str) else one for name, one in data.items()}
@@ -101,7 +101,7 @@ class Record:
         self._size += len(line)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._file.close()
 
     def _line(self, kind: str, data: dict[str, object]) -> bytes:
@@ -110,7 +110,7 @@ class Record:
         return json.dumps({"kind": kind, "at": at, "passed_s": passed_s, **data}).encode("ascii") + b"\n"
 
     def _add(self, more: Used) -> None:
-        """Add to what was used so far; what is unknown of a part is unknown of the whole."""
+        """Add to the totals; an unknown part makes a total unknown."""
         before = self.used if self._is_told else Used(input_tokens=0, output_tokens=0, cost_usd=0.0)
         self._is_told = True
         self.used = Used(
@@ -127,7 +127,7 @@ class Record:
             self.drift += found[: _DRIFT_CAP - len(self.drift)]
 
     def _take_over(self) -> None:
-        """Add up what the starts before this one did and cost: a crash makes nothing cheaper."""
+        """Add up the activity and usage of earlier starts, so that a crash hides no cost."""
         for event in read_events(self._folder.path / "events.jsonl", 0)[0]:
             text = event.get("text")
             if event["kind"] == "called":

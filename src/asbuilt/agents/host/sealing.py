@@ -1,8 +1,9 @@
-"""See whether anything changed that would act later: settings, hooks, plug-ins of an agent.
+"""Detect changes to files that could act later: settings, hooks and plug-ins of an agent.
 
-The ring holds what is there; what is not there yet it cannot hold, and without a ring nothing is held.
+The sandbox protects existing files. It cannot protect files that do not exist yet, and without a sandbox
+nothing is protected.
 
-The one rule: what cannot be read counts by its name and time, so that a change of it is still a change.
+An unreadable file has the error as its digest: a change is seen only if it becomes readable.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 _FILE: Final = 1 << 20
-"""Larger files count by their size and times; that of the last change of any kind cannot be set."""
+"""Larger files count by mode, size, mtime and ctime; ctime cannot be set."""
 _FILES: Final = 20_000
 
 
 def digests(folder: Path, names: Iterable[str]) -> dict[str, str]:
-    """Give a digest of every file below some names of a folder; what is not there has none."""
+    """Return a digest of every file below `names` in a folder, at most 20,000; missing names have none."""
     found: dict[str, str] = {}
     for name in names:
         for path in _files(folder / name):
@@ -32,7 +33,7 @@ def digests(folder: Path, names: Iterable[str]) -> dict[str, str]:
 
 
 def differing(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
-    """Name what came, went or changed."""
+    """Return the names that were added, removed or changed."""
     return sorted(name for name in {*before, *after} if before.get(name) != after.get(name))
 
 

@@ -1,6 +1,6 @@
-"""The host's side of an adapter's seat: it starts the agent in the ring and knows every process it started.
+"""The host's side of an adapter's seat: starts the agent in the sandbox and tracks every process it started.
 
-The one rule: `end` leaves none of them.
+Rule: `end` leaves no process behind.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ _CAP: Final = 16 << 20
 _LOG_CAP: Final = 1_000_000
 _PIECE: Final = 1 << 18
 _ASKED_S: Final = 3.0
-"""How long an agent has to end by itself when it is asked to."""
+"""Seconds that an agent has to end when asked to, before TERM."""
 
 
 class HostSeat:
-    """Where an adapter sits in its host."""
+    """An adapter's seat in its host."""
 
     def __init__(self, folder: Folder, brief: Brief, terms: Terms, *, start: int) -> None:
         self._folder = folder
@@ -59,7 +59,7 @@ class HostSeat:
         self._ask_to_end: Callable[[], Awaitable[None]] | None = None
         self._placeholders: list[Path] = []
         self.exit_code: int | None = None
-        """How the agent ended by itself; None when it was ended, or was never started."""
+        """Exit code if the agent ended before `end`; None if `end` ended it, or it was never started."""
         self.start = start
         self.session = folder.session()
         self.level: Level = terms.level
@@ -67,7 +67,7 @@ class HostSeat:
         self.out, self.home, self._tmp = (folder.path / name for name in ("out", "home", "tmp"))
         self._views = folder.path / "views"
         self._held = hold(brief.results)
-        # Nothing that an earlier start left there may pass for the words of this one.
+        # A verdict of an earlier start must not count for this one.
         shutil.rmtree(self.out, ignore_errors=True)
         for own in (self.out, self.home, self._tmp, self._views):
             own.mkdir(mode=0o700, exist_ok=True)
@@ -81,7 +81,7 @@ class HostSeat:
         environment: Mapping[str, str] | None = None,
         needs: Needs = NOTHING,
     ) -> asyncio.subprocess.Process:
-        """Start the agent in the ring, with pipes."""
+        """Start the agent in the sandbox, with pipes."""
         if self._closed:
             raise RuntimeError("the attempt is ending; nothing more is started")
         egress = self._egress(needs)
@@ -111,7 +111,7 @@ class HostSeat:
         return process
 
     def _egress(self, needs: Needs) -> Egress | None:
-        """Make the way out of an agent whose network is a list; only bubblewrap gives it one of its own."""
+        """Return the proxy if the network is a list; only bubblewrap has a network namespace for it."""
         opened = self._brief.opened
         if opened.network != "list" or self.level != "bwrap":
             return None
@@ -119,7 +119,7 @@ class HostSeat:
         return Egress(hosts, self.on_refused, self._brief.environment)
 
     async def try_out(self) -> None:
-        """Try the ring as an agent gets it, without one; raises `Unheld` where it does not hold."""
+        """Try the sandbox without starting an agent; raises `Unheld` if it does not work."""
         await self._try(self._request(NOTHING, {}))
 
     async def _try(self, request: Request) -> None:
@@ -131,9 +131,9 @@ class HostSeat:
     def _request(self, needs: Needs, environment: Mapping[str, str], *programs: str) -> Request:
         brief, homes = self._brief, tuple(map(Path, self._terms.homes))
         opened = brief.opened
-        # A plug-in of the user's own stays silent: here the host answers every question.
+        # The user's asbuilt plug-in is silent with this variable: the host answers every request.
         told = {**variables_in(homes), **brief.environment, **environment, "ASBUILT_ATTEMPT": "1"}
-        # npm asks its registry for a newer npm whatever it does.
+        # npm queries its registry for a newer npm with every command.
         told.setdefault("npm_config_update_notifier", "false")
         held = (*brief.protected, *needs.sealed, *self._acting_folders())
         shown = shown_for(told, homes, *programs, *needs.programs)
@@ -152,7 +152,7 @@ class HostSeat:
                     *brief.opened.paths(self.person),
                     *shown,
                 ),
-                # Only bubblewrap gives an agent a network of its own.
+                # Only bubblewrap gives an agent its own network namespace.
                 network=opened.network == "open" or (opened.network == "list" and self.level != "bwrap"),
                 environment=told,
             ),
@@ -166,9 +166,10 @@ class HostSeat:
         return with_results(request, brief, self._views)
 
     def _apart(self, folders: tuple[Path, ...]) -> tuple[Placed, ...]:
-        """Have a folder of this attempt's in the place of each, at every start of it.
+        """Mount a folder of this attempt over each of `folders`.
 
-        What is not there cannot be mounted on, and would be filled by the first start alone.
+        Creates missing folders: a mount needs an existing one, and without the mount only the first start
+        would fill it.
         """
         placed = []
         for folder in (one for one in folders if one.parent.is_dir()):
@@ -179,19 +180,19 @@ class HostSeat:
         return tuple(placed)
 
     def seal(self, folder: Path, names: tuple[str, ...], *, remade: tuple[str, ...] = ()) -> None:
-        """Have what is named in a folder compared when the attempt ends."""
+        """Record digests of `names` in a folder, to compare when the attempt ends."""
         self._seals.put(folder, names, remade=remade)
 
     def broken_seals(self) -> list[str]:
-        """Name what is not as it was when it was sealed."""
+        """Return the sealed files that have changed."""
         return self._seals.broken()
 
     def before_end(self, ask: Callable[[], Awaitable[None]]) -> None:
-        """Say how the agent is asked to end, before it is made to."""
+        """Register a callback that asks the agent to end, before TERM."""
         self._ask_to_end = ask
 
     async def end(self) -> None:
-        """End everything that was started: asked, TERM, the grace, KILL. Nothing is started afterwards."""
+        """End every started process: the callback, TERM, the grace period, KILL. Blocks later spawns."""
         living = [process for process in self._running if process.returncode is None]
         if not self._closed and not living and self._running:
             code = self._running[-1].returncode or 0
@@ -212,14 +213,14 @@ class HostSeat:
         (self._folder.path / "agent.log").write_bytes(self._log.value())
 
     def last_words(self) -> str:
-        """Give the end of what the agent wrote to stderr, for a reason."""
+        """Return the end of the agent's stderr, for an error message."""
         return self._log.value()[-2_000:].decode("utf-8", "replace").strip()
 
     def _acting_folders(self) -> tuple[Path, ...]:
-        """Have every folder of settings and hooks there, so that the kernel can hold it.
+        """Create every folder of settings and hooks, so that it can be mounted read-only.
 
-        What is not there cannot be mounted read-only, and would be the agent's to make. An empty folder is
-        nothing to git, should nobody be left to take it away.
+        A missing folder could not be mounted, and the agent could create it. If a crash leaves it behind, git
+        ignores an empty folder.
         """
         if not self._brief.writable or self.level != "bwrap":
             return ()
@@ -244,21 +245,21 @@ class HostSeat:
                 self._log.feed(piece)
 
 
-# Keep the measure of what could act later with the attempt, and compare it with what is there at its end.
+# Digests of files that could act later, kept with the attempt and compared at its end.
 #
-# The one rule: it is taken before the first start of an attempt: what a start has done is no measure.
+# Rule: digests are taken before the first start of an attempt, because a start may change the files.
 
 
 class Seals:
-    """What of one attempt's agent would act later, as it was before the first start."""
+    """Digests of the files that could act later, from before the first start."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
 
     def put(self, folder: Path, names: Iterable[str], *, remade: tuple[str, ...] = ()) -> None:
-        """Take the measure of some names in a folder, unless an earlier start has.
+        """Record the digests of `names` in a folder, unless an earlier start did.
 
-        `remade` is what the agent's own program lays down there when it starts.
+        `remade` lists what the agent's program itself writes there when it starts.
         """
         if not self._file.exists():
             named = list(names)
@@ -268,7 +269,7 @@ class Seals:
             write_whole(self._file, json.dumps(whole).encode("ascii"))
 
     def broken(self) -> list[str]:
-        """Name what came, went or changed since; nothing where nothing was sealed."""
+        """Return the files that were added, removed or changed since; empty when nothing was sealed."""
         if not self._file.exists():
             return []
         try:

@@ -1,8 +1,8 @@
-"""Show an agent what setup made, so that it can run the tests it is told to run.
+"""Show an agent the results of setup, so that it can run the tests.
 
-The workspace becomes a view of its files and the setup's, at its own path and at the path of checks: programs
-that setup installed have the latter written into them. Rule: what the agent writes stays in its workspace and
-its attempt's folder; the setup's results never change.
+The workspace becomes an overlay of its files and the setup's, at its own path and at the path of checks:
+installed programs contain the latter path. Rule: what the agent writes stays in its workspace and its
+attempt's folder; the setup's results never change.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def hold(results: Path | None) -> int | None:
-    """Keep results from being deleted for as long as the descriptor is open; None where there are none."""
+    """Lock results against deletion as long as the descriptor is open; None where there are none."""
     if results is None or not results.is_dir():
         return None
     descriptor = os.open(results, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -33,9 +33,9 @@ def hold(results: Path | None) -> int | None:
 
 
 def with_results(request: Request, brief: Brief, own: Path) -> Request:
-    """Add the setup's results to what an agent finds; `own` is a folder of its attempt.
+    """Add the setup's results to the request; `own` is a folder of the attempt.
 
-    Only where overlays can be made: a copy in the workspace could not be told from the agent's own work.
+    A no-op without overlays: a copy in the workspace could not be told from the agent's own work.
     """
     results, workspace = brief.results, brief.workspace
     if results is None or not results.is_dir() or not can_overlay(own):
@@ -51,7 +51,7 @@ def with_results(request: Request, brief: Brief, own: Path) -> Request:
     if not brief.writable:
         views[str(workspace)] = _read_only(views[str(workspace)])
     placed = [Placed(view.point, at) for at, view in views.items()]
-    # The second path of the workspace must be held as the first one is.
+    # The second path of the workspace needs the same protection as the first.
     for path in (str(workspace), *(held for held in request.read_only if held.startswith(f"{workspace}/"))):
         at = PLACED.checkout + path.removeprefix(str(workspace))
         is_view = path == str(workspace)

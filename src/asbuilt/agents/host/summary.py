@@ -1,6 +1,6 @@
-"""Put a host's findings into words: its introduction and an attempt's result. Pure.
+"""Build host.json and an attempt's result. Pure.
 
-The one rule: what the agent says of itself and what the host saw stay apart.
+Rule: what the agent reports and what the host observed stay in separate fields.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 def introduction(**about: object) -> bytes:
-    """Give the text of host.json."""
+    """Return the contents of host.json."""
     return json.dumps(about).encode("ascii")
 
 
 class LastSeen(NamedTuple):
-    """What a host saw of its agent's process at the end."""
+    """The exit code and stderr of the agent's process."""
 
     exit_code: int | None = None
     stderr: str = ""
@@ -39,7 +39,7 @@ def described(
     starts: int,
     ring: Level,
 ) -> Result:
-    """Describe how the attempt ended; what its process printed is kept where it did not end well."""
+    """Build the result of an attempt; exit code and stderr are kept unless the ending is `done`."""
     turn, ending, reason = (end, end.ending, end.reason) if isinstance(end, Turn) else (None, *end)
     return Result(
         ending=ending,
@@ -63,7 +63,7 @@ def described(
 
 
 def whole_end(end: Turn | tuple[Ending, str], role: Role) -> Turn | tuple[Ending, str]:
-    """Let no answer pass for whole that is not kept whole: of a planner or a critic it is the work itself."""
+    """Cut an answer at the cap; a planner or critic then fails, because the answer is its work."""
     if not isinstance(end, Turn) or len(end.says) <= SAYS_CAP:
         return end
     cut = replace(end, says=f"{end.says[:SAYS_CAP]}…")
@@ -76,7 +76,7 @@ def whole_end(end: Turn | tuple[Ending, str], role: Role) -> Turn | tuple[Ending
 
 
 def sealed_end(end: Turn | tuple[Ending, str], broken: list[str]) -> Turn | tuple[Ending, str]:
-    """Let nothing pass for an end of work that changed what could act later, outside its workspace."""
+    """Fail the attempt if sealed files changed, because they could act later, outside the workspace."""
     if not broken:
         return end
     return "failed", (

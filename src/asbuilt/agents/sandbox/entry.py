@@ -1,8 +1,9 @@
 """The first process in a sandbox that has a list of hosts: `entry.py FD PORT... -- ARGV`.
 
-It listens on the sandbox's own loopback, hands the listeners to the proxy outside through FD (an inherited
-socket), and becomes the command. A socket stays in the network namespace where it was made, whichever process
-holds it: the proxy accepts on it, and nothing of ours stays inside. Standard modules only, run by its path.
+It listens on the sandbox's own loopback, passes the listeners to the proxy outside through FD (an inherited
+socket), and execs the command. A socket stays in the network namespace where it was created, whichever
+process holds it: the proxy accepts on it, and no process of ours stays inside. Standard library only, run by
+its path.
 
 Rule: the command starts only when the proxy has the listeners.
 """
@@ -14,7 +15,7 @@ from typing import NoReturn
 
 
 def main() -> NoReturn:
-    """Listen, hand out, become the command."""
+    """Listen, pass the listeners on, exec the command."""
     at = sys.argv.index("--")
     ports, argv = [int(port) for port in sys.argv[2:at]], sys.argv[at + 1 :]
     with socket.socket(fileno=int(sys.argv[1])) as channel:

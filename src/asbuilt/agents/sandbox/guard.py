@@ -1,15 +1,15 @@
-"""Stand between us and what we start, so that none of it outlives us.
+"""Supervise a command so that no process of it outlives the parent.
 
     guard.py PARENT exec|stay [POINT OPTIONS]... -- ARGV
 
-Each POINT gets an overlay mounted with OPTIONS, in a user and mount namespace that the command alone has.
+Mounts an overlay with OPTIONS on each POINT, in a user and mount namespace that only the command has.
 
-Standard modules only, run by its path. `exec` becomes the command (bubblewrap, which ends its own
-namespace); `stay` watches over the command where there is no namespace, and is best effort: whoever kills the
-guard itself with -9 leaves orphans.
+Standard library only, run by its path. `exec` execs the command (bubblewrap, which ends its own namespace).
+`stay` supervises the command where there is no namespace. It is best effort: `kill -9` on the guard itself
+leaves orphans.
 
-The one rule: it is bound to its parent before anything starts, so that no instant exists in which a parent's
-death goes unseen.
+Rule: the parent-death signal is set before the command starts, and PARENT is checked after that, so that the
+death of the parent cannot be missed.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _WATCHED: Final = (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP,
 
 
 def main() -> int:
-    """Bind ourselves to our parent, then start the command."""
+    """Set the parent-death signal, then start the command."""
     parent, mode, at = int(sys.argv[1]), sys.argv[2], sys.argv.index("--")
     overlays, argv = sys.argv[3:at], sys.argv[at + 1 :]
     if overlays:
         _lay(list(zip(overlays[::2], overlays[1::2], strict=True)))
-    # After the namespace: a change of credentials makes the kernel forget this.
+    # Only after the namespace: a change of credentials clears the parent-death signal.
     _prctl(_PARENT_DEATH, signal.SIGKILL if mode == "exec" else signal.SIGTERM)
     if os.getppid() != parent:
         return _ORPHANED
@@ -48,7 +48,7 @@ def main() -> int:
 
 
 def _lay(overlays: list[tuple[str, str]]) -> None:
-    """Mount overlays in a namespace of our own; the mounts end with the last process in it."""
+    """Mount overlays in a new namespace; the mounts end with its last process."""
     libc = ctypes.CDLL(None, use_errno=True)
     user, group = os.getuid(), os.getgid()
     if libc.unshare(_NEW_USER | _NEW_MOUNTS):
@@ -81,7 +81,7 @@ def _watch(parent: int, argv: list[str]) -> int:
         os.setsid()
         _become(argv)
     if sys.platform != "linux":
-        # Nothing tells us of our parent's death here, so we look.
+        # Only Linux signals the death of the parent; poll every second.
         signal.setitimer(signal.ITIMER_REAL, 1, 1)
     status: int | None = None
     while status is None:
@@ -105,7 +105,7 @@ def _end_all(child: int) -> None:
             if not living:
                 return
             _reaped(child)
-            # One TERM is enough; with KILL we look again, for whatever was born meanwhile.
+            # Send TERM once. With KILL, list the processes again, to catch new ones.
             while number == signal.SIGTERM and time.monotonic() < end and descendants(os.getpid()):
                 _reaped(child)
                 time.sleep(_LOOK_S)
@@ -122,7 +122,7 @@ def _kill(living: list[int], child: int, number: signal.Signals) -> None:
 
 
 def descendants(root: int) -> list[int]:
-    """List every living process below one, by what the kernel says now."""
+    """List every running process below a PID, from /proc; empty where there is no /proc."""
     children: dict[int, list[int]] = {}
     try:
         names = os.listdir("/proc")  # noqa: PTH208  this file starts in every ring: no pathlib

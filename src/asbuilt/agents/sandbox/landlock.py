@@ -1,6 +1,8 @@
-"""Give up rights by Landlock, then become the command: `landlock.py RULES -- ARGV`. Standard modules only.
+"""Restrict this process with Landlock, then exec the command: `landlock.py RULES -- ARGV`.
 
-The one rule: when the kernel does not take the rules, the command is not started.
+Standard library only, run by its path.
+
+Rule: if the kernel does not accept the rules, the command is not started.
 """
 
 from __future__ import annotations
@@ -31,14 +33,14 @@ class _Beneath(ctypes.Structure):
 
 
 def abi() -> int:
-    """Tell the version of the kernel's Landlock; 0 when it has none or has it switched off."""
+    """Return the kernel's Landlock ABI version; 0 when it has none or it is disabled."""
     if sys.platform != "linux":
         return 0
     return max(0, int(ctypes.CDLL(None, use_errno=True).syscall(_CREATE, None, 0, _VERSION)))
 
 
 def restrict(files: int, network: int, scopes: int, paths: list[tuple[str, int]]) -> None:
-    """Bind this process and all it will start to the rules, for ever."""
+    """Restrict this process and its descendants, irrevocably."""
     libc = ctypes.CDLL(None, use_errno=True)
     version = abi()
     size = 24 if version >= _SCOPES_SINCE else 16 if version >= _NETWORK_SINCE else 8
@@ -56,7 +58,7 @@ def restrict(files: int, network: int, scopes: int, paths: list[tuple[str, int]]
     os.close(ruleset)
 
 
-_FOLDERS_ONLY: Final = 1 << 3  # READ_DIR on a file is refused by the kernel as nonsense
+_FOLDERS_ONLY: Final = 1 << 3  # the kernel rejects READ_DIR on a file
 
 
 def _checked(result: int) -> int:
@@ -67,7 +69,7 @@ def _checked(result: int) -> int:
 
 
 def main() -> int:
-    """Read the rules, bind ourselves, become the command."""
+    """Read the rules, apply them, exec the command."""
     rules, argv = json.loads(sys.argv[1]), sys.argv[3:]
     try:
         restrict(

@@ -1,6 +1,6 @@
-"""Run a process in the ring, and find out by running which ring this machine has.
+"""Run a process in the sandbox, and probe which sandbox works on this machine.
 
-The one rule: a ring is believed in only after it has refused a write and a connection, in this very process.
+Rule: a sandbox counts as working only after it refused a write and a connection in this process.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ _AGAIN_S: Final = 10.0
 _SANDBOX_EXEC: Final = "/usr/bin/sandbox-exec"
 _OVERLAID: Final[set[int]] = set()
 _MAY_SIGN_IN: Final = ("/usr/local/etc", "/etc/maven", "/etc/R", "/etc/php")
-"""What of the system is shown and may hold logins of the machine's owner."""
+"""System paths that are shown and may contain logins of the machine's owner."""
 _SOURCES: Final = "/usr/local/src"
-"""Where people keep repositories, beside programs that are shown."""
+"""A folder below a shown one, where users keep repositories."""
 _CANARY: Final = """\
 import os, socket, sys
 held, free, port = sys.argv[1:-2], sys.argv[-2], int(sys.argv[-1])
@@ -79,7 +79,7 @@ except OSError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probed:
-    """Which ring holds here, and why the better ones do not."""
+    """The sandbox that works here, and why the better ones do not."""
 
     level: Level
     version: str = ""
@@ -87,35 +87,35 @@ class Probed:
 
     @property
     def for_work(self) -> Level:
-        """The ring for agents and checks: Landlock holds planning commands only."""
+        """The sandbox for agents and checks: Landlock is for planning commands only."""
         return "none" if self.level == "landlock" else self.level
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """A command line with its ring around it, ready to be started by whoever waits for it."""
+    """A sandboxed command line, ready to start."""
 
     argv: tuple[str, ...]
     environment: dict[str, str]
     cwd: str
     descriptors: tuple[int, ...] = ()
-    """Open files that the command inherits; `close` closes ours when it is started."""
+    """Descriptors that the command inherits; call `close` once it has started."""
 
     def close(self) -> None:
-        """Close our side of what the command inherited."""
+        """Close our copies of the descriptors."""
         for descriptor in self.descriptors:
             os.close(descriptor)
 
 
 _last: list[tuple[float, Probed]] = []
-"""What the last probe of this process found, and when."""
+"""Time and result of this process's last probe."""
 
 
 def probe() -> Probed:
-    """Find the best ring by trying.
+    """Return the best sandbox, by trying.
 
-    A ring that holds agents is kept for the life of the process. Where none did, the next call after 10 s
-    tries again: a busy machine, a missing package or a setting of the kernel may have been the cause.
+    A working sandbox is cached for the life of the process. If there is none, the next call after 10 s tries
+    again: the cause may have been a busy machine, a missing package or a kernel setting.
     """
     now = time.monotonic()
     if not _last or (_last[0][1].for_work == "none" and now - _last[0][0] >= _AGAIN_S):
@@ -137,9 +137,9 @@ def _probed() -> Probed:
 
 
 def can_overlay(folder: Path) -> bool:
-    """Report whether an overlay can be made of folders on this one's file system, by making one.
+    """Return whether overlays work on a folder's file system, by making one.
 
-    A success is remembered for the file system; a failure is tried again, because it may have passed.
+    Caches success per file system; a failure is tried again, because its cause may have passed.
     """
     device = folder.stat().st_dev
     if device not in _OVERLAID and _overlays_in(folder):
@@ -162,10 +162,10 @@ def _overlays_in(folder: Path) -> bool:
 
 
 def prepare(level: Level, request: Request, argv: Sequence[str], *, status_fd: int | None = None) -> Prepared:
-    """Put the ring and the guard around a command line.
+    """Wrap a command line in the sandbox and the guard.
 
-    The thread that starts it must live as long as the command: to the kernel, that thread is the parent.
-    What is masked is looked at once more: a file that went since then cannot be mounted on.
+    The thread that starts it must live as long as the command: the kernel regards that thread as the parent.
+    Checks the masks again: a mask cannot be mounted on a file that was deleted since.
     """
     request = request.changed(hidden=_left(request.hidden), hidden_files=_left(request.hidden_files))
     environment = environment_in(request)
@@ -178,7 +178,7 @@ def prepare(level: Level, request: Request, argv: Sequence[str], *, status_fd: i
         filter_fd = next(iter(descriptors), None)
         held = bubblewrap(request, argv, program=program, status_fd=status_fd, filter_fd=filter_fd)
     else:
-        # No mount stands in for /tmp here, so its own folder is named instead.
+        # Nothing is mounted on /tmp here, so the variables name the folder.
         tmp = request.tmp or PRIVATE_TMP
         environment |= {"TMPDIR": tmp, "HOME": request.home or tmp}
         mode, held, cwd = "stay", without_mounts(level, request, argv), request.chdir
@@ -188,7 +188,7 @@ def prepare(level: Level, request: Request, argv: Sequence[str], *, status_fd: i
 
 
 def open_filter() -> tuple[int, ...]:
-    """Open a file with the filter of system calls; none on a processor whose calls are not known."""
+    """Open a memfd with the seccomp filter; empty on an architecture that the filter does not support."""
     if platform.machine() not in MACHINES:
         return ()
     made = os.memfd_create("asbuilt-seccomp", 0)
@@ -205,7 +205,7 @@ def launch(
     status_fd: int | None = None,
     egress: Egress | None = None,
 ) -> subprocess.Popen[bytes]:
-    """Start a command in the ring: stdin closed, stdout and stderr in one pipe, a session of its own."""
+    """Start a command in the sandbox: no stdin, stdout and stderr in one pipe, a session of its own."""
     prepared = prepare(level, request, egress.argv(argv) if egress else argv, status_fd=status_fd)
     given = (status_fd, egress.descriptor if egress else None)
     inherited = tuple(one for one in given if one is not None)
@@ -226,10 +226,10 @@ def launch(
 
 
 def settle(request: Request, *, homes: Iterable[Path], hidden: Iterable[Path] = ()) -> Request:
-    """Make a request true on this machine: the system, real paths, only what is there.
+    """Resolve a request on this machine: add the system's paths, follow symlinks, drop missing paths.
 
-    `hidden` and the known secrets below `homes` are masked where a shown folder is around them. A mask on a
-    link would leave what it points to in the open, and a mask on nothing cannot be put up.
+    Masks `hidden` and the known secrets below `homes` where a shown folder contains them. A mask on a symlink
+    would leave its target visible, and a mask on a missing path cannot be mounted.
     """
     links, system = _system()
     writable = _there(request.writable)
@@ -246,7 +246,7 @@ def settle(request: Request, *, homes: Iterable[Path], hidden: Iterable[Path] = 
         ]
     )
     found = below(masked, (*writable, *readable, *_MAY_SIGN_IN, _SOURCES))
-    # A path that leads there by a link is shown as well, unless the link itself is in what is shown.
+    # A path that is a symlink to a shown one is shown as well, unless the link itself is in a shown folder.
     aliases = [path for path in request.readable if path not in readable and os.path.exists(path)]  # noqa: PTH110
     also = [path for path in aliases if not below([path], (*system, *writable, *readable))]
     return request.changed(
@@ -261,7 +261,7 @@ def settle(request: Request, *, homes: Iterable[Path], hidden: Iterable[Path] = 
 
 
 def below(paths: Iterable[str], folders: Iterable[str]) -> tuple[str, ...]:
-    """Choose the paths that are one of some folders or within one."""
+    """Return the paths that equal or are below any of the folders."""
     around = tuple(folders)
     return tuple(
         path for path in paths if any(path == one or path.startswith(f"{one.rstrip('/')}/") for one in around)
@@ -270,7 +270,7 @@ def below(paths: Iterable[str], folders: Iterable[str]) -> tuple[str, ...]:
 
 @cache
 def _system() -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
-    """Find the links and the paths of the system that every process is shown."""
+    """Find the symlinks and paths of the system that every process is shown."""
     links = tuple((path, str(Path(path).readlink())) for path in SYSTEM if Path(path).is_symlink())
     settings = (one for name in SETTINGS for one in sorted(Path("/etc").glob(name)))
     linked = {path for path, _ in links}
@@ -279,9 +279,9 @@ def _system() -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
 
 
 def history_of(workspace: Path) -> tuple[str, ...]:
-    """Find where git keeps the history of a linked worktree, so that it can be read there.
+    """Return the git folders of a linked worktree, so that its history can be read.
 
-    Nothing else of the repository is shown: the person's own checkout has files that no commit has.
+    Nothing else of the repository is shown: the user's own checkout has files that are in no commit.
     """
     try:
         link = (workspace / ".git").read_text(encoding="utf-8", errors="surrogateescape")
@@ -296,12 +296,12 @@ def history_of(workspace: Path) -> tuple[str, ...]:
 
 
 def runtime_folders() -> tuple[str, ...]:
-    """Name what our own programs in the ring need: Python, and this package."""
+    """Return the folders that our own programs in the sandbox need: Python and this package."""
     return (sys.base_prefix, sys.prefix, str(_HERE.parents[1]))
 
 
 def found_bubblewrap() -> str | None:
-    """Find the program; that it is there says nothing yet."""
+    """Find the bwrap program; its presence does not mean that it works."""
     return shutil.which("bwrap", path=f"{os.environ.get('PATH', '')}:{DEFAULT_PATH}")
 
 
@@ -314,7 +314,7 @@ def _left(masked: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def without_mounts(level: Level, request: Request, argv: Sequence[str]) -> list[str]:
-    """Write a command line with a ring that needs no mounts: the kernel binds the process itself."""
+    """Return a command line with a sandbox that needs no mounts (Seatbelt, Landlock)."""
     if level == "seatbelt":
         return seatbelt(request, argv, program=_SANDBOX_EXEC)
     if level == "landlock":

@@ -1,10 +1,10 @@
-"""Find what has to stay out of sight inside folders that a sandbox shows.
+"""Find what must be masked in folders that a sandbox shows.
 
-A read-only mount stops neither a connection to a socket nor a write to a pipe below it, and an installation
-may hold files that sign in somewhere: the settings of a package tool, or of a clone that it was made by.
+A read-only mount stops neither a connection to a socket nor a write to a pipe below it. An installation may
+contain credentials: in the settings of a package tool, or of a git clone.
 
-Rule: only names that hold settings are opened, and only a few levels are looked at: it is done before every
-command. What lies deeper is named in docs/explanation/security.md.
+Rule: this runs before every command, so it opens only files with names of settings, and searches 6 levels.
+docs/explanation/security.md describes what is deeper.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ _SETTINGS: Final = frozenset(
         "Renviron.site",
     }
 )
-"""Files that may hold a login; one that does is masked."""
+"""Files that may contain a login; those that do are masked."""
 _LOGINS: Final = frozenset(
     {".env", ".netrc", "_netrc", ".pypirc", ".git-credentials", "credentials", "credentials.toml"}
 )
 _FOLDERS: Final = frozenset({"mod/cache/vcs"})
-"""Clones of Go's, with their addresses."""
+"""Go's clones, with their URLs."""
 _GITS: Final = frozenset(
     {
         *("HEAD", "objects", "refs", "packed-refs", "config", "config.worktree", "info", "shallow", "index"),
         *("logs", "modules", "lfs", "commondir", "gitdir", "ORIG_HEAD", "reftable"),
     }
 )
-"""What git itself needs of its folder to read; other tools leave keys and addresses there.
+"""What git itself reads of its folder; other tools keep keys and URLs there.
 
-Other worktrees are not among it: they belong to other runs, which take them away at any time. The one that a
+Other worktrees are left out: they belong to other runs, which remove them at any time. The worktree that a
 process works in is shown by its own path.
 """
 _OURS: Final = "asbuilt-"
-"""How `git.locks` and `git.workspaces` name their files there. They hold no login."""
+"""Prefix of asbuilt's own files there (`git.locks`, `git.workspace`, `git.landing`). They hold no login."""
 _LOCK: Final = ".lock"
 _PASSED_OVER: Final = frozenset(
     {
@@ -57,7 +57,7 @@ _PASSED_OVER: Final = frozenset(
         *("objects", "refs", "logs", "site-packages", "src", "toolchains", "registry", "shims"),
     }
 )
-"""Folders of programs and of git's objects: large, and without settings of a person."""
+"""Folders of programs and of git objects: large, and without a user's settings."""
 _GITS_SETTINGS: Final = (
     *("config", "config.worktree"),
     *("modules/*/config", "modules/*/*/config", "modules/*/modules/*/config", "modules/*/*/*/config"),
@@ -65,7 +65,7 @@ _GITS_SETTINGS: Final = (
 
 
 def masks_in(folders: Iterable[str]) -> tuple[str, ...]:
-    """List the files and folders below some that are shown, and have to be masked."""
+    """List the files and folders to mask below the shown folders."""
     return tuple(dict.fromkeys(path for folder in folders for path in _below(folder)))
 
 
@@ -75,7 +75,7 @@ def _below(folder: str) -> Iterator[str]:
     for _ in range(_LEVELS):
         deeper: list[str] = []
         for place in level:
-            # A folder of git's has few entries, and is looked at however large the checkout around it is.
+            # Search a git folder even when the limit of 4,000 entries is used up: it has few entries.
             if not left and not place.endswith("/.git"):
                 continue
             entries = _entries(place)
@@ -90,7 +90,7 @@ def _below(folder: str) -> Iterator[str]:
 
 
 def _is_gits(names: set[str]) -> bool:
-    """Tell whether a folder with these names is one of git's: a repository, or what a worktree has of one."""
+    """Return whether a folder with these entries is a repository's or a worktree's git folder."""
     return {"HEAD", "objects"} <= names or {"HEAD", "commondir"} <= names
 
 
@@ -106,7 +106,7 @@ def _is_masked(entry: os.DirEntry[str], *, in_gits: bool) -> bool:
     if entry.is_symlink():
         return False
     if in_gits and entry.name not in _GITS:
-        # These are gone in a moment, and then no mask can be mounted there.
+        # Short-lived files: a mask cannot be mounted on a file that is gone.
         return not entry.name.startswith(_OURS) and not entry.name.endswith(_LOCK)
     if entry.is_dir(follow_symlinks=False):
         return any(entry.path.endswith(f"/{name}") for name in _FOLDERS)
@@ -126,7 +126,7 @@ def _is_masked(entry: os.DirEntry[str], *, in_gits: bool) -> bool:
 
 
 def cleaned(git_folders: Iterable[str], into: Path) -> tuple[Placed, ...]:
-    """Have copies without what signs in stand in for git's settings in some folders, of submodules too."""
+    """Write copies of git's settings without credentials, submodules included; return where to mount them."""
     placed = []
     folders = dict.fromkeys(Path(os.path.realpath(folder)) for folder in git_folders)
     files = dict.fromkeys(file for folder in folders for name in _GITS_SETTINGS for file in folder.glob(name))

@@ -1,7 +1,7 @@
-"""Find which registries the package tools here ask. A setup reaches these when its network is a list.
+"""Find the registries of the installed package tools. A setup can reach these when its network is a list.
 
-They are in the user's settings and variables, and in the tools themselves, which know their public registry.
-Rule: nothing of a repository is read here; its files are text that others write.
+They come from the user's settings and variables, and from the tools themselves (their public registry).
+Rule: nothing is read from a repository, because others write its files.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SHORT: Final = (
     *("lib/ruby/*/rubygems/defaults.rb", "lib/ruby/*/*/rubygems/defaults.rb"),
     "share/maven/lib/maven-model-builder*.jar",
 )
-"""Files of tools that have little in them but their registry, below a prefix."""
+"""Small files of tools that name their registry, below a prefix."""
 _WITHIN: Final = {".whl": _PIP, ".jar": "org/apache/maven/model/pom-4.0.0.xml"}
 _LONG: Final = (
     "lib/node_modules/npm/node_modules/@npmcli/config/lib/definitions/definitions.js",
@@ -46,11 +46,11 @@ class Registries(NamedTuple):
 
     hosts: tuple[str, ...]
     readable: tuple[str, ...]
-    """Settings for all users that hold no credential, and the folders that settings name."""
+    """Machine-wide settings without credentials, and the folders that settings name."""
 
 
 def registries(environment: Mapping[str, str], homes: tuple[Path, ...]) -> Registries:
-    """Find what the package tools here are set to, and made for."""
+    """Find the registries that the package tools are configured for, and their defaults."""
     shared = {path: _text(Path(path)) for path in _SETTINGS}
     own = [_text(home / file.path) for home in homes for file in FILES if file.keys]
     told = [*shared.values(), *own, *(environment.get(name, "") for name in ADDRESS_VARIABLES)]
@@ -64,7 +64,7 @@ def registries(environment: Mapping[str, str], homes: tuple[Path, ...]) -> Regis
 
 
 def _prefixes(environment: Mapping[str, str], homes: tuple[Path, ...]) -> Iterator[Path]:
-    """Give the folders above each `bin` of the PATH, and where rustup keeps its toolchains."""
+    """Yield the prefixes of the package tools on the PATH, and rustup's toolchains."""
     yield Path(sys.base_prefix)
     rustup = (Path(environment["RUSTUP_HOME"]),) if "RUSTUP_HOME" in environment else ()
     for home in (*rustup, *(home / ".rustup" for home in homes)):
@@ -78,7 +78,7 @@ def _prefixes(environment: Mapping[str, str], homes: tuple[Path, ...]) -> Iterat
 
 @cache
 def _of_installation(prefix: Path) -> tuple[str, ...]:
-    """List the registries that tools below a prefix are made for."""
+    """List the default registries of the tools below a prefix."""
     short = (file for pattern in _SHORT for file in prefix.glob(pattern.replace("{pip}", _PIP)))
     long = [prefix / name for name in (*_LONG, *(f"bin/{one}" for one in _PROGRAMS))]
     found = [host for file in short for host in quoted_hosts(_content(file))]

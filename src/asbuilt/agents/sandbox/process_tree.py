@@ -1,6 +1,7 @@
-"""End a process with everything below it, and tell one process from another that has its number.
+"""End a process and its descendants, and identify a process despite PID reuse.
 
-The one rule: TERM is a courtesy to whatever is seen; KILL goes to what the kernel cannot let escape.
+TERM goes to the descendants found in /proc. With bubblewrap, KILL goes to the launcher: its death ends the
+PID namespace, from which no process escapes.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ __all__ = ["boot_id", "descendants", "end", "start_time", "still_runs"]
 
 
 def end(launcher: int, *, level: Level, grace_s: float, gone: Callable[[], bool]) -> None:
-    """End what a launcher started: TERM, the grace, KILL. `gone` tells when the launcher has ended."""
+    """End what a launcher started: TERM, the grace period, KILL. `gone` reports the launcher's end."""
     _signal(descendants(launcher), signal.SIGTERM)
     if _waits(gone, grace_s):
         return
     if level == "bwrap":
-        # The launcher's death is the namespace's: the kernel ends whatever is in it, born meanwhile or not.
+        # The namespace ends with the launcher: the kernel kills all of its processes, new ones included.
         _signal([launcher], signal.SIGKILL)
     else:
         _signal(descendants(launcher), signal.SIGKILL)
@@ -43,7 +44,7 @@ def end(launcher: int, *, level: Level, grace_s: float, gone: Callable[[], bool]
 
 
 def start_time(pid: int) -> str | None:
-    """Tell when a process began, in the kernel's own count; None when there is none, or no way to know."""
+    """Return when a process started, in clock ticks since boot; None if it is gone or without /proc."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_bytes()
     except OSError:
@@ -53,12 +54,12 @@ def start_time(pid: int) -> str | None:
 
 
 def still_runs(pid: int, started: str | None) -> bool:
-    """Tell whether that very process lives, not another that was given its number."""
+    """Return whether that process is still running, and not another with its PID."""
     return started is not None and start_time(pid) == started
 
 
 def boot_id() -> str:
-    """Tell one run of the machine from the next; empty where the system says nothing."""
+    """Return an ID of the current boot; empty where the system has none."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     except OSError:

@@ -1,10 +1,10 @@
-"""The one way out of a sandbox whose network is a list: a forward proxy in the process that starts it.
+"""The only way out of a sandbox whose network is a list: a forward proxy in the process that starts it.
 
-The sandbox has a network namespace of its own. On its loopback are the proxy's port and the ports of this
-machine that are on the list; both are accepted here, outside (`entry`).
+The sandbox has its own network namespace. On its loopback are the proxy's port and the listed ports of this
+machine; connections to both are accepted here, outside (`entry`).
 
-Rules: a name is looked up once, here; every address it has must be public, and that very address is connected
-to. A refusal is answered at once and reported.
+Rules: a name is resolved once, here. All of its addresses must be public, and the connection goes to one of
+these addresses. A refusal is answered at once and reported.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ _HEAD_S: Final = 10.0
 _CONNECT_S: Final = 20.0
 _IDLE_S: Final = 900.0
 _TRIED: Final = 4
-"""Addresses of one name."""
+"""Maximum number of addresses to try per name."""
 _CHUNK: Final = 1 << 18
 _ENTRY: Final = Path(__file__).resolve().parent / "entry.py"
 _HERE: Final = "localhost,127.0.0.1,::1"
 
 
 def variables(port: int) -> dict[str, str]:
-    """Point programs to the proxy. Some heed only HTTPS_PROXY; node's own fetch needs to be asked to."""
+    """Return the proxy variables. Some programs read only HTTPS_PROXY; node needs NODE_USE_ENV_PROXY."""
     address = f"http://127.0.0.1:{port}"
     names = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY")
     both = {cased: address for name in names for cased in (name, name.lower())}
@@ -58,7 +58,7 @@ def variables(port: int) -> dict[str, str]:
 
 
 class Egress:
-    """One sandboxed command's way out: what it is started with, and the proxy that serves it."""
+    """A sandboxed command's way out: its command line and variables, and the proxy that serves it."""
 
     def __init__(
         self,
@@ -66,30 +66,30 @@ class Egress:
         refused: Callable[[str, str], None],
         environment: Mapping[str, str] | None = None,
     ) -> None:
-        """Let `hosts` through; `refused` gets every other request's host and the reason.
+        """Let `hosts` through; calls `refused` with the host and the reason of every other request.
 
-        `environment` may name a proxy of the user's own, by which hosts outside are reached.
+        `environment` may name the user's own proxy, through which hosts outside are reached.
         """
         self._proxy = Proxy(hosts, refused, upstream_in(environment or {}))
         self._ours, self._theirs = socket.socketpair()
 
     @property
     def descriptor(self) -> int:
-        """The open file that the command has to inherit."""
+        """The socket that the command must inherit."""
         return self._theirs.fileno()
 
     @property
     def environment(self) -> dict[str, str]:
-        """The variables that lead programs to the proxy."""
+        """The variables that point programs to the proxy."""
         return variables(self._proxy.ports[0])
 
     def argv(self, argv: Sequence[str]) -> tuple[str, ...]:
-        """Have the listeners made before a command starts."""
+        """Prefix a command with `entry.py`, which creates the listeners."""
         ports = map(str, self._proxy.ports)
         return (sys.executable, "-I", "-S", str(_ENTRY), str(self.descriptor), *ports, "--", *argv)
 
     async def open(self) -> None:
-        """Take the listeners of a command that was started; one that ended before has none."""
+        """Receive and serve the listeners of a started command; one that already ended has none."""
         self._theirs.close()
         with self._ours as channel:
             count = len(self._proxy.ports)
@@ -99,13 +99,13 @@ class Egress:
                 channel.send(b"k")
 
     async def close(self) -> None:
-        """End every connection of the command."""
+        """Close every connection of the command."""
         await self._proxy.close()
 
 
 @contextmanager
 def served(egress: Egress | None) -> Iterator[None]:
-    """Serve a started command from a thread, for who waits for it without a loop of their own."""
+    """Serve a started command from a thread, for callers without an event loop."""
     if egress is None:
         yield
         return
@@ -123,7 +123,7 @@ def served(egress: Egress | None) -> Iterator[None]:
 
 
 class Proxy:
-    """Serves the requests that come in by a sandbox's listeners."""
+    """Serves the requests on a sandbox's listeners."""
 
     def __init__(
         self,
@@ -131,7 +131,7 @@ class Proxy:
         refused: Callable[[str, str], None],
         upstream: tuple[str, int] | None = None,
     ) -> None:
-        """Let `hosts` through; `refused` gets every other request's host and the reason."""
+        """Let `hosts` through; calls `refused` with the host and the reason of every other request."""
         self._hosts = hosts
         self._upstream = upstream
         self._refused = refused
@@ -140,12 +140,12 @@ class Proxy:
 
     @property
     def ports(self) -> tuple[int, ...]:
-        """What `entry` has to listen on: the proxy's port, then those of this machine."""
+        """The ports for `entry` to listen on: the proxy's port, then the listed ones of this machine."""
         here = tuple(dict.fromkeys(host.port for host in self._hosts if host.is_here))
         return (next(port for port in count(_PORT) if port not in here), *here)
 
     async def serve(self, listeners: list[socket.socket]) -> None:
-        """Accept on the listeners of the sandbox, given in the order of `ports`."""
+        """Accept on the sandbox's listeners, in the order of `ports`."""
         own, *_ = self.ports
         for port, listener in zip(self.ports, listeners, strict=True):
             take = self._take if port == own else self._forwarding(port)
@@ -154,7 +154,7 @@ class Proxy:
             )
 
     async def close(self) -> None:
-        """End every connection, and let the namespace go: it lives as long as its listeners are open."""
+        """Close every connection and the listeners, which keep the network namespace alive."""
         for server in self._servers:
             server.close()
         for task in tuple(self._busy):
@@ -174,7 +174,7 @@ class Proxy:
                 if len(self._busy) <= CONNECTIONS:
                     await take(reader, writer)
             except (OSError, TimeoutError, asyncio.IncompleteReadError):
-                pass  # one side has gone, which ends the connection
+                pass  # one side has closed, which ends the connection
             finally:
                 self._busy.discard(task)
                 writer.close()
@@ -182,7 +182,7 @@ class Proxy:
         return counted
 
     async def _take(self, reader: StreamReader, writer: StreamWriter) -> None:
-        """Read one request, and let it through or refuse it."""
+        """Read one request, and forward or refuse it."""
         asked = "a request"
         try:
             head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), _HEAD_S)
@@ -233,13 +233,13 @@ class Proxy:
         await asyncio.wait_for(writer.drain(), _HEAD_S)
 
     async def _hello(self, reader: StreamReader, host: str, back: StreamWriter) -> bytes:
-        """Read how TLS begins: outside, nothing is passed on before it names the host that was asked for."""
+        """Read the TLS ClientHello; except for private hosts, its server name must match the request."""
         if self._upstream is None and not is_public(back.get_extra_info("peername")[0]):
             return b""
         try:
             return await asyncio.wait_for(_named(reader, host), _HEAD_S)
         except Refused as error:
-            # Inside a tunnel there is no way to answer.
+            # Inside a tunnel there is no way to send an HTTP error.
             self._refused(host, str(error))
             raise ConnectionError from error
 
@@ -274,7 +274,7 @@ async def _connected(host: str, entry: Host) -> tuple[StreamReader, StreamWriter
 
 
 async def _by_upstream(upstream: tuple[str, int], host: str, port: int) -> tuple[StreamReader, StreamWriter]:
-    """Connect by the user's own proxy, which looks the name up and decides what it leads to."""
+    """Connect through the user's own proxy, which resolves the name and decides about its addresses."""
     try:
         opened = asyncio.open_connection(*upstream, limit=_CHUNK)
         there, back = await asyncio.wait_for(opened, _CONNECT_S)
@@ -290,7 +290,7 @@ async def _by_upstream(upstream: tuple[str, int], host: str, port: int) -> tuple
 
 
 async def _both(reader: StreamReader, writer: StreamWriter, there: StreamReader, back: StreamWriter) -> None:
-    """Copy both ways until both have ended."""
+    """Copy in both directions until both have ended."""
     ways = (asyncio.create_task(_copy(reader, back)), asyncio.create_task(_copy(there, writer)))
     try:
         await asyncio.wait(ways)

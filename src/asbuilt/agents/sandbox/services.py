@@ -1,12 +1,12 @@
-"""Start services inside a sandbox, run a command beside them, and end with its exit code.
+"""Start services inside a sandbox, run a command beside them, and exit with its exit code.
 
-    attend.py JSON -- ARGV
+    services.py JSON -- ARGV
 
-JSON lists the services. Standard modules only, run by its path. The services end with the sandbox's process
-namespace, which ends with us.
+JSON lists the services. Standard library only, run by its path. The services end with the sandbox's PID
+namespace, which ends with this process.
 
-The one rule: the command is started only when every service answers; else the exit code is 125, and the
-output begins with which one did not, and why.
+Rule: the command starts only when every service answers. Else the exit code is 125, and the output starts
+with the service that did not answer, and why.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _started(one: dict[str, Any]) -> subprocess.Popen[bytes] | None:
 
 
 def _answers(one: dict[str, Any]) -> bool:
-    """Tell whether a service answers as it should; one that closes the connection is not ready."""
+    """Return whether a service answers as expected; a closed connection means not ready."""
     try:
         with socket.create_connection(("127.0.0.1", one["port"]), _ANSWER_S) as connection:
             if one["sends"]:

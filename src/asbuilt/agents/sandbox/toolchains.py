@@ -1,10 +1,10 @@
-"""Find what the user's programs need of this machine besides the system: their installations, read-only.
+"""Find the installations that the user's programs need besides the system; the sandbox mounts them read-only.
 
-A sandbox shows no home and nothing of /opt. What is needed of them is found from the PATH, from the variables
-that name toolchains and certificates, and from the program that is started.
+A sandbox shows no home and nothing of /opt. What a program needs of them is derived from the PATH, from the
+variables that name toolchains and certificates, and from the program itself.
 
 Rule: of a folder that many things share (a home, /opt, ~/.local) only parts are shown, and of an installation
-only what installations have: never a folder in which a person may keep other files.
+only the usual parts: never a folder in which a user may keep other files.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ if TYPE_CHECKING:
 _HEAD: Final = 4_096
 _HOPS: Final = 40
 _WRAPPED: Final = 3
-"""Scripts that stand before one another."""
+"""Maximum depth of wrapper scripts."""
 _NAMED: Final = re.compile(r"(\$HOME|\$\{HOME\}|~)?(/[\w@.+/-]+)")
 _PROGRAMS: Final = 1_000
-"""Of one folder of the PATH."""
+"""Maximum per folder of the PATH."""
 _PARTS: Final = (
     *("bin", "sbin", "lib", "lib64", "libexec", "include", "share", "etc", "boot", "conf", "jmods", "jre"),
     *("pkg", "src", "misc", "legal", "man", "init.d", "api", "Frameworks", "Resources", "release", "VERSION"),
     *("go.env", "pyvenv.cfg", "Cellar", "opt", "Caskroom", "Homebrew", "plugins", "modules"),
 )
-"""What an installation has beside its `bin`."""
+"""The usual parts of an installation, next to its `bin`."""
 _LINKS: Final = ("/usr/bin", "/usr/local/bin", "/usr/sbin", "/etc/alternatives")
 _OF_THE_SYSTEM: Final = (*(f"{path}/" for path in SYSTEM), "/etc/", "/proc/", "/dev/", "/sys/")
 
 
 def variables_in(homes: Iterable[Path]) -> dict[str, str]:
-    """Give the variable of each toolchain that is there; the first home that has it decides."""
+    """Return the variable of each installed toolchain; the first home that has it wins."""
     found: dict[str, str] = {}
     for home in homes:
         for name, below in TOOLCHAINS:
@@ -63,7 +63,7 @@ def shown_for(environment: Mapping[str, str], homes: Iterable[Path], *programs: 
         if located is not None:
             found |= dict.fromkeys(_needed(located, theirs))
         elif program.startswith("/") and Path(program).is_file():
-            # A script that is given to its interpreter.
+            # A script that is passed to its interpreter.
             found[program] = None
     for name in (*SHOWN_VARIABLES, *ADDRESS_VARIABLES):
         named = (one.removeprefix("file://") for one in environment.get(name, "").split())
@@ -80,7 +80,7 @@ def _changed_at(folder: str) -> int:
 
 @cache
 def _on_path(folder: str, _changed: int, homes: tuple[str, ...]) -> tuple[str, ...]:
-    """List what the programs of one folder of the PATH need; remembered until the folder changes."""
+    """List what the programs of a PATH folder need; cached until the folder changes."""
     if folder.rstrip("/") in SYSTEM or f"{folder}/".startswith(_OF_THE_SYSTEM) or _is_shared(folder, homes):
         return ()
     found = dict.fromkeys((folder, *_parts_around(folder, homes)))
@@ -95,7 +95,7 @@ def _on_path(folder: str, _changed: int, homes: tuple[str, ...]) -> tuple[str, .
 
 @cache
 def _installed_by_links(homes: tuple[str, ...]) -> tuple[str, ...]:
-    """List what links in the system's folders lead to elsewhere: a vendor's package in /opt has such."""
+    """List what symlinks in the system's folders point to elsewhere, such as a vendor's package in /opt."""
     found: dict[str, None] = {}
     for folder in _LINKS:
         try:
@@ -110,7 +110,7 @@ def _installed_by_links(homes: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _needed(program: str, homes: tuple[str, ...], wrapped: int = 0) -> Iterator[str]:
-    """Give the installation of a program, of each link on the way to it, and of what its script starts."""
+    """Yield the installations of a program, of each symlink to it, and of what its script starts."""
     links = list(_hops(program))
     for link in links:
         yield from _installation(link, homes)
@@ -120,7 +120,7 @@ def _needed(program: str, homes: tuple[str, ...], wrapped: int = 0) -> Iterator[
 
 
 def _hops(path: str) -> Iterator[str]:
-    """Give a path, and what it leads to, link by link: the kernel follows them so."""
+    """Yield a path and the targets of its symlinks, one by one, as the kernel follows them."""
     here = Path(path)
     for _ in range(_HOPS):
         yield str(here)
@@ -131,7 +131,7 @@ def _hops(path: str) -> Iterator[str]:
 
 
 def _started_by(program: str, homes: tuple[str, ...]) -> Iterator[str]:
-    """Give the programs that a script names by their whole path: its interpreter, and what it stands before.
+    """Yield the programs that a script names by absolute path: its interpreter, and what it wraps.
 
     What `env` names is on the PATH, and found there.
     """
@@ -151,7 +151,7 @@ def _started_by(program: str, homes: tuple[str, ...]) -> Iterator[str]:
 
 
 def _installation(path: str, homes: tuple[str, ...]) -> tuple[str, ...]:
-    """Choose what to show: the outermost node_modules, else what is around the `bin`, else the program."""
+    """Return what to show: the outermost node_modules, else what is around `bin`, else a folder or file."""
     if path.startswith(_OF_THE_SYSTEM):
         return ()
     file = Path(path)
@@ -165,18 +165,18 @@ def _installation(path: str, homes: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _parts_around(folder: str, homes: tuple[str, ...]) -> tuple[str, ...]:
-    """Give the parts of the installation that a `bin` belongs to."""
+    """Return the parts of the installation that a `bin` belongs to."""
     prefix = Path(folder).parent
     if Path(folder).name not in ("bin", "sbin") or _is_shared(str(prefix), homes):
         return ()
-    # A person's own modules are in the `src` of Go's workspace; that of Go itself has its runtime.
+    # `src` of a Go workspace contains the user's modules; `src` of Go itself has the runtime.
     has_sources = (prefix / "src" / "runtime").is_dir()
     parts = (name for name in _PARTS if name != "src" or has_sources)
     return tuple(str(prefix / name) for name in parts if (prefix / name).exists())
 
 
 def _is_shared(folder: str, homes: tuple[str, ...]) -> bool:
-    """Tell whether a folder holds many things: one at the top, a home, what is around a home, ~/.local."""
+    """Return whether a folder is shared: at the top level, a home, above a home, ~/.local or ~/.config."""
     clean = os.path.normpath(folder)
     if clean.count("/") < 2:
         return True

@@ -1,6 +1,6 @@
-"""Say in words why this machine has no ring, and what helps.
+"""Explain why no sandbox works on this machine, and what helps.
 
-The one rule: the kernel's own switches are named, because whoever reads this has to turn one.
+Rule: name the kernel's settings, because the user has to change one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Cause = Literal["missing", "leaks", "apparmor", "namespaces", "container", "land
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """Why one means does not hold here: the case, its cause, the remedy."""
+    """Why one sandbox does not work here."""
 
     cause: Cause
     what: str
@@ -30,7 +30,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Knobs:
-    """What the system says about user namespaces."""
+    """Kernel and container settings that affect user namespaces."""
 
     apparmor: bool = False
     namespaces_off: bool = False
@@ -38,7 +38,7 @@ class Knobs:
 
 
 def knobs_here() -> Knobs:
-    """Read them."""
+    """Read the settings."""
     return Knobs(
         apparmor=_setting(_APPARMOR) == "1",
         namespaces_off=_setting(_NAMESPACES) == "0" or _setting(_CLONE) == "0",
@@ -47,7 +47,7 @@ def knobs_here() -> Knobs:
 
 
 def why_bubblewrap(said: str, knobs: Knobs, *, there: bool) -> Refusal:
-    """Explain what bubblewrap (or Seatbelt) said; the first cause that fits is the one to remove first."""
+    """Explain the error of bubblewrap (or Seatbelt); the first matching cause is the one to fix first."""
     last = said.splitlines()[-1][:200] if said else ""
     if not there:
         return Refusal(
@@ -96,7 +96,7 @@ def why_bubblewrap(said: str, knobs: Knobs, *, there: bool) -> Refusal:
 
 
 def why_landlock(said: str) -> Refusal:
-    """Explain why Landlock does not hold."""
+    """Explain why Landlock does not work."""
     if not said:
         return Refusal(
             cause="landlock",

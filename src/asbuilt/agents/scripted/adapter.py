@@ -1,6 +1,6 @@
 """The scripted agent: an adapter that plays a TOML script, for tests and for trying asbuilt without a model.
 
-The one rule: whatever it does happens in a child process inside the ring, held exactly as a real agent is.
+Rule: every act runs in a child process inside the sandbox, restricted exactly like a real agent.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ _LINE_CAP: Final = 1 << 20
 _PIECE: Final = 1 << 18
 _SIGNALLED: Final = range(129, 193)
 _TOLD: Final = ("phase", "items", "intent", "changed", "removed", "shown")
-"""What of its brief the player needs to give a verdict."""
+"""Fields of the brief that the player needs for a verdict."""
 NOTHING: Final = "The script has nothing for this; nothing was changed."
 
 
 @dataclass(slots=True)
 class _Heard:
-    """What was understood of the child so far."""
+    """Messages of the child so far."""
 
     says: str = ""
     failed: str | None = None
@@ -51,13 +51,13 @@ class _Heard:
 
 
 class Scripted:
-    """Plays the script that the brief names."""
+    """Plays the brief's script."""
 
     def __init__(self, seat: Seat) -> None:
         self._seat = seat
 
     async def drive(self, brief: Brief, gate: Gate, emit: Emit) -> Turn:
-        """Play the turn that fits, to its end."""
+        """Play the first matching turn."""
         told = re.match(r"\d+", brief.attempt.rpartition(".")[2])
         number = int(told[0]) if told else 1
         try:
@@ -146,7 +146,7 @@ def _take(message: dict[str, Any], heard: _Heard, emit: Emit) -> None:
 
 
 async def _tell(process: asyncio.subprocess.Process, message: dict[str, object]) -> None:
-    # A child that has died says so by its exit code; writing to it is no news.
+    # Ignore a broken pipe: the exit code reports the child's death.
     with contextlib.suppress(ConnectionError):
         if process.stdin is not None:
             process.stdin.write(json.dumps(message).encode("ascii") + b"\n")

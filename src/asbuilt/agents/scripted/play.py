@@ -1,8 +1,8 @@
-"""The scripted agent's process: it reads its acts from stdin and does them, one after another, in the ring.
+"""The scripted agent's process: reads its acts from stdin and performs them in order, in the sandbox.
 
-Standard modules only, run by its path. What it says goes to stdout, one JSON object a line.
+Standard library only, run by its path. Writes to stdout, one JSON object per line.
 
-The one rule: an act that the system refuses is told and passed over, as agents are told of a failed tool.
+Rule: an act that the system refuses is reported and skipped, as a real agent's failed tool call.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _FILE_ACTS: Final = ("write", "append", "replace", "delete", "move", "read", "ru
 
 
 class Player:
-    """Does acts; the last answer of the gate decides those that carry `when`."""
+    """Performs acts; an act with `when` depends on the gate's last answer."""
 
     def __init__(self, out: Path, part: dict[str, Any]) -> None:
         self._out = out
@@ -35,7 +35,7 @@ class Player:
         self._answer = ""
 
     def play(self, act: dict[str, Any]) -> None:
-        """Do one act."""
+        """Perform an act."""
         if act.get("when", self._answer) != self._answer:
             return
         kind = next(key for key in act if key != "when" and hasattr(self, f"_do_{key}"))
@@ -166,7 +166,7 @@ class Player:
         rows = []
         for item, text in enumerate(items, 1):
             is_named = item in named
-            # A pass that names its items judges no others: what is not judged does not pass.
+            # A pass with `items` judges only these; items without a verdict do not pass.
             if not is_named and act["verdict"] == "pass":
                 continue
             why = act.get("why", _WHY) if is_named else _WHY
@@ -177,7 +177,7 @@ class Player:
         return rows
 
     def _evidence(self, text: str) -> list[dict[str, Any]]:
-        """Cite what is there: the changed file that the item names, or the first; else what else was done."""
+        """Cite a changed file, preferably one that the item names, else a removed file, else a check."""
         changed, removed, shown = (self._part[name] for name in ("changed", "removed", "shown"))
         for path in sorted(changed, key=lambda path: path not in text):
             try:
@@ -206,7 +206,7 @@ def _tell(**message: object) -> None:
 
 
 def main() -> int:
-    """Read the part, play it."""
+    """Read the brief and the acts from stdin, and play them."""
     part = json.loads(sys.stdin.readline())
     player = Player(Path(sys.argv[1]), part)
     for act in part["acts"]:

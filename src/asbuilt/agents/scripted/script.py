@@ -1,7 +1,6 @@
-"""Read the scripted agent's TOML script. The format is told in docs/scripted-agent.md.
+"""Parse the scripted agent's TOML script. docs/scripted-agent.md describes the format.
 
-The one rule: a script is understood wholly or refused with its line; a typo never becomes a turn that does
-nothing.
+Rule: an invalid script is refused with its line; a typo never becomes a turn that does nothing.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _FLAG: Final = (bool,)
 _COMMAND: Final = (str, list)
 _TIME: Final = (int, float, str, datetime)
 
-# Each act: what its own key takes, then its other keys; a leading `*` marks those it cannot do without.
+# Types of each act's own key, then of its other keys; a leading `*` marks the required ones.
 ACTS: Final[dict[str, tuple[tuple[type, ...], dict[str, tuple[type, ...]]]]] = {
     "write": (_TEXT, {"*text": _TEXT, "mode": _TEXT}),
     "append": (_TEXT, {"*text": _TEXT}),
@@ -73,7 +72,7 @@ _TURN_LINE: Final = re.compile(r"\s*\[\[\s*turn\s*\]\]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptedTurn:
-    """What the agent does when all that is named here fits; what is not named fits always."""
+    """A turn of the script; a condition that is None always matches."""
 
     acts: tuple[Act, ...]
     phase: str | None = None
@@ -82,19 +81,19 @@ class ScriptedTurn:
     start: int | None = None
 
     def fits(self, *, phase: str, role: str, attempt: int, start: int) -> bool:
-        """Tell whether this turn is meant."""
+        """Return whether all conditions match."""
         asked = (self.phase, phase), (self.role, role), (self.attempt, attempt), (self.start, start)
         return all(wanted is None or wanted == given for wanted, given in asked)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Script:
-    """Turns in the order of the file; the first that fits is played."""
+    """Turns in the order of the file; the first match is played."""
 
     turns: tuple[ScriptedTurn, ...]
 
     def acts_for(self, *, phase: str, role: str, attempt: int, start: int) -> tuple[Act, ...] | None:
-        """Give the acts of the first turn that fits; None when the script has nothing for it."""
+        """Return the acts of the first matching turn; None when there is none."""
         fitting = (
             turn.acts
             for turn in self.turns
@@ -117,7 +116,7 @@ def read_script(file: Path) -> Script:
 
 
 def parsed(text: str, *, name: str = "script") -> Script:
-    """Understand a script wholly, or refuse it with its line."""
+    """Parse a script; raises `ScriptInvalid` with the line of the first error."""
     try:
         data = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
@@ -197,7 +196,7 @@ def _fitting(table: dict[str, Any], key: str, types: tuple[type, ...], place: tu
 
 
 def _moment(value: object, place: tuple[str, int]) -> str | float:
-    """Give a time as UTC ISO 8601, or seconds from now as a number."""
+    """Return a time as UTC ISO 8601, or seconds from now as a number."""
     if isinstance(value, int | float):
         return value
     try:
@@ -208,7 +207,7 @@ def _moment(value: object, place: tuple[str, int]) -> str | float:
 
 
 class _Places:
-    """On which line turns and acts stand: the parser tells nobody, so the text is looked at again."""
+    """Line numbers of turns and acts, found in the text because the TOML parser does not report them."""
 
     def __init__(self, text: str) -> None:
         self._turns: list[tuple[int, list[int]]] = []

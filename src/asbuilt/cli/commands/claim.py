@@ -1,4 +1,4 @@
-"""`asbuilt claim`: who owns which plan. Its exit codes are a contract that scripts rely on."""
+"""`asbuilt claim`: show and change who owns a plan. Scripts rely on its exit codes."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _owner(session: Session, site: Site, claim: Claim) -> str:
 
 
 def _by_contract(command: Callable[Concatenate[Door, P], int]) -> Callable[Concatenate[Door, P], int]:
-    """Let a store that fails, be it on opening, end with the code that scripts rely on."""
+    """Make a command return 11 if the store fails, also on opening."""
 
     @wraps(command)
     def held(door: Door, /, *given: P.args, **named: P.kwargs) -> int:
@@ -103,7 +103,7 @@ def _by_contract(command: Callable[Concatenate[Door, P], int]) -> Callable[Conca
 
 
 def _answered(door: Door, site: Site, address: Address, work: Callable[[Session], tuple[int, str]]) -> int:
-    """Do it in one transaction, say how it came out, and give the code of the contract."""
+    """Do the work in one transaction, print the result, and return its exit code."""
     with site.journal.store.write() as session:
         code, words = work(session)
     if door.json:

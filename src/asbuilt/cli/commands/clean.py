@@ -1,4 +1,4 @@
-"""`asbuilt clean`: what can go, and why nothing is lost with it. Shown always; removed only with --yes."""
+"""`asbuilt clean`: list what can be deleted, and why that is safe. Deletes only with --yes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from asbuilt.cli.shell.site import Site
 
 _ONE_BY_ONE: Final = 5
-"""So many of a kind, with the same reason, are shown each by its name."""
+"""Up to this number of things of one kind, with the same reason, are listed by name."""
 
 
 @click.command(
@@ -78,7 +78,7 @@ def _find(site: Site, plan: str | None, days: int) -> list[Thing]:
 
 
 def _removed(one: Thing) -> Thing:
-    """Remove it; what has changed since it was looked at stays, and says why."""
+    """Remove a thing. If it has changed since it was listed, it stays, with the reason."""
     try:
         one.remove()
     except AsbuiltError as error:

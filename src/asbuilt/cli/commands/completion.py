@@ -1,4 +1,4 @@
-"""`asbuilt completion`: print a shell's completion script. It installs nothing; the script says how."""
+"""`asbuilt completion`: print a shell's completion script and how to install it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def command(door: Door, shell: str) -> None:
     kind = get_completion_class(shell)
     if kind is None:
         raise LookupError(shell)
-    # Not kind.source(): for bash that starts a bash first, only to look at its version.
+    # Not kind.source(): for bash, it starts a bash process to check its version.
     script = ShellComplete.source(kind(root, {}, "asbuilt", COMPLETE_VARIABLE))
     for line in (*script.strip().split("\n"), "", f"# To install: {_INSTALL[shell]}"):
         door.screen.answer(line)

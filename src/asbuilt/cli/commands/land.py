@@ -1,4 +1,4 @@
-"""`asbuilt land`: move proven commits to their branch, or take landed ones back. Once, or not at all."""
+"""`asbuilt land`: move proven commits to their branch, or revert landed ones. All of them, or none."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ def command(door: Door, plan: str, *, undo: bool) -> int:
         auto=True,
         hold=False,
         desktop=site.desk.settings.flag("attention.desktop"),
-        # What an earlier undo took back is not what this one means.
+        # Undo the newest run whose work is still landed, not one that was already undone.
         of=_newest(site, address, plan, by_pull=last.options.landing == "pr") if undo else UNSET,
     )
     return ask_for(door, site, address, last.options.slug, options)
 
 
 def _newest(site: Site, address: Address, plan: str, *, by_pull: bool) -> str:
-    """Name the newest run whose work stands; what has come by a pull request is the forge's to revert."""
+    """Return the newest run that was not undone. Raise if it landed by a pull request."""
     with site.journal.store.read() as session:
         standing = fold_plan(events_of(session, site.journal.blobs, address))
     newest = standing.newest

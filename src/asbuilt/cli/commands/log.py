@@ -1,4 +1,4 @@
-"""`asbuilt log`: everything that happened to a plan, in order. It writes nothing."""
+"""`asbuilt log`: show the events of a plan, in order. Read-only."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def command(door: Door, plan: str, *, phase: str | None, before: int | None) -> 
 def _page(
     session: Session, address: Address, before: int | None, wanted: dict[str, str | int | None]
 ) -> tuple[list[Entry], int | None]:
-    """Read back from the end until a page is full: its events in order, and before which others may be."""
+    """Return the last page of matching events before `before`, and the number to page back from, or None."""
     found: list[Entry] = []
     while len(found) < PAGE and (page := last(session, address, before=before, limit=PAGE)):
         found[:0] = [entry for entry in page if wanted.items() <= _about(entry).items()]

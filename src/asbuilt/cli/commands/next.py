@@ -1,4 +1,4 @@
-"""`asbuilt next`: what happens by itself, and when: runs that wait, and schedules. It writes nothing."""
+"""`asbuilt next`: list parked and scheduled runs, and when they start. Read-only."""
 
 from __future__ import annotations
 

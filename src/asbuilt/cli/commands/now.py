@@ -1,4 +1,4 @@
-"""`asbuilt now`: run a scheduled plan early. Its one rule: the schedule stays as it is."""
+"""`asbuilt now`: run a scheduled plan early. The schedule does not change."""
 
 from __future__ import annotations
 

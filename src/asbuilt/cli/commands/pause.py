@@ -1,4 +1,4 @@
-"""`asbuilt pause`: let a run wait at its next safe point. The worker brings it there; nothing is let go."""
+"""`asbuilt pause`: pause a run at its next safe point. Claim and workspace are kept."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _chosen(door: Door, plan: str | None) -> tuple[Site | None, Run | None]:
 
 
 def _settled(site: Site, run: Run) -> RunView:
-    """Look until the run has paused, or an agent works that it waits for."""
+    """Poll for up to 10 s until the run is paused or over, or an agent is at work."""
     until = time.monotonic() + _PATIENCE_S
     while True:
         view = site.view(run)

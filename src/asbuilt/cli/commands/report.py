@@ -1,6 +1,6 @@
-"""`asbuilt report`: what a run promised, what is proven of it, and what to know; on a screen, or as a page.
+"""`asbuilt report`: what a run promised and what is proven, on the screen or as a page.
 
-The one rule: nothing is written into a checkout unless somebody names the folder.
+Rule: nothing is written into a checkout unless the user names the folder with --to.
 """
 
 from __future__ import annotations

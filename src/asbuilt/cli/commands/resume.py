@@ -1,4 +1,4 @@
-"""`asbuilt resume`: go on after a stop, a limit, a failure or a crash. What is proven is never done again."""
+"""`asbuilt resume`: continue after a stop, a limit, a failure or a crash. Proven phases are not repeated."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def command(door: Door, plan: str | None, *, agent: str | None, script: str | No
 
 
 def _agreed(door: Door, changes: Sequence[Change]) -> bool:
-    """Show which settings have changed since the run began, and ask about other commands than it had."""
+    """Show settings that changed since the run started. Ask for confirmation if a command changed."""
     for one in changes:
         for line in door.screen.err.hanging("Settings ", change_words(*one), commands=False):
             door.screen.talk(line)
@@ -106,7 +106,7 @@ def _chosen(door: Door, plan: str | None) -> tuple[Site | None, Run | None]:
 
 
 def _can_go_on(view: RunView, *, is_served: bool) -> bool:
-    """Tell whether a run stands still, and resuming it is what it waits for."""
+    """Return whether a run is not progressing and `asbuilt resume` continues it."""
     if view.run.is_over:
         return view.run.state in ("failed", "stopped")
     if view.run.state == "waiting":
@@ -115,18 +115,18 @@ def _can_go_on(view: RunView, *, is_served: bool) -> bool:
 
 
 def _same_phase(view: RunView) -> str | None:
-    """Hold a run of one phase to the one that it has proven: going on lands it, and begins no other."""
+    """Return the proven phase of a single-phase run, so that resuming lands it and starts no other."""
     proven = [phase.id for phase in view.phases if phase.state == "proven"]
     return proven[-1] if proven and view.run.options.mode == "phase" else None
 
 
 def _wake(door: Door, site: Site, run: Run) -> int:
-    """Let a run that waits go on now; one that was cut off goes on by itself once a worker is there."""
+    """Resume a waiting run now. An interrupted run continues once a worker is alive."""
     options, changes = renewed(run.options, site.desk.settings)
     if not _agreed(door, changes):
         return GATE_STOPPED
     options = need_grants(door, options)
-    # A grant is in the settings of now.
+    # Reload the settings: a new grant is stored there.
     site = site._replace(desk=desk_for(door))
     keep_given(site.journal.home.runs / run.run, door.environ, options)
     renew(site.journal.store, run, site.desk.settings, asker=asker(door))

@@ -1,4 +1,4 @@
-"""`asbuilt run`: ask for a run, see that a worker is there, and look on. The run itself is the worker's."""
+"""`asbuilt run`: request a run, start a worker if none is alive, and follow. The worker does the work."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ _SOON_S: Final = 0.05
 
 
 class Wish(NamedTuple):
-    """What was asked for on the command line."""
+    """The options of the command line."""
 
     phase: str | None
     finish: bool
@@ -144,7 +144,7 @@ def _is_attended(door: Door) -> bool:
 
 
 def _settled(door: Door, site: Site, opened: Opened) -> Site:
-    """Ask once how the repository is tested; return the site with the settings of then."""
+    """Ask once for the test command; return the site with reloaded settings."""
     if is_settled(site.desk):
         return site
     settle(door, site.desk, plan=opened.at.shown if _is_inside(site, opened) else "")
@@ -152,12 +152,12 @@ def _settled(door: Door, site: Site, opened: Opened) -> Site:
 
 
 def _is_inside(site: Site, opened: Opened) -> bool:
-    """Tell whether a plan is a file of the repository, and not of the user's own folder."""
+    """Return whether a plan's file is in the repository, and not in the user's own folder."""
     return opened.at.file.resolve().is_relative_to(site.repository.root.resolve())
 
 
 def _goes_ahead(door: Door, opened: Opened, phases: Sequence[Phase], options: RunOptions, wish: Wish) -> bool:
-    """Tell of doubts, terms and what waits for eyes at the end, and hear whether it may begin."""
+    """Show doubts, terms and phases that need the user's review; return whether to start."""
     if not goes_on(door, opened, phases, is_attended=not wish.auto and _is_attended(door)):
         return False
     announce(door, options, expected(door, len(phases), options.depth or "normal"))
@@ -166,7 +166,7 @@ def _goes_ahead(door: Door, opened: Opened, phases: Sequence[Phase], options: Ru
 
 
 def _hold_to_approval(door: Door, site: Site, address: Address, opened: Opened) -> None:
-    """Refuse a text of an approved plan that nobody has approved, and show what differs."""
+    """Refuse a plan whose text differs from the approved one, and show the changes."""
     store, blobs = site.journal.store, site.journal.blobs
     data, by = opened.plan.source.data, asker(door).actor
     try:
@@ -180,7 +180,7 @@ def _hold_to_approval(door: Door, site: Site, address: Address, opened: Opened) 
 def ask_for(
     door: Door, site: Site, address: Address, slug: str, options: RunOptions, *, is_here: bool = False
 ) -> int:
-    """Ask for a run, see that somebody does it, and look on; one that is declined says who has the plan."""
+    """Request a run, start a worker and follow it. A declined run prints who holds the plan."""
     journal = site.journal
     options = need_grants(door, options)
     asked = request(journal.store, journal.home.runs, address, slug=slug, options=options, asker=asker(door))
@@ -192,9 +192,9 @@ def ask_for(
 
 
 def look_on(door: Door, site: Site, run: Run, pid: int, *, starts: bool = True) -> int:
-    """Follow a run; Ctrl-C leaves it running and says how to look on and how to end it.
+    """Follow a run. Ctrl-C leaves it running and prints how to watch or stop it.
 
-    With `starts`, a worker is started whenever none is there.
+    With `starts`, a worker is started whenever none is alive.
     """
     home = site.journal.home
 
@@ -212,7 +212,7 @@ def look_on(door: Door, site: Site, run: Run, pid: int, *, starts: bool = True) 
 
 
 def _left_running(door: Door, run: Run, pid: int) -> int:
-    """Say that a run goes on without anybody looking, how to look again and how to end it."""
+    """Print that the run continues in the worker, and how to watch or stop it."""
     slug = run.options.slug
     door.screen.talk(printable(f"Left running: {slug}.{run.number} goes on in the worker (pid {pid})."))
     for lead, command in (("Look on: ", "watch"), ("End it:  ", "stop")):
@@ -230,7 +230,7 @@ def _lookout(
 
 
 def _until_it_ends(door: Door, site: Site, lookout: Lookout) -> RunView:
-    """Look on until a run is over or waits for somebody who is not here."""
+    """Follow a run until it is over or waits for an answer that is not given here."""
     view = lookout.watch()
     while answered(door, site, view):
         view = lookout.watch()
@@ -238,7 +238,7 @@ def _until_it_ends(door: Door, site: Site, lookout: Lookout) -> RunView:
 
 
 def _in_this_process(door: Door, site: Site, run: Run) -> int:
-    """Be the worker for as long as this run takes; where there is one already, it does the work."""
+    """Act as the worker for this run. If a worker is already alive, it does the work."""
     home, ended = site.journal.home, threading.Event()
     thread = threading.Thread(
         target=wiring.serve, args=(site.journal, site.desk.settings, ended), daemon=True
@@ -259,7 +259,7 @@ def _in_this_process(door: Door, site: Site, run: Run) -> int:
 
 
 def _pause(door: Door, lookout: Lookout) -> int:
-    """Leave as soon as asbuilt itself is between two moves: an agent's work is kept wherever it is."""
+    """Leave once asbuilt is between two moves, after 10 s at most. An agent's work is kept in any case."""
     door.screen.talk(f"Pausing at a safe point, at most {_PAUSE_S:.0f}s. Again: end now, work kept.")
     until = time.monotonic() + _PAUSE_S
     view = lookout.look()
@@ -269,14 +269,14 @@ def _pause(door: Door, lookout: Lookout) -> int:
             view = lookout.look()
     door.screen.answer(printable(f"{view.name} is paused; all work is kept."))
     next_command(door, f"asbuilt resume {view.run.options.slug}")
-    # Threads of the engine wait for an agent; every move can be done again, so they are not waited for.
+    # Do not wait for the engine's threads: they wait for an agent, and every move can be repeated.
     wiring.leave()
 
 
 def options_for(
     settings: Settings, environ: Mapping[str, str], opened: Opened, checkout: Path, wish: Wish, timed: Timed
 ) -> RunOptions:
-    """Say what a run is: flags before settings; what could not work is refused here, in words."""
+    """Build the options of a run: flags before settings. Raise if the run could not work."""
     plan, slug = opened.plan, opened.at.slug
     errors = [problem for problem in plan.problems if problem.severity == "error"]
     if errors:
@@ -308,7 +308,7 @@ def options_for(
         phase=phase,
         auto=wish.auto,
         between=timed.hours,
-        # A pull request is opened for people to look at; only merging it takes a word of theirs.
+        # Opening a pull request needs no approval; merging it does.
         hold=wish.hold or not (wish.auto or landing == "pr"),
         landing=landing,
         pull=structs.replace(by_settings.pull, branch_prefix=settings.text("landing.branch_prefix")),
@@ -317,7 +317,7 @@ def options_for(
 
 
 def target_of(checkout: Path) -> str:
-    """Name the branch that is checked out: what is proven lands there."""
+    """Return the checked-out branch, on which proven work lands."""
     branch = (current_branch(open_repository(checkout)) or "").removeprefix(_BRANCH)
     if not branch:
         raise GateStopped(
@@ -329,12 +329,12 @@ def target_of(checkout: Path) -> str:
 
 
 def _done(plan: Plan, events: Told) -> frozenset[str]:
-    """Tell which phases are done: what is proven and has not landed is marked in no file yet."""
+    """Return the phases that are done. Proven phases that have not landed are marked in no file yet."""
     return done_now(fold_plan(events), (phase.id for phase in plan.phases if phase.status is Status.DONE))
 
 
 def _wanted(plan: Plan, wish: Wish, done: frozenset[str]) -> list[Phase]:
-    """List the phases that a run would work on, in the order of the file."""
+    """Return the phases that a run would work on, in file order."""
     if wish.phase is not None:
         return [the_phase(plan, wish.phase)]
     left = [phase for phase in plan.phases if phase.id not in done]
@@ -342,7 +342,7 @@ def _wanted(plan: Plan, wish: Wish, done: frozenset[str]) -> list[Phase]:
 
 
 def _tell_of_eyes(door: Door, phases: Sequence[Phase]) -> None:
-    """Say before it starts which phases will wait for a person's eyes at the end."""
+    """Print which phases need the user's review before landing."""
     seen = [phase.id for phase in phases if phase.touches_ui]
     if seen and not door.json:
         many = len(seen) > 1
@@ -352,7 +352,7 @@ def _tell_of_eyes(door: Door, phases: Sequence[Phase]) -> None:
 
 
 def _agreed(door: Door, phases: Sequence[Phase], wish: Wish) -> bool:
-    """Show what one phase promises and await a yes; `--finish` and `--auto` are a yes themselves."""
+    """Show what a phase promises and ask for confirmation; `--finish` and `--auto` imply it."""
     if wish.auto or wish.finish or not phases or not door.may_ask or door.json:
         return True
     for phase in phases:

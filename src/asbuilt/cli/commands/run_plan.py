@@ -1,6 +1,6 @@
-"""`asbuilt run-plan`: the words of `/run-plan`, for those who know them. It does nothing itself.
+"""`asbuilt run-plan`: translate the words of `/run-plan` into an asbuilt command and run it.
 
-The one rule: each line of words is one command of asbuilt, which is said before it is done.
+Rule: each input becomes exactly one command, which is printed before it runs.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def command(door: Door, words: tuple[str, ...]) -> int:
 
 
 def _do(context: click.Context, typed: tuple[str, ...]) -> int:
-    """Do a command as if it had been typed in place of this one, with what every command takes."""
+    """Run a command as if it had been typed instead, with the same shared options."""
     root = context.find_root()
     name, *arguments = typed
     if not isinstance(root.command, click.Group) or (chosen := root.command.get_command(root, name)) is None:
@@ -74,7 +74,7 @@ def _do(context: click.Context, typed: tuple[str, ...]) -> int:
 
 
 def understood(text: str, library: Library) -> Words:
-    """Read words that were typed, or say what of them was understood."""
+    """Parse the words; the error shows what was understood."""
     words = parse(text, partial(_is_file, library))
     if isinstance(words, Unclear):
         raise UsageWrong(
@@ -88,12 +88,12 @@ def understood(text: str, library: Library) -> Words:
 def _is_file(library: Library, name: str) -> bool:
     try:
         return S_ISREG((library.start / name).stat().st_mode)
-    except (OSError, ValueError):  # not there, or no name of a file at all
+    except (OSError, ValueError):  # missing, or no valid file name
         return False
 
 
 def command_line(words: Words) -> tuple[str, ...]:
-    """Give the command that does what the words mean, as it would be typed behind `asbuilt`."""
+    """Return the arguments of `asbuilt` for the words."""
     match words:
         case RunWords():
             phase = [words.phase] if words.phase is not None else []
@@ -115,7 +115,7 @@ def command_line(words: Words) -> tuple[str, ...]:
 
 
 def _named(plan: str | None) -> list[str]:
-    """Name a plan so that no option is taken for it."""
+    """Return a plan's path that cannot be read as an option."""
     return [] if plan is None else [f"./{plan}" if plan.startswith("-") else plan]
 
 

@@ -1,4 +1,4 @@
-"""What bare `asbuilt` shows: where you are, how plans stand, and what to type next. It writes nothing."""
+"""The screen of bare `asbuilt`: the current place, the state of plans, and next commands. Read-only."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def run(door: Door) -> int:
-    """Show the first screen for the folder the command was started in."""
+    """Show the screen for the start folder."""
     library, looking = look(door)
     views = [] if looking is None else views_here(looking)
     if looking is None or not views:
@@ -45,7 +45,7 @@ def run(door: Door) -> int:
 
 
 def _show_cut_off(door: Door, looking: Looking, view: PlanView, cut_off: RunView) -> None:
-    """Tell of a run that nobody goes on with: what is kept, and how it goes on."""
+    """Show an interrupted run: what is kept, and how to resume it."""
     told = run_waiting(cut_off, looking.moment.seen(cut_off))
     phase = next((one for one in view.phases if one.state in IN_WORK), None)
     where = f" in phase {phase.id}, {doing(phase)}" if phase else ""
@@ -64,7 +64,7 @@ def _show_cut_off(door: Door, looking: Looking, view: PlanView, cut_off: RunView
 
 
 def show_start(screen: Screen, *, repository: Repository | None, plans: int) -> None:
-    """Draw the first screen for this many plans."""
+    """Draw the first screen of a repository in which nothing has run."""
     screen.answer(f"{screen.out.bold('asbuilt')} {VERSION}   {_place(repository)}")
     for row in screen.out.hanging("", _shelf(repository, plans)):
         screen.answer(row)

@@ -1,4 +1,4 @@
-"""`asbuilt status`: how every plan here stands, or one of them phase by phase. It writes nothing."""
+"""`asbuilt status`: the state of every plan here, or of one plan phase by phase. Read-only."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def command(door: Door, plan: str | None, *, everywhere: bool) -> int:
 
 
 def views_here(looking: Looking) -> list[PlanView]:
-    """Look at the plans of the repository that one stands in."""
+    """Return the plans of the current repository."""
     if looking.repo is None:
         return []
     with looking.journal.store.read() as session:
@@ -71,7 +71,7 @@ def views_here(looking: Looking) -> list[PlanView]:
 
 
 def show_here(door: Door, looking: Looking, views: list[PlanView]) -> None:
-    """Draw the plans of one repository, and what waits for a person anywhere."""
+    """Draw the plans of a repository, and count the questions that wait for the user in any repository."""
     with looking.journal.store.read() as session:
         asked = approvals.counted(session, LOCAL)
     show_table(door.screen, views, looking.moment)
@@ -90,7 +90,7 @@ def _one(door: Door, name: str) -> int:
     if view is None or (view.run is None and view.schedule is None):
         raise never_ran(named.plan)
     if one is not None:
-        # What one run has brought, whatever became of it since.
+        # Show the phases and cost of this run, not the plan's current ones.
         view = view._replace(run=one, phases=one.phases, spent=one.spent, claim=None, slug=one.name)
     told = waiting(view, moment) if one is None else run_waiting(one, moment.seen(one))
     if door.json:
@@ -127,7 +127,7 @@ def _everywhere(door: Door, looking: Looking | None) -> int:
 
 
 def _folder(known: Known) -> str:
-    """Name a repository by its folder, not by the git folder in it."""
+    """Return a repository's folder, not its .git folder."""
     path = PurePath(known.path)
     return str(path.parent if path.name == ".git" else path)
 

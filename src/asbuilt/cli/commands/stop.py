@@ -1,6 +1,7 @@
-"""`asbuilt stop`: end a run and its schedule; all work is kept. The schedule goes first: nothing begins anew.
+"""`asbuilt stop`: end a run and its schedule; all work is kept.
 
-The worker ends the run; this command waits until it is done.
+The schedule is cancelled first, so that no new run starts. The worker ends the run; this command waits for it
+up to 60 s.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ def _show_over(door: Door, view: RunView) -> None:
 
 
 def _cancelled(door: Door, site: Site, plans: list[Address], reason: str) -> list[Schedule]:
-    """Take schedules away before anything else, and say which: else another run could begin meanwhile."""
+    """Cancel and print schedules. Comes first, because a schedule could start another run meanwhile."""
     store, home = site.journal.store, site.journal.home
     asked = (cancel(store, home, plan, reason=reason, asker=asker(door)) for plan in plans)
     found = [one for one in asked if one is not None]
@@ -92,7 +93,7 @@ def _cancelled(door: Door, site: Site, plans: list[Address], reason: str) -> lis
 
 
 def _every(door: Door, message: str) -> int:
-    """Ask all of them first, so that they end side by side."""
+    """Request every stop before waiting for the first, so that the runs end in parallel."""
     _, site = look_at(door)
     views: list[RunView] = []
     cancelled: list[Schedule] = []

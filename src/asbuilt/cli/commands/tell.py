@@ -1,4 +1,4 @@
-"""`asbuilt tell`: a note for the next attempt, in your words. What the plan wants is untouched by it."""
+"""`asbuilt tell`: leave a note for the next attempt. The plan's criteria do not change."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from asbuilt.flows.requests import note
 from asbuilt.journal.ids import LOCAL, Address
 
 _MOST: Final = 1_500
-"""So long it may be as the journal writes it: an event is small."""
+"""Longest note, in characters of JSON; an event is small."""
 
 
 @click.command(

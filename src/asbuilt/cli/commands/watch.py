@@ -1,4 +1,4 @@
-"""`asbuilt watch`: look on at a run that is under way. It starts nothing; Ctrl-C changes nothing."""
+"""`asbuilt watch`: follow a run. It starts nothing; Ctrl-C leaves the run running."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`asbuilt why`: is it stuck, and on what? Its one rule: data, not reassurance; fine has to be earned."""
+"""`asbuilt why`: report whether a plan is stuck, and on what. Rule: `fine` needs data that shows it."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ if TYPE_CHECKING:
 
 
 class Cause(NamedTuple):
-    """Why a plan is where it is: in a word, in a sentence, and the data that say so."""
+    """The reason for a plan's state: a word, a sentence, and the data."""
 
     word: str
     sentence: str
     data: tuple[tuple[str, str], ...] = ()
-    """What to show under which label; empty: under none."""
+    """Labels and texts; the label may be empty."""
     command: str | None = None
     instead: str | None = None
-    """What to type when that is not what you want."""
+    """The command to change that."""
     failures: tuple[Failure, ...] = ()
-    """What failed last."""
+    """The last failures."""
 
 
 @click.command(
@@ -79,7 +79,7 @@ def command(door: Door, plan: str | None) -> int:
 
 
 def _open(looking: Looking) -> list[PlanView]:
-    """List what somebody could ask about: all but plans that came to a good end."""
+    """Return the plans that have run and did not end as landed, undone or done."""
     return [
         view
         for view in views_here(looking)
@@ -99,7 +99,7 @@ def _named(looking: Looking, name: str) -> PlanView:
 
 
 def cause(view: PlanView, moment: Moment) -> Cause:
-    """Tell why a plan is where it is."""
+    """Return the reason for a plan's state."""
     found = _cause(view, moment)
     return found if view.run is None else found._replace(failures=view.run.failures)
 
@@ -133,7 +133,7 @@ def _cause(view: PlanView, moment: Moment) -> Cause:
 
 
 def _agent(run: RunView, told: Waiting, moment: Moment) -> Cause:
-    """Tell of an agent at work: how long, how silent, how often begun anew."""
+    """Describe an agent at work: duration, time since its last sign, number of retries."""
     waits, now = run.waits_for, moment.now
     signs = moment.signs(run.attempt)
     began = waits.since or told.heard_at or run.run.at
@@ -141,7 +141,7 @@ def _agent(run: RunView, told: Waiting, moment: Moment) -> Cause:
     retries = waits.retries + max(0, signs.starts - 1)
     silent_s = (now - parsed(heard)).total_seconds()
     ran_s = (now - parsed(began)).total_seconds()
-    # One that no host has started yet is about to be.
+    # An attempt without a start yet is about to be started.
     is_alive = signs.is_alive or signs.starts == 0
     health = judge(ran_s=ran_s, silent_s=silent_s, retries=retries, is_alive=is_alive)
     work = f"{'verifies' if waits.kind == 'verifier' else 'works on'} {waits.where}"
@@ -195,7 +195,7 @@ def _schedule(view: PlanView, moment: Moment) -> list[tuple[str, str]]:
 
 
 def _phase(run: RunView) -> list[tuple[str, str]]:
-    """Say which phase it concerns, and how it stands."""
+    """Return the phase concerned, and its state."""
     phase = next((one for one in run.phases if one.id == run.waits_for.phase), None) or next(
         (one for one in run.phases if one.state in ("failed", "stopped", "parked")), None
     )
@@ -212,7 +212,7 @@ def _spent(run: RunView) -> tuple[str, str]:
 
 
 def show(door: Door, view: PlanView, one: Cause) -> None:
-    """Draw why a plan is where it is."""
+    """Draw the reason for a plan's state."""
     headline(door, view.slug, one.sentence)
     for label, text in one.data:
         answer(door, f"  {label:<11} ", text)

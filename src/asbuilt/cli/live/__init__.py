@@ -1,1 +1,1 @@
-"""What does somebody who looks on see? Rows that are computed apart from the terminal that shows them."""
+"""Live view of a run. Rows are computed separately from the terminal that shows them."""

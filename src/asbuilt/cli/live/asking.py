@@ -1,4 +1,4 @@
-"""Put a run's question to the person at the terminal. Its one rule: without an answer the run waits on."""
+"""Ask the user a run's question at the terminal. Without an answer, the run keeps waiting."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OPEN_KEYS: Final = "a letter, words of your own, or no; Enter later >"
 
 
 def answered(door: Door, site: Site, view: RunView) -> bool:
-    """Ask what a run asks, right here; True when it has its answer, from here or from elsewhere meanwhile."""
+    """Ask the run's first question. Return True if it is answered, here or meanwhile elsewhere."""
     if view.is_paused or not view.questions or not door.may_ask or not door.screen.err.is_live:
         return False
     asked = view.questions[0]
@@ -50,7 +50,7 @@ def answered(door: Door, site: Site, view: RunView) -> bool:
 
 
 def _said(door: Door, name: str, asked: Approval) -> tuple[Answer, str | None] | None:
-    """Read a yes, or a no and its reason; None when neither was said."""
+    """Read a yes, or a no and its reason; None if the user gave neither."""
     pen = door.screen.err
     for row in pen.hanging(f"{pen.symbols.waits} ", f"{name} asks {asked.name}: {asked.gist}"):
         pen.line(row)
@@ -60,7 +60,7 @@ def _said(door: Door, name: str, asked: Approval) -> tuple[Answer, str | None] |
     keys = _OPEN_KEYS if is_open else _KEYS
     try:
         while True:
-            # What was typed while nobody asked anything answers nothing.
+            # Discard input that was typed before the question was shown.
             with suppress(termios.error):
                 termios.tcflush(sys.stdin, termios.TCIFLUSH)
             word = typed(door, keys)

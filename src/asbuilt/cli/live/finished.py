@@ -1,6 +1,6 @@
-"""What of a run is finished, in rows that stay: proven phases with their evidence, and every failure whole.
+"""Permanent rows of a run's live view: proven phases with their evidence, and every failure in full.
 
-Reads nothing. The one rule: an agent says; asbuilt ran; only our check makes proven, and only that is green.
+No I/O. Rule: only what asbuilt's own checks have proven is green; an agent's words are quoted.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ _NOTES: Final[dict[type[Event], str]] = {
     ApprovalAnswered: "note", RunParked: "waits", LandingRefused: "failed", PlanDiffers: "note",
     LandingUnsigned: "note", LandingRecovered: "note", RunHastened: "note", ClaimBroken: "note",
 }  # fmt: skip
-"""Other news that stay, each with its symbol."""
+"""Symbols of other events that get a permanent row."""
 _STYLES: Final[dict[str, Style]] = {"failed": "red", "waits": "yellow"}
 _Kind = TypeVar("_Kind", bound=Event)
 
 
 class Story:
-    """The events of one run in order, and the evidence they name, as one person is told of them."""
+    """The events of a run in order and their evidence, as shown to one user."""
 
     def __init__(self, person: str = "") -> None:
         self._person = person
@@ -58,18 +58,18 @@ class Story:
         self._shown: dict[str, Sequence[Evidence]] = {}
 
     def hear(self, entry: Entry, shown: Sequence[Evidence] = ()) -> None:
-        """Take one more event, with what its checks have shown."""
+        """Add an event, with the evidence of its checks."""
         self._entries.append(entry)
         self._shown[entry.key] = shown
 
     def mending(self, phase: str | None) -> tuple[str, ...]:
-        """Return what the last judged attempt of a phase failed by."""
+        """Return the failures of the last judged attempt of a phase."""
         events = (entry.event for entry in reversed(self._of(phase)))
         judged = (event for event in events if isinstance(event, ChecksDone | VerdictGiven))
         return next((tuple(map(str, event.failures)) for event in judged), ())
 
     def finished(self, titles: Mapping[str, str], canvas: Canvas) -> list[Row]:
-        """Draw what the last event has brought to an end; most events bring nothing to an end."""
+        """Draw what the last event has finished; most events finish nothing."""
         entry = self._entries[-1]
         match event := entry.event:
             case PhaseProven():
@@ -130,7 +130,7 @@ class Story:
     def _not_proven(
         self, event: ChecksDone | VerdictGiven, titles: Mapping[str, str], canvas: Canvas
     ) -> list[Row]:
-        """Draw a failure: who said what, what asbuilt ran, and what comes of it."""
+        """Draw a failure: the agent's claim, what asbuilt ran, and what happens next."""
         entries = self._of(event.phase)
         begun, ended = _last(entries, AttemptBegun), _last(entries, AttemptEnded)
         agent = begun.agent if begun and begun.agent else "agent"
@@ -138,7 +138,7 @@ class Story:
         parts = [(f"{agent} says", f'"{says}"')] if says else []
         shown = self._checked(entries)
         parts += [("asbuilt ran", words) for words in _ran(shown)]
-        # What no check shows is in the change itself.
+        # If every check passed, the change itself was refused.
         by_change = all(one.outcome == _PASS for one in shown)
         if isinstance(event, ChecksDone) and by_change:
             parts += [("asbuilt sees", words) for words in event.failures]
@@ -151,7 +151,7 @@ class Story:
         return [*head, *(row for label, words in parts for row in _labelled(label, words, canvas))]
 
     def _checked(self, entries: Sequence[Entry]) -> Sequence[Evidence]:
-        """Return what the last checks of these events have shown."""
+        """Return the evidence of the last checks among these events."""
         checked = (one for one in reversed(entries) if isinstance(one.event, ChecksDone))
         return next((self._shown[one.key] for one in checked), ())
 
@@ -161,7 +161,7 @@ def _last(entries: Sequence[Entry], kind: type[_Kind]) -> _Kind | None:
 
 
 def _took(entries: Sequence[Entry], begins: type[Event], ended_at: str) -> str:
-    """Say how long it took from the first event of a kind on."""
+    """Format the time since the first event of a kind."""
     begun = next((one.at for one in entries if isinstance(one.event, begins)), ended_at)
     return lasting((parsed(ended_at) - parsed(begun)).total_seconds())
 
@@ -181,7 +181,7 @@ def _lead(phase: str, titles: Mapping[str, str], canvas: Canvas, symbol: str, st
 
 
 def _counts(shown: Sequence[Evidence]) -> str:
-    """Say what proved it: checks, and the tests among them."""
+    """Return the number of checks, and of tests if there are any."""
     tests = [one.ran for one in shown if one.ran is not None]
     checks = counted(len(shown), "check")
     return f"{checks}, {counted(tests[-1], 'test')}" if tests else checks
@@ -221,5 +221,5 @@ def _note(entry: Entry, symbol: str, canvas: Canvas) -> list[Row]:
     lead = " " if line.phase == "-" else f" {canvas.named(line.phase)}"
     drawn = Piece(getattr(canvas.symbols, symbol), _STYLES.get(symbol, ""))
     first, *rest = canvas.wrapped(f" {lead}", canvas.safe(text), under=6)
-    # The symbol takes the place of the first column: it alone carries the colour.
+    # The symbol replaces the first column; only the symbol is coloured.
     return [(drawn, first[0]._replace(text=first[0].text[1:]), *first[1:]), *rest]

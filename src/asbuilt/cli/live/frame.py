@@ -1,6 +1,6 @@
-"""Draw a run as it stands: what goes on now, in at most 14 rows. Pure; it knows no terminal.
+"""Draw the current state of a run in at most 14 rows. Pure; independent of the terminal.
 
-The one rule: whatever the facts are, no row is wider than the canvas and there are no more than fit on it.
+Rule: no row is wider than the canvas, and there are never more rows than the canvas has.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ OURS: Final = AT_WORK | {
     "Compare": "compares the plan with what is proven",
     "Draft": "tries its checks and writes the draft down",
 }
-"""What asbuilt itself does, where the phase is seen beside it."""
+"""What asbuilt itself does, for views that also show the phase."""
 
 
 def frame(moment: Moment, canvas: Canvas) -> list[Row]:
-    """Draw the region: header, phases that are not done, who is at work, what it waits for, how to leave."""
+    """Draw the region: header, unfinished phases, who is at work, what the run waits for, and the footer."""
     most = max(1, min(ROWS, canvas.height))
     now = [*_failures(moment, canvas), *_at_work(moment, canvas), *_waits(moment, canvas)]
     below = [*now, _footer(moment, canvas)][: most - 1]
@@ -68,7 +68,7 @@ def _header(moment: Moment, canvas: Canvas) -> Row:
 
 
 def _phases(moment: Moment, canvas: Canvas, room: int) -> list[Row]:
-    """Draw the phases that are not done, the one under way before all; those without room are counted."""
+    """Draw the unfinished phases, started phases first; those without room are counted."""
     left = [phase for phase in moment.view.phases if phase.state not in _DONE]
     left.sort(key=lambda phase: phase.state in _NOT_BEGUN)
     if room < 1 or not left:
@@ -139,7 +139,7 @@ def _failures(moment: Moment, canvas: Canvas) -> list[Row]:
 
 
 def _at_work(moment: Moment, canvas: Canvas) -> list[Row]:
-    """Say what goes on this second: the agent's last sign, or what asbuilt itself does."""
+    """Draw the current activity: the agent's last sign, or what asbuilt itself does."""
     waits = moment.view.waits_for
     if waits.kind == "asbuilt" and moment.is_served:
         return [(Piece(f"  asbuilt: {OURS.get(waits.why, 'is at work')}"),)]
@@ -152,7 +152,7 @@ def _at_work(moment: Moment, canvas: Canvas) -> list[Row]:
 
 
 def heard(activity: Activity, moment: Moment, *, is_short: bool = False) -> str:
-    """Say when an agent last gave a sign, and how often it has used a tool."""
+    """Format when an agent last gave a sign, and its number of tool calls."""
     calls = counted(activity.tool_calls, "call" if is_short else "tool call")
     if activity.heard_at is None:
         return f"no sign yet, {calls}"

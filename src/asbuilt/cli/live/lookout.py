@@ -1,6 +1,6 @@
-"""Look on while a run goes its way, until it ends or waits for a person.
+"""Follow a run until it ends or needs the user.
 
-The one rule: looking on changes nothing; whoever stops looking leaves the run as it is.
+Rule: following is read-only. Leaving it does not change the run.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 
 _LOOK_S: Final = 0.2
 _RAN: Final = (SetupDone, BaselineDone, ChecksDone, PhaseRechecked, TogetherDone)
-"""Events that name the evidence of what asbuilt ran."""
+"""Events that name evidence of what asbuilt ran."""
 
 
 class Lookout:
-    """Somebody who looks on at one run, and how far they have seen it."""
+    """A follower of one run, and the last event it has seen."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Lookout:
         is_served: Callable[[], bool],
         is_here: bool = False,
     ) -> None:
-        """Take whom to look at; `is_served` tells whether a worker is there, and may start one."""
+        """`is_served` returns whether a worker is alive, and may start one."""
         self._journal = journal
         self._run = run
         self._viewer = viewer
@@ -61,7 +61,7 @@ class Lookout:
         self._seen = 0
 
     def watch(self) -> RunView:
-        """Show what happens until the run is over or waits for a person."""
+        """Show events until the run is over or needs the user; polls every 0.2 s."""
         served = True
         with self._viewer.held():
             while True:
@@ -72,7 +72,7 @@ class Lookout:
                 time.sleep(_LOOK_S)
 
     def look(self) -> RunView:
-        """Tell how the run stands, and show nothing."""
+        """Return the current view of the run, and show nothing."""
         with self._journal.store.read() as session:
             return self._view(session)
 
@@ -88,7 +88,7 @@ class Lookout:
         now = datetime.now(UTC)
         moment = Moment(view, now, self._listener.activity(view), is_served=served, is_here=self._is_here)
         self._viewer.show(news, moment)
-        # What happened before somebody came to look on calls nobody.
+        # Events from before the first poll do not ring the bell.
         if self._seen and any(notice(view.name, one.entry.event) for one in news):
             self._viewer.ring()
         self._seen = entries[-1].seq if entries else self._seen
@@ -103,11 +103,8 @@ class Lookout:
         return [evidence_from(one) for one in json.loads(self._journal.blobs.get(event.evidence))]
 
 
-# Look at what an agent does, from the events that its host writes down. It only reads.
-
-
 class Listener:
-    """Follows the attempts of one run, each from where it last looked."""
+    """Follow the attempts of a run through the events that their host writes. Read-only."""
 
     def __init__(self, attempts: Attempts) -> None:
         self._attempts = attempts
@@ -117,7 +114,7 @@ class Listener:
         self._doing = ""
 
     def activity(self, view: RunView) -> Activity | None:
-        """Tell what the agent under way does; None when none is."""
+        """Return what the current agent does; None if no agent works."""
         attempt = attempt_of(view)
         if attempt is None:
             return None
@@ -132,7 +129,7 @@ class Listener:
 
 
 def attempt_of(view: RunView) -> str | None:
-    """Name the attempt that a run waits for, a verifier's with `v` behind it."""
+    """Return the id of the awaited attempt; a verifier's ends with `v`."""
     waits = view.waits_for
     if waits.kind not in ("agent", "verifier"):
         return None
@@ -141,7 +138,7 @@ def attempt_of(view: RunView) -> str | None:
 
 
 def doing(event: Mapping[str, object]) -> str:
-    """Say in a few words what an event tells of the agent; nothing when it tells of something else."""
+    """Summarize an agent's event in a few words; empty if it shows no activity."""
     match event:
         case {"kind": "called", "tool": str(tool), "detail": str(detail)}:
             return f"{tool} {detail}".strip()

@@ -1,4 +1,4 @@
-"""What is known of a run at one moment, as far as somebody who looks on sees it. Nothing here decides."""
+"""Snapshot of a run for its live view. Data only."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ class Activity(NamedTuple):
 
     who: str
     doing: str
-    """In its own words or its tool's: a claim."""
+    """In the agent's or its tool's words: a claim."""
     heard_at: datetime | None
-    """When it last gave a sign; None: not yet."""
+    """When the agent last gave a sign; None: not yet."""
     tool_calls: int
 
 
 class Moment(NamedTuple):
-    """A run as it stands now."""
+    """The state of a run now."""
 
     view: RunView
     now: datetime
     activity: Activity | None
-    """None while no agent works."""
+    """None if no agent works."""
     failures: tuple[str, ...] = ()
-    """What the fix under way has to mend."""
+    """The failures that the current fix has to repair."""
     is_served: bool = True
-    """False: no worker is alive, and nothing goes on."""
+    """False: no worker is alive, so the run does not continue."""
     is_here: bool = False
-    """True: this process is the worker, so that Ctrl-C pauses the run."""
+    """True: this process is the worker, and Ctrl-C pauses the run."""

@@ -1,7 +1,7 @@
-"""Draw rows over each other at the end of a terminal, without flicker; what is finished scrolls above them.
+"""Redraw rows at the end of a terminal without flicker; finished rows scroll above them.
 
-The one rule: between two drawings the cursor rests on the region's first row, so that a terminal which was
-resized, and has wrapped its rows anew, is drawn over from the right place.
+Rule: between two frames the cursor is on the region's first row. After a resize the terminal has rewrapped
+its rows, and the next frame still starts at the right place.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 
 _LEAST: Final = 20
 _ROWS: Final = 24
-# Before a row, not behind it: in the last column the cursor stands on what was just written.
+# Clear before a row, not after it: in the last column the cursor is still on the last character.
 _CLEAR: Final = "\x1b[K"
 _CLEAR_ALL: Final = "\x1b[J"
-# All of a frame at once, where the terminal can; no row ever takes two, whatever is in it.
+# Synchronized update: show a frame at once, where the terminal supports it. Without line wrap a row never
+# takes two.
 _BEGIN: Final = "\x1b[?2026h\x1b[?25l\x1b[?7l"
 _END: Final = "\x1b[?7h\x1b[?2026l"
 _SHOW_CURSOR: Final = "\x1b[?25h"
@@ -43,7 +44,7 @@ class Region:
 
     @property
     def canvas(self) -> Canvas:
-        """Look how large the terminal is now."""
+        """Return the canvas for the current size of the terminal."""
         try:
             size = os.get_terminal_size(self._pen.stream.fileno() if self._pen.stream else 2)
         except OSError:
@@ -52,7 +53,7 @@ class Region:
         return Canvas(width, max(1, size.lines or _ROWS), self._pen.symbols)
 
     def draw(self, rows: Sequence[Row], *, above: Sequence[Row] = ()) -> None:
-        """Show rows in place of those before, and finished ones above them for good."""
+        """Replace the region's rows; rows in `above` become permanent."""
         finished = "".join(f"{_CLEAR}{self._painted(row)}\n" for row in above)
         *lines, last = map(self._painted, rows)
         up = f"\x1b[{len(lines)}A" if lines else ""
@@ -62,18 +63,18 @@ class Region:
             self._drawn = drawn
 
     def ring(self) -> None:
-        """Sound the terminal's bell."""
+        """Ring the terminal's bell."""
         self._write("\a")
 
     def close(self) -> None:
-        """Give way to what is said next; drawing begins anew behind it."""
+        """Clear the region. The next frame is drawn below what is printed in between."""
         if self._drawn is not None:
             self._write(f"\r{_CLEAR_ALL}{_SHOW_CURSOR}")
             self._drawn = None
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Leave the terminal as it was found, also when this process is ended or put into the background."""
+        """Restore the terminal at the end, also on SIGTERM and on suspend (Ctrl-Z)."""
         before = {
             signal.SIGTERM: signal.signal(signal.SIGTERM, self._terminated),
             signal.SIGTSTP: signal.signal(signal.SIGTSTP, self._suspended),
@@ -98,7 +99,7 @@ class Region:
             stream.write(text)
             stream.flush()
         except OSError:
-            # The terminal is gone. Nobody sees anything, and the run goes on.
+            # The terminal is closed. The run continues.
             self._is_gone = True
 
     def _terminated(self, _number: int, _frame: FrameType | None) -> NoReturn:

@@ -1,6 +1,6 @@
-"""Rows of styled text, measured in the columns of a terminal.
+"""Rows of styled text, measured in terminal columns.
 
-Pure. Its one rule: text of others is made harmless here, and a fitted row is never wider than its canvas.
+Pure. Rule: foreign text is made printable here, and a fitted row is never wider than its canvas.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 Style = Literal["", "bold", "dim", "green", "red", "yellow"]
 _NARROW: Final = 60
 _NAME: Final = (3, 12)
-"""How wide the ids of phases and stages may stand: `2a`, `alternatives`."""
+"""Least and greatest width of the ids of phases and stages: `2a`, `alternatives`."""
 _COMMAND: Final = "`"
 
 
 class Piece(NamedTuple):
-    """A stretch of a row in one style."""
+    """A part of a row in one style."""
 
     text: str
     style: Style = ""
@@ -32,7 +32,7 @@ Row = tuple[Piece, ...]
 
 
 class Canvas(NamedTuple):
-    """How much can be drawn, and with which symbols."""
+    """Size of the drawing area, and its symbols."""
 
     width: int
     height: int
@@ -40,38 +40,38 @@ class Canvas(NamedTuple):
 
     @property
     def is_narrow(self) -> bool:
-        """Tell whether columns on the right have to go."""
+        """Whether columns on the right are left out."""
         return self.width < _NARROW
 
     def safe(self, text: str) -> str:
-        """Make text of others harmless: one row, nothing that steers, nothing that cannot be encoded."""
+        """Make foreign text printable: one row, no control characters, only encodable characters."""
         return self.verbatim(" ".join(text.split()))
 
     def verbatim(self, text: str) -> str:
-        """Make a row of others harmless, and keep its spaces."""
+        """Make a foreign row printable, and keep its spaces."""
         shown = printable(text)
         return shown.encode("ascii", "backslashreplace").decode("ascii") if self.symbols is ASCII else shown
 
     def cut(self, text: str, width: int) -> str:
-        """Shorten a text at its end to so many columns."""
+        """Cut a text at its end to `width` columns."""
         if cells(text) <= width:
             return text
         ellipsis = self.symbols.ellipsis if len(self.symbols.ellipsis) < width else ""
         return _first(text, max(0, width - len(ellipsis))) + ellipsis
 
     def padded(self, text: str, width: int) -> str:
-        """Give a text exactly so many columns."""
+        """Cut or pad a text to exactly `width` columns."""
         shown = self.cut(text, width)
         return shown + " " * (width - cells(shown))
 
     def named(self, phase: str, among: Iterable[str] = ()) -> str:
-        """Give a phase's id its column: one for all that stand below each other, and a space behind it."""
+        """Return a phase's id, padded to the longest id of `among`, and a space."""
         least, most = _NAME
         longest = max(cells(self.safe(one)) for one in (phase, *among))
         return f"{self.padded(self.safe(phase), min(max(longest, least), most))} "
 
     def fitted(self, row: Row) -> Row:
-        """Keep a row within the width; its end tells least."""
+        """Cut a row at its end to the canvas's width."""
         if cells(text_of(row)) <= self.width:
             return row
         kept: list[Piece] = []
@@ -82,7 +82,7 @@ class Canvas(NamedTuple):
         return _joined([*kept, Piece(self.symbols.ellipsis)])
 
     def wrapped(self, lead: str, text: str, *, under: int | None = None, most: int = 3) -> list[Row]:
-        """Wrap prose under its lead, in `most` rows; a `command in backticks` is bold and never broken."""
+        """Wrap prose under its lead, in at most `most` rows. Commands in backticks are bold and unbroken."""
         indent = cells(lead) if under is None else under
         rows: list[list[Piece]] = [[Piece(lead)]]
         column, gap = cells(lead), ""
@@ -100,12 +100,12 @@ class Canvas(NamedTuple):
 
 
 def cells(text: str) -> int:
-    """Count the columns that a text takes."""
+    """Return the number of columns of a text."""
     return len(text) if text.isascii() else sum(map(_cells, text))
 
 
 def text_of(row: Row) -> str:
-    """Give a row without its styles."""
+    """Return a row without its styles."""
     return "".join(piece.text for piece in row)
 
 
@@ -136,7 +136,7 @@ def _words(text: str) -> Iterator[Piece]:
 
 
 def _joined(pieces: list[Piece]) -> Row:
-    """Put neighbours of one style together, so that a row is as short to write as it can be."""
+    """Join neighbouring pieces of one style, to write fewer escape sequences."""
     joined: list[Piece] = []
     for piece in pieces:
         if joined and joined[-1].style == piece.style:

@@ -1,6 +1,6 @@
-"""Two ways to show a run to whoever looks on: a region that is drawn over on a terminal, lines elsewhere.
+"""Two viewers of a run: a region that is redrawn on a terminal, and lines elsewhere.
 
-The one rule: both are told the same; a viewer shows, and changes nothing.
+Both get the same input. A viewer never changes the run.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _SILENCE_S: Final = 300
 
 
 class News(NamedTuple):
-    """An event, the evidence that it names, and what failed by it."""
+    """An event, the evidence it names, and its failures."""
 
     entry: Entry
     shown: Sequence[Evidence] = ()
@@ -44,17 +44,17 @@ class Viewer(Protocol):
     """Shows a run."""
 
     def held(self) -> AbstractContextManager[None]:
-        """Have the terminal for a while, and give it back as it was."""
+        """Use the terminal, and restore it at the end."""
 
     def show(self, news: Sequence[News], moment: Moment) -> None:
-        """Show what has happened, and how it stands."""
+        """Show new events, and the current state."""
 
     def ring(self) -> None:
-        """Make somebody look up."""
+        """Alert the user."""
 
 
 class LiveViewer:
-    """Draws over the last rows of a terminal; what is finished scrolls above them."""
+    """Redraws the last rows of a terminal; finished rows scroll above them."""
 
     def __init__(self, region: Region, *, bell: bool, person: str) -> None:
         self._region = region
@@ -62,11 +62,11 @@ class LiveViewer:
         self._story = Story(person)
 
     def held(self) -> AbstractContextManager[None]:
-        """Hide the cursor, and show it again at the end."""
+        """Restore the terminal and its cursor at the end."""
         return self._region.held()
 
     def show(self, news: Sequence[News], moment: Moment) -> None:
-        """Let what is finished scroll by, and draw how it stands."""
+        """Scroll finished rows out, and redraw the current state."""
         canvas = self._region.canvas
         titles = {phase.id: phase.title for phase in moment.view.phases}
         above: list[Row] = []
@@ -80,13 +80,13 @@ class LiveViewer:
         self._region.draw(frame(moment._replace(failures=mending), canvas), above=above)
 
     def ring(self) -> None:
-        """Sound the bell, unless that is off."""
+        """Ring the bell, unless it is turned off."""
         if self._bell:
             self._region.ring()
 
 
 class LineViewer:
-    """Writes a line for every event, and one when nothing has been said for five minutes."""
+    """Writes a line for every event, and one after five minutes without an event."""
 
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
@@ -94,11 +94,11 @@ class LineViewer:
         self._was_served = True
 
     def held(self) -> AbstractContextManager[None]:
-        """Take nothing, so that nothing has to be given back."""
+        """Do nothing: lines need no terminal state."""
         return nullcontext()
 
     def show(self, news: Sequence[News], moment: Moment) -> None:
-        """Write what is news."""
+        """Write new events as lines."""
         name = moment.view.name
         wide = _wide(moment)
         lines = [line for one in news for line in self._lines(name, one, wide)]
@@ -122,18 +122,18 @@ class LineViewer:
                 yield from failure_rows(failure, WIDTH)
 
     def ring(self) -> None:
-        """Stay silent: lines are read by programs, too."""
+        """Do nothing: programs read the lines, too."""
 
 
 def viewer_for(screen: Screen, *, bell: bool, person: str) -> Viewer:
-    """Choose by what the terminal can show and how much is to be said; `person` looks on."""
+    """Choose a viewer by terminal and verbosity; `person` is the user who follows the run."""
     if screen.err.is_live and not screen.quiet and not screen.verbose:
         return LiveViewer(Region(screen.err), bell=bell, person=person)
     return LineViewer(screen)
 
 
 def alive(moment: Moment) -> str:
-    """Say who is at work, and when it last gave a sign."""
+    """Return who is at work, and its last sign."""
     if moment.activity is not None:
         return f"{moment.activity.who} {heard(moment.activity, moment)}"
     waits = moment.view.waits_for
@@ -149,15 +149,12 @@ def _line(moment: Moment, word: str, text: str) -> str:
 
 
 def _wide(moment: Moment) -> int:
-    """Count the columns that ids of phases and stages stand in."""
+    """Return the width of the longest id of a phase or stage; at least 3."""
     return max([3, *(len(phase.id) for phase in moment.view.phases)])
 
 
-# Put what happens to a run into lines, one for each event. It changes nothing.
-
-
 def line_of(screen: Screen, name: str, entry: Entry, *, wide: int = 3) -> str | None:
-    """Say an event in one line; None for bookkeeping, unless more was asked for. `wide`: the longest id."""
+    """Format an event as one line; None for bookkeeping, except with --verbose. `wide`: width of the ids."""
     line = told(entry)
     if not line.is_news and not screen.verbose:
         return None
@@ -165,11 +162,11 @@ def line_of(screen: Screen, name: str, entry: Entry, *, wide: int = 3) -> str | 
 
 
 def shortened(text: str, screen: Screen) -> str:
-    """Keep a line within the screen; its end tells least."""
+    """Cut a line at its end to 80 columns."""
     ellipsis = screen.err.symbols.ellipsis
     return text if len(text) <= WIDTH else text[: WIDTH - len(ellipsis)] + ellipsis
 
 
 def clock_time(at: str) -> str:
-    """Give the local time of an event to the second."""
+    """Format the local time of an event, with seconds."""
     return parsed(at).astimezone().strftime("%H:%M:%S")

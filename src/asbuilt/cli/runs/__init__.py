@@ -1,1 +1,1 @@
-"""What the commands about runs share: state, waits, decisions, terms and schedules."""
+"""Shared code of the commands about runs: state, waits, decisions, terms and schedules."""

@@ -1,4 +1,4 @@
-"""Try the checks of a plan from a command, and show what each did. Nothing in the checkout is touched."""
+"""Try a plan's checks from a command, and show what each did. The checkout is not touched."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ if TYPE_CHECKING:
 
 @contextmanager
 def trying(door: Door, desk: Desk) -> Iterator[Trying]:
-    """Make a room in which checks are tried on what is committed; it goes with the command.
+    """Provide a temporary environment that runs checks on the last commit; it is deleted at the end.
 
-    What a setup has made for runs of this repository is used again; for one that has never run, it is made in
-    that room.
+    Setups of earlier runs of this repository are reused. If there are none, they are built in the temporary
+    folder.
     """
     if desk.library.repository is None:
         raise NotFound(
@@ -77,7 +77,7 @@ def trying(door: Door, desk: Desk) -> Iterator[Trying]:
 
 
 def given_here(door: Door, desk: Desk) -> Given:
-    """Give what checks get beside a checkout, as the settings are now; what is not granted is asked for."""
+    """Return what checks get besides a checkout, by the current settings. Asks for missing grants."""
     repository = desk.library.repository
     options = beside_checks(desk.settings)
     if repository is None:
@@ -95,7 +95,7 @@ def _setups(door: Door, desk: Desk, repository: Repository) -> Path | None:
 
 
 def show_tried(door: Door, tried: Sequence[Tried]) -> None:
-    """Show each check and what it did before the work, then all of it in a line."""
+    """Show what each check did before the work, and a summary line."""
     pen = door.screen.out
     symbols = {
         Before.PASSES: pen.symbols.note,

@@ -1,4 +1,4 @@
-"""What phases may take, from what others have taken here. It only looks: nobody has to be chosen for it."""
+"""Estimate what phases cost, from earlier runs in this repository. Read-only; needs no agent."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ if TYPE_CHECKING:
 
 
 class Expected(NamedTuple):
-    """What phases may take, in words."""
+    """The expected cost and proof of phases, in words."""
 
     cost: str
     proof: str
-    """What proves a phase and how long that takes; empty for the usual depth where no suite was timed yet."""
+    """How a phase is proven, and how long that takes. Empty at normal depth without a timed suite."""
 
 
 def expected_by(past: Past, phases: int, depth: str) -> Expected:
-    """Say what so many phases may cost, and how each is proven."""
+    """Return the expected cost of a number of phases, and how each is proven."""
     is_told = past.suite_s is not None or depth != "normal"
     proof = depths.forecast(depths.depth_in(depth), past.suite_s) if is_told else ""
     return Expected(forecast(past.spent, phases), proof)
 
 
 def expected(door: Door, phases: int, depth: str) -> Expected:
-    """Say the same without making a journal."""
+    """Return the same for the current repository, without creating a journal."""
     _, looking = look(door)
     if looking is None or looking.repo is None:
         return expected_by(Past([]), phases, depth)

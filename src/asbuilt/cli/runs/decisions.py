@@ -1,4 +1,7 @@
-"""Decide on a plan: yes, no, or another text. Its one rule: an edit is a revision, shown before its yes."""
+"""Decide on a plan: yes, no, or an edited text.
+
+Rule: an edit becomes a new revision, and is shown before it can be approved.
+"""
 
 from __future__ import annotations
 
@@ -46,20 +49,20 @@ _KEYS: Final = "y approve   e edit   n reject with a reason   f full text   l la
 
 
 class Given(NamedTuple):
-    """An answer as it was taken: whether it counts, and the question since."""
+    """The result of an answer: whether it counts, and the question after it."""
 
     counts: bool
     asked: Approval
 
     def code(self, said: str) -> int:
-        """Return what the command ends with: an answer that was given before in the same words is no harm."""
+        """Return the exit code. Repeating an earlier answer is no error."""
         return DONE if self.counts or self.asked.answer == said else GATE_STOPPED
 
 
 def give(
     door: Door, site: Site, number: int, said: Said, note: str | None, *, by: str | None = None
 ) -> Given:
-    """Give an answer, and see that somebody goes on with what asked; `by`: somebody who spoke elsewhere."""
+    """Record an answer, then write an approved refinement or start a worker; `by`: who answered elsewhere."""
     who = asker(door) if by is None else asker(door)._replace(actor=by)
     given = Given(
         *answer(
@@ -79,9 +82,9 @@ def _approvers(site: Site) -> tuple[str, ...]:
 
 
 def edited(door: Door, site: Site, asked: Approval) -> Approval:
-    """Let a person change a draft; returns the question about their text, or the same one if none differs.
+    """Let the user edit a draft. Return the question about the new text, or the same one if nothing changed.
 
-    Their text is kept beside the journal until it is a revision: an edit that cannot be one is not lost.
+    The text is kept in the state folder until it is a revision, so an edit with errors is not lost.
     """
     draft = draft_of(site, asked)
     file = site.journal.home.edits / f"{asked.run}-{draft.revision.number}.md"
@@ -131,15 +134,15 @@ def _revised(door: Door, site: Site, asked: Approval, file: Path, data: bytes) -
 
 
 def decide(door: Door, site: Site, asked: Approval, *, is_followed: bool = False) -> bool:
-    """Put a draft to the person at the terminal until it is answered; False when they leave it for later.
+    """Ask the user about a draft until it is answered. Return False if it is left for later.
 
-    Where the run that asks is followed, what becomes of the answer is told by its ending, not here.
+    If the run is followed, its end reports the result of the answer, and only the first row is printed here.
     """
     pen = door.screen.err
     for row in screen_of(door, site, asked, draft_of(site, asked), pen):
         pen.line(row)
     while True:
-        # What was typed while nobody asked anything answers nothing.
+        # Discard input that was typed before the question was shown.
         with suppress(termios.error):
             termios.tcflush(sys.stdin, termios.TCIFLUSH)
         try:
@@ -167,7 +170,7 @@ def decide(door: Door, site: Site, asked: Approval, *, is_followed: bool = False
 
 
 def _say_here(door: Door, site: Site, asked: Approval, said: Said, note: str, *, is_followed: bool) -> None:
-    """Answer in the middle of a dialogue, and say what became of it."""
+    """Give an answer inside a dialogue, and print its result."""
     pen = door.screen.err
     told = told_of(site, give(door, site, asked.number, said, note or None), pen)
     for row in told.rows[:1] if is_followed else told.rows:
@@ -177,7 +180,7 @@ def _say_here(door: Door, site: Site, asked: Approval, said: Said, note: str, *,
 
 
 def _edited_here(door: Door, site: Site, asked: Approval) -> Approval:
-    """Let a person edit in the middle of a dialogue, where a refusal is only told."""
+    """Edit a draft inside a dialogue, where a refusal is printed and not raised."""
     try:
         now = edited(door, site, asked)
     except GateStopped as error:
@@ -189,14 +192,14 @@ def _edited_here(door: Door, site: Site, asked: Approval) -> Approval:
 
 
 class Told(NamedTuple):
-    """What became of an answer, in rows, and what to type next."""
+    """The result of an answer in rows, and the next command to type."""
 
     rows: list[str]
     command: str = ""
 
 
 def told_of(site: Site, given: Given, pen: Pen) -> Told:
-    """Say what became of an answer: it counts, or what stands instead of it."""
+    """Return the result of an answer: it counts, or what holds instead."""
     asked = given.asked
     if not given.counts and asked.answer == REVISED:
         return _overtaken(site, asked, pen)
@@ -217,7 +220,7 @@ def told_of(site: Site, given: Given, pen: Pen) -> Told:
 
 
 def _overtaken(site: Site, asked: Approval, pen: Pen) -> Told:
-    """Show somebody who answered an earlier text what has become of it."""
+    """Show the changes since the text that was answered, because a newer revision exists."""
     draft, known = draft_of(site, asked), _drafts(site, asked)
     newest, question = known.newest or draft.revision, known.asked
     said = (
@@ -237,7 +240,7 @@ def _is_authored(site: Site, asked: Approval) -> bool:
 
 
 def _declined(site: Site, asked: Approval) -> Told:
-    """Say what a no to a draft brings about; who answers elsewhere looks on elsewhere."""
+    """Describe what a no to a draft starts. Another repository's run is not followed from here."""
     command = "" if site.lead else f"asbuilt watch {slug_of(asked)}"
     if (asked.note or "").strip():
         return Told([f"{asked.name}: no. Its author gets your words and hands in another text."], command)
@@ -255,12 +258,12 @@ def _approved(site: Site, asked: Approval, pen: Pen) -> Told:
     rows += pen.hanging("  ", f"{asked.plan} {_where(site, asked)}. A run accepts only this text.")
     for wave in summary_of(draft.plan).side_by_side:
         rows += pen.hanging("  ", f"Phases {listed(wave)} do not need each other.", commands=False)
-    # Elsewhere it is run by whoever works there.
+    # In another repository, its own users run the plan.
     return Told(rows, "" if site.lead else f"asbuilt run {slug_of(asked)}")
 
 
 def _where(site: Site, asked: Approval) -> str:
-    """Say whether a plan's file has the text that was approved, or who writes it."""
+    """Return whether the plan's file has the approved text, or who writes it."""
     with site.journal.store.read() as session:
         filed = keyed(session, Address(LOCAL, site.repo, asked.plan), f"{asked.run}/filed")
     if filed is not None:

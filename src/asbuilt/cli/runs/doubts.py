@@ -1,4 +1,4 @@
-"""Before a run is asked for: what its phases leave in doubt, and ways of execution that no run takes."""
+"""Checks before a run is requested: doubtful phases, unmet needs, and unsupported ways of execution."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def goes_on(door: Door, opened: Opened, phases: Sequence[Phase], *, is_attended: bool) -> bool:
-    """Tell what is doubtful, and ask whoever is there; where nobody is, a grave doubt is refused."""
+    """Print the doubts and ask the user. Unattended, raise `GateStopped` on a grave doubt."""
     doubts = doubts_in(opened.plan, phases)
     for doubt in doubts:
         door.screen.talk(printable(f"! phase {doubt.phase}, line {doubt.line}: {doubt.what}"))
@@ -45,7 +45,7 @@ def goes_on(door: Door, opened: Opened, phases: Sequence[Phase], *, is_attended:
 
 
 def refuse_too_early(slug: str, phases: Sequence[Phase], done: Collection[str]) -> None:
-    """Refuse a phase whose needs are neither done nor run before it."""
+    """Refuse a phase whose needs are neither done nor part of this run."""
     settled = {*done, *(phase.id for phase in phases)}
     for phase in phases:
         waits = [need for need in phase.depends_on.on if need not in settled]
@@ -59,7 +59,7 @@ def refuse_too_early(slug: str, phases: Sequence[Phase], done: Collection[str]) 
 
 
 def refuse_other_ways(slug: str, phases: Sequence[Phase], landing: str) -> None:
-    """Refuse phases that are not worked on in a workspace of ours, and proven there."""
+    """Refuse delegated phases, and phases that land directly in a run that does not."""
     for phase in phases:
         if phase.execution == "delegate":
             raise GateStopped(

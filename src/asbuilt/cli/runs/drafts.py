@@ -1,6 +1,6 @@
-"""A plan that waits for a yes, drawn on one screen and told as JSON. It only reads.
+"""A draft that waits for approval, on one screen and as JSON. Read-only.
 
-Its one rule: what is shown is the text that a yes would cover, found by its digest.
+Rule: the text shown is the text that a yes would approve, found by its digest.
 """
 
 from __future__ import annotations
@@ -38,42 +38,43 @@ if TYPE_CHECKING:
     from asbuilt.proof.trying import Tried
 
 _PROSE: Final = 3
-"""Rows that a goal, or what a plan leaves out, has on the screen."""
+"""Rows of a goal, or of what a plan excludes."""
 _PHASES: Final = 12
 _CHANGES: Final = 10
 _DIGEST: Final = 11
-"""So much of a digest tells two of them apart: `sha256:9c41`."""
+"""Characters of a digest that are shown: `sha256:9c41`."""
 
 
 class Draft(NamedTuple):
-    """One revision, and the text that it is compared with."""
+    """A revision, and its changes since an earlier text."""
 
     revision: Revision
     plan: Plan
     since: str
-    """What the text before is called; empty when there is none."""
+    """Name of the earlier text; empty if there is none."""
     changes: tuple[Change, ...]
     tried: list[Tried] | None
-    """What its checks do before the work; None when nobody has tried them."""
+    """What its checks do before the work; None if they were not tried."""
     is_again: bool
-    """It was declined without a word, and is asked about once more."""
+    """Whether it was declined without a reason and is asked again."""
 
     @property
     def name(self) -> str:
-        """Name it: `revision 2 (edited by user)`."""
+        """Name of the revision: `revision 2 (edited by user)`."""
         label = f" ({self.revision.label})" if self.revision.label else ""
         return f"revision {self.revision.number}{label}"
 
     @property
     def brief(self) -> str:
-        """Show what a yes would name, short."""
+        """The short digest that a yes would approve."""
         return self.revision.intent[:_DIGEST]
 
 
 def draft_of(site: Site, asked: Approval) -> Draft:
-    """Find the text that a question is about, and what differs from the one before.
+    """Find the text that a question is about, and its changes.
 
-    That is the approved one, if there is one: what nobody has approved yet is what a person has to see.
+    It is compared with the last approved text, else with the revision before, so the user sees all that is
+    not approved yet.
     """
     address = Address(LOCAL, site.repo, asked.plan)
     with site.journal.store.read() as session:
@@ -103,7 +104,7 @@ def draft_of(site: Site, asked: Approval) -> Draft:
 
 
 def difference(site: Site, address: Address, plan: Plan, pen: Pen) -> list[str]:
-    """Draw what differs between a plan and the text of it that was approved last."""
+    """Draw the changes of a plan since its last approved text."""
     with site.journal.store.read() as session:
         approved = drafts_of(session, address).approved[-1]
     before = read(site.journal.blobs.get(approved.text))
@@ -111,14 +112,14 @@ def difference(site: Site, address: Address, plan: Plan, pen: Pen) -> list[str]:
 
 
 def change_rows(pen: Pen, found: Sequence[Change], *, most: int = _CHANGES) -> list[str]:
-    """Draw the lines that differ; the first of many."""
+    """Draw the changed lines, at most `most` of them."""
     rows = [shorten(f"  {one.sign} {printable(one.text)}", pen.width, pen.symbols) for one in found[:most]]
     left = len(found) - most
     return rows + ([f"  {pen.symbols.ellipsis} and {counted(left, 'line')} more"] if left > 0 else [])
 
 
 def screen_of(door: Door, site: Site, asked: Approval, draft: Draft, pen: Pen) -> list[str]:
-    """Draw a draft on one screen: what it wants, in which steps, on which terms, and what has changed."""
+    """Draw a draft on one screen: goal, phases, terms and changes."""
     told = summary_of(draft.plan)
     lead = pen.bold(slug_of(asked))
     lead = f"Approve {lead}?" if asked.answer is None else lead
@@ -140,12 +141,12 @@ def screen_of(door: Door, site: Site, asked: Approval, draft: Draft, pen: Pen) -
 
 
 def slug_of(asked: Approval) -> str:
-    """Return what people call the plan of a question: its file's name."""
+    """Return the slug of a question's plan: its file name."""
     return asked.plan.rpartition("/")[2].removesuffix(".md")
 
 
 def _prose(pen: Pen, lead: str, text: str) -> list[str]:
-    """Wrap words under their lead; what does not fit on the screen is in the full text."""
+    """Wrap a text under its lead, in at most 3 rows."""
     rows = pen.hanging(lead, text, commands=False) if text else []
     if len(rows) <= _PROSE:
         return rows
@@ -163,7 +164,7 @@ def _phase_row(pen: Pen, row: Row) -> str:
 
 
 def _terms(door: Door, site: Site, draft: Draft) -> list[tuple[str, str]]:
-    """Say how it would be proven, what it touches, who would work, what it may cost and where it lands."""
+    """Return tests, scope, allowances, agents, proof, cost and landing of a run of this draft."""
     settings, plan = site.desk.settings, draft.plan
     terms = [("Tests", settings.text("checks.tests").strip() or "detected when the run begins")]
     scope = summary_of(plan).scope
@@ -182,14 +183,14 @@ def _terms(door: Door, site: Site, draft: Draft) -> list[tuple[str, str]]:
     try:
         options = with_team(options, settings, door.environ, agent=None, script="-")
     except AsbuiltError as error:
-        # Whoever approves needs no agent on their own machine.
+        # The approver needs no agent on their own machine.
         _, *others = terms_of(options, expected)
         return [*terms, ("Agents", error.what), *others]
     return terms + terms_of(options, expected)
 
 
 def as_json(door: Door, site: Site, draft: Draft) -> dict[str, Any]:
-    """Tell a draft to a script: all that the screen has, and the whole text."""
+    """Return a draft as JSON data: everything on the screen, and the whole text."""
     told = summary_of(draft.plan)
     return {
         "revision": draft.revision.number,

@@ -1,6 +1,6 @@
-"""See to it, before a run starts, that the user has granted what a repository asks for.
+"""Check before a run starts that the user has granted what the repository requests.
 
-It asks for variables by its settings, and for programs by the settings of its git folder.
+A repository requests variables in its settings, and programs in the configuration of its git folder.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ _PROGRAMS: Final = "landing.programs"
 
 
 def need_grants(door: Door, options: RunOptions) -> RunOptions:
-    """Ask for every grant that is missing; return the options with what is granted."""
+    """Ask for every missing grant. Return the options with the granted programs."""
     granted = need_programs(door, options)
     need_variables(door, options)
     return granted
 
 
 def need_programs(door: Door, options: RunOptions) -> RunOptions:
-    """Show the programs that the repository's own git settings start, and ask once whether git may.
+    """Show the programs that the repository's git configuration starts, and ask once whether git may.
 
-    Return the options with the programs that are granted.
+    Return the options with the granted programs.
     """
     root = Path(options.checkout)
     settings = load(repository=root, environ=door.environ)
@@ -61,7 +61,7 @@ def need_programs(door: Door, options: RunOptions) -> RunOptions:
 
 
 def need_variables(door: Door, options: RunOptions) -> None:
-    """Ask for a grant that is missing, once in a repository; unattended, stop and name what grants it."""
+    """Ask once for a missing grant. Unattended, raise `GateStopped` with the command that grants it."""
     if not options.env or not (options.env.checks or options.env.setup):
         return
     root = Path(options.checkout)

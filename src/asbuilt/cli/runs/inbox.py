@@ -1,6 +1,6 @@
-"""Find what waits for a person: here, or in every repository of a journal that several share.
+"""Find questions that wait for the user, in this repository or in all repositories of a shared journal.
 
-Its one rule: a name means one question. `a7` is one of this repository, `shop-api:a7` one of another.
+Rule: a name means one question. `a7` is in this repository, `shop-api:a7` in another.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 
 
 class Waits(NamedTuple):
-    """A question that nobody has answered, and what is typed for it."""
+    """An unanswered question, and the name to type for it."""
 
     name: str
     run: str
-    """Who asks, as people name runs."""
+    """Name of the run that asks."""
     asked: Approval
 
 
 def waiting_here(door: Door) -> list[Waits]:
-    """List what waits in this repository, oldest first."""
+    """Return the unanswered questions of this repository, oldest first."""
     _, site = look_at(door)
     if site is None:
         return []
@@ -43,7 +43,7 @@ def waiting_here(door: Door) -> list[Waits]:
 
 
 def waiting_everywhere(door: Door) -> list[Waits]:
-    """List what waits in every repository of the journal."""
+    """Return the unanswered questions of every repository in the journal."""
     journal = wiring.find_journal(desk_for(door).settings, door.environ)
     if journal is None:
         return []
@@ -55,7 +55,7 @@ def waiting_everywhere(door: Door) -> list[Waits]:
 
 
 def landing_here(door: Door) -> list[Run]:
-    """List the runs of this repository whose proven work waits to be landed, newest first."""
+    """Return the runs of this repository whose proven work waits for landing, newest first."""
     _, site = look_at(door)
     if site is None:
         return []
@@ -70,7 +70,7 @@ def _waiting(session: Session, repo: str, name: str) -> list[Waits]:
 
 
 def asker_of(site: Site, asked: Approval) -> str:
-    """Name the run that asks, as people name runs."""
+    """Return the name of the run that asks."""
     with site.journal.store.read() as session:
         return _run_name(session, site.repo, asked)
 
@@ -81,7 +81,7 @@ def _run_name(session: Session, repo: str, asked: Approval) -> str:
 
 
 def _names(session: Session) -> dict[str, str]:
-    """Name every repository by its folder, and those that share a folder's name by their ids."""
+    """Name every repository by its folder; repositories with equal folder names get their ids."""
     folders = {known.repo: _folder(known.path) for known in repositories.every(session, LOCAL)}
     often = Counter(folders.values())
     names = {repo: folder if often[folder] == 1 else repo[:8] for repo, folder in folders.items()}
@@ -94,7 +94,7 @@ def _folder(path: str) -> str:
 
 
 def question_at(door: Door, name: str) -> tuple[Site, int]:
-    """Find where a question is asked, and its number there."""
+    """Find the repository of a question, and its number there."""
     place, _, text = name.rpartition(":")
     digits = text.removeprefix("a")
     if not digits.isascii() or not digits.isdigit():
@@ -134,7 +134,7 @@ def _elsewhere(door: Door, place: str) -> Site:
 
 
 def question_in(site: Site, number: int) -> Approval:
-    """Return a question of a repository."""
+    """Return a question by its number."""
     with site.journal.store.read() as session:
         found = approvals.named(session, LOCAL, site.repo, number)
     if found is None:

@@ -1,4 +1,4 @@
-"""How a run came out, in a few lines and an exit code. Only the outcome goes to stdout."""
+"""Report how a run ended, in a few lines and an exit code. Only the outcome goes to stdout."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CODES = {
 
 
 def shown(door: Door, view: RunView) -> int:
-    """Say how a run ended, or what it waits for, and what to type next."""
+    """Print how a run ended or what it waits for, and the next command."""
     asks = (bool(view.questions) or view.waits_for_conversation) and not view.is_paused
     code = WAITS_FOR_APPROVAL if asks else view.exit_code or CODES.get(view.run.state, FAILED)
     if door.json:
@@ -89,7 +89,7 @@ def _sentence(view: RunView) -> str:
 
 
 def declined(door: Door, slug: str, held: Declined) -> int:
-    """Say who has the plan; nothing was started, and that is no failure."""
+    """Print who holds the plan. Nothing was started; the exit code is 0."""
     name = f"{slug}.{held.holder.number}" if held.holder else held.claim.run
     if door.json:
         door.screen.emit_json({"schema": "asbuilt.run/1", "run": name, "state": "declined", "exit": DONE})
@@ -107,7 +107,7 @@ def declined(door: Door, slug: str, held: Declined) -> int:
 
 
 def as_json(view: RunView) -> dict[str, Any]:
-    """Give a run for a script."""
+    """Return a run as JSON data."""
     waits = view.waits_for
     return {
         "run": view.name,

@@ -1,6 +1,6 @@
-"""Write a refinement into the plan's file as soon as it has its yes.
+"""Write an approved refinement into the plan's file.
 
-Its one rule: no other checkout than the one that it was begun in is touched.
+Rule: only the checkout in which the refinement was started is written.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ def refinements_of(site: Site, plan: str) -> Refinements:
 
 
 def file_refined(door: Door, site: Site, asked: Approval) -> None:
-    """Write what was approved, if this is the checkout that its refinement was begun in."""
+    """Write the approved text, if this is the checkout in which the refinement was started."""
     if site.lead:
-        # On another machine a checkout may lie at the same path.
+        # The question belongs to another repository; on another machine a checkout may have the same path.
         return
     refinements = refinements_of(site, asked.plan)
     last = refinements.last()

@@ -1,4 +1,4 @@
-"""`asbuilt run --every`: let a plan be run by itself. What cannot be meant is refused before anything is."""
+"""`asbuilt run --every`: schedule a plan. Contradicting options are refused before anything is scheduled."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class When(NamedTuple):
-    """When a plan is to be run, as it was typed."""
+    """When to run a plan, as typed."""
 
     every: str | None
     now: bool
@@ -49,7 +49,7 @@ class When(NamedTuple):
 
 
 def times(command: Callable[..., int]) -> Callable[..., int]:
-    """Give a command the options that say when; it gets them as one `when`."""
+    """Add the options for times to a command; it gets them as `when`."""
 
     @click.option("--every", metavar="WHEN", help="a phase at these times, with --auto: 4h, day at 9am, cron")
     @click.option("--now", is_flag=True, help="with --every: the first one at once")
@@ -62,21 +62,21 @@ def times(command: Callable[..., int]) -> Callable[..., int]:
 
 
 class Every(NamedTuple):
-    """A cadence as it is stored, as it was asked for, and the zone that its times mean."""
+    """A cadence as stored and as typed, and its time zone."""
 
     cadence: str
     asked: str
     zone: str
 
     def from_now(self, now: str) -> Setting:
-        """Give what it means if it is put on now."""
+        """Return the schedule setting that starts now."""
         return Setting(self.cadence, self.zone, now)
 
 
 def refuse_contradictions(
     slug: str, when: When, *, finish: bool, phase: str | None, foreground: bool
 ) -> None:
-    """Refuse what cannot be meant together, before anything is scheduled."""
+    """Refuse options that contradict each other."""
     if when.every is None and when.now:
         raise UsageWrong(
             "--now goes with --every",
@@ -101,15 +101,15 @@ def refuse_contradictions(
 
 
 class Timed(NamedTuple):
-    """When a plan is to be run, as it was understood."""
+    """When to run a plan, parsed."""
 
     every: Every | None
     now: bool
     hours: Between | UnsetType
-    """As they are frozen into a run."""
+    """The hours as stored in a run."""
 
     def rows(self, now: str) -> list[tuple[str, str]]:
-        """Say what cadence and hours mean, and the next three times of each."""
+        """Return the meaning of cadence and hours, with the next three times of each."""
         rows: list[tuple[str, str]] = []
         window = windows.window_between(self.hours)
         if self.every is not None:
@@ -129,7 +129,7 @@ class Timed(NamedTuple):
         return rows
 
     def plain(self, now: str) -> dict[str, Any] | None:
-        """Give the cadence for a script; None where there is none."""
+        """Return the cadence as JSON data; None without one."""
         return self.every and {
             "cadence": self.every.cadence,
             "zone": self.every.zone,
@@ -138,13 +138,13 @@ class Timed(NamedTuple):
 
 
 def read_times(door: Door, settings: Settings, when: When) -> Timed:
-    """Read the cadence, if there is one, and the hours."""
+    """Parse the cadence, if there is one, and the hours."""
     every = None if when.every is None else _cadence(settings, door, when.every)
     return Timed(every, when.now, _hours(settings, door, when.between))
 
 
 def _cadence(settings: Settings, door: Door, every: str) -> Every:
-    """Read a cadence; what is none is refused with examples."""
+    """Parse a cadence; an error shows examples."""
     read = grammar.read(every)
     if isinstance(read, grammar.Unreadable):
         raise UsageWrong(
@@ -158,7 +158,7 @@ def _cadence(settings: Settings, door: Door, every: str) -> Every:
 
 
 def _hours(settings: Settings, door: Door, between: str | None) -> Between | UnsetType:
-    """Freeze the hours in which a run may begin phases."""
+    """Parse the hours in which a run may start phases."""
     if between is None:
         return UNSET
     zone = zone_name(settings.text("time.zone"), door.environ)
@@ -175,9 +175,9 @@ def _hours(settings: Settings, door: Door, between: str | None) -> Between | Uns
 def put_on(
     door: Door, site: Site, address: Address, every: Every, options: RunOptions, *, is_all: bool
 ) -> bool:
-    """Schedule a plan, see that a worker is there, and confirm what it means; tell whether that `is_all`.
+    """Schedule a plan, start a worker, and print what was scheduled. Return `is_all`.
 
-    Else a run follows, and its JSON is the only one.
+    `is_all` False: a run follows, and with --json only the run is printed.
     """
     home = site.journal.home
     options = need_grants(door, options)
@@ -198,7 +198,7 @@ def put_on(
 
 
 def tell_of_next(door: Door, site: Site, address: Address) -> None:
-    """Say after a run when the next phase is run by itself, where that is so."""
+    """Print when the plan's schedule fires next, if it has one."""
     with site.journal.store.read() as session:
         one = schedules.find(session, address)
     if one is not None and not door.json:

@@ -1,4 +1,4 @@
-"""How plans stand, drawn: a table of many, the phases of one. Its one rule: green is only what we proved."""
+"""Draw the state of plans: a table of many, the phases of one. Rule: only proven work is green."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _ROW: Final = "  {:<13} {:<26} {:<7} {:<20} {:>7}"
 
 
 def show_table(screen: Screen, views: list[PlanView], moment: Moment, *, title: str = "") -> None:
-    """Draw many plans, a row each; on a narrow terminal a row has its second half below it."""
+    """Draw plans as a table; on a narrow terminal each plan takes several rows."""
     pen = screen.out
     if title:
         screen.answer(pen.bold(cut_path(printable(title), pen.width, pen.symbols)))
@@ -57,7 +57,7 @@ def show_table(screen: Screen, views: list[PlanView], moment: Moment, *, title: 
 
 def _across(cells: tuple[str, ...], symbols: Symbols) -> str:
     name, *others = zip(cells, _COLUMNS, strict=True)
-    # What tells two names apart is often their end: `login-audit`, `login-audit-2`.
+    # Cut names in the middle, because their ends tell them apart: `login-audit`, `login-audit-2`.
     fitted = [cut_path(*name, symbols), *(shorten(*cell, symbols) for cell in others)]
     padded = [pad(cell, columns) for cell, columns in zip(fitted[:-1], _COLUMNS, strict=False)]
     return " ".join([*padded, f"{fitted[-1]:>7}"]).rstrip()
@@ -69,7 +69,7 @@ def _cells(view: PlanView, told: Waiting, now: datetime) -> tuple[str, str, str,
 
 
 def _state(view: PlanView, now: datetime) -> str:
-    """Say in a few words how a plan stands."""
+    """Return the state of a plan in a few words."""
     run = view.run
     if run is None:
         return "not run"
@@ -105,7 +105,7 @@ def _symbol(symbols: Symbols, view: PlanView, told: Waiting) -> str:
 
 
 def show_plan(door: Door, view: PlanView, told: Waiting, now: datetime) -> None:
-    """Draw one plan, phase by phase, and the sentence that says what it waits for."""
+    """Draw one plan phase by phase, and what it waits for."""
     screen = door.screen
     state = view.run.run.state if view.run else "not run"
     headline(door, view.slug, f"{state}{_far(view)}")
@@ -134,7 +134,7 @@ def show_plan(door: Door, view: PlanView, told: Waiting, now: datetime) -> None:
 
 
 def _far(view: PlanView) -> str:
-    """Count what is done of the phases; nobody knows them before a run has begun."""
+    """Format how many phases are done. Empty before the first run, when phases are unknown."""
     total = len(view.phases)
     if not total:
         return ""
@@ -144,7 +144,7 @@ def _far(view: PlanView) -> str:
 
 
 def _show_phase(screen: Screen, phase: PhaseProgress, now: datetime, wide: int, *, is_accepted: bool) -> None:
-    """Draw a phase, or a stage of an authoring: what was handed in for it is accepted, nothing is proven."""
+    """Draw a phase, or a stage of an authoring, where a result is accepted and not proven."""
     pen = screen.out
     mark = pen.symbols.proven if is_accepted else coloured(pen, _phase_symbol(pen.symbols, phase))
     said = "accepted" if is_accepted else doing(phase)
@@ -171,12 +171,12 @@ def _phase_symbol(symbols: Symbols, phase: PhaseProgress) -> str:
         return symbols.waits
     if phase.state in IN_WORK:
         return symbols.working
-    # A mark is a person's word, not a proof of ours.
+    # A phase marked done is a user's statement, not proven by asbuilt.
     return {"done": symbols.note, "stopped": symbols.not_run}.get(phase.state, symbols.not_started)
 
 
 def doing(phase: PhaseProgress) -> str:
-    """Say in a few words what becomes of a phase."""
+    """Return the state of a phase in a few words."""
     commit = (phase.commit or "")[:7]
     said = {
         "proven": f"proven {commit}",
@@ -192,7 +192,7 @@ def doing(phase: PhaseProgress) -> str:
 
 
 def open_ends(door: Door, *, here: int, elsewhere: int) -> None:
-    """Say what waits for a person, here and in other repositories."""
+    """Print how many questions wait for the user, here and in other repositories."""
     there = f"{elsewhere} in other repositories" if elsewhere else ""
     mine = f"{here} {'waits' if here == 1 else 'wait'} for you here" if here else ""
     if mine or there:

@@ -1,4 +1,4 @@
-"""On what terms a run works: who works and verifies, what it may cost, where it lands. Said beforehand."""
+"""The terms of a run, shown before it starts: agents, proof, cost limit and landing."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def with_team(
     script: str | None,
     model: str | None = None,
 ) -> RunOptions:
-    """Return options with the agent of each role, and the file that the scripted agent plays.
+    """Return options with the agent of each role, and the script of the scripted agent.
 
-    `model` is another one than whoever plans has in the settings.
+    `model` overrides the planning agent's model from the settings.
     """
     team = assigned(roster(settings, environ), settings, agent)
     if model:
@@ -52,7 +52,7 @@ def with_team(
 
 
 def terms_of(options: RunOptions, expected: Expected) -> list[tuple[str, str]]:
-    """Say on what terms a run works: who, how it is proven, what it may cost, and where it lands."""
+    """Return the terms of a run: agents, proof, cost and landing."""
     works, mends, judges = (agent_of(options, role) for role in ("implement", "fix", "verify"))
     said = f"{works} implements and verifies, in two processes"
     if works != judges:
@@ -73,7 +73,7 @@ def terms_of(options: RunOptions, expected: Expected) -> list[tuple[str, str]]:
 
 
 def announce(door: Door, options: RunOptions, expected: Expected) -> None:
-    """Say the terms before anything begins."""
+    """Print the terms before the run starts."""
     for lead, words in terms_of(options, expected):
         for row in door.screen.err.hanging(f"{lead:<9}", words, commands=False):
             door.screen.talk(row)

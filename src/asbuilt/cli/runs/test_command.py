@@ -1,6 +1,7 @@
-"""Settle how a repository is tested: try what its files point to, let a person choose, save the choice.
+"""Choose the repository's test command: try the candidates, let the user choose, save the choice.
 
-`author`, `doctor --tests`, `run` and `run --dry-run` share it. Where nobody can answer, nothing is asked.
+Used by `author`, `doctor --tests`, `run` and `run --dry-run`. Callers of `settle` check that the user can
+answer.
 """
 
 from __future__ import annotations
@@ -37,22 +38,22 @@ _COLUMN: Final = 40
 
 
 class Settled(NamedTuple):
-    """What came of it."""
+    """The tried test commands, and the choice."""
 
     seen: tuple[Seen, ...] = ()
     chosen: Way | None = None
-    """What was saved, without suites for no tests; None: nothing was."""
+    """The saved choice; without suites: no tests. None: nothing was saved."""
 
 
 def is_settled(desk: Desk) -> bool:
-    """Tell whether somebody has set how the repository is tested."""
+    """Return whether the test command is set."""
     return any(desk.settings.chosen[key].origin.layer is not Layer.DEFAULT for key in (_KEY, _SUITES))
 
 
 def settle(door: Door, desk: Desk, *, plan: str = "") -> Settled:
-    """Try every way to test the repository and let the person at the terminal choose one.
+    """Try every candidate test command and let the user choose one.
 
-    `plan` is the path of a plan in the repository: it is offered to be committed with the choice.
+    `plan` is the path of a plan in the repository. A commit of it together with the choice is offered.
     """
     root = desk.library.repository and desk.library.repository.root
     if root is None or resolve(open_repository(root), "HEAD") is None:
@@ -70,13 +71,13 @@ def settle(door: Door, desk: Desk, *, plan: str = "") -> Settled:
 
 
 def try_all(door: Door, desk: Desk) -> tuple[Seen, ...]:
-    """Try every way to test the repository; nothing is asked or saved."""
+    """Try every candidate test command; nothing is asked or saved."""
     with trying(door, desk) as trial:
         return tuple(_tried(door, desk, trial))
 
 
 def unknown_tests(door: Door, desk: Desk) -> tuple[str, ...]:
-    """List signs of tests that no known runner runs."""
+    """Return signs of tests that no known runner runs."""
     with trying(door, desk) as trial:
         return trial.signs()
 
@@ -93,7 +94,7 @@ def save(door: Door, desk: Desk, way: Way) -> str:
 
 
 def _value(way: Way) -> str | tuple[SuiteTable, ...]:
-    """Give what is saved: one command at the root, `none`, or a table for each suite."""
+    """Return the saved value: one command at the root, `none`, or a table for each suite."""
     match way.suites:
         case ():
             return _NONE
@@ -104,7 +105,7 @@ def _value(way: Way) -> str | tuple[SuiteTable, ...]:
 
 
 def show(door: Door, seen: Sequence[Seen]) -> None:
-    """Show each way with what it did; where none can be used, with the last lines of each."""
+    """Show each candidate and its result; if none is usable, also the last 15 lines of each."""
     door.screen.talk(f"Tests  found {counted(len(seen), 'way')} to test this repository")
     for number in range(1, len(seen) + 1):
         for row in _rows(door.screen.err, number, seen):
@@ -112,7 +113,7 @@ def show(door: Door, seen: Sequence[Seen]) -> None:
 
 
 def _rows(pen: Pen, number: int, seen: Sequence[Seen]) -> Iterator[str]:
-    """Show one way in rows."""
+    """Draw one candidate."""
     one, lead = seen[number - 1], f"  {number}  "
     column = min(_COLUMN, max(len(each.way.shown) for each in seen))
     found = f"  ({', '.join(one.way.found[:2])})" if one.way.found else ""
@@ -142,7 +143,7 @@ def _seen(door: Door, desk: Desk, trial: Trying, way: Way) -> Seen:
 
 
 def _chosen(door: Door, desk: Desk, trial: Trying, seen: list[Seen]) -> Way | None:
-    """Ask which way it shall be, until one is chosen; a command that is typed is tried too."""
+    """Ask for a choice until there is one. A typed command is tried, too."""
     usual = best(seen)
     try:
         while True:

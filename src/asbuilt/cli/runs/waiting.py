@@ -1,6 +1,6 @@
-"""For whom a plan waits, since when, until when, and what happens if nobody acts: these words, once.
+"""What a plan waits for, since when, until when, and what happens if nothing is done.
 
-The one rule: every door says it with these words, from what the journal and the agent's own folder tell.
+Rule: every command takes these sentences from here. They use only the journal and the attempt's folder.
 """
 
 from __future__ import annotations
@@ -56,28 +56,28 @@ AT_WORK: Final = {
     "CloseIssues": "tells the issues that the plan names",
     "CheckInvariants": "sees that nothing is left behind",
 }
-"""What asbuilt itself does, by the move that comes next; of those below, the phase is named behind it."""
+"""What asbuilt does, by its next move. For moves in `_OF_A_PHASE` the phase is appended."""
 _OF_A_PHASE: Final = ("Keep", "Check", "Commit")
 
 
 class Waiting(NamedTuple):
-    """What a plan waits for, in words and for scripts."""
+    """What a plan waits for, in words and as data."""
 
     kind: Kind
     who: str
-    """In a word: the agent, `you`, `asbuilt`."""
+    """One word: the agent, `you`, `asbuilt`."""
     brief: str
-    """For a column: `claude, 6s ago`."""
+    """Short form for a column: `claude, 6s ago`."""
     sentence: str
-    """For whom, since when, until when, and what happens if nobody acts."""
+    """What it waits for, since when, until when, and what happens if nothing is done."""
     command: str | None = None
-    """What goes on, when somebody has to act."""
+    """The command that continues the work, if the user has to act."""
     since: str | None = None
     until: str | None = None
     heard_at: str | None = None
 
     def as_json(self, now: datetime) -> dict[str, Any]:
-        """Give it to a script."""
+        """Return it as JSON data."""
         return {
             "kind": self.kind,
             "who": self.who,
@@ -90,7 +90,7 @@ class Waiting(NamedTuple):
 
 
 def waiting(view: PlanView, moment: Moment) -> Waiting:
-    """Say what a plan waits for."""
+    """Return what a plan waits for."""
     run = view.run
     seen = moment.seen(run)
     claim = view.claim
@@ -116,7 +116,7 @@ def _scheduled(one: Schedule, seen: Seen) -> Waiting:
 
 
 def run_waiting(run: RunView, seen: Seen) -> Waiting:
-    """Say what one run waits for. First match wins."""
+    """Return what a run waits for. First match wins."""
     if run.run.is_over:
         return _over(run, seen)
     if run.is_paused:
@@ -142,7 +142,7 @@ def run_waiting(run: RunView, seen: Seen) -> Waiting:
 
 
 def is_cut_off(run: RunView, seen: Seen) -> bool:
-    """Tell whether a run should be going on and nobody is there to do it."""
+    """Return whether a run should continue, but no worker is alive."""
     due = run.waits_for.until
     is_due = due is None or parsed(due) <= seen.now
     waits = run.run.is_over or run.is_paused or bool(run.questions)
@@ -150,12 +150,12 @@ def is_cut_off(run: RunView, seen: Seen) -> bool:
 
 
 def answering(asked: Approval, name: str) -> str:
-    """Give what to type for a question; one that has more to it than its gist is looked at first."""
+    """Return the command for a question. Plans and open questions are shown first; others are answered."""
     return f"asbuilt approve {'show' if asked.kind in ('plan', 'question') else 'yes'} {name}"
 
 
 def for_person(run: RunView, now: datetime) -> Waiting:
-    """Say which question of a run waits for an answer."""
+    """Return the wait for the run's first question."""
     asked = run.questions[0]
     age = ago(asked.asked_at, now)
     whom = "your sign-off" if asked.kind == "sign-off" else "you"
@@ -172,7 +172,7 @@ def for_person(run: RunView, now: datetime) -> Waiting:
 
 
 def under_review(review: Review | None, asked: Approval, now: datetime) -> str:
-    """Say that reviewers have the text of a question, and when the worker looked; empty where they do not."""
+    """Return the state of a question's review, and when the worker last polled it; empty without a review."""
     if review is None or review.question != asked.number:
         return ""
     looked = f"looked at {ago(review.looked_at, now)} ago" if review.looked_at else "not looked at yet"
@@ -184,7 +184,7 @@ def under_review(review: Review | None, asked: Approval, now: datetime) -> str:
 
 
 def in_conversation(run: RunView) -> Waiting:
-    """Say that a conversation has to go on."""
+    """Return the wait for the user's conversation with an agent."""
     waits = run.waits_for
     return Waiting(
         "person",
@@ -253,7 +253,7 @@ def _parked(run: RunView, seen: Seen) -> Waiting:
 
 
 def _disk(run: RunView, seen: Seen) -> Waiting:
-    """Say what no event can say: what would tell of it cannot be written down."""
+    """Return the wait for disk space. A full disk cannot be recorded as an event."""
     slug = run.run.options.slug
     goes_on = "It goes on by itself then" if seen.is_served else f"Then `asbuilt resume {slug}` goes on"
     return Waiting(

@@ -1,1 +1,1 @@
-"""What starts every command: dispatch, options, the error boundary, the repository and its journal."""
+"""The shell around every command: dispatch, options, the error boundary, the repository and its journal."""

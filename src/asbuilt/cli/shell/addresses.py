@@ -1,4 +1,4 @@
-"""What people type for things: `rate-limit`, `rate-limit.1`, `rate-limit.1.2a`, `rate-limit.1.2a.2`. Pure."""
+"""Parse typed addresses: `rate-limit`, `rate-limit.1`, `rate-limit.1.2a`, `rate-limit.1.2a.2`. Pure."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from asbuilt.errors import NotFound, UsageWrong
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# A plan's name has no dot; a path has one before its ending, and no number behind that.
+# A plan's name has no dot. A path has a dot before its suffix, and no number after it.
 _DOTTED: Final = re.compile(
     r"(?P<plan>.+?)\.(?P<run>[1-9][0-9]*)(\.(?P<phase>[^.]+)(\.(?P<attempt>[1-9][0-9]*v?))?)?"
 )
 
 
 class Named(NamedTuple):
-    """What a dotted address names, as far as it goes."""
+    """The parts of a dotted address."""
 
     plan: str
     run: int | None = None
     phase: str | None = None
     attempt: str | None = None
-    """Its number; a verifier's has a v behind it."""
+    """The number of the attempt; a verifier's ends with `v`."""
 
 
 def named(text: str) -> Named:
-    """Take an address apart."""
+    """Split an address into its parts."""
     found = _DOTTED.fullmatch(text)
     if found is None:
         return Named(text)
@@ -36,23 +36,23 @@ def named(text: str) -> Named:
 
 
 def slug_of(text: str) -> str:
-    """Spell what was typed as the names of plans are spelled."""
+    """Normalize typed text to the spelling of plan names."""
     return text.removesuffix(".md").casefold().replace("_", "-")
 
 
 def matching(text: str, names: Sequence[str]) -> list[str]:
-    """Find what is meant among some names: the very one, else all that it is a part of."""
+    """Return the names that a text selects: the exact match, else every name that contains it."""
     wanted = slug_of(text)
     return [name for name in names if name == wanted] or [name for name in names if wanted and wanted in name]
 
 
 def nearest(text: str, names: Sequence[str]) -> str | None:
-    """Name what was perhaps meant."""
+    """Return the most similar name, for a "did you mean" hint."""
     return next(iter(get_close_matches(text.casefold(), names, n=1, cutoff=0.6)), None)
 
 
 def several(text: str, plans: Sequence[str]) -> UsageWrong:
-    """Say that a name is a part of more than one plan."""
+    """Build the error for a name that is part of several plans."""
     return UsageWrong(
         f'"{text}" is part of {len(plans)} plans: {", ".join(plans)}',
         why="Which one is meant cannot be told.",
@@ -61,7 +61,7 @@ def several(text: str, plans: Sequence[str]) -> UsageWrong:
 
 
 def never_ran(text: str) -> NotFound:
-    """Say that nothing was ever written about a plan, or about a run of it."""
+    """Build the error for a plan or run that the journal does not know."""
     return NotFound(
         f"{text} has not been run here",
         why="There is nothing in the journal of this repository.",

@@ -1,4 +1,4 @@
-"""The root of all commands. Its one rule: it names the commands and loads none before it is chosen."""
+"""The root command. Rule: it lists the commands and imports a command only when it is chosen."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ COMPLETE_VARIABLE: Final = "_ASBUILT_COMPLETE"
 
 
 class Root(LazyGroup):
-    """The group behind `asbuilt` itself; its help is the text that is printed without loading anything."""
+    """The group of `asbuilt` itself. Its help text is the one that `main` prints without imports."""
 
     def get_help(self, ctx: click.Context) -> str:
-        """Give the same words, however the help was reached."""
+        """Return the static help text."""
         del ctx
         return help_text.TEXT
 
@@ -82,12 +82,13 @@ root: Final = Root(
 
 
 def run(arguments: Sequence[str], environ: Mapping[str, str]) -> int | None:
-    """Do what the arguments say; what goes wrong is raised, for the boundary."""
+    """Run the command that the arguments name. Errors are raised to the boundary."""
     instruction = environ.get(COMPLETE_VARIABLE)
     if instruction:
         return shell_complete(root, {}, "asbuilt", COMPLETE_VARIABLE, instruction)
     try:
-        # Not root.main(): it would answer errors, Ctrl-C and closed pipes itself, with other words and codes.
+        # Not root.main(): it handles errors, Ctrl-C and closed pipes itself, with other messages and exit
+        # codes.
         with root.make_context("asbuilt", list(arguments)) as context:
             code: int | None = root.invoke(context)
             return code

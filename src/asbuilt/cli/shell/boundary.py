@@ -1,6 +1,7 @@
-"""The one boundary: whatever a command raises becomes words for a person and an exit code.
+"""The error boundary: convert every exception of a command into a message and an exit code.
 
-Its one rule: nobody else catches everything. What no `AsbuiltError` describes is our bug, with a crash log.
+Rule: no other module of the CLI catches all exceptions. An exception that is no `AsbuiltError` is a bug in
+asbuilt and gets a crash log; a usage error, an interrupt, a closed pipe, a full disk or a denied file is not.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 
 
 def run(work: Callable[[], int | None], *, argv: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Do the work, say what went wrong if something did, and return the exit code."""
+    """Run the work, print its error if it fails, and return the exit code."""
     pen = pen_for(sys.stderr, environ=environ, plain="--plain" in argv, no_color="--no-color" in argv)
     try:
         code = _perform(work, pen, argv=argv, environ=environ)
@@ -45,8 +46,8 @@ def run(work: Callable[[], int | None], *, argv: Sequence[str], environ: Mapping
 
 
 def tell(pen: Pen, error: AsbuiltError) -> int:
-    """Say what, why and what next, and return the error's exit code."""
-    # No backticks are looked for in the first line: names of files and plans may hold some.
+    """Print what went wrong, why, and the next step. Return the error's exit code."""
+    # `commands=False`: names of files and plans may contain backticks.
     first, *rest = pen.hanging("error: ", error.what, commands=False)
     rows = [
         pen.red("error:") + first.removeprefix("error:"),
@@ -59,7 +60,7 @@ def tell(pen: Pen, error: AsbuiltError) -> int:
 
 
 def _say(pen: Pen, *rows: str) -> None:
-    # When nobody can hear it, the exit code still tells.
+    # If stderr is closed, the exit code still reports the error.
     with suppress(BrokenPipeError, AsbuiltError):
         for row in rows:
             pen.line(row)
@@ -115,7 +116,7 @@ def _let_go(stream: TextIO | None) -> None:
     try:
         stream.flush()
     except OSError:
-        # The interpreter would try once more at its end, complain, and replace our exit code.
+        # The interpreter would flush again at exit, print an error, and replace our exit code.
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
@@ -145,11 +146,8 @@ def _write_log(state: Path, trace: str, argv: Sequence[str]) -> Path:
     return log
 
 
-# Say click's complaints in our words: what is the case, why that stops us, what to do next.
-
-
 def usage_wrong(error: click.UsageError) -> UsageWrong:
-    """Turn one complaint of click into one of ours."""
+    """Convert a usage error of click into a `UsageWrong`."""
     path = error.ctx.command_path if error.ctx else "asbuilt"
     look = f"`{path} -h` shows examples and options."
     match error:

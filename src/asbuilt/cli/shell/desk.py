@@ -1,4 +1,4 @@
-"""What every plan command starts from: the library, the settings that concern plans, and tab completion."""
+"""Common setup of the plan commands: the library, the settings for plans, and tab completion."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ if TYPE_CHECKING:
 
 
 class Desk(NamedTuple):
-    """The library of one command, and how it reads plans."""
+    """The library of a command, and the settings to read plans with."""
 
     library: Library
     settings: Settings
 
     @property
     def ui_patterns(self) -> tuple[str, ...]:
-        """Files that a person looks at before their phase lands."""
+        """Globs of files that the user reviews before their phase lands."""
         return self.settings.globs("ui.patterns")
 
     @property
     def length(self) -> Length:
-        """How long a plan may be."""
+        """The maximum length of a plan."""
         return Length(self.settings.text("plan.length"))
 
     def open(self, name: str) -> Opened:
@@ -50,11 +50,11 @@ class Desk(NamedTuple):
         return self.read(find(self.library, name))
 
     def read(self, at: PlanFile) -> Opened:
-        """Read a plan as the settings say."""
+        """Read a plan with the current settings."""
         return open_plan(self.library, at, ui_patterns=self.ui_patterns, length=self.length)
 
     def name_of(self, at: PlanFile) -> str:
-        """Return what can be typed for a plan: its name where that is enough, else its path."""
+        """Return what can be typed for a plan: its name if that is unique, else its path."""
         alike = [plan for plan in plans(self.library) if plan.slug == at.slug]
         if at.slug and len(alike) == 1 and real(alike[0].file) == real(at.file):
             return at.slug
@@ -63,7 +63,7 @@ class Desk(NamedTuple):
 
 
 def desk_for(door: Door) -> Desk:
-    """Lay out the library around the folder where the command was started."""
+    """Open the library around the command's start folder, and warn of a refused plans.folder."""
     desk = _lay_out(door)
     if desk.library.refused is not None:
         refused = printable(desk.library.refused)
@@ -84,7 +84,7 @@ def _lay_out(door: Door) -> Desk:
 
 
 def problem_counts(plan: Plan) -> str:
-    """Say how many errors and warnings a plan has; nothing when it has none."""
+    """Return the number of errors and warnings of a plan; empty if it has none."""
     errors = sum(problem.severity == "error" for problem in plan.problems)
     warnings = sum(problem.severity == "warning" for problem in plan.problems)
     parts = [counted(errors, "error")] * bool(errors) + [counted(warnings, "warning")] * bool(warnings)
@@ -92,7 +92,7 @@ def problem_counts(plan: Plan) -> str:
 
 
 def show_the_first_step(door: Door, desk: Desk) -> None:
-    """Say how the first plan is written, here or in the user's own folder."""
+    """Print how to write the first plan, in this repository or in the user's own folder."""
     where = "" if desk.library.repository is not None else " --user"
     next_command(door, f'asbuilt plan new "what you want"{where}')
 
@@ -100,11 +100,11 @@ def show_the_first_step(door: Door, desk: Desk) -> None:
 def complete_plan(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Offer the plans' names, newest first; files are offered by the shell itself."""
+    """Complete plan names, newest first. If none matches, the shell completes files."""
     del parameter
     try:
         every = plans(_lay_out(door_of(context, json=True)).library)
-    except AsbuiltError:  # a completion has nowhere to say what is wrong
+    except AsbuiltError:  # completion cannot report errors
         return []
     named = [plan for plan in every if plan.slug and plan.slug.startswith(incomplete)]
     named.sort(key=lambda plan: _changed_at(plan.file), reverse=True)
@@ -116,22 +116,22 @@ def complete_plan(
 def _changed_at(file: Path) -> float:
     try:
         return file.stat().st_mtime
-    except OSError:  # gone since it was listed
+    except OSError:  # deleted since it was listed
         return 0.0
 
 
 def complete_phase(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Offer the phases of the plan that was named before."""
+    """Complete phases of the plan that was named before."""
     del parameter
-    # Behind an option that still waits for its value, click has not yet given arguments their names.
+    # While an option still needs its value, click has not yet assigned arguments to parameters.
     name = context.params.get("plan") or next(iter(context.args), None)
     if not name:
         return []
     try:
         opened = _lay_out(door_of(context, json=True)).open(str(name))
-    except AsbuiltError:  # a completion has nowhere to say what is wrong
+    except AsbuiltError:  # completion cannot report errors
         return []
     return [
         CompletionItem(phase.id, help=phase.title)

@@ -1,4 +1,4 @@
-"""What `asbuilt --help` says. Its one rule: it is printed before anything is loaded, and imports nothing."""
+"""The text of `asbuilt --help`. Rule: this module imports nothing, because it is printed before all else."""
 
 TEXT = """\
 Take a software plan from an idea to landed code, and prove that it is done.

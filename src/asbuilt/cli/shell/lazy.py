@@ -1,4 +1,4 @@
-"""How every command is found and explains itself: loaded only when chosen, examples before options."""
+"""Command and group classes: load a command when it is chosen, and show examples before options."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _HELP_OPTION = ("-h, --help", "this text")
 
 
 class Lazy(NamedTuple):
-    """A command that is not loaded yet: where it is, and what its group's help says about it."""
+    """A command that is not imported yet: where it is, and its summary in the group's help."""
 
     target: str
-    """`module:attribute`, the module below `asbuilt.cli.commands`."""
+    """`module:attribute`; the module is below `asbuilt.cli.commands`."""
     summary: str
 
 
@@ -39,7 +39,7 @@ class Command(click.Command):
         self.examples = examples
 
     def get_help(self, ctx: click.Context) -> str:
-        """Say purpose, usage, examples, own options, shared options, in this order."""
+        """Return purpose, usage, examples, own options and shared options, in this order."""
         options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
         own = [record for option in options if _is_own(option) and (record := option.get_help_record(ctx))]
         everywhere = [
@@ -59,7 +59,7 @@ class Command(click.Command):
 
 
 class LazyGroup(click.Group):
-    """A group that knows its commands by name and loads one only when it is chosen."""
+    """A group that knows its commands by name and imports one only when it is chosen."""
 
     def __init__(
         self,
@@ -75,12 +75,12 @@ class LazyGroup(click.Group):
         self.params.extend(shared_options(json=True))
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Name the commands in the order of their registration, which is the order of use."""
+        """Return the commands in their order of registration, which is the order of use."""
         del ctx
         return list(self.lazy)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Load the command that was chosen."""
+        """Import the chosen command."""
         del ctx
         if cmd_name not in self.lazy:
             return None
@@ -91,20 +91,20 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; click's own search for near names knows only what is loaded."""
+        """Find the command. click's own suggestions cover only loaded commands, so suggest from all names."""
         if args[0] not in self.lazy and not ctx.resilient_parsing and not args[0].startswith("-"):
             raise click.NoSuchCommand(args[0], possibilities=self.lazy, ctx=ctx)
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Offer names with their summaries, without loading every command for it."""
+        """Complete names with their summaries, without importing the commands."""
         names = [name for name in self.lazy if name.startswith(incomplete)]
         if names or not incomplete.startswith("-"):
             return [CompletionItem(name, help=self.lazy[name].summary) for name in names]
         return click.Command.shell_complete(self, ctx, incomplete)
 
     def get_help(self, ctx: click.Context) -> str:
-        """Say purpose, examples, commands and the options that the group itself takes."""
+        """Return purpose, examples, commands and the group's own options."""
         commands = [(name, lazy.summary) for name, lazy in self.lazy.items()]
         options = [param for param in self.params if isinstance(param, click.Option)]
         own = [
@@ -140,7 +140,7 @@ def _table(title: str, rows: Iterable[tuple[str, str]]) -> list[str]:
     if not listed:
         return []
     lengths = [len(first) for first, _ in listed]
-    # One long example does not push the words of all others against the right edge.
+    # A single long example must not push all descriptions to the right edge.
     left = max((length for length in lengths if length <= WIDTH // 2 + 6), default=max(lengths))
     shown = [title]
     for first, second in listed:

@@ -1,6 +1,6 @@
-"""The options that every command takes, made into one Door.
+"""The options that every command takes, parsed into a `Door`.
 
-Its one rule: the environment and the current folder are read here and nowhere deeper.
+Commands read the environment and the start folder from their `Door`.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ Returned = TypeVar("Returned")
 
 
 class Door(NamedTuple):
-    """How one command was called: where it looks, where it speaks, and in which form."""
+    """How a command was called: start folder, environment, output streams and format."""
 
     screen: Screen
     json: bool
     start: Path
-    """Where the search for the repository begins: --repo, else the current folder."""
+    """Folder where the search for the repository starts: --repo, else the current folder."""
     environ: Mapping[str, str]
     may_ask: bool
-    """Whether somebody is there to answer a question."""
+    """Whether a question can be answered: stdin is a terminal, and --no-input is not given."""
 
 
 class SharedOption(click.Option):
-    """An option that every command takes; help shows these last, under Everywhere."""
+    """An option that every command takes. Help shows these last, under Everywhere."""
 
 
 def shared_options(*, json: bool) -> list[click.Parameter]:
-    """Make the shared options anew for one command or group."""
+    """Create the shared options for a command or group."""
     flags = [
         (("--json", "as_json"), "answer as one line of JSON"),
         (("--plain",), "ASCII symbols, no styling"),
@@ -55,9 +55,9 @@ def shared_options(*, json: bool) -> list[click.Parameter]:
 
 
 def shared(*, json: bool) -> Callable[[Callable[..., Returned]], Callable[..., Returned]]:
-    """Give a command the shared options; it is called with one Door before its own arguments.
+    """Add the shared options to a command; it is called with a `Door` before its own arguments.
 
-    Stands directly above the function, below the command's own options. `json` is for commands that read.
+    Put it directly above the function, below the command's own options. `json` is for commands that read.
     """
 
     def with_options(command: Callable[..., Returned]) -> Callable[..., Returned]:
@@ -76,7 +76,7 @@ def shared(*, json: bool) -> Callable[[Callable[..., Returned]], Callable[..., R
 
 
 def door_of(context: click.Context, *, json: bool) -> Door:
-    """Read the shared options wherever they stand: before, between or after the names of the commands."""
+    """Read the shared options from any position: before, between or after the command names."""
     if _given(context, "as_json") and not json:
         raise UsageWrong(
             f"{context.command_path} has no --json",

@@ -1,6 +1,6 @@
-"""What every command that only looks starts from: the journal, the repository in it, and the time.
+"""Common setup of the read-only commands: the journal, the repository in it, and the time.
 
-The one rule: looking makes nothing, starts nothing, and loads no parser of plans.
+Rule: these commands create nothing, start nothing, and do not import the plan parser.
 """
 
 from __future__ import annotations
@@ -40,28 +40,28 @@ if TYPE_CHECKING:
 
 
 class Seen(NamedTuple):
-    """What is seen of a run from outside the journal, and when."""
+    """Facts about a run that the journal does not hold."""
 
     now: datetime
     heard_at: str | None = None
-    """When the agent that it waits for last gave a sign."""
+    """When the awaited agent last gave a sign."""
     is_served: bool = True
-    """False: no worker lives."""
+    """False: no worker is alive."""
     is_full: bool = False
-    """The disk of the state folder takes nothing any more."""
+    """True: the disk of the state folder is full."""
 
 
 class Moment(NamedTuple):
-    """When somebody looks, and who is there to go on."""
+    """The time of a query, and the worker that is alive."""
 
     now: datetime
     worker: int | None
-    """The process that does the work; None when none lives."""
+    """The worker's process id; None if none is alive."""
     state: Path
-    """The state folder, where attempts have their folders."""
+    """The state folder, which holds the folders of attempts."""
 
     def seen(self, run: RunView | None) -> Seen:
-        """Look at what the journal does not tell: the agent's last sign, and whether a worker lives."""
+        """Collect what the journal does not hold: the agent's last sign, the worker, and a full disk."""
         attempt = run.attempt if run else None
         heard = activity.last_heard(activity.folder_of(self.state, attempt)) if attempt else None
         return Seen(
@@ -72,21 +72,21 @@ class Moment(NamedTuple):
         )
 
     def signs(self, attempt: str | None) -> Signs:
-        """Gather what is heard of an attempt."""
+        """Return the signs of life of an attempt."""
         return activity.signs_of(activity.folder_of(self.state, attempt)) if attempt else activity.Signs()
 
 
 class Looking(NamedTuple):
-    """A journal, and the repository in it that one looks from."""
+    """A journal, and the current repository in it."""
 
     journal: wiring.Journal
     repo: str | None
-    """None: nothing was ever written about the repository that one stands in."""
+    """None: the journal has nothing about the current repository."""
     library: Library
     moment: Moment
 
     def find(self, text: str) -> tuple[Address, Named]:
-        """Find a plan of the journal by what was typed for it, or for something of it."""
+        """Find a plan in the journal by a typed address of it, or of a run, phase or attempt."""
         name = named(text)
         with self.journal.store.read() as session:
             where = (session, LOCAL, self.repo or "")
@@ -102,7 +102,7 @@ class Looking(NamedTuple):
         raise self._missing(name, [one.slug for one in known])
 
     def run(self, text: str) -> Run:
-        """Find a run: the one that was named, else the newest of its plan."""
+        """Find a run: the named one, else the newest of its plan."""
         address, name = self.find(text)
         with self.journal.store.read() as session:
             listed = runs.of_plan(session, address)
@@ -131,7 +131,7 @@ class Looking(NamedTuple):
 
 
 def look(door: Door) -> tuple[Library, Looking | None]:
-    """Open what there is to look at; nothing to look at when nobody has ever run anything."""
+    """Open the library and the journal; the journal is None if nothing was ever run on this machine."""
     repository = find_repository(door.start)
     settings = load(repository=repository.root if repository else None, environ=door.environ)
     home = Path(door.environ.get("HOME") or "~").expanduser()
@@ -148,7 +148,7 @@ def look(door: Door) -> tuple[Library, Looking | None]:
 
 
 def look_for(door: Door, text: str) -> Looking:
-    """Open what there is to look at of something that was named."""
+    """Open the journal to find something that was named; raise `NotFound` if it has nothing here."""
     library, looking = look(door)
     if looking is None or looking.repo is None:
         plan = named(text).plan
@@ -158,7 +158,7 @@ def look_for(door: Door, text: str) -> Looking:
 
 
 def _names_on_shelf(library: Library, typed: str) -> list[str]:
-    """Name the plans that are there; one that is typed by its path and cannot be named is refused."""
+    """Return the names of the plan files. Raise if the typed path is a file with no valid plan name."""
     there = shelved(library)
     if any(plan.shown == typed and not plan.slug for plan in there):
         slug_of_file(PurePath(typed).name)
@@ -168,12 +168,12 @@ def _names_on_shelf(library: Library, typed: str) -> list[str]:
 def complete_address(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Offer what can be named, newest first: plans, then runs, phases and attempts behind their dots."""
+    """Complete addresses, newest first: plans, then runs, phases and attempts after their dots."""
     del parameter
     try:
         library, looking = look(door_of(context, json=True))
         known = [] if looking is None or looking.repo is None else _known(looking, incomplete)
-    except AsbuiltError:  # a completion has nowhere to say what is wrong
+    except AsbuiltError:  # completion cannot report errors
         return []
     shelf = [plan.slug for plan in shelved(library) if plan.slug]
     names = dict.fromkeys(name for name in (*known, *shelf) if name.startswith(incomplete))

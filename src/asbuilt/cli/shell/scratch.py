@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 _GONE_WITHIN_S: Final = 15.0
 _PASSED: Final = "ASBUILT_ORGANISATION_FILE"
-"""What an organisation has locked holds in a temporary repository too."""
+"""An organisation's locked settings also apply in a temporary repository."""
 
 
 class Scratch:
-    """One temporary repository; deleting its folder deletes all of it."""
+    """A temporary repository; deleting its folder deletes all of it."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class Scratch:
         environ: Mapping[str, str],
         own: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        """Take the user's environment without `ASBUILT_` and `GIT_` variables, and `own` over it."""
+        """Copy the user's environment without `ASBUILT_` and `GIT_` variables, and add `own`."""
         self.checkout = folder / name
         self.state = folder / "state"
         kept = {
@@ -73,9 +73,10 @@ class Scratch:
             self.git(*arguments)
 
     def type(self, door: Door, arguments: Sequence[str], *, json_wanted: bool) -> dict[str, Any]:
-        """Run an asbuilt command that talks to the user's terminal; return its JSON, if it wrote any.
+        """Run an asbuilt command that writes to the user's terminal; return its JSON, if it wrote any.
 
-        It ignores Ctrl-C, which ends all of it: a run in a folder that is deleted cannot be resumed.
+        The command ignores Ctrl-C. This process handles it and kills the command: a run in a deleted folder
+        cannot be resumed.
         """
         door.screen.talk(f"$ {door.screen.err.bold(shlex.join(('asbuilt', *arguments)))}")
         door.screen.out.flush()
@@ -98,7 +99,7 @@ class Scratch:
         return found
 
     def end_attempts(self) -> None:
-        """End agents that still work after Ctrl-C, before the folder is deleted."""
+        """Stop agents that still work after Ctrl-C, before the folder is deleted; wait 15 s at most."""
         attempts = FolderAttempts(self.state)
         alive = [
             folder.name for folder in self.state.glob("runs/*/attempts/*") if attempts.alive(folder.name)
@@ -110,7 +111,7 @@ class Scratch:
             time.sleep(0.05)
 
     def git(self, *arguments: str) -> str:
-        """Run git without the user's settings, and return what it printed."""
+        """Run git without the user's settings, and return its output."""
         try:
             done = subprocess.run(  # noqa: S603
                 ("git", *arguments),  # noqa: S607

@@ -1,6 +1,6 @@
-"""Edit one value in a settings file: which file, the edit, and the write.
+"""Edit one value in a settings file: choose the file, edit it, and write it.
 
-Everything else in the file, comments too, stays as it is, or nothing is written.
+Everything else in the file, including comments, stays as it is; otherwise nothing is written.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def chosen_now(repository: Repository | None, environ: Mapping[str, str], setting: Setting) -> Chosen:
-    """Give the value that holds. Problems of other keys are no reason to refuse: `set` repairs them."""
+    """Return the effective value. Problems of other keys do not raise: `set` is how a user repairs them."""
     settings, _ = survey(repository=repository.root if repository else None, environ=environ)
     return settings.of(setting)
 
@@ -49,9 +49,9 @@ def file_for(
     *,
     user: bool = False,
 ) -> Place:
-    """Choose the file of a key: the repository's where it may set the key, else the user's.
+    """Choose the file of a key: the repository's if it may set the key, else the user's.
 
-    A repository may only tighten some keys; a looser value goes to the user's file, where it holds.
+    A repository may only tighten some keys. A looser value goes to the user's file, where it takes effect.
     """
     if user or repository is None or not setting.repository_may_set:
         return user_place(environ)
@@ -63,13 +63,13 @@ def file_for(
 
 
 def edit(place: Place, setting: Setting, value: Value | None, repository: Repository | None) -> bool:
-    """Set one value in a file, or remove it (None); False when the file has it so already."""
+    """Set a value in a file, or remove it (None). Return False if nothing changes."""
     content = bytes_of(place)
     text = decoded(place, content or b"")
     changed = _edited(place, text, setting, value)
     if changed == text:
         return False
-    # A user's link is followed, so that settings kept elsewhere and linked to stay linked.
+    # A link in the user's file is followed, so that settings kept elsewhere stay linked.
     root = repository.root if repository else None
     if place.file.parent == root and not place.file.resolve().is_relative_to(root.resolve()):
         raise SettingsNotWritten(
@@ -89,8 +89,8 @@ def edit(place: Place, setting: Setting, value: Value | None, repository: Reposi
 
 
 def _close(file: Path) -> None:
-    """Let only the user read their settings: addresses in them may hold logins. Others' files stay theirs."""
-    with suppress(OSError):  # what keeps us from writing there, too, is reported by the write
+    """Make the user's settings file private, and its folder if that is ours: URLs may hold credentials."""
+    with suppress(OSError):  # if the file cannot be written either, the write reports it
         if file.parent.name == FOLDER:
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             file.parent.chmod(0o700)
@@ -112,7 +112,7 @@ def _edited(place: Place, text: str, setting: Setting, value: Value | None) -> s
     raw: object = value
     if isinstance(value, tuple):
         raw = [one if isinstance(one, str) else _table(one) for one in value]
-    table_of(place, text)  # names the line where it is no TOML
+    table_of(place, text)  # raises with the line number if the text is no TOML
     try:
         document = tomlkit.parse(text)
         expected = tomllib.loads(text)
@@ -128,7 +128,7 @@ def _edited(place: Place, text: str, setting: Setting, value: Value | None) -> s
 
 
 def _table(one: Table) -> dict[str, Any] | str:
-    """Write a suite or a service without what it has by default; a service that we know is a name."""
+    """Convert a suite or a service to TOML without its defaults; a known service becomes its name."""
     usual = one._field_defaults | {"folder": ""}
     whole = {name: value for name, value in one._asdict().items() if value != usual.get(name)}
     return one.name if isinstance(one, ServiceTable) and len(whole) == 1 else whole

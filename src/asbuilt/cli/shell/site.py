@@ -1,6 +1,6 @@
-"""What every command about runs starts from: the repository, its journal, and what was named.
+"""Common setup of the commands about runs: the repository, its journal, and the named run.
 
-The one rule: looking makes nothing. Only a command that asks for something opens a journal that is not there.
+Rule: reading creates nothing. Only a command that requests something creates a missing journal.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ class Site(NamedTuple):
     journal: wiring.Journal
     repo: str
     lead: str = ""
-    """What stands before the names of questions of another repository: `shop-api:`."""
+    """Prefix of question names of another repository: `shop-api:`."""
 
     def address(self, name: str) -> Address:
-        """Find a plan by what was typed: one that has a journal, also when its file is gone, else a file."""
+        """Find a plan by name: one with a journal, even if its file was deleted, else a file."""
         with self.journal.store.read() as session:
             found = plan_names.called(session, LOCAL, self.repo, path=name, slug=name)
             if not found and name:
@@ -59,7 +59,7 @@ class Site(NamedTuple):
         return Address(LOCAL, self.repo, find(self.desk.library, name).shown)
 
     def listed(self, name: str) -> tuple[Address, list[Run]]:
-        """Find a plan and its runs, the newest first; by `rate-limit.2`, only that one."""
+        """Find a plan and its runs, newest first; `rate-limit.2` selects one run."""
         numbered = _RUN.fullmatch(name)
         address = self.address(numbered["plan"] if numbered else name)
         with self.journal.store.read() as session:
@@ -67,26 +67,26 @@ class Site(NamedTuple):
         return address, [run for run in found if numbered is None or run.number == int(numbered["number"])]
 
     def run(self, name: str) -> Run:
-        """Find a run: `rate-limit.2`, or the newest one of `rate-limit`."""
+        """Find a run: `rate-limit.2`, or the newest of `rate-limit`."""
         _, listed = self.listed(name)
         if not listed:
             raise never_ran(name)
         return listed[0]
 
     def open_runs(self) -> list[Run]:
-        """List the runs that are not over."""
+        """Return the runs that are not over."""
         with self.journal.store.read() as session:
             return runs.open_of(session, LOCAL, self.repo)
 
     def view(self, run: Run) -> RunView:
-        """Tell how a run stands now."""
+        """Return the current view of a run."""
         with self.journal.store.read() as session:
             found = runs.find(session, run.org, run.repo, run.run)
             return run_view(session, self.journal.blobs, found or run)
 
 
 def the_only(able: Sequence[Run], verb: str) -> Run | None:
-    """Tell which run is meant when none is named: the only one it can be. Of two, none is picked."""
+    """Return the only run that a command can mean, or None. Raise if there are several."""
     if len(able) > 1:
         slugs = sorted(run.options.slug for run in able)
         raise UsageWrong(
@@ -98,7 +98,7 @@ def the_only(able: Sequence[Run], verb: str) -> Run | None:
 
 
 def look_at(door: Door) -> tuple[Desk, Site | None]:
-    """Open what there is to look at; no site when nothing was ever written about this repository."""
+    """Open the journal for reading. No site if the journal has nothing about this repository."""
     desk = desk_for(door)
     if desk.library.repository is None:
         return desk, None
@@ -111,7 +111,7 @@ def look_at(door: Door) -> tuple[Desk, Site | None]:
 
 
 def site_of(door: Door, name: str) -> Site:
-    """Open the site of a command about something that has run."""
+    """Open the site for a command about something that has run; raise if nothing has."""
     _, site = look_at(door)
     if site is None:
         raise never_ran(name)
@@ -119,7 +119,7 @@ def site_of(door: Door, name: str) -> Site:
 
 
 def open_site(door: Door) -> Site:
-    """Open the site of a command that asks for something; now the repository gets its id, if it has none."""
+    """Open the site for a command that requests something. Creates the journal and the repository's id."""
     desk = desk_for(door)
     repository = open_repository(door.start)
     need_writable(repository)
@@ -128,5 +128,5 @@ def open_site(door: Door) -> Site:
 
 
 def asker(door: Door) -> Asker:
-    """Say who asks."""
+    """Return who sends the request."""
     return Asker(getpass.getuser(), machine(), door.environ)

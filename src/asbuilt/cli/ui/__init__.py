@@ -1,1 +1,1 @@
-"""What draws on a terminal: the screen, columns, times, questions."""
+"""Terminal output and input: screen, columns, times, questions."""

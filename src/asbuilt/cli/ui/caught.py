@@ -1,6 +1,6 @@
-"""Words that our own looking did not bear out: who said what, what asbuilt ran, and what came of it. Pure.
+"""Find and draw attempts that said done and were refuted by a check or by the verifier. Pure.
 
-The one rule: both sides stand next to each other, the agent's in quotation marks.
+Rule: the agent's claim, in quotation marks, and the refutation are shown together.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ _INDENT: Final = 6
 
 
 class Caught(NamedTuple):
-    """One attempt that said done, and was not."""
+    """An attempt that said done, and was refuted."""
 
     phase: str
     number: int
     says: str
     against: tuple[tuple[str, str], ...]
-    """Who disagrees, and with what."""
+    """Label of the source and its finding: `asbuilt ran`, `asbuilt sees` or `verifier says`."""
 
 
 def caught(told: Iterable[Entry], evidence: Callable[[str], Sequence[Evidence]]) -> list[Caught]:
-    """Find in a run's events every attempt that said done and was refuted by a check or by a verifier."""
+    """Return each attempt in a run's events that said done and was refuted by a check or the verifier."""
     found: list[Caught] = []
     says = ""
     for entry in told:
@@ -60,7 +60,7 @@ def _shown(one: Evidence) -> str:
 
 
 def block(pen: Pen, one: Caught, *, agent: str, title: str) -> list[str]:
-    """Draw it: the subject, then each side on lines of its own."""
+    """Return the rows of a refuted attempt: a headline, the claim, the findings, and what happens next."""
     symbol, shown = pen.symbols.failed, cut(printable(title), pen.width - 20, symbols=pen.symbols)
     lead = f"{symbol} {one.phase:<4}{shown}   "
     first, *rest = pen.hanging(lead, f"`NOT PROVEN:` the agent says done, {_who(one)}", under=_INDENT)

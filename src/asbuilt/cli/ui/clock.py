@@ -1,6 +1,6 @@
-"""Times as people read them. Its one rule: what is stored is UTC, what is shown is local and says so.
+"""Format times for users. Stored times are UTC; displayed times are local.
 
-Local is the zone of `now`; a `now` in plain UTC stands for the machine's own zone.
+The local zone is the zone of `now`. A `now` in UTC selects the machine's zone.
 """
 
 from __future__ import annotations
@@ -9,40 +9,40 @@ from datetime import UTC, datetime, timedelta, tzinfo
 
 
 def now_in(zone: tzinfo | None) -> datetime:
-    """Tell the time in a zone; None: the machine's own."""
+    """Return the current time in a zone. None: UTC, which is displayed in the machine's zone."""
     return datetime.now(zone or UTC)
 
 
 def parsed(text: str) -> datetime:
-    """Read a time of the journal."""
+    """Parse a timestamp of the journal."""
     return datetime.fromisoformat(text).astimezone(UTC)
 
 
 def zone_of(now: datetime) -> tzinfo | None:
-    """Tell in which zone a `now` shows times; None: the machine's own."""
+    """Return the zone in which `now` displays times. None: the machine's zone."""
     return None if now.tzinfo is UTC else now.tzinfo
 
 
 def at(text: str, now: datetime) -> str:
-    """Say when something was: `22:31`, with its date when that is not today."""
+    """Format a time: `22:31`, with the date if it is not today."""
     then = parsed(text).astimezone(zone_of(now))
     today = now.astimezone(zone_of(now)).date()
     return f"{then:%H:%M}" if then.date() == today else f"{then:%a %d %b %H:%M}"
 
 
 def to_the_second(text: str, now: datetime) -> str:
-    """Say when something was, for a log: `22:31:07`."""
+    """Format a time with seconds, for a log: `22:31:07`."""
     return f"{parsed(text).astimezone(zone_of(now)):%H:%M:%S}"
 
 
 def until(text: str, now: datetime) -> str:
-    """Say when something will be, and in how long: `02:10 CET, in 3h 04m`."""
+    """Format a future time and the time left: `02:10 CET, in 3h 04m`."""
     then = parsed(text).astimezone(zone_of(now))
     return f"{at(text, now)} {then:%Z}, in {lasting((then - now).total_seconds())}"
 
 
 def lasting(seconds: float) -> str:
-    """Say how long: `48s`, `11m`, `2h`, `1h 04m`, `3d 02h`."""
+    """Format a duration: `48s`, `11m`, `2h`, `1h 04m`, `3d 02h`."""
     whole = max(0, round(seconds))
     if whole < 60:
         return f"{whole}s"
@@ -56,10 +56,10 @@ def lasting(seconds: float) -> str:
 
 
 def ago(text: str, now: datetime) -> str:
-    """Say how long since: `6s`."""
+    """Format the time since a timestamp: `6s`."""
     return lasting((now - parsed(text)) / timedelta(seconds=1))
 
 
 def stamp(text: str) -> str:
-    """Give a time for JSON: UTC, whole seconds."""
+    """Format a time for JSON: UTC, whole seconds."""
     return parsed(text).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,4 +1,4 @@
-"""Columns on a terminal: how wide a text is there, how it is cut. Characters are not columns."""
+"""Measure, pad and cut text in terminal columns. A character takes 0, 1 or 2 columns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NO_WIDTH = frozenset("\u200b\u200c\u200d\u2060\ufe0e\ufe0f")
 
 
 def width(text: str) -> int:
-    """Count the columns that a text takes."""
+    """Return the number of columns of a text."""
     return len(text) if text.isascii() else sum(map(_columns, text))
 
 
@@ -23,7 +23,7 @@ def _columns(char: str) -> int:
 
 
 def pieces(text: str, columns: int) -> list[str]:
-    """Break a text that has no place to break: every character is kept, no piece is wider."""
+    """Split a text into pieces of at most `columns` columns. Every character is kept."""
     if width(text) <= columns:
         return [text]
     broken, piece, taken = [], "", 0
@@ -36,12 +36,12 @@ def pieces(text: str, columns: int) -> list[str]:
 
 
 def pad(text: str, columns: int) -> str:
-    """Fill a text up to so many columns."""
+    """Pad a text with spaces to a number of columns."""
     return text + " " * (columns - width(text))
 
 
 def shorten(text: str, columns: int, symbols: Symbols) -> str:
-    """Cut words at their end, where they tell least."""
+    """Cut a text at its end and append an ellipsis."""
     if width(text) <= columns:
         return text
     room = columns - len(symbols.ellipsis)
@@ -54,7 +54,7 @@ def shorten(text: str, columns: int, symbols: Symbols) -> str:
 
 
 def cut_path(path: str, columns: int, symbols: Symbols) -> str:
-    """Cut a path in its middle: where it begins and what it is called tell most."""
+    """Cut the middle of a path, and keep its start and its file name."""
     if width(path) <= columns:
         return path
     room = max(columns - len(symbols.ellipsis), 2)

@@ -1,4 +1,4 @@
-"""Ask a person for a yes. Its one rule: where nobody can answer, the answer is no."""
+"""Ask the user for confirmation. Without a terminal, or with --no-input, the answer is no."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ if TYPE_CHECKING:
 
 
 def agreed(door: Door, question: str) -> bool:
-    """Ask, and tell whether the answer was y or yes; anything else is a no."""
+    """Ask a question and return whether the answer was y or yes."""
     if not door.may_ask:
         return False
     return typed(door, f"{question} [y/N]").lower() in ("y", "yes")
 
 
 def typed(door: Door, question: str) -> str:
-    """Ask, and return the line that was typed; whoever asks has seen that somebody is there."""
+    """Ask a question and return the line that was typed. The caller has checked `door.may_ask`."""
     door.screen.out.flush()
     door.screen.err.prompt(question)
     return sys.stdin.readline().strip()

@@ -1,4 +1,4 @@
-"""A file in the person's own editor. Its one rule: only the editor writes, and it is waited for."""
+"""Open a file in the user's editor and wait until it exits. asbuilt itself does not write the file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def edit(door: Door, file: Path, *, name: str) -> str:
-    """Open a file and wait until the editor is closed; return how it failed, or nothing."""
+    """Open a file and wait until the editor exits. Return a note if it failed, else an empty string."""
     editor = _editor(door)
     program = Path(editor[0]).name
     try:

@@ -1,6 +1,6 @@
-"""A failure on a terminal: the command, where it ran, how it ended, what it printed, and what helps.
+"""Draw a failure on a terminal: command, folder, result, output, and likely cause.
 
-Its one rule: every row is harmless and no wider than the terminal; no line of the output is lost.
+Rule: every row passes through `printable` and fits the width. No line of the output is dropped.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _labelled(label: str, text: str, width: int) -> Iterator[str]:
 
 
 def show_failures(door: Door, failures: Sequence[Failure], *, more: str = "") -> None:
-    """Answer with every failure; given the command for `more`, with the first alone."""
+    """Print every failure, or with `more` (a command that lists the rest) only the first."""
     shown = failures[:1] if more else failures
     for failure in shown:
         for row in failure_rows(failure, door.screen.out.width):
@@ -56,7 +56,7 @@ def show_failures(door: Door, failures: Sequence[Failure], *, more: str = "") ->
 
 
 def next_after(door: Door, run: RunView, failures: Sequence[Failure], *, also: str = "") -> None:
-    """Name the one next step of a failed run: what helps, else what its end advises, else to resume it."""
+    """Print the next step of a failed run: the failure's own command, else the run's advice, else resume."""
     slug, advice = run.run.options.slug, run.waits_for.next_step
     if command := helping(failures):
         next_command(door, command, f", then `asbuilt resume {slug}`")
@@ -68,5 +68,5 @@ def next_after(door: Door, run: RunView, failures: Sequence[Failure], *, also: s
 
 
 def helping(failures: Sequence[Failure]) -> str:
-    """Return the command of the first failure that has one."""
+    """Return the next command of the first failure that has one."""
     return next((one.next_command for one in failures if one.next_command), "")

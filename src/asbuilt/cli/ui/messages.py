@@ -1,4 +1,4 @@
-"""What a command says beside its answer. Its one rule: a command to type is never broken."""
+"""Hints, headlines and prose that commands print. Rule: a command to type is never broken across rows."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ if TYPE_CHECKING:
 
 
 def next_command(door: Door, command: str, more: str = "") -> None:
-    """Say what to type next, on stderr."""
+    """Print the next command to type, on stderr."""
     for row in door.screen.err.hanging("Next: ", f"`{command}`{more}"):
         door.screen.talk(row)
 
 
 def answer(door: Door, lead: str, text: str, *, under: int | None = None) -> None:
-    """Say prose of the answer under its lead; what others wrote in it holds no command."""
+    """Print prose of the answer under its lead. Backticks are literal: others may have written the text."""
     for row in door.screen.out.hanging(lead, text, commands=False, under=under):
         door.screen.answer(row)
 
 
 def advise(door: Door, why: str, command: str) -> None:
-    """Say in the answer what had better be done, and by which command."""
+    """Print a recommendation and its command as part of the answer."""
     pen = door.screen.out
     for row in pen.hanging(f"{pen.symbols.note} ", f"{why}: `{command}`"):
         door.screen.answer(row)
 
 
 def headline(door: Door, subject: str, text: str) -> None:
-    """Say something of a subject; what does not fit goes on below it."""
+    """Print a bold subject and a text that wraps below it."""
     pen = door.screen.out
     name = cut_path(printable(subject), pen.width - 3, pen.symbols)
     first, *rest = pen.hanging(f"{name}   ", text, commands=False, under=2)
@@ -41,7 +41,7 @@ def headline(door: Door, subject: str, text: str) -> None:
 
 
 def coloured(pen: Pen, symbol: str, *, needs_you: bool = False) -> str:
-    """Give a symbol the colour of its meaning: proven by us, failed or refused, needs you."""
+    """Colour a symbol by its meaning: proven is green, failed is red, needs the user is yellow."""
     if symbol == pen.symbols.proven:
         return pen.green(symbol)
     if symbol == pen.symbols.failed:

@@ -1,6 +1,6 @@
-"""A page as files: kept in its run's folder, copied, and shown by what the system has for that.
+"""Files of a page: write them to the run's folder, copy them, and open them in a browser.
 
-The one rule: a file of somebody else is never written over.
+Rule: `copy_to` never overwrites a file.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from asbuilt.pages.telling import Page
 
 _SETTLED_S: Final = 3.0
-"""A browser that is still there after this has started."""
+"""Seconds after which a browser process that is still alive counts as started."""
 
 
 def keep(page: Page, folder: Path) -> Path:
-    """Write the page into a folder of our own, anew each time, and return the HTML file."""
+    """Write the page into the run's folder, replacing an older one, and return the HTML file."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         for name, text in (("report.md", page.markdown), ("report.html", page.html)):
@@ -38,7 +38,7 @@ def keep(page: Page, folder: Path) -> Path:
 
 
 def copy_to(page: Page, folder: Path, name: str) -> list[Path]:
-    """Write the page into a folder that somebody has named, and return the files."""
+    """Write the page into a folder that the user named, and return the files."""
     files = {folder / f"{name}.html": page.html, folder / f"{name}.md": page.markdown}
     taken = next((file for file in files if os.path.lexists(file)), None)
     if taken is not None:
@@ -58,7 +58,7 @@ def copy_to(page: Page, folder: Path, name: str) -> list[Path]:
 
 
 def show(file: Path, environ: Mapping[str, str]) -> bool:
-    """Show a file in a browser; False when none could be started."""
+    """Open a file in a browser. Return False if none could be started."""
     command = _browser(environ)
     if command is None:
         return False

@@ -1,4 +1,7 @@
-"""What an agent asks while it plans, put to a person. Its one rule: a letter is an option, or a slip."""
+"""Show the questions that an agent asks while it plans.
+
+Rule: a single letter that names no option is a typing error, not an answer.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def below(pen: Pen, asked: Approval) -> list[str]:
-    """Draw what stands below the gist of a question: what did not tell, and the options."""
+    """Draw the lines of a question below its first line; options get a hanging indent."""
     lines = printable(asked.question, lines=True).split("\n")[1:]
     if asked.kind != "question":
         return [f"    {line}" for line in lines]
@@ -25,7 +28,7 @@ def below(pen: Pen, asked: Approval) -> list[str]:
 
 
 def is_slip(asked: Approval, word: str) -> bool:
-    """Tell whether a word is a letter that none of the options has, and so nobody's words."""
+    """Return whether an answer is a single letter that names no option."""
     letter = word.strip().casefold()
     is_letter = len(letter) == 1 and letter.isascii() and letter.isalpha()
     return asked.kind == "question" and is_letter and letter not in options_of(asked.question)

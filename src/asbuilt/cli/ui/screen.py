@@ -1,6 +1,6 @@
-"""Show things on a terminal: the answer on stdout, all talk on stderr.
+"""Write to a terminal: answers to stdout, everything else to stderr.
 
-Its one rule: text that somebody else wrote passes through `printable` before it reaches a terminal.
+Rule: text from outside asbuilt passes through `printable` before it reaches a terminal.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ WIDTH: Final = 80
 _NARROWEST: Final = 40
 
 
-# C0 and C1 steer a terminal; bidi overrides, tags and a stray byte order mark make text read as other text
-# than it is; a lone surrogate is a byte of a file name that is not UTF-8.
+# C0 and C1 control a terminal. Bidi overrides, tags and a stray byte order mark make text read as other text.
+# A lone surrogate is a byte of a file name that is not UTF-8.
 _HIDDEN: Final = (
     (0x7F, 0x9F), (0x2028, 0x202E), (0x2066, 0x2069), (0xFEFF, 0xFEFF), (0xE0000, 0xE007F), (0xD800, 0xDFFF),
 )  # fmt: skip
@@ -36,8 +36,8 @@ def _is_hidden(char: str) -> bool:
 
 
 def printable(text: str, *, lines: bool = False) -> str:
-    """Make what could steer a terminal or hide text visible; `lines` keeps line ends and tabs."""
-    # Nearly all text is: character classes as wide as these cost more to compile than every other pattern.
+    """Escape control characters and characters that hide text; `lines` keeps line ends and tabs."""
+    # Fast path for nearly all text. A regular expression with these ranges is expensive to compile.
     if text.isprintable():
         return text
     kept = "\n\t" if lines else ""
@@ -58,7 +58,7 @@ def _shown(char: str) -> str:
 
 
 def cut(text: str, width: int, *, symbols: Symbols) -> str:
-    """Shorten a path in its middle, where it tells least; commands are never cut."""
+    """Shorten a text to `width` characters by cutting its middle."""
     if len(text) <= width:
         return text
     kept = max(width - len(symbols.ellipsis), 2)
@@ -66,16 +66,16 @@ def cut(text: str, width: int, *, symbols: Symbols) -> str:
 
 
 class Pen(NamedTuple):
-    """One stream, and what can be shown on it."""
+    """An output stream and what it can show."""
 
     stream: TextIO | None
-    """None when the process was started with the stream closed."""
+    """None if the process was started with the stream closed."""
     styled: bool
     symbols: Symbols
     utf8: bool
     width: int = WIDTH
     is_live: bool = False
-    """Whether rows can be drawn over: a terminal that obeys."""
+    """Whether rows can be redrawn: a terminal that supports cursor movement."""
 
     def bold(self, text: str) -> str:
         """Mark the subject, or the command to type next."""
@@ -94,7 +94,7 @@ class Pen(NamedTuple):
         return self._style("31", text)
 
     def yellow(self, text: str) -> str:
-        """Mark what needs the person."""
+        """Mark what needs user action."""
         return self._style("33", text)
 
     def _style(self, code: str, text: str) -> str:
@@ -102,7 +102,7 @@ class Pen(NamedTuple):
         return f"\x1b[{code}m{safe}\x1b[0m" if self.styled and safe else safe
 
     def line(self, text: str = "") -> None:
-        """Write one line. Foreign text in it has been through `printable` or a style."""
+        """Write one line. Foreign text in it has already been through `printable` or a style."""
         if self.stream is None:
             return
         try:
@@ -113,7 +113,7 @@ class Pen(NamedTuple):
             raise answer_lost(error) from error
 
     def flush(self) -> None:
-        """Send what is still held back, so that both streams arrive in order."""
+        """Flush the stream, so that stdout and stderr stay in order."""
         if self.stream is None:
             return
         try:
@@ -124,16 +124,16 @@ class Pen(NamedTuple):
             raise answer_lost(error) from error
 
     def prompt(self, text: str) -> None:
-        """Write a question and stay behind it, for the answer."""
+        """Write a question and leave the cursor behind it."""
         if self.stream is not None:
             self.stream.write(f"{printable(text)} ")
             self.stream.flush()
 
     def hanging(self, lead: str, text: str, *, commands: bool = True, under: int | None = None) -> list[str]:
-        """Wrap prose under its lead, or from the column `under` on; no row is wider than the stream.
+        """Wrap prose under its lead, or from column `under`.
 
-        A `command in backticks` is shown bold without them and never broken: where it does not fit, it has
-        a row of its own.
+        A `command in backticks` is shown bold without them and never broken. If it does not fit, it gets its
+        own row. Only a command longer than a row makes a row wider than the stream.
         """
         indent = columns.width(lead) if under is None else under
         rows: list[str] = []
@@ -165,7 +165,7 @@ class Pen(NamedTuple):
 
 
 def answer_lost(error: OSError) -> AnswerLost:
-    """Say that what a command found out did not arrive."""
+    """Build the error for an answer that could not be written."""
     return AnswerLost(
         f"the answer could not be written: {error.strerror or error}",
         why="Whoever reads it would take a part for the whole.",
@@ -174,7 +174,7 @@ def answer_lost(error: OSError) -> AnswerLost:
 
 
 def pen_for(stream: TextIO | None, *, environ: Mapping[str, str], plain: bool, no_color: bool) -> Pen:
-    """Look at a stream once and decide what it can show."""
+    """Detect what a stream can show: colour, Unicode, width and redrawing."""
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(errors="backslashreplace")
     encoding = getattr(stream, "encoding", None) or "utf-8"
@@ -193,7 +193,7 @@ def pen_for(stream: TextIO | None, *, environ: Mapping[str, str], plain: bool, n
 
 
 def _columns(terminal: TextIO) -> int:
-    # Prose gets no wider than can be read; a terminal that does not know its size has the usual one.
+    # Prose gets at most 80 columns, for legibility. A terminal of unknown size counts as 80 columns.
     try:
         columns = os.get_terminal_size(terminal.fileno()).columns or WIDTH
     except OSError:
@@ -202,7 +202,7 @@ def _columns(terminal: TextIO) -> int:
 
 
 class Screen(NamedTuple):
-    """Both streams of one command, and how much is to be said."""
+    """Both streams of a command, and its verbosity."""
 
     out: Pen
     err: Pen
@@ -210,20 +210,20 @@ class Screen(NamedTuple):
     verbose: bool = False
 
     def answer(self, text: str = "") -> None:
-        """Write one line of what was asked for."""
+        """Write one line of the answer."""
         self.out.line(text)
 
     def talk(self, text: str = "") -> None:
-        """Write one line of progress or hint; -q silences it."""
+        """Write one line of progress or a hint; -q silences it."""
         if self.quiet:
             return
         self.out.flush()
-        # When nobody reads along, the work itself goes on.
+        # A closed stderr must not stop the work.
         with suppress(BrokenPipeError, AnswerLost):
             self.err.line(text)
 
     def emit_json(self, value: object) -> None:
-        """Write one value as one line of JSON that no terminal obeys and every parser reads."""
+        """Write a value as one line of JSON, with control and bidi characters escaped."""
         text = json.dumps(value, ensure_ascii=not self.out.utf8, separators=(",", ":"))
         if not text.isprintable():
             text = "".join(json.dumps(char)[1:-1] if _is_hidden(char) else char for char in text)
@@ -233,7 +233,7 @@ class Screen(NamedTuple):
 def screen_for(
     *, environ: Mapping[str, str], plain: bool, no_color: bool, quiet: bool, verbose: bool
 ) -> Screen:
-    """Look at this process's own streams."""
+    """Build the screen from this process's stdout and stderr."""
     return Screen(
         out=pen_for(sys.stdout, environ=environ, plain=plain, no_color=no_color),
         err=pen_for(sys.stderr, environ=environ, plain=plain, no_color=no_color),

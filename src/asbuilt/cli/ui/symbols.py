@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 
 class Symbols(NamedTuple):
-    """One column, always followed by a word."""
+    """One-column symbols; the ASCII ellipsis has three. A word always follows a symbol."""
 
     proven: str
     failed: str

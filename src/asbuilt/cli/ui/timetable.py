@@ -1,4 +1,4 @@
-"""How a schedule reads: when it fires next. Its one rule: looking computes no time anew."""
+"""Format schedules. Rule: due times are read from the schedule, never computed here."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def sentence(one: Schedule, now: datetime) -> str:
-    """Say when a schedule fires next: `every 4h; next 22:09 CET, in 3h 45m`."""
+    """Return when a schedule fires next: `every 4h; next 22:09 CET, in 3h 45m`."""
     every = one.cadence if " " in one.cadence else f"every {one.cadence}"
     if one.phase is not None:
         where = f"phase {one.phase} is" if one.phase != "-" else "a run is"
@@ -24,19 +24,19 @@ def sentence(one: Schedule, now: datetime) -> str:
 
 
 def when(one: Schedule, now: datetime) -> str:
-    """Say when a schedule is due; one that is, is waited for by nobody but a worker."""
+    """Return when a schedule is due: a future time, or `now, due since 22:09`."""
     return until(one.due_at, now) if parsed(one.due_at) > now else f"now, due since {at(one.due_at, now)}"
 
 
 def command_of(one: Schedule) -> str:
-    """Give what a schedule stands for, as it would be typed."""
+    """Return the command line that a schedule runs."""
     between = one.options.between
     hours = f" --between {between.hours}" if between else ""
     return f"asbuilt run {one.slug} --auto{' --hold' if one.options.hold else ''}{hours}"
 
 
 def as_json(one: Schedule | None) -> dict[str, Any] | None:
-    """Give a schedule for a script."""
+    """Return a schedule as JSON data."""
     return one and {
         "id": one.schedule,
         "plan": one.plan,

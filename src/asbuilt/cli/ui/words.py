@@ -1,4 +1,4 @@
-"""Numbers and lists as people write them. Pure."""
+"""Format numbers and lists. Pure."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ if TYPE_CHECKING:
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:
-    """Say how many, in words that fit the number."""
+    """Format a count with its noun, singular or plural."""
     return f"{count} {one if count == 1 else many or one + 's'}"
 
 
 def listed(words: Sequence[str]) -> str:
-    """Join words as a sentence does: `a, b and c`."""
+    """Join words: `a, b and c`."""
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def size(count: int) -> str:
-    """Say how many bytes, to two figures or so: `61 GB`, `940 MB`, `12 kB`."""
+    """Format a number of bytes, rounded down to its unit: `61 GB`, `940 MB`, `12 kB`."""
     for unit, bytes_in_it in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if count >= bytes_in_it:
             return f"{count // bytes_in_it} {unit}"

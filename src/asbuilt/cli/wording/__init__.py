@@ -1,1 +1,1 @@
-"""The words for each kind of event, by subject. `cli.telling` puts them together."""
+"""One-line wordings of events, by subject. `wording.events` combines them."""

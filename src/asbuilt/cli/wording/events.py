@@ -1,6 +1,6 @@
-"""Put events into words: one line each, the same in every door. A kind that is not known is shown as it is.
+"""Format an event as one line, the same in every command. Unknown kinds are shown as JSON.
 
-The one rule: an agent says; asbuilt ran; only our check makes proven.
+Rule: a line says what an agent claims, or what asbuilt ran. Only asbuilt's own checks make proven.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 _WORDS: Final = dict((*RUNS, *WORK, *PLANS, *LANDINGS))
 KINDS: Final = tuple(kind.kind for kind in _WORDS)
-"""Every kind of event that has words."""
+"""Every event kind that has a wording."""
 
 
 class Line(NamedTuple):
-    """What an event says: of which phase, in one word, and the rest."""
+    """An event as a line of a log."""
 
     phase: str
     word: str
@@ -34,7 +34,7 @@ class Line(NamedTuple):
 
 
 def told(entry: Entry) -> Line:
-    """Put one event into words."""
+    """Return the line of an event."""
     event = entry.event
     words = _WORDS.get(type(event))
     if words is None:
@@ -47,12 +47,12 @@ def told(entry: Entry) -> Line:
 
 
 def data_of(entry: Entry) -> dict[str, Any]:
-    """Return the data of an event as a journal has them, fields that are not known here among them."""
+    """Return the data of an event as stored in the journal, including fields unknown to this version."""
     return fields_of(entry.event, run=entry.run) | entry.more
 
 
 def plain(entry: Entry) -> dict[str, Any]:
-    """Return an entry as scripts read it."""
+    """Return an entry as JSON data."""
     kind, version = kind_of(entry.event)
     return {
         "seq": entry.seq,

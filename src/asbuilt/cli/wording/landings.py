@@ -1,4 +1,4 @@
-"""The words for how proven work gets to its branch: landings, pull requests and the issues told of them."""
+"""Wordings of events on the way to the target branch: landings, pull requests and issue updates."""
 
 from __future__ import annotations
 

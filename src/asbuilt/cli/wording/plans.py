@@ -1,4 +1,4 @@
-"""The words for what happens to the text of a plan, and for questions and answers about it."""
+"""Wordings of events about a plan's text, and of questions and answers about it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from asbuilt.events.plans import (
 )
 
 _INTENT: Final = 15
-"""So much of an intent's digest is shown."""
+"""Characters of an intent's digest that are shown."""
 
 
 def _answered(event: ApprovalAnswered) -> Words:

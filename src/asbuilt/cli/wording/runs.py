@@ -1,4 +1,4 @@
-"""The words for what happens to a run as a whole, to its claim, its settings and its schedule."""
+"""Wordings of events of a whole run: its claim, its settings and its schedule."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from asbuilt.lifecycle.status.timeline import why_parked
 
 
 def change_words(key: str, before: object, after: object) -> str:
-    """Say how a setting has changed."""
+    """Return the sentence for a changed setting."""
     return f"{key} is now {_value(after)}; it was {_value(before)}"
 
 
@@ -49,7 +49,7 @@ def _value(value: object) -> str:
 
 
 def _parked(event: RunParked) -> Words:
-    # Trouble has told of itself.
+    # A transient error has its own line: TroubleMet.
     is_news = event.reason is not WaitReason.TROUBLE
     return "PARKED", why_parked(event) + (f", until {event.until}" if event.until else ""), is_news
 
@@ -94,7 +94,7 @@ RUNS: Final = (
     ),
     said(ReportWritten, lambda _: ("REPORT", "written", False)),
     said(AttentionCalled, lambda event: ("CALLED", f"you, by {event.way}", False)),
-    # A landing has told of itself.
+    # A landing has its own line: LandingDone.
     said(RunEnded, lambda event: (event.state.upper(), event.words, event.state != "landed")),
     said(ScheduleSet, lambda event: ("SCHEDULED", f"{event.cadence}, {event.zone}", True)),
     said(ScheduleFired, lambda event: ("FIRES", f"its time was {event.slot}", True)),

@@ -1,4 +1,4 @@
-"""What a kind of event is paired with: functions that put its fields into words."""
+"""Types and helpers to pair a kind of event with its wording."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 Words = tuple[str, str, bool]
-"""One word, the rest of the line, and whether it is news; False: bookkeeping."""
+"""The keyword, the rest of the line, and whether it is news. False: bookkeeping."""
 Kind = TypeVar("Kind", bound=Event)
 HASH: Final = 7
-"""So much of a commit's name is shown."""
+"""Characters of a commit hash that are shown."""
 
 
 def said(kind: type[Kind], words: Callable[[Kind], Words]) -> tuple[type[Event], Callable[[Event], Words]]:
-    """Pair a kind of event with its words, for a table of kinds that have different fields."""
+    """Pair a kind of event with its wording, so that one table holds kinds with different fields."""
 
     def checked(event: Event) -> Words:
         if not isinstance(event, kind):
@@ -28,5 +28,5 @@ def said(kind: type[Kind], words: Callable[[Kind], Words]) -> tuple[type[Event],
 
 
 def outcome_words(word: str, outcome: str, why: str = "") -> Words:
-    """Say how something came out."""
+    """Return the words for an outcome."""
     return word, f"{outcome.replace('_', ' ')} {why}", True

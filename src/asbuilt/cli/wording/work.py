@@ -1,6 +1,6 @@
-"""The words for what agents do and what asbuilt runs: preparation, attempts, checks, verdicts, phases.
+"""Wordings of what agents do and what asbuilt runs: preparation, attempts, checks, verdicts, phases.
 
-The one rule: an agent says; asbuilt ran; only our check makes proven.
+Rule: a line says what an agent claims, or what asbuilt ran. Only asbuilt's own checks make proven.
 """
 
 from __future__ import annotations

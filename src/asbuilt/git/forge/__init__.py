@@ -1,1 +1,1 @@
-"""Pull requests, issues and remote branches of a forge, by the user's own `gh`."""
+"""Pull requests, issues and remote branches of a forge, through the user's own `gh`."""

@@ -1,6 +1,6 @@
-"""Move a branch of a remote. The one rule: by lease, looked at before and after; nothing of the user's moves.
+"""Move a branch of a remote. Rule: push with a lease, and read the remote before and after.
 
-The remote is named by its address, so that neither a remote-tracking branch nor FETCH_HEAD changes.
+The remote is named by its URL, so that neither a remote-tracking branch nor FETCH_HEAD of the user changes.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ _PASSING: Final = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remote:
-    """A repository elsewhere, as git reaches it."""
+    """A remote repository, as git reaches it."""
 
     repository: Repository
     url: str
     environment: Mapping[str, str]
-    """What git may see of the user's environment, in order to sign in there."""
+    """Variables of the user's environment that git gets, to sign in there."""
 
     def tip(self, branch: str) -> str | None:
-        """Tell where a branch is, or None when it is not there."""
+        """Return the remote tip of a branch, or None if it does not exist."""
         ref = check_branch(branch)
         said = self._told("read", "ls-remote", "--quiet", "--", self.url, ref)
         for line in said.splitlines():
@@ -51,7 +51,7 @@ class Remote:
         return None
 
     def fetch(self, branch: str) -> str | None:
-        """Bring its commits here under a ref of ours; returns its tip, None when it is not there."""
+        """Fetch a branch to a ref below `refs/asbuilt/remote/`; return its tip, None if it does not exist."""
         ref = check_branch(branch)
         kept = check_ref_name(_FETCHED + ref.removeprefix("refs/heads/"))
         commit = self.tip(branch)
@@ -71,7 +71,7 @@ class Remote:
         return commit
 
     def push(self, branch: str, commit: str, *, expected: str | None) -> Pushed | BranchMoved:
-        """Put the branch at a commit, if it is there or where it is `expected` (None: gone)."""
+        """Set the branch to a commit if it is there already or at `expected` (None: it must not exist)."""
         return self._move(branch, check_oid(commit), expected)
 
     def drop(self, branch: str, *, expected: str) -> Pushed | BranchMoved:
@@ -93,7 +93,8 @@ class Remote:
                 self.url, f"{commit or ''}:{ref}",
             )  # fmt: skip
         except ForgeFailed:
-            # The answer may be lost and the push done, or somebody was quicker: what is there decides.
+            # The push may have succeeded although its answer was lost, or the branch has moved: the remote
+            # decides.
             found = self.tip(branch)
             if found == commit:
                 return done
@@ -119,23 +120,23 @@ class Remote:
     def _git(self) -> Git:
         parts = urlsplit(self.url)
         user = replace(self.repository.git, as_user=True, timeout_s=600.0)
-        # The user's own, or the repository's once the user has agreed to it.
+        # The user's own command, or the repository's once the user has agreed to it.
         own = self.repository.programs
         ssh = dict(own.named if own.is_agreed else ()).get("core.sshcommand", "") or (
             user.said("config", "--global", "--get", "core.sshCommand", allowed=(0, 1)).line
         )
         given = {"GIT_SSH_COMMAND": ssh or "ssh -oBatchMode=yes", **self.environment}
-        # What is said in the clear stays on this machine.
+        # Unencrypted HTTP only to this machine.
         clear = ":http" if (parts.hostname or "").endswith(".localhost") else ""
         given |= {"GIT_ALLOW_PROTOCOL": f"https:ssh{clear}"}
         given |= {"GIT_HTTP_LOW_SPEED_LIMIT": "1", "GIT_HTTP_LOW_SPEED_TIME": "60"}
-        # After the user's own credential helpers: whoever is signed in to gh need not tell git as well.
+        # After the user's own credential helpers, so that a login in gh is enough for git.
         helper = f"credential.https://{parts.netloc.rpartition('@')[2]}.helper", "!gh auth git-credential"
         more = (helper,) if parts.scheme == "https" else ()
         return replace(user, environment=given, settings=(*user.settings, *more))
 
     @property
     def _named(self) -> str:
-        """The address without what a person may have put before the @."""
+        """The URL's host and path, without credentials before the @."""
         parts = urlsplit(self.url)
         return f"{parts.hostname}{parts.path}" if parts.hostname else self.url

@@ -1,4 +1,4 @@
-"""Tell which forge a remote is, and open it. The one rule: a host that is not known is refused."""
+"""Detect a remote's forge and open it. Rule: a host that is not known is refused."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OTHERS: Final = {"gitlab": "GitLab", "codeberg": "Forgejo", "forgejo": "Forgejo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a remote's address leads."""
+    """Host, owner and name in a remote's URL."""
 
     host: str
     owner: str
@@ -34,7 +34,7 @@ class Place:
 
 
 def place_of(url: str) -> Place | None:
-    """Read a remote's address in any form that git takes; None for one that names no host, owner and name."""
+    """Parse a remote's URL in any form that git accepts; None if it lacks a host, an owner or a name."""
     parts = urlsplit(url)
     if parts.scheme in ("http", "https", "ssh", "git"):
         host, path = (parts.hostname or ""), parts.path
@@ -52,7 +52,7 @@ def place_of(url: str) -> Place | None:
 
 
 def open_forge(repository: Repository, environ: Mapping[str, str], *, remote: str = "origin") -> Forge:
-    """Open the forge behind a remote; it is not asked anything yet."""
+    """Open the forge of a remote; sends no request yet."""
     git = replace(repository.git, as_user=True)
     said = git.said("remote", "get-url", "--push", "--", remote, allowed=(0, 2, 128))
     if said.code:
@@ -74,7 +74,7 @@ def open_forge(repository: Repository, environ: Mapping[str, str], *, remote: st
 
 
 def _is_github(host: str, environ: Mapping[str, str]) -> bool:
-    """Tell GitHub's own hosts, and an Enterprise one that the user told gh of."""
+    """Return whether a host is GitHub's, or the Enterprise host in `GH_HOST`."""
     return host in _GITHUB or host.endswith(".ghe.com") or host == environ.get("GH_HOST", "").lower()
 
 

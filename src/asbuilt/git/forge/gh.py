@@ -1,6 +1,6 @@
-"""Ask GitHub by the user's own `gh`. The one rule: one request a call, and no token is ever ours.
+"""Call GitHub through the user's own `gh`. Rule: one request per call, and asbuilt keeps no token.
 
-What went wrong is told apart by what follows: wait (`ForgeBusy`), or a person mends it (`ForgeFailed`).
+Errors are of two kinds: `ForgeBusy` is transient and retried later, `ForgeFailed` needs user action.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ LATER: Final = "Nothing has to be done: it is asked again later."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What GitHub answered, whatever it was: a status below 500 that is no limit."""
+    """A response of GitHub with a status below 500 that is not a rate limit."""
 
     status: int
     headers: Mapping[str, str]
-    """By their names in lower case."""
+    """Names are in lower case."""
     text: str
 
     @property
     def is_good(self) -> bool:
-        """Whether the request was done."""
+        """Whether the request succeeded."""
         return 200 <= self.status < 300
 
     def json(self) -> Any:  # noqa: ANN401 - read by `git.github`, field by field
@@ -60,7 +60,7 @@ class Answer:
 
     @property
     def message(self) -> str:
-        """Say in GitHub's own words what is wrong."""
+        """GitHub's own error message."""
         try:
             said = json.loads(self.text)
         except ValueError:
@@ -80,7 +80,7 @@ class Gh:
     environment: Mapping[str, str] = field(default_factory=dict)
 
     def ask(self, method: Method, path: str, body: Mapping[str, object] | None = None) -> Answer:
-        """Make one request. A trouble that may pass is raised, and so is one before GitHub was reached."""
+        """Send one request; raise `ForgeBusy` if transient, `ForgeFailed` if gh is missing or signed out."""
         argv = ["api", "--hostname", self.host, "--include", "--method", method, path]
         argv += ["--header", "Accept: application/vnd.github+json"]
         given = b"" if body is None else json.dumps(body).encode()
@@ -109,13 +109,13 @@ class Gh:
         return answer
 
     def require_login(self) -> None:
-        """Refuse where gh has no login for the host. Nothing is asked over the network, no token is read."""
+        """Raise `ForgeFailed` if gh has no login for the host. Uses no network and reads no token."""
         code, _, err = self._run("auth", "token", "--hostname", self.host, said=subprocess.DEVNULL)
         if code:
             raise self._signed_out(f"gh said: {err[:_TOLD] or 'nothing'}")
 
     def _run(self, *argv: str, stdin: bytes = b"", said: int = subprocess.PIPE) -> tuple[int, bytes, str]:
-        """Run gh to its end: its exit code, and what it said and complained of."""
+        """Run gh to its end; return its exit code, output and error output."""
         program = shutil.which("gh", path=self.environment.get("PATH"))
         if program is None:
             raise ForgeFailed(
@@ -169,7 +169,7 @@ class Gh:
 
 
 def refused(answer: Answer, doing: str) -> ForgeFailed:
-    """Say that GitHub did not do something, in its words; a person has to look."""
+    """Return the error for a request that GitHub refused, with GitHub's message; it needs user action."""
     hidden = " A repository that your login may not see answers so too." if answer.status == 404 else ""
     return ForgeFailed(
         f"GitHub did not {doing} (HTTP {answer.status})",
@@ -196,14 +196,14 @@ def _is_limited(answer: Answer) -> bool:
 
 
 def _again_in(answer: Answer) -> float | None:
-    """Tell in how many seconds GitHub wants to be asked again."""
+    """Return the number of seconds after which GitHub accepts requests again, or None if it names none."""
     after = answer.headers.get("retry-after", "")
     if after.isdecimal():
         return float(after)
     reset = answer.headers.get("x-ratelimit-reset", "")
     if answer.headers.get("x-ratelimit-remaining") != "0" or not reset.isdecimal():
         return None
-    # By GitHub's clock, not ours: both times are its own.
+    # Both times are GitHub's, so the local clock does not matter.
     try:
         now = parsedate_to_datetime(answer.headers.get("date", "")).timestamp()
     except ValueError:

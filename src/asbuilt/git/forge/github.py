@@ -1,4 +1,4 @@
-"""GitHub behind the port `Forge`, by the user's gh. The one rule: look, then act; a repeat finds it done."""
+"""GitHub as a `Forge`, through the user's gh. Rule: read before writing, so that a repeat is a no-op."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _PAGE: Final = 100
 _PAGES: Final = 100
 _LOGS: Final = 3
-"""Of how many failing jobs the log is read; the first ones name the cause."""
+"""Number of failing jobs whose log is read; the first ones name the cause."""
 _EXCERPT: Final = 6_000
 _ACTIONS: Final = "github-actions"
 _GONE: Final = (404, 410)
@@ -52,7 +52,7 @@ _HEAD_MOVED: Final = 409
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitHub:
-    """One repository there."""
+    """One repository on GitHub."""
 
     gh: Gh
     owner: str
@@ -61,19 +61,19 @@ class GitHub:
 
     @property
     def address(self) -> str:
-        """Which repository this is."""
+        """Host, owner and name of the repository."""
         return f"{self.gh.host}/{self.owner}/{self.name}"
 
     def tip(self, branch: str) -> str | None:
-        """Tell where a branch is on the remote."""
+        """Return the tip of a branch on the remote."""
         return self.remote.tip(branch)
 
     def fetch(self, branch: str) -> str | None:
-        """Bring a remote branch's commits here."""
+        """Fetch a remote branch."""
         return self.remote.fetch(branch)
 
     def push(self, branch: str, commit: str, *, expected: str | None) -> Pushed | BranchMoved:
-        """Put the remote branch at a commit."""
+        """Set the remote branch to a commit."""
         return self.remote.push(branch, commit, expected=expected)
 
     def drop(self, branch: str, *, expected: str) -> Pushed | BranchMoved:
@@ -123,7 +123,7 @@ class GitHub:
         return read_checks(runs, statuses, {member(run, "id", int): self._log(run) for run in failed})
 
     def merge(self, number: int, *, head: str, way: MergeWay = "merge") -> Pull | NotMerged:
-        """Merge if its head is still `head`."""
+        """Merge a pull request if its head is still `head`."""
         found = self.pull(number)
         if found.state == "merged":
             return found
@@ -143,16 +143,16 @@ class GitHub:
         return self._patched(number, {"state": "closed"}) if found.state == "open" else found
 
     def reviews(self, number: int) -> tuple[Review, ...]:
-        """Read its reviews, the oldest first."""
+        """Read a pull request's reviews, oldest first."""
         found = (read_review(one) for one in self._all(f"pulls/{number}/reviews"))
         return tuple(one for one in found if one is not None)
 
     def comments(self, number: int) -> tuple[Comment, ...]:
-        """Read the remarks at its lines, the oldest first."""
+        """Read a pull request's line comments, oldest first."""
         return tuple(read_comment(one) for one in self._all(f"pulls/{number}/comments"))
 
     def touched(self, *, base: str | None = None) -> tuple[Touched, ...]:
-        """List the open pull requests with the files that each changes, by their old names too."""
+        """List the open pull requests with the files that each changes, including old names."""
         query = "pulls?state=open" + (f"&base={quote(base, safe='')}" if base else "")
         numbers = [member(one, "number", int) for one in self._all(query)]
         return tuple(Touched(number=number, paths=tuple(self._files(number))) for number in sorted(numbers))
@@ -163,7 +163,7 @@ class GitHub:
         return None if answer.status in _GONE else read_issue(_good(answer, "show the issue").json())
 
     def may_write(self, person: str) -> bool:
-        """Read an account's permission for the repository: maintainers have `write` here too."""
+        """Return whether an account can write; GitHub reports maintainers as `write` here too."""
         answer = self.gh.ask("GET", self._path(f"collaborators/{quote(person, safe='')}/permission"))
         if answer.status in _GONE:
             return False
@@ -171,7 +171,7 @@ class GitHub:
         return held in _WRITERS
 
     def say(self, number: int, text: str, *, mark: str) -> bool:
-        """Comment once; a mark in the comment of another account is not ours."""
+        """Comment once; a comment with the mark by another account does not count."""
         found = [one for one in self._all(f"issues/{number}/comments") if mark in member(one, "body", str)]
         if found and self._account() in {login(one) for one in found}:
             return False
@@ -191,7 +191,7 @@ class GitHub:
         return True
 
     def _account(self) -> str:
-        """Read the login that we act by; unlike REST, GraphQL answers this to the token of an app too."""
+        """Return our login. Through GraphQL, because REST does not answer this to an app's token."""
         asked = self.gh.ask("POST", "graphql", {"query": "{viewer{login}}"})
         data = member(_good(asked, "name your account").json(), "data", dict)
         return str(member(member(data, "viewer", dict), "login", str))
@@ -207,7 +207,7 @@ class GitHub:
                 yield member(one, "previous_filename", str)
 
     def _log(self, run: Any) -> str:  # noqa: ANN401 - JSON
-        """Read the end of a job's log; other apps than GitHub's own keep theirs elsewhere."""
+        """Read the end of a GitHub Actions job's log; "" for other apps, which store theirs elsewhere."""
         app = run.get("app")
         if not isinstance(app, dict) or app.get("slug") != _ACTIONS:
             return ""
@@ -221,7 +221,7 @@ class GitHub:
         return _good(self.gh.ask("GET", self._path(rest)), doing)
 
     def _all(self, rest: str, *, within: str | None = None) -> Iterator[Any]:
-        """Read every page of a list; a page that is not full is the last one."""
+        """Read every page of a list; a page that is not full is the last."""
         join = "&" if "?" in rest else "?"
         for page in range(1, _PAGES + 1):
             data = self._got(f"{rest}{join}per_page={_PAGE}&page={page}", "show a list").json()

@@ -1,4 +1,4 @@
-"""Read GitHub's JSON into our values. Pure and strict: a field that is not as it must be is a refusal."""
+"""Parse GitHub's JSON. Pure and strict: a missing field or one of the wrong type raises `ForgeFailed`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _REVIEWS: Final = {
 
 
 def member(data: Any, name: str, kind: type | tuple[type, ...]) -> Any:  # noqa: ANN401 - JSON
-    """Give a field that must be there and of its kind."""
+    """Return a required field; raise `ForgeFailed` if it is missing or of the wrong type."""
     value = data.get(name) if isinstance(data, dict) else None
     if isinstance(data, dict) and name in data and isinstance(value, kind):
         return value
@@ -34,7 +34,7 @@ def member(data: Any, name: str, kind: type | tuple[type, ...]) -> Any:  # noqa:
 
 
 def read_pull(data: Any) -> Pull:  # noqa: ANN401 - JSON
-    """Read one pull request; in a list GitHub leaves `mergeable` out, which is unknown."""
+    """Read one pull request; lists leave out `mergeable`, which then is unknown."""
     merged = member(data, "merged_at", (str, type(None))) is not None
     state: PullState = "merged" if merged else "open" if member(data, "state", str) == "open" else "closed"
     can = {True: "yes", False: "no"}.get(data.get("mergeable"), "unknown")
@@ -55,7 +55,7 @@ def read_pull(data: Any) -> Pull:  # noqa: ANN401 - JSON
 
 
 def read_review(data: Any) -> Review | None:  # noqa: ANN401 - JSON
-    """Read one review; None for one that its author has not sent yet."""
+    """Read one review; None if its author has not submitted it yet."""
     state = _REVIEWS.get(member(data, "state", str))
     if state is None:
         return None
@@ -70,7 +70,7 @@ def read_review(data: Any) -> Review | None:  # noqa: ANN401 - JSON
 
 
 def read_comment(data: Any) -> Comment:  # noqa: ANN401 - JSON
-    """Read one remark at a line."""
+    """Read one line comment."""
     return Comment(
         id=member(data, "id", int),
         by=login(data),
@@ -83,7 +83,7 @@ def read_comment(data: Any) -> Comment:  # noqa: ANN401 - JSON
 
 
 def read_issue(data: Any) -> Issue | None:  # noqa: ANN401 - JSON
-    """Read one issue; a pull request, which GitHub numbers among them, is none."""
+    """Read one issue; None for a pull request, which GitHub also numbers as an issue."""
     if "pull_request" in data:
         return None
     return Issue(
@@ -95,7 +95,7 @@ def read_issue(data: Any) -> Issue | None:  # noqa: ANN401 - JSON
 
 
 def read_checks(runs: Iterable[Any], statuses: Iterable[Any], told: Mapping[int, str]) -> Checks:
-    """Judge check runs and commit statuses together; `told` has what runs have said, by their ids."""
+    """Combine check runs and commit statuses; `told` has the logs of check runs, by id."""
     failing: list[str] = []
     pending: list[str] = []
     words: list[str] = []
@@ -121,7 +121,7 @@ def read_checks(runs: Iterable[Any], statuses: Iterable[Any], told: Mapping[int,
 
 
 def is_red(run: Any) -> bool:  # noqa: ANN401 - JSON
-    """Tell whether a check run has ended, and not well; an ending that nobody knows is not well."""
+    """Return whether a check run has ended and did not pass; an unknown conclusion did not pass."""
     return member(run, "status", str) == "completed" and run.get("conclusion") not in _GREEN
 
 
@@ -132,6 +132,6 @@ def _output(run: Any) -> str:  # noqa: ANN401 - JSON
 
 
 def login(data: Any) -> str:  # noqa: ANN401 - JSON
-    """Name who said it; whoever has left GitHub is `ghost` there, too."""
+    """Return the author's login; `ghost` for a deleted account, as on GitHub."""
     user = member(data, "user", (dict, type(None)))
     return "ghost" if user is None else str(member(user, "login", str))

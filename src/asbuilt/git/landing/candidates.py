@@ -1,7 +1,7 @@
-"""Build what is to land. The one rule: it is built from trees alone, so that no checkout is ever involved.
+"""Build the commits that are to land. Rule: they are built from trees only; no checkout is involved.
 
 A pick is a three-way merge of whole trees. `git merge-tree` takes commits and finds their base itself (naming
-one came with git 2.40), so it is given three bare commits that say just this: base, ours, theirs.
+the base needs git 2.40), so it gets three commits made for the purpose: base, ours and theirs.
 """
 
 from __future__ import annotations
@@ -44,20 +44,20 @@ _NOBODY: Final = Person(name="asbuilt", email="asbuilt@localhost", at=datetime.f
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """Commits on top of a target's tip, not landed yet."""
+    """Commits on top of a target's tip that have not landed yet."""
 
     onto: str
     tip: str
     commits: tuple[tuple[str, str], ...]
-    """(the proven commit, the commit that stands for it here), in order."""
+    """(proven commit, its copy in this candidate), in order."""
     present: tuple[tuple[str, str], ...] = ()
-    """(the proven commit, the commit of the target that already stands for it)."""
+    """(proven commit, its copy that the target already has)."""
     since: str | None = None
-    """If nothing is left to be landed: the commit with which the target had it all."""
+    """If nothing is left to land: the commit of the target that completed the landing."""
 
     @property
     def top(self) -> str:
-        """The last commit that stands for another one; the tip is above it when files were added."""
+        """The last picked commit; the tip is above it if files were added."""
         return self.commits[-1][1] if self.commits else self.onto
 
 
@@ -72,12 +72,12 @@ class Edit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conflict:
-    """A commit that does not go onto the target; nothing was changed."""
+    """A commit that does not apply to the target; nothing was changed."""
 
     commit: str
     paths: tuple[str, ...]
     onto: str = ""
-    """What it does not go onto: the target, with the commits before it."""
+    """The commit it does not apply to: the target plus the commits picked before it."""
 
 
 def pick(
@@ -89,12 +89,12 @@ def pick(
     sign: bool = False,
     resolved: Mapping[tuple[str, str], str] = _NONE,
 ) -> Candidate | Conflict:
-    """Put commits onto a tip, each keeping its people, dates and message.
+    """Apply commits to a tip; each keeps its people, dates and message.
 
-    `resolved` has the tree of a commit on what it conflicts with, where somebody has resolved that.
+    `resolved` maps (commit, the commit it conflicts with) to the tree of a resolved conflict.
 
-    A commit that the target already has, by its trailers, is not put there again. Where nothing changes, the
-    commit stays the very same one, hash included.
+    A commit that the target already has, by its trailers, is not applied again. If nothing changes, the
+    commit keeps its hash.
     """
     sources = [_single(repository, name) for name in commits]
     landed = _landed(repository, onto, sources)
@@ -121,7 +121,7 @@ def pick(
 
 
 def conflicted(repository: Repository, conflict: Conflict, *, by: Person) -> str:
-    """Give a commit on top of what a commit does not go onto, whose files hold both sides between marks."""
+    """Write a commit on top of `conflict.onto` whose files contain both sides between conflict markers."""
     source = _single(repository, conflict.commit)
     with quiet(repository) as git:
         said = _merge(git, base=source.parents[0], ours=conflict.onto, theirs=conflict.commit)
@@ -135,7 +135,7 @@ def conflicted(repository: Repository, conflict: Conflict, *, by: Person) -> str
 def revert(
     repository: Repository, *, onto: str, commits: Sequence[str], run: str, by: Person, sign: bool = False
 ) -> Candidate | Conflict:
-    """Take landed commits back, the last one first, one commit each."""
+    """Revert landed commits, the last one first, with one commit each."""
     here = check_oid(onto)
     made: list[tuple[str, str]] = []
     with quiet(repository) as git:
@@ -156,7 +156,7 @@ def revert(
 def add_files(
     repository: Repository, candidate: Candidate, edit: Edit, *, run: str, sign: bool = False
 ) -> Candidate:
-    """Put new contents of files on top as the last commit; a no-op if nothing differs."""
+    """Add new contents of files as the last commit; return the candidate unchanged if nothing differs."""
     files = edit.files
     with quiet(repository) as git:
         modes = {path: mode for path, (mode, _) in entries(git, candidate.tip).items()}
@@ -177,7 +177,7 @@ def add_files(
 
 
 def hold(repository: Repository, run: str, candidate: Candidate) -> str:
-    """Put a candidate under its ref, so that it can be proven, found and landed; returns the ref."""
+    """Set a candidate's ref, so that it can be proven, found and landed; return the ref."""
     ref = check_ref_name(CANDIDATES + run)
     while (before := tip(repository, ref)) != candidate.tip:
         set_ref(repository, ref, new=candidate.tip, old=before)
@@ -190,7 +190,7 @@ def held(repository: Repository, run: str) -> str | None:
 
 
 def let_go(repository: Repository, run: str) -> None:
-    """Take a candidate's ref away, once it has landed or was given up."""
+    """Delete the ref of a candidate that has landed or was given up."""
     ref = check_ref_name(CANDIDATES + run)
     before = tip(repository, ref)
     if before is not None:
@@ -200,7 +200,7 @@ def let_go(repository: Repository, run: str) -> None:
 def _landed(
     repository: Repository, onto: str, sources: Sequence[Commit]
 ) -> dict[tuple[str | None, str | None], str]:
-    """Find what of the sources' runs a target has and nobody has taken back, by run and phase."""
+    """Return the commits of the sources' runs that the target has and did not revert, by run and phase."""
     since = sources[0].parents[0] if sources else None
     runs = {run for source in sources if (run := trailer(source.message, RUN)) is not None}
     return {
@@ -212,7 +212,7 @@ def _landed(
 
 
 def _since(repository: Repository, onto: str, last: str, run: str) -> str:
-    """Find where a landing of a run ended whose last commit is `last`: there, or at its files right above."""
+    """Return where a run's landing ended: at its commit of files directly above `last`, else at `last`."""
     above = (one.commit for one in outcomes(repository, onto, run, since=last) if not one.phase)
     return next((one for one in above if read_commit(repository, one).parents == (last,)), last)
 
@@ -235,7 +235,7 @@ def _merge(git: Git, *, base: str, ours: str, theirs: str) -> Said:
 
 
 def _bare(git: Git, commit: str, *parents: str) -> str:
-    """Make a commit of another one's tree and no history but `parents`."""
+    """Write a commit with the tree of `commit` and no history except `parents`."""
     tree = git.line("rev-parse", "--verify", f"{check_oid(commit)}^{{tree}}")
     named = git.with_environment(
         GIT_AUTHOR_NAME=_NOBODY.name,
@@ -250,7 +250,7 @@ def _bare(git: Git, commit: str, *parents: str) -> str:
 
 
 def _written(repository: Repository, commit: Commit, *, run: str, sign: bool) -> str:
-    """Write a commit, or find it in the candidate that is held: a signature differs each time it is made."""
+    """Write a commit, or reuse an equal one of the run's candidate: each new signature changes the hash."""
     ready = held(repository, run) if sign else None
     if ready is not None:
         for name in repository.git.line("rev-list", "--max-count=64", ready).split():

@@ -1,9 +1,9 @@
-"""Carry a checkout along with its branch, and put it right after a crash. The one rule: bytes decide.
+"""Update a checkout together with its branch, and repair it after a crash. Rule: file contents decide.
 
-The hook runs while receive-pack holds the branch in its hands. It takes the checkout's index lock by a link
-to a file that names us, leaves a note of what it is about to do, and changes the index by one rename. So
-after `kill -9` at any instant the lock is known to be ours, and the note names the two commits that a path
-can be at.
+The hook runs while receive-pack holds the branch. It takes the checkout's index lock as a hard link to a file
+that names asbuilt, writes a note of what it is about to do, and replaces the index with one rename. So after
+`kill -9` at any point the lock is recognized as ours, and the note names the two commits that a path can be
+at.
 """
 
 from __future__ import annotations
@@ -66,16 +66,16 @@ exit $status
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settled:
-    """What was done to put a checkout right."""
+    """What `settle` did to repair a checkout."""
 
     restored: tuple[str, ...] = ()
-    """Paths that were between two commits and are at the branch's own again."""
+    """Paths that were restored to the commit of the branch."""
     left: tuple[str, ...] = ()
-    """Paths with bytes of somebody else's, which stay as they are."""
+    """Paths with contents that are not ours; they were left unchanged."""
 
 
 def write_hook(folder: Path) -> None:
-    """Put our hook into a folder of ours, whole or not at all."""
+    """Write the landing hook into a folder, atomically."""
     hook = folder / "push-to-checkout"
     if hook.is_file() and hook.read_text("utf-8") == HOOK and os.access(hook, os.X_OK):
         return
@@ -88,16 +88,16 @@ def write_hook(folder: Path) -> None:
 
 
 def is_locked(checkout: Checkout) -> bool:
-    """Tell whether somebody else's git holds the checkout."""
+    """Return whether a git other than ours holds the checkout's index lock."""
     return (checkout.git_dir / _LOCK).exists() and not _is_ours(checkout.git_dir / _LOCK)
 
 
 def settle(repository: Repository, checkout: Checkout) -> Settled:
-    """Put right what a landing of ours that died has left in a checkout. The caller holds the repository.
+    """Repair a checkout after a landing that was killed. The caller holds the repository.
 
-    Without a note nothing was touched. With one, each path that the landing changes is brought to what the
-    branch says now, if its bytes are one of the two commits', cut short, or gone; any other bytes are a
-    person's and stay.
+    Without a note the checkout was not touched. With a note, each path of the landing is restored to the
+    branch's current commit if it is missing or its contents are those of one of the two commits, or a
+    truncated copy of the new one. Any other contents are the user's and stay.
     """
     note = checkout.git_dir / NOTE
     _drop_locks(checkout)
@@ -113,12 +113,12 @@ def settle(repository: Repository, checkout: Checkout) -> Settled:
 
 
 Entry = tuple[bytes, str]
-"""Mode and object, as a tree has them."""
+"""Mode and object of a tree entry."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Move:
-    """The paths of a landing that was cut off, at its two commits, at the branch's tip, and on disk."""
+    """Paths of an interrupted landing: at its two commits, at the branch's tip, and on disk."""
 
     paths: tuple[bytes, ...]
     old: Mapping[bytes, Entry]
@@ -127,11 +127,11 @@ class _Move:
     disk: Mapping[bytes, Entry]
 
     def is_right(self, path: bytes) -> bool:
-        """Tell whether what is on disk is what the branch says."""
+        """Return whether the file on disk is the branch's version."""
         return self.disk.get(path) == _seen(self.head.get(path))
 
     def is_ours(self, path: bytes) -> bool:
-        """Tell whether what is on disk is one of the two commits', or nothing."""
+        """Return whether the file on disk is missing or is one of the two commits' versions."""
         return self.disk.get(path) in (None, _seen(self.old.get(path)), _seen(self.new.get(path)))
 
 
@@ -139,7 +139,7 @@ def _bring_back(repository: Repository, checkout: Checkout, commits: tuple[str, 
     move = _read_move(repository, checkout, *commits)
     wrong = [path for path in move.paths if not move.is_right(path)]
     ours = [path for path in wrong if move.is_ours(path) or _is_cut_short(checkout, move, path)]
-    # What has to go goes first: a file may have to give its name back to a folder, or the other way round.
+    # Delete first: a file may be in the place of a folder that is restored, or a folder in that of a file.
     for path in ours:
         place = _place(checkout, path)
         if path in move.disk and path not in move.head and not place.is_dir():
@@ -156,7 +156,7 @@ def _bring_back(repository: Repository, checkout: Checkout, commits: tuple[str, 
 
 
 def _seen(entry: Entry | None) -> Entry | None:
-    """Return an entry as a disk shows it: a submodule is a folder, whatever its commit."""
+    """Return an entry as it appears on disk: a submodule is a folder, whatever its commit."""
     return (LINK_TO_REPOSITORY, "") if entry is not None and entry[0] == LINK_TO_REPOSITORY else entry
 
 
@@ -174,7 +174,7 @@ def _read_move(repository: Repository, checkout: Checkout, old: str, new: str, h
 
 
 def _on_disk(repository: Repository, checkout: Checkout, paths: list[bytes]) -> dict[bytes, Entry]:
-    """Read paths as git would store them, by the user's own filters; a folder stands for a submodule."""
+    """Read paths as git would store them, with the user's own filters; a folder counts as a submodule."""
     found: dict[bytes, Entry] = {}
     plain: dict[bytes, bytes] = {}
     for path in paths:
@@ -198,7 +198,7 @@ def _on_disk(repository: Repository, checkout: Checkout, paths: list[bytes]) -> 
 
 
 def _is_free(checkout: Checkout, path: bytes) -> bool:
-    """Tell whether a file can be written without anything giving way that is not ours."""
+    """Return whether a file can be written without replacing a folder, a link or a parent that is a file."""
     place = _place(checkout, path)
     if place.is_dir() and not place.is_symlink():
         return False
@@ -209,7 +209,7 @@ def _is_free(checkout: Checkout, path: bytes) -> bool:
 
 
 def _is_cut_short(checkout: Checkout, move: _Move, path: bytes) -> bool:
-    """Tell whether a file is the beginning of what the new commit would put there."""
+    """Return whether a file is a truncated copy of the new commit's version."""
     place = _place(checkout, path)
     if path not in move.new or not place.is_file() or place.is_symlink():
         return False
@@ -218,7 +218,7 @@ def _is_cut_short(checkout: Checkout, move: _Move, path: bytes) -> bool:
 
 
 def _write_out(checkout: Checkout, paths: list[bytes], wanted: Mapping[bytes, Entry]) -> None:
-    """Let git write files out, as in any checkout of the user's; the index it uses is gone afterwards."""
+    """Let git write files as in any checkout of the user, with a temporary index."""
     if not paths:
         return
     with tempfile.TemporaryDirectory(prefix="asbuilt-git-") as made:
@@ -230,7 +230,7 @@ def _write_out(checkout: Checkout, paths: list[bytes], wanted: Mapping[bytes, En
 
 
 def _restore_index(repository: Repository, checkout: Checkout, move: _Move) -> None:
-    """Set the index back where it says the new commit's; what a person has staged since stays."""
+    """Reset index entries that are at the new commit; entries that the user staged since stay."""
     staged: dict[bytes, Entry] = {}
     for one in checkout.git.said("ls-files", "-z", "--stage").fields:
         facts, path = one.split(b"\t", 1)
@@ -252,7 +252,7 @@ def _index_line(path: bytes, entry: Entry) -> bytes:
 
 
 def _quoted(path: bytes) -> bytes:
-    """Write a name for a list of lines, as C writes strings."""
+    """Quote a path as a C string, for a list of lines."""
     plain = b"".join(
         bytes([byte]) if 0x20 <= byte != 0x7F and byte not in b'"\\' else b"\\%03o" % byte for byte in path
     )
@@ -272,7 +272,7 @@ def _remove_empty_parents(place: Path, root: Path) -> None:
 
 
 def _drop_locks(checkout: Checkout) -> None:
-    """Remove our own leftovers: whoever made them is dead, since the repository is held by the caller."""
+    """Remove our own leftovers; their owner is dead, because the caller holds the repository."""
     lock = checkout.git_dir / _LOCK
     for leftover in checkout.git_dir.glob("asbuilt-claim.*"):
         leftover.unlink(missing_ok=True)

@@ -1,7 +1,8 @@
-"""Land commits on a branch. The one rule: it happens once and whole, or not at all; nobody's work is touched.
+"""Land commits on a branch. Rule: a landing happens once and completely, or not at all.
 
-One mover serves every case: a push into the same repository with a lease on the old tip. It swaps the named
-ref and carries its checkout along, wherever that is. Whoever calls journals the `Intent` before `land`.
+All cases use one mechanism: a push into the same repository with a lease on the old tip. The push swaps the
+ref and updates its checkout, if there is one; changes of the user are never overwritten. The caller journals
+the `Intent` before it calls `land`.
 """
 
 from __future__ import annotations
@@ -32,35 +33,35 @@ Kind = Literal[
 ]  # fmt: skip
 _PATIENCE_S: Final = 10.0
 _TURN_S: Final = 60.0
-"""Whoever has the turn may be stopped, or run the tests for an hour."""
+"""Another landing can be stopped, or run tests for an hour, while it has the turn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intent:
-    """What is about to be moved; plain text, so that it can be journalled first."""
+    """A planned move of a branch, as plain text, so that it can be journalled first."""
 
     run: str
     ref: str
     old: str
     new: str
     checkout: str | None
-    """The checkout that is carried along, or None when the branch is checked out nowhere."""
+    """The checkout that is updated, or None if the branch is not checked out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Landed:
-    """The branch has the commits."""
+    """The branch contains the commits."""
 
     ref: str
     new: str
     already: bool = False
-    """It had them before we moved anything: an earlier try of ours got through."""
+    """It contained them before this call: an earlier try succeeded."""
     checkout: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TipMoved:
-    """Somebody was quicker: nothing was landed; build and prove the candidate anew on what is there."""
+    """The branch has moved and nothing landed; rebuild and prove the candidate on the new tip."""
 
     ref: str
     expected: str
@@ -69,14 +70,14 @@ class TipMoved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotMoved:
-    """A landing that was cut off did not happen; its checkout is as before, and it can be tried again."""
+    """An interrupted landing did not happen; its checkout is restored, and it can be tried again."""
 
     settled: Settled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """Nothing moved, and nothing will until a person acts."""
+    """Nothing moved; the landing needs user action."""
 
     kind: Kind
     paths: tuple[str, ...]
@@ -85,16 +86,16 @@ class Refused:
     next_step: str
 
     def error(self) -> NotLanded:
-        """Say it to a person."""
+        """Return the error to show to the user."""
         return NotLanded(self.what, why=self.why, next_step=self.next_step)
 
 
 @contextmanager
 def turn(repository: Repository, *, patience_s: float = _TURN_S) -> Iterator[None]:
-    """Wait for the turn to build, prove and land something, and keep it meanwhile.
+    """Take turns with other landings to build, prove and land; waits at most `patience_s`.
 
-    It keeps order and nothing else: where two prove at once, one has proven in vain, and of many the slow
-    never land. What makes a landing whole is the swap; so whoever has waited long enough goes without a turn.
+    A turn only saves work: if two landings prove at once, one proves in vain, and among many the slow ones
+    never land. The ref swap makes a landing atomic, so after the wait a landing continues without the turn.
     """
     with ExitStack() as held:
         with suppress(RepositoryBusy):
@@ -105,7 +106,7 @@ def turn(repository: Repository, *, patience_s: float = _TURN_S) -> Iterator[Non
 def prepare(
     repository: Repository, *, run: str, branch: str, old: str, new: str
 ) -> Intent | Landed | TipMoved | Refused:
-    """Look whether a candidate can land, touching nothing."""
+    """Check whether a candidate can land; change nothing."""
     ref = check_branch(branch)
     found = tip(repository, ref)
     if found is None:
@@ -133,9 +134,9 @@ def prepare(
 def land(
     repository: Repository, intent: Intent, room: Path, *, hold: Callable[[], object] = lambda: None
 ) -> Landed | TipMoved | Refused:
-    """Move the branch. `room` is a folder of ours for the hook; call it again after any crash.
+    """Move the branch. `room` is a folder for the hook. Safe to call again after a crash.
 
-    `hold` is asked right before the branch moves, after all waiting; what it raises keeps it where it is.
+    `hold` is called right before the branch moves, after all waiting; if it raises, the branch does not move.
     """
     hooks = room.resolve() / "landing-hooks"
     write_hook(hooks)
@@ -153,7 +154,8 @@ def land(
                 with recorded(repository, lock_of(ready.ref), "HEAD.lock"):
                     said = _push(repository, ready, held, hooks, descriptor)
                 outcome = _judged(repository, ready, held, said)
-                # A program that git started may have been killed; what stands in its way fails again.
+                # A program that git started may have been killed, so try once more; a real obstacle fails
+                # again.
                 is_chance = is_first and isinstance(outcome, Refused) and outcome.kind == "git"
                 if outcome is not None and not is_chance:
                     return outcome
@@ -164,7 +166,7 @@ def land(
 
 
 def recover(repository: Repository, intent: Intent) -> Landed | TipMoved | NotMoved:
-    """Find out how a landing ended whose mover died, and put its checkout right, path by path."""
+    """Determine how an interrupted landing ended, and repair its checkout path by path."""
     with guarded(repository.common):
         settled = _settle_all(repository)
         found = tip(repository, intent.ref)
@@ -176,9 +178,9 @@ def recover(repository: Repository, intent: Intent) -> Landed | TipMoved | NotMo
 
 
 def _push(repository: Repository, intent: Intent, held: Checkout | None, hooks: Path, descriptor: int) -> str:
-    """Let git move the ref and its checkout; returns what it said. What has happened is read from the ref."""
-    # Every ref that is told of costs: of what attempts have kept, nothing is on its way to a target.
-    # A push forgets how many settings its variables hold before it starts the other side.
+    """Let git move the ref and its checkout; return git's output. The ref itself shows the result."""
+    # Every advertised ref costs time, so the refs of attempts, which never land, are hidden. A push resets
+    # GIT_CONFIG_COUNT before it starts receive-pack, so it is set again here.
     receive = (
         f"GIT_CONFIG_COUNT={len(repository.programs.off)} git"
         " -c receive.denyCurrentBranch=updateInstead -c receive.autogc=false"
@@ -190,7 +192,7 @@ def _push(repository: Repository, intent: Intent, held: Checkout | None, hooks: 
         repository.git,
         as_user=True,
         timeout_s=1800.0,
-        # Whatever the mover starts holds the repository on, so that recovery waits for its end.
+        # Every process that the push starts inherits the lock, so that recovery waits for its end.
         descriptors=(descriptor,),
         shielded=True,
     ).with_environment(
@@ -209,7 +211,7 @@ def _push(repository: Repository, intent: Intent, held: Checkout | None, hooks: 
 def _judged(
     repository: Repository, intent: Intent, held: Checkout | None, said: str
 ) -> Landed | TipMoved | Refused | None:
-    """Read from the ref what has happened; None means that it is worth another try."""
+    """Determine the result from the ref; None means that another try is worthwhile."""
     found = tip(repository, intent.ref)
     if held is not None:
         settle(repository, held)
@@ -301,7 +303,7 @@ def _your_changes(checkout: Checkout, ref: str, paths: tuple[str, ...], old: str
 
 
 def no_target(ref: str) -> Refused:
-    """Say that there is no branch to land on."""
+    """Return the refusal for a target branch that does not exist."""
     return Refused(
         kind="no_target",
         paths=(),
@@ -312,7 +314,7 @@ def no_target(ref: str) -> Refused:
 
 
 def moved_too_often(ref: str, times: int) -> Refused:
-    """Say that somebody was quicker again and again."""
+    """Return the refusal for a target that moved `times` times during the proof."""
     return Refused(
         kind="restless",
         paths=(),

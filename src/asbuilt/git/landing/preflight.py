@@ -1,8 +1,7 @@
-"""Look before a landing whether it would touch anything of a person's. The one rule: it only looks.
+"""Check before a landing whether it would overwrite anything of the user. Rule: the checkout is only read.
 
-Git itself refuses to overwrite what is dirty or untracked, but takes an ignored file (a `.env`) for
-worthless. Here nothing is: a path that the landing adds must not exist in the checkout, and its parents must
-be folders.
+Git refuses to overwrite dirty and untracked files, but treats ignored files (such as `.env`) as expendable.
+Here no file is: a path that the landing adds must not exist in the checkout, and its parents must be folders.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paths:
-    """What lies between two commits."""
+    """Paths that differ between two commits."""
 
     added: frozenset[bytes]
     changed: frozenset[bytes]
@@ -33,12 +32,12 @@ class Paths:
 
     @property
     def present(self) -> frozenset[bytes]:
-        """Those that the old commit has."""
+        """Paths that the old commit has."""
         return self.changed | self.gone
 
 
 def between(repository: Repository, old: str, new: str) -> Paths:
-    """Read which paths differ between two commits."""
+    """Return the paths that differ between two commits."""
     fields = iter(repository.git.said("diff-tree", "-r", "-z", "--raw", "--no-renames", old, new).fields)
     added: set[bytes] = set()
     changed: set[bytes] = set()
@@ -49,7 +48,7 @@ def between(repository: Repository, old: str, new: str) -> Paths:
 
 
 def in_the_way(checkout: Checkout, paths: Paths) -> tuple[str, ...]:
-    """Name what exists in a checkout where the landing would put something new, ignored files included."""
+    """List what exists in a checkout where the landing would add a file, ignored files included."""
     found: set[bytes] = set()
     for path in paths.added:
         found |= _blocking(checkout.path, path, paths.gone)
@@ -57,9 +56,9 @@ def in_the_way(checkout: Checkout, paths: Paths) -> tuple[str, ...]:
 
 
 def overlapping(checkout: Checkout, paths: Paths, old: str) -> tuple[str, ...]:
-    """Name the paths that the landing changes and the person has changed too, staged or not."""
+    """List the paths that both the landing and the user have changed, staged or not."""
     with tempfile.TemporaryDirectory(prefix="asbuilt-git-") as made:
-        # A copy of the index may be refreshed; the person's own stays as it is, to the byte.
+        # Refresh a copy of the index; the user's own stays the same to the byte.
         copy = Path(made, "index")
         if not (checkout.git_dir / "index").is_file():
             return ()
@@ -74,7 +73,7 @@ def overlapping(checkout: Checkout, paths: Paths, old: str) -> tuple[str, ...]:
 
 
 def filtered(checkout: Checkout, paths: Paths, drivers: frozenset[str]) -> tuple[str, ...]:
-    """Name the filters, of some, through which git would put files of the landing."""
+    """Return those of the given filters that git would apply to files of the landing."""
     if not drivers:
         return ()
     given = b"".join(path + b"\0" for path in sorted(paths.changed | paths.added))
@@ -84,7 +83,7 @@ def filtered(checkout: Checkout, paths: Paths, drivers: frozenset[str]) -> tuple
 
 
 def lines_at_stake(checkout: Checkout, path: str, old: str) -> int:
-    """Count the lines of a person's that a landing over a path would lose."""
+    """Count the user's lines that a landing over a path would lose."""
     git = checkout.git.with_environment(GIT_LITERAL_PATHSPECS="1")
     said = git.said(
         "diff", "--no-ext-diff", "--no-textconv", "--numstat", "-z", "--no-renames", old, "--", path

@@ -1,1 +1,1 @@
-"""Folders that agents and checks work in: made from a tree, kept as snapshots, removed."""
+"""Folders that agents and checks work in: created from a tree, kept as snapshots, removed."""

@@ -1,8 +1,8 @@
-"""Put a tree's files into a folder. The one rule: it ends as the tree is, by content, whoever was in it.
+"""Write a tree's files into a folder. Rule: afterwards its contents equal the tree's.
 
-A clean checkout has no `.git` at all: a check that asks git finds none, and there is no link that an agent
-could have turned. What is right already is left alone, which makes the next use of a folder quick; whether it
-is right is read from the bytes, because times can be set by the code that runs there.
+A clean checkout has no `.git`: a check that calls git finds no repository, and there is no link that an agent
+could have redirected. Files that are already right are left alone, which makes reuse of a folder fast. This
+is decided by content, because the code that runs in the folder can set file times.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ def clean_checkout(
     spare: Collection[str] = (),
     index: Path | None = None,
 ) -> None:
-    """Make `at` hold exactly the files of a tree, except folders named in `spare`, which setup made.
+    """Make `at` contain exactly the files of a tree, except the folders in `spare`, which setup created.
 
-    With an `index` of its own, files that have not changed since by their times are not read again: only for
-    a folder in which nobody else writes.
+    With an `index`, files whose times have not changed since are not read again. Use it only for a folder in
+    which no other process writes.
     """
     if at.is_symlink() or (at.exists() and not at.is_dir()):
         raise GitFailed(
@@ -53,13 +53,13 @@ def clean_checkout(
 
 
 def strange_in(repository: Repository, tree: str, at: Path) -> tuple[Path, ...]:
-    """Name what a folder has and a tree has not, below the folder; a whole folder by its own name."""
+    """List paths in a folder that the tree does not have; an extra folder is listed by its own path."""
     wanted = entries(repository.git, check_oid(tree))
     return tuple(Path(os.fsdecode(path)) for path in _strange(at, wanted, ()))
 
 
 def delete(place: Path) -> None:
-    """Delete a file or a folder with all that is in it, also one whose code took the rights away."""
+    """Delete a file or a folder recursively, also one whose permissions were removed."""
     if not place.is_dir() or place.is_symlink():
         place.unlink(missing_ok=True)
         return
@@ -69,14 +69,14 @@ def delete(place: Path) -> None:
         place.chmod(stat.S_IRWXU)
         for path, folders, _ in os.walk(place):
             for folder in (Path(path, name) for name in folders):
-                # A link is left as it is: what it leads to is not ours.
+                # Links are skipped: their targets are not ours.
                 if not folder.is_symlink():
                     folder.chmod(stat.S_IRWXU)
         shutil.rmtree(place)
 
 
 def fill(repository: Repository, folder: Path, commit: str, *, index: Path, held: int) -> None:
-    """Put a workspace at a commit, its index with it; ignored files stay, other strange ones go."""
+    """Set a workspace's files and index to a commit; ignored files stay, other extra files are deleted."""
     with quiet(repository, work_tree=folder, index=index, held=(held,)) as git:
         wanted = entries(git, check_oid(commit))
         seen = survey(git, wanted)
@@ -98,7 +98,7 @@ def _write(git: Git, tree: str, wanted: Mapping[bytes, tuple[bytes, str]]) -> No
     differs = git.said("diff-files", "-z", "--name-only", "--ignore-submodules=all").fields
     if differs:
         given = b"".join(path + b"\0" for path in differs)
-        # With force, a link or file in the place of a folder gives way, and so does a folder for a file.
+        # With `--force`, a link or file gives way to a folder, and a folder to a file.
         git.said("checkout-index", "--force", "--quiet", "--index", "-z", "--stdin", stdin=given)
     for path, (mode, _) in wanted.items():
         if mode == LINK_TO_REPOSITORY and git.work_tree is not None:
@@ -106,13 +106,13 @@ def _write(git: Git, tree: str, wanted: Mapping[bytes, tuple[bytes, str]]) -> No
 
 
 def _clear(root: Path, wanted: Mapping[bytes, object], spare: Collection[bytes]) -> None:
-    """Delete what the tree does not have; folders that are spared are not even looked into."""
+    """Delete what the tree does not have; spared folders are not read."""
     for path in _strange(root, wanted, spare):
         delete(_place(root, path))
 
 
 def _strange(root: Path, wanted: Mapping[bytes, object], spare: Collection[bytes]) -> Iterator[bytes]:
-    """Name what the tree does not have, a whole folder by its own name."""
+    """Yield paths that the tree does not have; an extra folder is yielded by its own path."""
     folders = _folders(wanted) | _folders(dict.fromkeys(spare))
     level = [b""]
     while level:

@@ -1,7 +1,7 @@
-"""A git folder that a check finds beside its files: history and tags to read, nothing to change.
+"""A git folder for a check, beside its files: history and tags to read, nothing to change.
 
-Build backends ask git for a version (`git describe`), tests for the list of files. Rule: HEAD has exactly the
-checkout's tree, so that git reports a clean work tree, and no object is written to the user's repository.
+Build backends call git for a version (`git describe`), tests for the list of files. Rule: HEAD has exactly
+the checkout's tree, so that git reports a clean work tree, and no object is written to the user's repository.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _NOBODY: Final = {
 
 
 def lend(repository: Repository, folder: Path, *, tree: str, history: str, objects_at: str) -> None:
-    """Make or update the git folder of a checkout of `tree`; `history` is the commit that it builds on.
+    """Create or update the git folder of a checkout of `tree`; `history` is the commit that it builds on.
 
-    `objects_at` is where the checkout's processes find the repository's objects.
+    `objects_at` is the path at which processes in the checkout see the repository's objects.
     """
     for name in ("objects/info", "refs/heads"):
         (folder / name).mkdir(parents=True, exist_ok=True)
@@ -53,7 +53,7 @@ def lend(repository: Repository, folder: Path, *, tree: str, history: str, objec
 
 
 def alternates_of(repository: Repository) -> tuple[Path, ...]:
-    """List further folders with objects that the repository borrows."""
+    """List further object folders that the repository uses (alternates)."""
     file = repository.common / "objects" / "info" / "alternates"
     lines = os.fsdecode(file.read_bytes()).splitlines() if file.is_file() else []
     objects = repository.common / "objects"

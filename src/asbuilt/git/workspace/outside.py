@@ -1,6 +1,6 @@
-"""What of a repository lies in an agent's reach where no ring holds it, read before and after it works.
+"""What an agent without a sandbox can reach in a repository, read before and after its work.
 
-The one rule: only what a person would hardly touch meanwhile is compared as the agent's doing.
+Rule: `reach` reads only what a user hardly changes meanwhile, so a difference is attributed to the agent.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from asbuilt.ports import Workspace
 
 _PERSONS: Final = ("branch.", "remote.", "submodule.", "gui.", "user.")
-"""Settings that git itself writes while a person works: a branch that is followed, a remote."""
+"""Settings that git writes during normal work, such as a tracked branch or a remote; they are ignored."""
 _SHOWN: Final = 120
 _FILES: Final = 500
-"""Files of a checkout that are compared by content; a person with more than these under way is not asked."""
+"""Maximum number of changed files that are compared by content; with more, none is."""
 _LARGE: Final = 20_000_000
 
 
 def reach(repository: Repository, workspace: Workspace, run: str) -> dict[str, str]:
-    """Read what only asbuilt and git's own settings should hold: name to content, or to its digest."""
+    """Read what only asbuilt and git's own settings should change: name to content, or to its digest."""
     common = repository.common
     found = _settings(repository, common / "config")
     found |= _settings(repository, workspace.git_dir / "config.worktree")
@@ -46,9 +46,9 @@ def reach(repository: Repository, workspace: Workspace, run: str) -> dict[str, s
 
 
 def under_way(repository: Repository) -> dict[str, str]:
-    """Read what differs in the person's checkout from its index, and its commit.
+    """Read the files of the user's checkout that differ from its index, and its HEAD commit.
 
-    Neither command starts a program of the repository's choosing that the user has not agreed to.
+    Neither command starts a program from the repository's settings without the user's consent.
     """
     root = repository.root
     git = replace(repository.git, git_dir=repository.git_dir, work_tree=root)
@@ -75,7 +75,7 @@ def _settings(repository: Repository, file: Path) -> dict[str, str]:
 
 
 def _digest(name: str, file: Path) -> dict[str, str]:
-    """Name a file's content and rights; a link by where it leads; nothing where nothing is."""
+    """Return a file's permissions and digest, or a link's target, by name; empty if it does not exist."""
     try:
         status = file.lstat()
         if file.is_symlink():

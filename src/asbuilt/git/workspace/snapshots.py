@@ -1,4 +1,4 @@
-"""Keep an attempt's files. The one rule: a tree is under a ref before anything else touches its workspace."""
+"""Keep an attempt's files. Rule: its tree is under a ref before anything else touches the workspace."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ ATTEMPTS: Final = "refs/asbuilt/attempts/"
 def keep(repository: Repository, workspace: Workspace, attempt: str, *, parent: str, at: datetime) -> Kept:
     """Store tracked and untracked files of a workspace as a commit under the attempt's ref.
 
-    Done twice with the same files it is the same ref. Files that changed in between make a new commit on top
-    of both, so that nothing that was ever kept is let go.
+    With unchanged files a second call leaves the ref as it is. Files that changed in between make a new
+    commit with the earlier one as a parent, so that nothing that was kept is lost.
     """
     ref = check_ref_name(ATTEMPTS + attempt)
     before = tip(repository, ref)
@@ -50,13 +50,13 @@ def keep(repository: Repository, workspace: Workspace, attempt: str, *, parent: 
         message=f"Attempt {attempt}\n".encode("utf-8", "surrogateescape"),
     )
     if not set_ref(repository, ref, new=commit, old=before):
-        # Somebody else kept this attempt meanwhile; what they have kept stays, and ours goes on top of it.
+        # Another process kept this attempt meanwhile; its commit stays, and ours goes on top of it.
         return keep(repository, workspace, attempt, parent=parent, at=at)
     return Kept(commit=commit, tree=tree, ref=ref, ignored=ignored)
 
 
 def with_path_of(repository: Repository, tree: str, base: str, path: str) -> str:
-    """Return a tree with one path as it is in another one: its file there, or nothing where there is none."""
+    """Return `tree` with one path as it is in `base`, or without it if `base` has no such file."""
     name = os.fsencode(path)
     with quiet(repository) as git:
         wanted = entries(git, check_oid(base)).get(name)
@@ -71,13 +71,13 @@ def with_path_of(repository: Repository, tree: str, base: str, path: str) -> str
         lines = [b"0 " + repository.nothing.encode("ascii") + b"\t" + one for one in found]
         if wanted is not None:
             lines.append(wanted[0] + b" " + wanted[1].encode("ascii") + b"\t" + name)
-        # A file that was put in the place of a folder above gives way, too.
+        # `--replace` also removes a file that took the place of a parent folder.
         git.said("update-index", "--add", "--replace", "-z", "--index-info", stdin=_joined(lines))
         return git.line("write-tree")
 
 
 def found(repository: Repository, attempt: str) -> Kept | None:
-    """Return what was kept of an attempt, or None; what was ignored is not known any more."""
+    """Return the snapshot of an attempt, or None; its ignored files are no longer known."""
     ref = check_ref_name(ATTEMPTS + attempt)
     before = tip(repository, ref)
     if before is None:
@@ -86,12 +86,12 @@ def found(repository: Repository, attempt: str) -> Kept | None:
 
 
 def kept(repository: Repository, attempt: str) -> str | None:
-    """Return the commit that keeps an attempt, or None."""
+    """Return the commit of an attempt's snapshot, or None."""
     return tip(repository, ATTEMPTS + attempt)
 
 
 def let_go(repository: Repository, attempt: str, commit: str) -> None:
-    """Take an attempt's ref away, if it still is at `commit`; retention decides when."""
+    """Delete an attempt's ref if it exists; it must be at `commit`. Retention decides when."""
     ref = check_ref_name(ATTEMPTS + attempt)
     if tip(repository, ref) is not None:
         drop_ref(repository, ref, old=check_oid(commit))
@@ -100,9 +100,9 @@ def let_go(repository: Repository, attempt: str, commit: str) -> None:
 def read_tree_of(
     repository: Repository, folder: Path, *, base: str, write: bool
 ) -> tuple[str, tuple[tuple[str, int], ...]]:
-    """Make the tree object of a folder's files, and name what is not in it.
+    """Write the tree object of a folder's files; return it and the files that are not in it.
 
-    With `write` off the files' contents are left out of the repository, which is enough to compare trees.
+    With `write` off, nothing is written to the repository, which is enough to compare trees.
     """
     with quiet(repository, work_tree=folder) as place:
         git = place if write else _writing_nothing(repository, place)
@@ -129,7 +129,7 @@ def _writing_nothing(repository: Repository, place: Git) -> Git:
 
 
 def _changed(git: Git, tracked: Mapping[bytes, tuple[bytes, str]], seen: Survey) -> list[bytes]:
-    """Name the files that differ from the base, by content: no file's times are believed."""
+    """List the files that differ from the base by content; file times are not trusted."""
     git.said("update-index", "-q", "--refresh", allowed=(0, 1))
     differs = set(git.said("diff-files", "-z", "--name-only", "--ignore-submodules=all").fields)
     return [path for path in seen.files if path in differs or path not in tracked]
@@ -171,5 +171,5 @@ def _joined(paths: Iterable[bytes]) -> bytes:
 
 
 def _quoted(path: Path) -> str:
-    """Write a folder for a list in which `:` divides."""
+    """Quote a folder for a list that is separated by `:`."""
     return '"' + str(path).replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,6 +1,6 @@
-"""Files that a tree only refers to, taken from the user's clone: submodules, and contents kept by Git LFS.
+"""Files that a tree only refers to, taken from the user's clone: submodules and Git LFS contents.
 
-Rule: nothing is fetched. What the clone does not have is named, so that the user can get it.
+Rule: nothing is fetched. What the clone lacks is reported, so that the user can get it.
 """
 
 from __future__ import annotations
@@ -28,46 +28,46 @@ _OID: Final = re.compile(rb"^oid sha256:([0-9a-f]{64})$", re.MULTILINE)
 
 
 class Reference(NamedTuple):
-    """A place in a tree whose contents are elsewhere."""
+    """A path in a tree whose contents are stored elsewhere."""
 
     path: str
     kind: str
     """`submodule` or `lfs`."""
     name: str
-    """The commit of a submodule, the digest of a file."""
+    """Commit of a submodule, or digest of a file."""
     source: Path | None
-    """The submodule's git folder, or the file; None: the clone does not have it."""
+    """The submodule's git folder, or the file; None if the clone lacks it."""
 
 
 def references_of(repository: Repository, tree: str) -> tuple[Reference, ...]:
-    """List what a tree refers to."""
+    """List the references of a tree."""
     found = entries(repository.git, tree)
     return (*_submodules(repository, tree, found), *_large_files(repository, tree, found))
 
 
 def digest_of(references: tuple[Reference, ...]) -> str:
-    """Name what these bring, so that it is brought once."""
+    """Return a digest of the available references, under which `borrow` stores their contents once."""
     named = [(one.path, one.name) for one in references if one.source is not None]
     return hashlib.sha256(json.dumps(named).encode()).hexdigest()[:32]
 
 
 def borrow(repository: Repository, references: tuple[Reference, ...], root: Path) -> Path:
-    """Have a folder below `root` with what these refer to; it is made once, and whole or not at all."""
+    """Return a folder below `root` with the contents of the references; created once, atomically."""
     folder = root / digest_of(references)
-    # `clean` empties folders and leaves them, for processes that hold them open.
+    # `clean` empties folders but keeps them, for processes that hold them open.
     if not folder.is_dir() or not any(folder.iterdir()):
         making = folder.with_name(f".{folder.name}.{os.getpid()}")
         delete(making)
         making.mkdir(mode=0o700, parents=True)
         bring(repository, references, making)
-        with suppress(OSError):  # another process was quicker
+        with suppress(OSError):  # another process was faster
             making.rename(folder)
         delete(making)
     return folder
 
 
 def bring(repository: Repository, references: tuple[Reference, ...], folder: Path) -> None:
-    """Write the contents of what the clone has below a folder, each at its path."""
+    """Write the contents that the clone has below a folder, each at its path."""
     for one in references:
         place = folder / one.path
         if one.source is None:
@@ -82,7 +82,7 @@ def bring(repository: Repository, references: tuple[Reference, ...], folder: Pat
 
 
 def words_for(reference: Reference) -> str:
-    """Say what the clone lacks and how to get it."""
+    """Describe what the clone lacks and how to get it."""
     if reference.kind == "lfs":
         return f"{reference.path} is a pointer of Git LFS, and your clone lacks its contents: git lfs pull"
     path = reference.path
@@ -106,7 +106,7 @@ def _submodules(
     for path, commit in links.items():
         name = names.get(path, "")
         kept = repository.common / "modules" / name
-        # A name is the repository's to choose, and must not lead out of its own folder.
+        # The repository chooses the name, so it must not lead out of `modules`.
         is_inside = bool(name) and ".." not in Path(name).parts and not Path(name).is_absolute()
         here = kept if is_inside and _has(repository, kept, commit) else None
         yield Reference(os.fsdecode(path), "submodule", commit, here)

@@ -1,4 +1,4 @@
-"""Make and remove workspaces. The one rule: files that nobody has kept are never deleted."""
+"""Create, reset and remove workspaces. Rule: files that are not kept under a ref are never deleted."""
 
 from __future__ import annotations
 
@@ -33,25 +33,25 @@ _REASON: Final = "asbuilt workspace"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leftover:
-    """A workspace that is on file, whoever still needs it."""
+    """A workspace in git's registry, whether or not it is still needed."""
 
     workspace: Workspace
     run: str
     lane: str
     ready: bool
-    """False: it was being made or removed when its maker died; no agent was ever in it."""
+    """False: it was being created, reset or removed when the process died."""
     here: bool
-    """Its folder exists."""
+    """Whether its folder exists."""
 
 
 def make(
     repository: Repository, root: Path, run: str, lane: str, commit: str, *, files_of: str | None = None
 ) -> Workspace:
-    """Make a linked worktree `root/run/lane` of a commit, detached and locked, unless it is there.
+    """Create a linked worktree `root/run/lane` of a commit, detached and locked, unless it exists.
 
-    `files_of` names another commit whose files it begins with: work that goes on, seen as changes. One that
-    is ready is returned as it is, whatever an agent has done in it. One that was left half made is finished,
-    and so is one that was left half reset: until its mark is set or gone, nobody but us has written there.
+    `files_of` names another commit to take the files from: work that continues, shown as changes. A workspace
+    that is ready is returned as it is, whatever an agent did in it. One that is half created or half reset is
+    finished first: until its mark is set or removed, only asbuilt has written there.
     """
     path = root.resolve() / _name(run) / _name(lane)
     check_oid(commit)
@@ -74,7 +74,7 @@ def make(
 
 
 def leftovers(repository: Repository, root: Path) -> tuple[Leftover, ...]:
-    """List the workspaces below a root that git has on file. Nothing is removed here, ever."""
+    """List the workspaces below a root that are in git's registry. Never removes anything."""
     base = root.resolve()
     found = []
     for git_dir, path in registered(repository):
@@ -93,9 +93,9 @@ def leftovers(repository: Repository, root: Path) -> tuple[Leftover, ...]:
 
 
 def reset_to(repository: Repository, workspace: Workspace, commit: str, *, kept: Kept) -> None:
-    """Put a workspace at a commit. Its files must be exactly those that were kept; ignored files stay.
+    """Set a workspace to a commit. Its files must be exactly those that were kept; ignored files stay.
 
-    One that a reset has filled already is put there again, and so is one in which nobody has worked.
+    Also accepted: a workspace that is already at this commit's files, and one that is still as created.
     """
     there = read_commit(repository, commit).tree
     if not _is_at(repository, workspace, there) and not _is_untouched(repository, workspace):
@@ -118,9 +118,9 @@ def reset_to(repository: Repository, workspace: Workspace, commit: str, *, kept:
 def put_back(
     repository: Repository, workspace: Workspace, path: str, *, kept: Kept, base: str, author: Person
 ) -> Kept:
-    """Put one path of a workspace back to what it is in `base`, on top of what was kept; often a no-op.
+    """Restore one path of a workspace to its version in `base`, on top of the snapshot; often a no-op.
 
-    What the agent had there stays under the attempt's ref, as a parent of what is returned.
+    The agent's version stays under the attempt's ref, as a parent of the returned commit.
     """
     tree = with_path_of(repository, kept.tree, base, path)
     if tree == kept.tree:
@@ -133,19 +133,19 @@ def put_back(
 
 
 def written_in(repository: Repository, workspace: Workspace, tree: str) -> list[str]:
-    """Name the files of a workspace that are not those of a tree."""
+    """List the files of a workspace that differ from a tree."""
     return [] if _is_at(repository, workspace, tree) else _differences(repository, workspace, tree)
 
 
 def lend(workspace: Workspace, attempt: str) -> None:
-    """Write down whose files are in a workspace from now on, until it is put at a commit again."""
+    """Record the attempt whose files are in a workspace from now on, until it is reset."""
     fresh = workspace.git_dir / f"{_LENT}.new"
     fresh.write_text(attempt + "\n", encoding="utf-8")
     fresh.replace(workspace.git_dir / _LENT)
 
 
 def lent_to(workspace: Workspace) -> str | None:
-    """Name the attempt whose files are in a workspace; None when nobody has worked in it."""
+    """Return the attempt whose files are in a workspace; None if no agent has worked in it."""
     try:
         return (workspace.git_dir / _LENT).read_text(encoding="utf-8").rstrip("\n")
     except FileNotFoundError:
@@ -153,15 +153,14 @@ def lent_to(workspace: Workspace) -> str | None:
 
 
 def head_of(workspace: Workspace) -> str:
-    """Return the commit that a workspace is at."""
+    """Return the HEAD commit of a workspace."""
     return _own(workspace).line("rev-parse", "--verify", "HEAD")
 
 
 def remove(repository: Repository, workspace: Workspace) -> None:
-    """Remove a workspace whose commits are reachable and whose tree is clean; a second time is fine.
+    """Remove a workspace that is clean and whose commits are reachable; can be repeated.
 
-    The folder is renamed first, which happens at once or not at all: a crash never leaves half a workspace
-    under its own name.
+    The folder is renamed first, which is atomic: a crash never leaves half a workspace under its own name.
     """
     doomed = workspace.path.with_name(f".removing-{workspace.path.name}")
     if workspace.path.is_dir():
@@ -179,7 +178,7 @@ def remove(repository: Repository, workspace: Workspace) -> None:
 
 
 def relink(workspace: Workspace) -> None:
-    """Write the workspace's `.git` file anew if it is not as we wrote it; an agent may have swapped it."""
+    """Rewrite the workspace's `.git` file if it differs from what asbuilt wrote; an agent may replace it."""
     link = workspace.path / ".git"
     if is_linked(workspace):
         return
@@ -191,7 +190,7 @@ def relink(workspace: Workspace) -> None:
 
 
 def is_linked(workspace: Workspace) -> bool:
-    """Tell whether the workspace's `.git` file is as we wrote it."""
+    """Return whether the workspace's `.git` file is as asbuilt wrote it."""
     link = workspace.path / ".git"
     return not link.is_symlink() and link.is_file() and link.read_bytes() == _link_to(workspace)
 
@@ -231,7 +230,7 @@ def _finish(
     ready.unlink(missing_ok=True)
     (workspace.git_dir / _LENT).unlink(missing_ok=True)
     workspace.path.mkdir(parents=True, exist_ok=True)
-    # A lock here was left by a git of ours that died: only we write in this folder, and we hold it.
+    # A lock here is stale: only asbuilt writes in this folder, and this process holds it.
     (workspace.git_dir / "index.lock").unlink(missing_ok=True)
     (workspace.git_dir / "HEAD.lock").unlink(missing_ok=True)
     for name, text in (("commondir", "../.."), ("HEAD", commit)):
@@ -247,7 +246,7 @@ def _finish(
 
 
 def _reset(repository: Repository, workspace: Workspace, commit: str, held: int) -> None:
-    """Put a workspace at a commit, with a note of where it is going: cut off, it cannot be anywhere else."""
+    """Set a workspace to a commit; a note of the target lets `make` finish an interrupted reset."""
     note = workspace.git_dir / _RESETTING
     fresh = note.with_suffix(".new")
     fresh.write_text(commit, encoding="ascii")
@@ -257,7 +256,7 @@ def _reset(repository: Repository, workspace: Workspace, commit: str, held: int)
 
 
 def _resetting(workspace: Workspace) -> str | None:
-    """Tell where a workspace was going whose reset was cut off."""
+    """Return the target commit of an interrupted reset, or None."""
     try:
         return (workspace.git_dir / _RESETTING).read_text(encoding="ascii")
     except FileNotFoundError:
@@ -273,7 +272,7 @@ def _registered_at(repository: Repository, path: Path) -> Path | None:
 
 
 def _record_adding(repository: Repository) -> Path:
-    """Write down what is on file, so that an entry which a killed git leaves unborn is known to be ours."""
+    """Record git's registered worktrees, so that an incomplete entry of a killed git is known to be ours."""
     record = repository.common / _ADDING
     fresh = repository.common / f"{_ADDING}.new"
     fresh.write_bytes(b"".join(os.fsencode(entry.name) + b"\0" for entry in _entries(repository)))
@@ -281,7 +280,7 @@ def _record_adding(repository: Repository) -> Path:
 
 
 def _drop_unborn(repository: Repository) -> None:
-    """Drop entries that a killed `git worktree add` of ours left before it wrote where they belong."""
+    """Delete entries that our `git worktree add` left without a path when it was killed."""
     record = repository.common / _ADDING
     (repository.common / f"{_ADDING}.new").unlink(missing_ok=True)
     if not record.is_file():
@@ -303,7 +302,7 @@ def _is_unborn(repository: Repository, entry: Path) -> bool:
 
 
 def refuse_unreachable(repository: Repository, workspace: Workspace) -> None:
-    """Refuse to let go of a workspace that holds a commit which no ref has."""
+    """Raise `NotLanded` if a workspace holds a commit that no ref contains."""
     named = {_own(workspace).line("rev-parse", "--verify", "HEAD")}
     log = workspace.git_dir / "logs" / "HEAD"
     if log.is_file():
@@ -332,7 +331,7 @@ def _is_at(repository: Repository, workspace: Workspace, tree: str) -> bool:
 
 
 def _is_untouched(repository: Repository, workspace: Workspace) -> bool:
-    """Tell whether a workspace is as it was made: its files are its commit's, which some ref has."""
+    """Return whether a workspace is as created: its files are its commit's, and a ref contains the commit."""
     head = head_of(workspace)
     named = repository.git.said("for-each-ref", "--count=1", "--format=%(refname)", f"--contains={head}")
     return bool(named.line) and _is_at(repository, workspace, read_commit(repository, head).tree)

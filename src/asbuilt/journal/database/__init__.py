@@ -1,1 +1,1 @@
-"""One database, SQLite or Postgres, and the same SQL for both."""
+"""One database, SQLite or Postgres, with the same SQL for both."""

@@ -1,4 +1,4 @@
-"""A few connections shared by many threads. A thread that finds none free waits for one to come back."""
+"""A pool of connections for many threads. A thread waits if all connections are in use."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 SIZE: Final = 4
-"""Connections of one process: many small pools fill a database's limit sooner than any work does."""
+"""Connections per process. Many small pools exhaust a database's connection limit before any work does."""
 
 
 class Closable(Protocol):
-    """What a pool holds."""
+    """A connection that a pool can hold."""
 
     def close(self) -> None:
-        """Let go."""
+        """Close the connection."""
 
 
 Connection = TypeVar("Connection", bound=Closable)
 
 
 class Pool(Generic[Connection]):
-    """Connections made when they are first needed, kept until they break or the process ends."""
+    """Connections, opened on first use and kept until they break or the process ends."""
 
     def __init__(
         self, make: Callable[[], Connection], is_usable: Callable[[Connection], bool], *, size: int = SIZE
@@ -40,7 +40,7 @@ class Pool(Generic[Connection]):
 
     @contextmanager
     def take(self) -> Iterator[Connection]:
-        """Lend a connection for one transaction."""
+        """Yield a connection for one transaction."""
         with self._places:
             with self._guard:
                 connection = self._free.pop() if self._free else None
@@ -59,7 +59,7 @@ class Pool(Generic[Connection]):
                     connection.close()
 
     def close(self) -> None:
-        """Close what is not lent."""
+        """Close the connections that are not in use."""
         with self._guard:
             while self._free:
                 self._free.pop().close()
@@ -70,6 +70,6 @@ _POOLS: Final[weakref.WeakSet[Pool[Any]]] = weakref.WeakSet()
 
 @atexit.register
 def _close_every() -> None:
-    # At the end only, never as garbage is collected: that happens in the middle of anything, under any lock.
+    # Only at exit, never in a finalizer: garbage collection can run at any point, while any lock is held.
     for pool in list(_POOLS):
         pool.close()

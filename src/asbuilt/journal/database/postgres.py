@@ -1,4 +1,4 @@
-"""The journal in a Postgres schema: the same SQL by psycopg, few connections, no wait without a limit."""
+"""The journal in a Postgres schema: the same SQL through psycopg, few connections, a limit on every wait."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _NOW: Final = (
 )
 _MIGRATION_LOCK: Final = 7_214_402_611
 _POOL: Final = 2
-"""Connections of one process: with the engine's and two listeners, 8 workers stay below 48."""
+"""Connections per process. With the engine's and two listeners, 8 workers use fewer than 48."""
 _CHANNEL: Final = "asbuilt"
 _LISTEN_S: Final = 5.0
 TRANSPORT: Final[dict[str, Any]] = {
     "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 15_000,
 }  # fmt: skip
-"""A server that is cut off is noticed; the system's own patience is a quarter of an hour."""
+"""Detect a lost server within 25 s; the system's own TCP timeout is about 15 minutes."""
 _OPTIONS: Final = "-c search_path=asbuilt -c lock_timeout=10000 -c idle_in_transaction_session_timeout=60000"
 
 
@@ -43,25 +43,25 @@ class PostgresSession:
 
     @property
     def now(self) -> str:
-        """Return the database's clock, read as the transaction began."""
+        """Return the database's time at the start of the transaction."""
         return self._now
 
     def rows(self, sql: str, **values: object) -> list[Row]:
-        """Run a statement and return what it gives."""
+        """Run a statement and return its rows."""
         cursor = self._connection.execute(for_postgres(sql), values)
         return cursor.fetchall() if cursor.description else []
 
     def run(self, sql: str, **values: object) -> int:
-        """Run a statement and return how many rows it changed."""
+        """Run a statement and return the number of changed rows."""
         return self._connection.execute(for_postgres(sql), values).rowcount
 
     def poke(self) -> None:
-        """Notify the workers; only people's wishes do, because every listener costs every notification."""
+        """Notify the workers. Only for requests of users, because each notification costs every listener."""
         self.run("SELECT pg_notify(:channel, '')", channel=_CHANNEL)
 
 
 class PostgresStore:
-    """One database and a few connections to it."""
+    """One database with a pool of connections."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -69,22 +69,22 @@ class PostgresStore:
 
     @contextmanager
     def write(self) -> Iterator[PostgresSession]:
-        """Begin a transaction; writers of one plan wait for each other at its head row."""
+        """Begin a transaction; writers of the same plan wait for each other at its head row."""
         with self._transaction("BEGIN") as session:
             yield session
 
     @contextmanager
     def read(self) -> Iterator[PostgresSession]:
-        """Begin a snapshot that changes nothing."""
+        """Begin a read-only snapshot."""
         with self._transaction("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY") as session:
             yield session
 
     def listen(self, poked: Callable[[], object], ended: threading.Event) -> None:
-        """Call somebody for every poke until told to end; a connection that breaks is made anew."""
+        """Call `poked` for every notification until `ended` is set; reconnect after 5 s."""
         while not ended.is_set():
             with suppress(psycopg.Error), self._connect() as connection:
                 connection.execute(f"LISTEN {_CHANNEL}")
-                # What was poked before the connection stood was not heard.
+                # Notifications from before the connection existed were missed.
                 poked()
                 while not ended.is_set():
                     for _ in connection.notifies(timeout=_LISTEN_S):
@@ -92,13 +92,13 @@ class PostgresStore:
             ended.wait(_LISTEN_S)
 
     def version(self) -> int:
-        """Read the newest step's row; a database without the table has had none."""
+        """Return the number of the newest migration; 0 if there is no version table."""
         with self.read() as session:
             known = session.rows("SELECT to_regclass('asbuilt.schema_version') IS NOT NULL AS known")
             return _version(session) if known[0]["known"] else 0
 
     def migrate(self, steps: Sequence[Migration]) -> None:
-        """Apply what is missing; one process at a time, each step in a transaction of its own."""
+        """Apply missing migrations, one process at a time, each in its own transaction."""
         refuse_newer(self.version(), steps)
         with self.write() as session:
             session.run("SELECT pg_advisory_xact_lock(:lock)", lock=_MIGRATION_LOCK)
@@ -114,20 +114,20 @@ class PostgresStore:
                 session.run("INSERT INTO schema_version (version) VALUES (:number)", number=step.number)
 
     def close(self) -> None:
-        """Close what is open."""
+        """Close the pool."""
         self._pool.close()
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[PostgresSession]:
         try:
             with self._pool.take() as connection:
-                # One way to the server and back for both; what is prepared can hold but one statement.
+                # One round trip for both statements; a prepared statement can contain only one.
                 began = connection.execute(f"{begin}; {_NOW}".encode(), prepare=False)
                 began.nextset()
                 try:
                     yield PostgresSession(connection, str(began.fetchall()[0]["now"]))
                     connection.execute("COMMIT")
-                except BaseException:  # undone, and raised again
+                except BaseException:  # rolled back, then raised again
                     if not connection.broken:
                         connection.execute("ROLLBACK")
                     raise
@@ -150,7 +150,7 @@ class PostgresStore:
 
 
 def _is_usable(connection: psycopg.Connection[Row]) -> bool:
-    """Tell whether the server is still there: it says nothing to whoever rests, unless that it goes."""
+    """Return whether a connection is usable. Data on an idle connection means that the server closes it."""
     if connection.closed or connection.broken:
         return False
     watch = select.poll()

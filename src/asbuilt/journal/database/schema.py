@@ -1,4 +1,4 @@
-"""The journal's tables. A released step is never edited; a new one is added behind it."""
+"""The journal's tables. Rule: a released migration is never edited; a new one is appended."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ if TYPE_CHECKING:
 
 
 class Step(NamedTuple):
-    """A forward step of the schema, the same for both databases but for the words they need differently."""
+    """A forward migration, with the same SQL for both databases except for the words in `_WORDS`."""
 
     number: int
     sql: tuple[str, ...]
 
     def statements(self, dialect: str) -> Sequence[str]:
-        """Return the step's SQL in a dialect."""
+        """Return the migration's SQL in a dialect."""
         words = _WORDS[dialect]
         return [statement.format_map(words) for statement in self.sql]
 
 
 _WORDS: Final = {
-    # A feed follows commits, not ids: an id may become visible after a larger one. SQLite has one writer.
+    # A feed must follow commit order, not ids: an id may become visible after a larger id. SQLite has one
+    # writer.
     "sqlite": {"feed_column": "feed integer PRIMARY KEY AUTOINCREMENT", "events_key": "UNIQUE"},
     "postgres": {
         "feed_column": "feed bigserial, tx xid8 NOT NULL DEFAULT pg_current_xact_id()",
@@ -33,7 +34,7 @@ _FIRST: Final = (
     """CREATE TABLE repositories (
         org text NOT NULL, repo text NOT NULL, path text NOT NULL, inode text NOT NULL, remote text,
         seen_at text NOT NULL, PRIMARY KEY (org, repo))""",
-    # One head row a plan: it numbers the plan's events and holds what lists filter and sort by.
+    # One head row per plan: it numbers the plan's events and has the columns that lists filter and sort by.
     """CREATE TABLE heads (
         org text NOT NULL, repo text NOT NULL, plan text NOT NULL, slug text NOT NULL, seq integer NOT NULL,
         epoch integer NOT NULL, runs integer NOT NULL, state text NOT NULL, changed_at text NOT NULL,
@@ -70,11 +71,11 @@ _FIRST: Final = (
 )
 
 _FLAT: Final = (
-    # What people look at is found by an index, however much has happened before.
+    # Every list for users is served by an index, however long the history is.
     "DROP INDEX heads_by_change",
     "CREATE INDEX heads_newest ON heads (org, repo, changed_at DESC, plan)",
     "CREATE INDEX heads_by_slug ON heads (org, repo, slug)",
-    # A head's state is that of its newest run, so that the plans that can go on are found without the others.
+    # A head has the state of its newest run, so that plans to resume are found without reading the others.
     """UPDATE heads SET state = coalesce((SELECT run.state FROM runs AS run WHERE run.org = heads.org
         AND run.repo = heads.repo AND run.plan = heads.plan AND run.number = heads.runs), state)""",
     """CREATE INDEX heads_to_resume ON heads (org, repo, changed_at DESC, plan)
@@ -87,20 +88,21 @@ _FLAT: Final = (
     "CREATE INDEX repositories_newest ON repositories (org, seen_at DESC, path)",
     "CREATE INDEX waiting_approvals ON approvals (org, repo, number) WHERE answer IS NULL",
     "CREATE INDEX waiting_approvals_of ON approvals (org, repo, run, number) WHERE answer IS NULL",
-    # What a question is about is its key without the run that asks it.
+    # The subject of a question is its key without the run's id.
     """CREATE INDEX answered_approvals
         ON approvals (org, repo, substr(key, 1, length(key) - length(run)), answered_at, number)""",
 )
 
 _WORKERS: Final = (
-    # Whose a segment is: None while it is anybody's. Of those that wait, each worker sees only its own.
+    # The worker that has a segment; NULL: any worker may claim it. A worker reads only its own waiting
+    # segments.
     "ALTER TABLE segments ADD COLUMN worker text",
     "CREATE INDEX free_segments ON segments (org, due_at) WHERE closed_at IS NULL AND worker IS NULL",
     """CREATE INDEX held_segments ON segments (org, worker, due_at)
         WHERE closed_at IS NULL AND worker IS NOT NULL""",
-    # Raised when others give a worker up, so that its next beat tells it.
+    # Incremented when other workers give a worker up, so that its next heartbeat is rejected.
     "ALTER TABLE workers ADD COLUMN epoch integer NOT NULL DEFAULT 0",
-    # Where a repository is: a run works in a checkout, and another machine does not have it.
+    # The machine that has the repository: a run works in a checkout, which other machines do not have.
     "ALTER TABLE repositories ADD COLUMN machine text",
 )
 
@@ -118,7 +120,7 @@ _SCHEDULES: Final = (
         since text NOT NULL, slot text NOT NULL, due_at text NOT NULL, set_at text NOT NULL, phase text,
         deferrals integer NOT NULL, PRIMARY KEY (org, repo, plan))""",
     "CREATE INDEX schedules_by_due ON schedules (org, due_at, plan)",
-    # A clock that was put back is noticed without a look at every schedule.
+    # Detects a clock that was set back without reading every schedule.
     "CREATE INDEX schedules_by_set ON schedules (org, set_at)",
     "CREATE INDEX schedules_of_repo ON schedules (org, repo, due_at, plan)",
 )
@@ -131,7 +133,7 @@ _ISSUES: Final = (
 )
 
 _LEDGER: Final = (
-    # One head row a repository: it numbers the events of its tasks, and the tasks themselves.
+    # One head row per repository: it numbers its task events and its tasks.
     """CREATE TABLE ledgers (
         org text NOT NULL, repo text NOT NULL, seq integer NOT NULL, next_number integer NOT NULL,
         imported integer NOT NULL, writing text, PRIMARY KEY (org, repo))""",
@@ -146,7 +148,7 @@ _LEDGER: Final = (
 )
 
 _NOTICES: Final = (
-    # What a person is still to hear of, by each way; `said` is what kept it from being heard.
+    # Notifications that are still to be sent, one row per channel; `said` is the error of the last try.
     """CREATE TABLE notices (
         org text NOT NULL, repo text NOT NULL, plan text NOT NULL, key text NOT NULL, way text NOT NULL,
         run text NOT NULL, due_at text NOT NULL, tries integer NOT NULL, said text, said_at text,
@@ -156,7 +158,7 @@ _NOTICES: Final = (
 )
 
 _REVIEWS: Final = (
-    # Whose drafts reviewers have as a pull request; `said` is what kept the last look from being one.
+    # Drafts that are under review as pull requests; `said` is the error of the last query.
     """CREATE TABLE reviews (
         org text NOT NULL, repo text NOT NULL, plan text NOT NULL, run text NOT NULL, pull integer NOT NULL,
         url text NOT NULL, question integer NOT NULL, head text NOT NULL, options text NOT NULL,

@@ -1,6 +1,6 @@
-"""The journal in one SQLite file: WAL, and synchronous FULL.
+"""The journal in one SQLite file, in WAL mode with synchronous FULL.
 
-The one rule: an answer that a person saw accepted does not vanish with the power.
+Rule: an answer that was shown as accepted survives a power failure.
 """
 
 from __future__ import annotations
@@ -44,27 +44,27 @@ class SqliteSession:
 
     @property
     def now(self) -> str:
-        """Return the database's clock, read once per transaction."""
+        """Return the database's time, read once per transaction."""
         if self._now is None:
             self._now = str(self.rows(_NOW)[0]["now"])
         return self._now
 
     def rows(self, sql: str, **values: object) -> list[Row]:
-        """Run a statement and return what it gives."""
+        """Run a statement and return its rows."""
         cursor = self._connection.execute(for_sqlite(sql), values)
         names = [column[0] for column in cursor.description or ()]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
     def run(self, sql: str, **values: object) -> int:
-        """Run a statement and return how many rows it changed."""
+        """Run a statement and return the number of changed rows."""
         return self._connection.execute(for_sqlite(sql), values).rowcount
 
     def poke(self) -> None:
-        """Do nothing: whoever has a file looks often."""
+        """Do nothing: workers on SQLite poll at short intervals."""
 
 
 class SqliteStore:
-    """One file and a few connections to it."""
+    """One file with a pool of connections."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -72,7 +72,7 @@ class SqliteStore:
 
     @contextmanager
     def write(self) -> Iterator[SqliteSession]:
-        """Begin at once with the write lock: a transaction that upgrades later could fail in its middle."""
+        """Begin with the write lock: a read transaction that upgrades later could fail halfway."""
         with self._transaction("BEGIN IMMEDIATE") as session:
             yield session
 
@@ -83,17 +83,17 @@ class SqliteStore:
             yield session
 
     def listen(self, poked: Callable[[], object], ended: threading.Event) -> None:
-        """Return: nobody pokes."""
+        """Return at once: SQLite has no notifications."""
 
     def version(self) -> int:
-        """Read the number that a step leaves in the file."""
+        """Return the file's `user_version`, the number of the newest migration."""
         with self.read() as session:
             return _version(session)
 
     def migrate(self, steps: Sequence[Migration]) -> None:
-        """Apply what is missing; the version changes in the same transaction as the tables."""
+        """Apply missing migrations; the version changes in the same transaction as the tables."""
         was_there = self._file.exists()
-        # Whoever only looks opens the journal too, and waits for no writer.
+        # Read-only commands open the journal too, and must not wait for a writer.
         applied = self.version()
         refuse_newer(applied, steps)
         for step in (one for one in steps if one.number > applied):
@@ -108,7 +108,7 @@ class SqliteStore:
                 session.run(f"PRAGMA user_version = {step.number}")
 
     def close(self) -> None:
-        """Close what is open."""
+        """Close the pool."""
         self._pool.close()
 
     @contextmanager
@@ -119,7 +119,7 @@ class SqliteStore:
                 try:
                     yield SqliteSession(connection)
                     connection.execute("COMMIT")
-                except BaseException:  # undone, and raised again
+                except BaseException:  # rolled back, then raised again
                     if connection.in_transaction:
                         connection.execute("ROLLBACK")
                     raise
@@ -138,7 +138,7 @@ class SqliteStore:
 
 
 def unusable(file: Path, error: sqlite3.DatabaseError) -> StoreFailed:
-    """Say why a journal cannot be used, and who can change that."""
+    """Return the error for a journal that cannot be used, with the next step for the user."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in _DAMAGE:
         return damaged(file, str(error))
@@ -156,12 +156,12 @@ def unusable(file: Path, error: sqlite3.DatabaseError) -> StoreFailed:
 
 
 class _Connection(sqlite3.Connection):
-    """A connection that counts as open until it is closed."""
+    """A connection that is counted in `_OPEN` until it is closed."""
 
     file: Path | None = None
 
     def close(self) -> None:
-        """Close it; a second time is fine."""
+        """Close the connection; can be repeated."""
         super().close()
         with _GUARD:
             if self.file is not None:
@@ -174,10 +174,11 @@ _GUARD: Final = threading.Lock()
 
 
 def _connected(file: Path, look: Callable[[], None]) -> sqlite3.Connection:
-    """Connect to a file, after a look at its bytes where nobody in this process is connected.
+    """Connect to a file; call `look` first if this process has no connection to it.
 
-    Whoever closes a file lets go of all locks that its process has on it, those of SQLite too: the next
-    process to go takes itself for the last one, deletes the log, and what is written from then on is lost.
+    `look` opens and closes the file. Closing a file releases all POSIX locks of the process on it, including
+    SQLite's. Then the next process that disconnects believes it is the last, deletes the WAL file, and later
+    writes are lost.
     """
     real = file.resolve()
     with _GUARD:
@@ -200,7 +201,7 @@ def _version(session: SqliteSession) -> int:
 
 
 def _use_wal(connection: sqlite3.Connection) -> None:
-    # SQLite does not wait for this lock: of many that open a new file at once, all but one are told "locked".
+    # SQLite does not wait for this lock: if many processes open a new file, all but one get "locked".
     for attempt in range(_WAL_TRIES):
         try:
             connection.execute("PRAGMA journal_mode=WAL")
@@ -212,25 +213,24 @@ def _use_wal(connection: sqlite3.Connection) -> None:
             return
 
 
-# Tell a journal that was damaged from one that is new, by its first bytes.
-#
-# The one rule: nothing is written over what is left. SQLite takes an empty file for a new database, drops the
-# log beside it, and writes what it can into a damaged one; so it is not asked.
+# Distinguish a damaged journal from a new one by its first bytes. Rule: never write to a damaged journal.
+# SQLite treats an empty file as a new database, drops the WAL beside it, and writes into a damaged file; so
+# it is not opened.
 
 
 def refuse_damaged(file: Path, *, had_runs: bool) -> None:
-    """Refuse a journal that is not whole; `had_runs` tells that one was here, so that none is new."""
+    """Raise `JournalDamaged` if a journal is incomplete; `had_runs`: an empty file is damaged, not new."""
     looks = 1
     while (how := _damage_in(file, had_runs=had_runs)) is not None:
         if looks == _LOOKS:
             raise damaged(file, how)
-        # Another process may be in the middle of making it longer.
+        # Another process may be extending the file right now.
         looks += 1
         time.sleep(_LOOK_S)
 
 
 def damaged(file: Path, how: str) -> JournalDamaged:
-    """Say that a journal is damaged, and the way back."""
+    """Return the error for a damaged journal, with the way to recover."""
     return JournalDamaged(
         f"the journal {file} is damaged: {how}",
         why="It is the only record of what has happened, so nothing is written over what is left of it.",
@@ -253,5 +253,5 @@ def _damage_in(file: Path, *, had_runs: bool) -> str | None:
         return "it is not a database any more"
     page = int.from_bytes(head[16:18], "big")
     whole = int.from_bytes(head[28:32], "big") * (65_536 if page == 1 else page)
-    # What a log beside it holds may be what the file lacks; SQLite brings them together.
+    # The WAL may contain what the file lacks; SQLite merges them.
     return f"{whole - size} of its {whole} bytes are missing" if size < whole and not has_log else None

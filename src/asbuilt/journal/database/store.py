@@ -1,6 +1,6 @@
-"""One database, SQLite or Postgres, and the same SQL for both.
+"""One database, SQLite or Postgres, with the same SQL for both.
 
-The one rule: what belongs together is one transaction, and no transaction spans two plans.
+Rule: changes that belong together are one transaction, and no transaction spans two plans.
 """
 
 from __future__ import annotations
@@ -25,61 +25,61 @@ _LOCKS: Final = re.compile(r" FOR (?:SHARE|UPDATE SKIP LOCKED)\b")
 
 
 class Session(Protocol):
-    """One transaction. It is over when its `with` block ends: committed, or undone by what was raised."""
+    """One transaction. It is committed when its `with` block ends, or rolled back by an exception."""
 
     @property
     def now(self) -> str:
-        """The database's own clock, read once per transaction: UTC, ISO 8601 with milliseconds."""
+        """The database's time, read once per transaction: UTC, ISO 8601 with milliseconds."""
 
     def rows(self, sql: str, **values: object) -> list[Row]:
-        """Run a statement with `:name` parameters and return what it gives."""
+        """Run a statement with `:name` parameters and return its rows."""
 
     def run(self, sql: str, **values: object) -> int:
-        """Run a statement and return how many rows it changed."""
+        """Run a statement and return the number of changed rows."""
 
     def poke(self) -> None:
-        """Let workers look at once when this is committed, where they would not look soon by themselves."""
+        """Wake the workers when this transaction commits, where they would not poll soon."""
 
 
 class Transactions(Protocol):
-    """What reads and writes the journal."""
+    """Read and write access to the journal."""
 
     def write(self) -> AbstractContextManager[Session]:
         """Begin a transaction that may change rows; writers wait for each other."""
 
     def read(self) -> AbstractContextManager[Session]:
-        """Begin a transaction that sees one moment and changes nothing."""
+        """Begin a transaction that reads one consistent snapshot and changes nothing."""
 
 
 class Store(Transactions, Protocol):
-    """A database that keeps the journal."""
+    """A database with the journal."""
 
     def listen(self, poked: Callable[[], object], ended: threading.Event) -> None:
-        """Call somebody for every poke until told to end; returns at once where nobody needs one."""
+        """Call `poked` for every notification until `ended` is set; return at once if there are none."""
 
     def version(self) -> int:
-        """Tell which step of the schema the database has; 0 when it has none."""
+        """Return the number of the newest migration; 0 if there is none."""
 
     def migrate(self, steps: Sequence[Migration]) -> None:
-        """Bring the schema up to date, each step in a transaction of its own."""
+        """Apply missing migrations, each in its own transaction."""
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the connections."""
 
 
 class Migration(Protocol):
-    """A forward step of the schema; steps are numbered from 1 and never edited once released."""
+    """A forward migration. Migrations are numbered from 1 and never edited once released."""
 
     @property
     def number(self) -> int:
-        """Its place in the order."""
+        """Position in the order."""
 
     def statements(self, dialect: str) -> Sequence[str]:
-        """Return the step's SQL for `sqlite` or `postgres`."""
+        """Return the migration's SQL for `sqlite` or `postgres`."""
 
 
 def refuse_newer(applied: int, steps: Sequence[Migration]) -> None:
-    """Refuse a journal whose schema is newer than this version knows, before anything is written."""
+    """Raise `JournalNewer` if the schema is newer than this version knows, before anything is written."""
     known = max((step.number for step in steps), default=0)
     if applied > known:
         raise JournalNewer(
@@ -90,7 +90,7 @@ def refuse_newer(applied: int, steps: Sequence[Migration]) -> None:
 
 
 def first(rows: Sequence[Row]) -> Row | None:
-    """Return the only row a statement was to give, or None."""
+    """Return the first row, or None."""
     return rows[0] if rows else None
 
 
@@ -102,5 +102,5 @@ def for_postgres(sql: str) -> str:
 
 @lru_cache(maxsize=512)
 def for_sqlite(sql: str) -> str:
-    """Leave out locks on rows: whoever writes to SQLite has the whole of it."""
+    """Remove row locks: a writer on SQLite has the whole database locked."""
     return _LOCKS.sub("", sql)

@@ -1,1 +1,1 @@
-"""Events as JSON: encode, decode, and read what older versions wrote."""
+"""Events as JSON: encode, decode, and convert from older versions."""

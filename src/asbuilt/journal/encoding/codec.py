@@ -1,7 +1,7 @@
-"""Read and write events as a journal holds them: a kind, a version, and JSON.
+"""Read and write events as the journal stores them: a kind, a version, and JSON.
 
-Rule: what was written once is read for ever. A kind that is not known here is kept as `Unknown`, a field that
-is not known in `Entry.more`; an older version is converted by `journal.upcasts`.
+Rule: every stored event stays readable. An unknown kind is kept as `Unknown`, an unknown field in
+`Entry.more`; `journal.encoding.upcasts` converts older versions.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 
 
 def kind_of(event: Event) -> tuple[str, int]:
-    """Return the kind and the version under which an event is written."""
+    """Return the kind and version that an event is stored with."""
     return (event.name, event.number) if isinstance(event, Unknown) else (event.kind, event.version)
 
 
 def fields_of(event: Event, *, run: str | None = None) -> Data:
-    """Return the data of an event, with the run that it is about; what has its default is left out."""
+    """Return an event's data with the run that it is about; fields at their default are left out."""
     plain = event.data if isinstance(event, Unknown) else msgspec.to_builtins(event)
     return plain if run is None else {"run": run, **plain}
 
 
 def event_of(kind: str, v: int, data: Mapping[str, Any]) -> Event:
-    """Read an event; raises `JournalDamaged` where a kind that is known here does not have its fields."""
+    """Read an event; raise `JournalDamaged` if a known kind lacks its fields."""
     known = KINDS.get(kind)
     if known is None or v > known.version:
         return Unknown(name=kind, number=v, data=dict(data))
@@ -53,7 +53,7 @@ def event_of(kind: str, v: int, data: Mapping[str, Any]) -> Event:
 
 
 def options_of(text: str) -> RunOptions:
-    """Read the options of a run or of a schedule; raises `JournalDamaged` where a value cannot be read."""
+    """Read the options of a run or of a schedule; raise `JournalDamaged` if a value cannot be read."""
     try:
         return read_options(msgspec.convert(json.loads(text), Data))
     except msgspec.ValidationError as error:
@@ -77,7 +77,7 @@ def entry_of(row: Mapping[str, Any]) -> Entry:
 
 
 class Row(NamedTuple):
-    """What a row says of an event that the event itself does not."""
+    """Columns of a row that are not part of the event."""
 
     seq: int
     key: str
@@ -86,7 +86,7 @@ class Row(NamedTuple):
 
 
 def entry(row: Row, kind: str, v: int, data: Mapping[str, Any]) -> Entry:
-    """Make an entry of the parts of a row."""
+    """Build an entry from the parts of a row."""
     event = event_of(kind, v, data)
     names = data.keys() if isinstance(event, Unknown) else {"run", *event.__struct_encode_fields__}
     more = {name: value for name, value in data.items() if name not in names}
@@ -94,11 +94,11 @@ def entry(row: Row, kind: str, v: int, data: Mapping[str, Any]) -> Entry:
 
 
 def whole(found: Entry, load: Callable[[str], bytes]) -> Entry:
-    """Return an entry with what was too long for the journal and is kept elsewhere."""
+    """Return an entry with the fields that are stored in a blob because they are too long."""
     event = found.event
     digest = getattr(event, event.elsewhere, "") if event.elsewhere else ""
     if not digest:
         return found
-    # The event's own word counts: a landing that reverts something names what, under the same word.
+    # The event's own fields win: a landing that reverts commits uses the same field name in both.
     read = json.loads(load(digest)) | msgspec.to_builtins(event)
     return msgspec.structs.replace(found, event=event_of(*kind_of(event), read))

@@ -1,7 +1,7 @@
 """Convert the data of events that older versions of asbuilt wrote to the newest version of their kind.
 
-Older versions put meaning into sentences. This module is the only code that reads those sentences; the
-wording in it is fixed, because it is in journals that exist.
+Older versions put meaning into sentences. Only this module parses those sentences; the wording in it is
+fixed, because existing journals contain it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _WORDS_OF_WAITS: Final = (
     ("it begins phases only", WaitReason.WINDOW),
     ("the checks of pull request", WaitReason.CHECKS),
 )
-"""Version 1 has no reason: it was recognised by how its sentence begins."""
+"""Version 1 has no reason; it is derived from the beginning of the sentence."""
 
 
 def _failing_baseline(data: Data) -> Data:
@@ -43,7 +43,7 @@ def _reason_of_wait(data: Data) -> Data:
 
 
 def _typed_failures(data: Data) -> Data:
-    """Version 1 has each failure as one text, which begins with what it is about."""
+    """Version 1 stores each failure as one text that begins with its subject."""
     return data | {"failures": [_failure(str(text)) for text in data.get("failures") or ()]}
 
 
@@ -55,7 +55,7 @@ def _failure(text: str) -> Data:
 
 
 def _advice(name: str) -> Callable[[Data], Data]:
-    """Version 1 has what to do next behind the reason, in one text."""
+    """Version 1 stores the next step after the reason, in one text."""
 
     def upcast(data: Data) -> Data:
         reason, _, following = str(data.get(name) or "").partition(" Next: ")
@@ -65,7 +65,7 @@ def _advice(name: str) -> Callable[[Data], Data]:
 
 
 def look_in_words(text: str) -> tuple[str, str, str]:
-    """Split why a look at a review failed, which older versions kept as one text: what, why, what to do."""
+    """Split the text in which older versions stored a failed poll of a review: what, why, next step."""
     what, _, rest = text.partition(" Why: ")
     why, _, following = rest.partition(" Next: ")
     return what, why, following

@@ -1,1 +1,1 @@
-"""Which worker has which segment: rows of segments and workers, and locks that show who is alive."""
+"""Rows of segments and workers, and locks that show which process is alive."""

@@ -1,4 +1,4 @@
-"""Who a worker is: a name that stays with its state folder. A copy of the folder is somebody else."""
+"""The id of a worker, stored in its state folder. A copy of the folder gets a new id."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MACHINE: Final = (Path("/etc/machine-id"), Path("/var/lib/dbus/machine-id"))
 
 @lru_cache(maxsize=1)
 def machine_id() -> str:
-    """Name this machine, the same after every boot."""
+    """Return an id of this machine that survives reboots."""
     for file in _MACHINE:
         with suppress(OSError):
             if written := file.read_text(encoding="ascii", errors="replace").strip():
@@ -29,10 +29,10 @@ def machine_id() -> str:
 
 
 def worker_id(home: Home) -> str:
-    """Return the name of this folder's worker, minted once. Whoever asks holds the worker's lock.
+    """Return the id of this folder's worker; create it on first use. The caller holds the worker's lock.
 
-    Copied, to another machine or beside itself, the folder gets a name of its own: two workers of one name
-    would each take the other's work for their own.
+    A copy of the folder, on another machine or on this one, gets its own id: two workers with one id would
+    each treat the other's segments as its own.
     """
     file = home.worker_id
     with suppress(FileNotFoundError, ValueError, KeyError):

@@ -1,4 +1,7 @@
-"""Who is alive, told by a lock that dies with its holder. A bare number may be another process by now."""
+"""Detect live processes by a lock that the kernel releases when its holder dies.
+
+A pid alone is not enough: it may belong to another process by now.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,12 @@ if TYPE_CHECKING:
 _TRIES: Final = 15
 _PAUSE_S: Final = 0.02
 _PATIENCE_S: Final = 60.0
-"""How long a start waits for processes that only look: each has the lock for an instant, shared."""
+"""How long a start waits for processes that only check the lock: each holds it shared for an instant."""
 
 
 @contextmanager
 def only_one(lock: Path) -> Iterator[bool]:
-    """Hold a lock; False when another process has it."""
+    """Hold a lock; yield False if another process has it."""
     descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         if not _taken(descriptor):
@@ -34,10 +37,10 @@ def only_one(lock: Path) -> Iterator[bool]:
 
 
 def _taken(descriptor: int) -> bool:
-    """Take the lock; False when another process holds it exclusively, 15 looks in a row."""
+    """Take the lock; return False if another process holds it exclusively in 15 consecutive tries."""
     refused, until = 0, time.monotonic() + _PATIENCE_S
     while not _locked(descriptor, fcntl.LOCK_EX):
-        # Where a shared lock is granted, only lookers are there; a slow machine keeps them there for long.
+        # If a shared lock is granted, only checking processes are there; on a slow machine this can last.
         refused = 0 if _locked(descriptor, fcntl.LOCK_SH) else refused + 1
         fcntl.flock(descriptor, fcntl.LOCK_UN)
         if refused >= _TRIES or time.monotonic() > until:
@@ -55,7 +58,7 @@ def _locked(descriptor: int, how: int) -> bool:
 
 
 def holder(lock: Path) -> int | None:
-    """Tell which process holds a lock; None when none does. 0: one that has not yet said who it is."""
+    """Return the pid that holds a lock; None if none does, 0 if the holder has not written its pid yet."""
     try:
         descriptor = os.open(lock, os.O_RDWR | os.O_CLOEXEC)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Whose a segment is. The one rule: its number is the token; closed, it is nobody's, whoever runs it."""
+"""Ownership of segments. Rule: the number is the fencing token; a closed segment belongs to no worker."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 
 class Held(NamedTuple):
-    """A segment that a worker has now, and whether somebody wants its run to stop."""
+    """A due segment of a worker, and whether a stop of its run was requested."""
 
     segment: Segment
     is_stopped: bool
 
 
 def held(session: Session, org: str, worker: str) -> list[Held]:
-    """List what a worker has to do now: all that it has to look at, however much waits for later."""
+    """List the due segments of a worker; segments that wait for later are not read."""
     columns = ", ".join(f"segments.{name}" for name in SEGMENT.split(", "))
     rows = session.rows(
         f"SELECT {columns}, runs.stop FROM segments JOIN runs ON runs.org = segments.org"
@@ -34,7 +34,7 @@ def held(session: Session, org: str, worker: str) -> list[Held]:
 
 
 def is_free_due(session: Session, org: str, *, machine: str | None) -> bool:
-    """Tell whether something is due that nobody has."""
+    """Return whether a segment is due that no worker has."""
     found = session.rows(
         "SELECT 1 FROM segments WHERE org = :org AND closed_at IS NULL AND worker IS NULL"
         f" AND due_at <= :now{worked_in('segments', machine)} LIMIT 1",
@@ -46,7 +46,7 @@ def is_free_due(session: Session, org: str, *, machine: str | None) -> bool:
 
 
 def claim(session: Session, org: str, worker: str, *, machine: str | None, at_most: int) -> None:
-    """Take what is due and nobody has, the earliest first; workers that claim at once get different ones."""
+    """Claim due segments that no worker has, the earliest first; concurrent claims get different segments."""
     session.run(
         "UPDATE segments SET worker = :worker WHERE (org, repo, run, n) IN ("
         "SELECT org, repo, run, n FROM segments WHERE org = :org AND closed_at IS NULL AND worker IS NULL"
@@ -61,7 +61,7 @@ def claim(session: Session, org: str, worker: str, *, machine: str | None, at_mo
 
 
 def goes_on(session: Session, org: str, worker: str, *, machine: str | None = None) -> bool:
-    """Tell whether anything of a worker, or of nobody, goes on by itself here, now or later."""
+    """Return whether a segment of this worker, or of none, will continue automatically, now or later."""
     found = session.rows(
         "SELECT 1 FROM segments WHERE org = :org AND closed_at IS NULL AND due_at < :far"
         f" AND (worker IS NULL OR worker = :worker){worked_in('segments', machine)} LIMIT 1",
@@ -74,7 +74,7 @@ def goes_on(session: Session, org: str, worker: str, *, machine: str | None = No
 
 
 def is_open(session: Session, segment: Segment, *, hold: bool = True) -> bool:
-    """Tell whether a segment still is somebody's; held, it stays so until this transaction ends."""
+    """Return whether a segment is open; with `hold`, it stays open until this transaction ends."""
     found = session.rows(
         "SELECT 1 FROM segments WHERE org = :org AND repo = :repo AND run = :run AND n = :n"
         f" AND closed_at IS NULL{' FOR SHARE' if hold else ''}",
@@ -87,9 +87,10 @@ def is_open(session: Session, segment: Segment, *, hold: bool = True) -> bool:
 
 
 def follow(session: Session, done: Segment, *, due_at: str, why: str, by: str | None = None) -> bool:
-    """Close a segment and plan the next one; False, and nothing is done, when it was closed before.
+    """Close a segment and plan the next; return False and do nothing if it was closed before.
 
-    The next one stays with the worker that has the run's workspace; `by` gives it to another, "" to anybody.
+    The next segment stays with the same worker, which has the run's workspace; `by` names another, "" any
+    worker.
     """
     closed = session.rows(
         "UPDATE segments SET closed_at = :now WHERE org = :org AND repo = :repo AND run = :run AND n = :n"
@@ -108,7 +109,7 @@ def follow(session: Session, done: Segment, *, due_at: str, why: str, by: str | 
 
 
 def owners(session: Session, segment: Segment) -> tuple[str | None, str | None]:
-    """Return whose the segment before this one was, and whose this one is."""
+    """Return the worker of the previous segment and the worker of this segment."""
     rows = session.rows(
         "SELECT worker FROM segments WHERE org = :org AND repo = :repo AND run = :run AND n <= :n"
         " ORDER BY n DESC LIMIT 2",
@@ -121,7 +122,7 @@ def owners(session: Session, segment: Segment) -> tuple[str | None, str | None]:
 
 
 def of_lost(session: Session, org: str, *, before: str, machine: str | None) -> list[Segment]:
-    """List what is due and belongs to workers that were last heard of before a time, or are gone."""
+    """List due segments of workers that are gone or whose last heartbeat was before a time, at most 100."""
     rows = session.rows(
         f"SELECT {SEGMENT} FROM segments WHERE org = :org AND closed_at IS NULL AND worker IS NOT NULL"
         " AND due_at <= :now AND NOT EXISTS (SELECT 1 FROM workers WHERE workers.org = segments.org"
@@ -136,7 +137,7 @@ def of_lost(session: Session, org: str, *, before: str, machine: str | None) -> 
 
 
 def adopt(session: Session, org: str, worker: str) -> int:
-    """Give all that is open to one worker: the only one of a database that is a file."""
+    """Assign all open segments of other workers to one worker: SQLite has only one."""
     return session.run(
         "UPDATE segments SET worker = :worker WHERE org = :org AND closed_at IS NULL"
         " AND worker IS NOT NULL AND worker <> :worker",

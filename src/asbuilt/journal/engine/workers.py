@@ -1,4 +1,7 @@
-"""Which workers there are, by the database's clock. One that others have given up is told so, never asked."""
+"""Workers and their heartbeats, by the database's clock.
+
+A worker that others gave up learns this from its next heartbeat, which is rejected.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Worker(NamedTuple):
-    """A worker as it was last heard of."""
+    """A worker and its last heartbeat."""
 
     worker: str
     host: str
@@ -22,7 +25,7 @@ class Worker(NamedTuple):
 
 
 def register(session: Session, org: str, worker: str, *, host: str, pid: int, build: str) -> int:
-    """Write down that a worker is there; returns its epoch, which no worker of its name had before."""
+    """Register a worker; return its epoch, which no earlier worker of this id had."""
     rows = session.rows(
         "INSERT INTO workers (org, worker, host, pid, build, beat_at, draining, epoch)"
         " VALUES (:org, :worker, :host, :pid, :build, :now, 0, 1)"
@@ -39,7 +42,7 @@ def register(session: Session, org: str, worker: str, *, host: str, pid: int, bu
 
 
 def beat(session: Session, org: str, worker: str, *, epoch: int, draining: bool) -> bool:
-    """Say that a worker lives; False when others have given it up since."""
+    """Write a heartbeat; return False if other workers have given this worker up."""
     return bool(
         session.run(
             "UPDATE workers SET beat_at = :now, draining = :draining"
@@ -54,7 +57,7 @@ def beat(session: Session, org: str, worker: str, *, epoch: int, draining: bool)
 
 
 def give_up(session: Session, org: str, worker: str, *, before: str) -> bool:
-    """Give a worker up that was last heard of before a time; False when it has been heard of since."""
+    """Give up a worker whose last heartbeat was before a time; return False if a newer heartbeat exists."""
     session.run(
         "UPDATE workers SET epoch = epoch + 1 WHERE org = :org AND worker = :worker AND beat_at < :before",
         org=org,
@@ -71,7 +74,7 @@ def give_up(session: Session, org: str, worker: str, *, before: str) -> bool:
 
 
 def every(session: Session, org: str) -> list[Worker]:
-    """List the workers, the one that was heard of last first."""
+    """List the workers, the most recent heartbeat first."""
     rows = session.rows(
         "SELECT worker, host, pid, build, beat_at, draining, epoch FROM workers WHERE org = :org"
         " ORDER BY beat_at DESC, worker LIMIT 200",
@@ -81,6 +84,6 @@ def every(session: Session, org: str) -> list[Worker]:
 
 
 def earlier(now: str, seconds: float) -> str:
-    """Return the time that lies so many seconds before another."""
+    """Return the time `seconds` before `now`."""
     then = datetime.fromisoformat(now) - timedelta(seconds=seconds)
     return then.isoformat(timespec="milliseconds").replace("+00:00", "Z")

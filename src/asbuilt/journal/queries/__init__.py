@@ -1,1 +1,1 @@
-"""What people read, computed from rows and events. Nothing here writes."""
+"""Views for users, computed from rows and events. Read-only."""

@@ -1,4 +1,4 @@
-"""Every attempt at a plan, the newest first, told from its events. Nothing here is stored."""
+"""Attempts of a plan, newest first, computed from its events. Nothing here is stored."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 
 class AttemptView(NamedTuple):
-    """One attempt as it stands."""
+    """The state of one attempt."""
 
     name: str
-    """What people type: `rate-limit.1.2a.2`."""
+    """Name that users type: `rate-limit.1.2a.2`."""
     id: str
-    """What its ref and its folder are called."""
+    """Name of its ref and its folder."""
     run: str
     phase: str
     facts: AttemptFacts
     is_proven: bool
-    """Its tree is what the phase was proven with."""
+    """Whether the phase was proven with its tree."""
 
 
 def attempts_of(session: Session, blobs: Blobs, address: Address, *, limit: int = 50) -> list[AttemptView]:

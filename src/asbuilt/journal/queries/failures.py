@@ -1,6 +1,6 @@
-"""The failures that an event reports, made of the event and the blobs that it names. It only reads.
+"""The failures that an event reports, read from the event and its blobs. Read-only.
 
-Its one rule: whatever an older journal does not hold is left out, never made up.
+Rule: facts that an older journal lacks are left out, never invented.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 def failures_in(blobs: Blobs, event: Event) -> tuple[Failure, ...]:
-    """Return what failed in the step that an event reports; nothing where it did not fail."""
+    """Return the failures of the step that an event reports; empty if it did not fail."""
     step = failed_step(event)
     return () if step is None else failures_of(blobs, step)
 
 
 def failures_of(blobs: Blobs, step: FailedStep) -> tuple[Failure, ...]:
-    """Return what failed in a step, in the order in which it ran."""
+    """Return the failures of a step, in the order in which its commands ran."""
     kept = _blob(blobs, step.evidence)
     if kept:
         shown = (evidence_from(one) for one in json.loads(kept))
@@ -36,7 +36,8 @@ def failures_of(blobs: Blobs, step: FailedStep) -> tuple[Failure, ...]:
             if one.outcome != "PASS"
         )
     if not step.command and step.output is None:
-        # Nothing is known but the words of the event: an older journal, or a change that was refused unrun.
+        # Only the event's text is known: an older journal, or a change that was refused before any command
+        # ran.
         return ()
     failure = Failure(
         step.what,
@@ -50,7 +51,7 @@ def failures_of(blobs: Blobs, step: FailedStep) -> tuple[Failure, ...]:
 
 
 def _blob(blobs: Blobs, digest: str | None) -> bytes:
-    """Read a blob; one that is not kept any more, or damaged, is empty."""
+    """Read a blob; empty if it was deleted or is damaged."""
     with suppress(NotFound, StoreFailed):
         return b"" if digest is None else blobs.get(digest)
     return b""

@@ -1,6 +1,6 @@
-"""Plans' histories as a worker has read them: what is new is read, the rest is remembered.
+"""A cache of plans' events for a worker: only new events are read.
 
-The one rule: what is remembered counts only while the journal still has its last event as it was.
+Rule: a cached history is used only if the journal still has its last event unchanged.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _PLANS: Final = 64
 
 
 class Histories:
-    """The histories of the plans that were asked for last."""
+    """The histories of the 64 most recently used plans."""
 
     def __init__(self, blobs: Blobs) -> None:
         self._blobs = blobs
@@ -33,11 +33,11 @@ class Histories:
         self._guard = threading.Lock()
 
     def facts_of(self, session: Session, run: Run) -> Facts:
-        """Fold what is known of a run."""
+        """Return the facts of a run."""
         return facts_from(run, self.of(session, run.address))
 
     def of(self, session: Session, address: Address) -> Told:
-        """Return a plan's events in order, as a fresh look at the journal would."""
+        """Return a plan's events in order, the same as an uncached read would."""
         with self._guard:
             kept = self._kept.pop(address, None)
         told: Told = []
@@ -45,7 +45,8 @@ class Histories:
         if kept is not None:
             last, told = kept
             fresh = [*whole_history(session, address, after=last.seq - 1)]
-            # Gone: it was seen in a transaction which came to nothing, or the store was set back.
+            # The last event is gone: its transaction was rolled back, or the store was restored from a
+            # backup.
             kept = kept if fresh and fresh.pop(0) == last else None
         if kept is None:
             told, fresh = [], [*whole_history(session, address)]

@@ -1,4 +1,4 @@
-"""What is in a journal, counted and quoted for whoever has to understand it from afar. It only reads."""
+"""Counts and excerpts of a journal for bug reports. Read-only."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ def kinds(session: Session) -> dict[str, int]:
 
 def latest(session: Session, org: str, repo: str, *, limit: int) -> list[tuple[str, Entry]]:
     """Return the last events of a repository's plans, oldest first, each with its plan."""
-    # Every event changes its plan's head, so the last ones belong to the plans that changed last. Events of
-    # one millisecond keep the order of their plans, so that fewer of them are always the end of more.
+    # Every event updates its plan's head, so the last events belong to the plans that changed last. Events of
+    # the same millisecond keep the order of their plans, so that a smaller limit returns the end of a larger
+    # one.
     found = [
         (plan, event)
         for plan, _ in reversed(recent(session, org, repo, limit=limit))

@@ -1,4 +1,4 @@
-"""What people look at, computed from rows and events when it is read. Nothing here is stored."""
+"""Views of runs and plans, computed from rows and events on read. Nothing here is stored."""
 
 from __future__ import annotations
 
@@ -48,74 +48,74 @@ Told = list[Entry]
 
 
 class RunView(NamedTuple):
-    """One run as it stands."""
+    """The state of one run."""
 
     run: Run
     name: str
-    """What people type: `rate-limit.1`."""
+    """Name that users type: `rate-limit.1`."""
     phases: list[PhaseProgress]
     waits_for: WaitsFor
     questions: list[Approval]
-    """What it has asked and nobody has answered."""
+    """Its unanswered questions."""
     spent: Spent
     exit_code: int | None
-    """What a gate that ended it asks the command to say; None for every other end."""
+    """Exit code for the command if a gate ended the run; None for every other end."""
     far: int = 0
-    """How many numbers of its plan are far off."""
+    """Number of the plan's numbers that are far off."""
     review: Review | None = None
-    """What reviewers have of the plan that it asks about."""
+    """Review of the plan that it asks about."""
     failed: FailedStep | None = None
     """The step that failed last."""
     blobs: Blobs | None = None
-    """Where that step's output is."""
+    """Store of that step's output."""
     already_failing: str = ""
-    """The failures of the tests before any work, in words; empty where there were none."""
+    """Description of test failures before any work; empty if there were none."""
 
     @property
     def failures(self) -> tuple[Failure, ...]:
-        """Read what failed last; nothing where nothing did. It is read from disk each time."""
+        """Read the failures of the last failed step, from disk each time."""
         return () if self.failed is None or self.blobs is None else failures_of(self.blobs, self.failed)
 
     @property
     def attempt(self) -> str | None:
-        """Return the address of the attempt that it waits for, as folders and refs have it."""
+        """Return the name of the attempt that it waits for, as in folders and refs."""
         waits = self.waits_for
         return f"{self.run.run}.{waits.phase}.{waits.attempt}" if waits.attempt else None
 
     @property
     def is_paused(self) -> bool:
-        """Tell whether it has come to its safe point and stays there until somebody resumes it."""
+        """Return whether it is paused at a safe point until a user resumes it."""
         return self.run.state == "paused" and self.waits_for.kind == "resume"
 
     @property
     def waits_for_conversation(self) -> bool:
-        """Tell whether a conversation authors it, and has to hand something in."""
+        """Return whether it waits for a result from the conversation that authors it."""
         return self.run.state == "waiting" and self.waits_for.kind == "conversation"
 
     @property
     def waits_for_a_person(self) -> bool:
-        """Tell whether nothing happens to it before somebody acts."""
+        """Return whether it waits for a user to act."""
         asks = self.run.state == "waiting" and bool(self.questions)
         return asks or self.is_paused or self.waits_for_conversation
 
 
 class PlanView(NamedTuple):
-    """One plan that has a journal."""
+    """One plan in the journal."""
 
     address: Address
     slug: str
     changed_at: str
     claim: Claim | None
     run: RunView | None
-    """The newest one that changed something; a verification of what is done leaves a plan as it stands."""
+    """The newest run that changed something; a verification of finished work does not count."""
     phases: list[PhaseProgress]
-    """What stands of each phase after all runs; empty while no run has begun."""
+    """State of each phase after all runs; empty if no run has started."""
     spent: Spent
-    """What all runs have used."""
+    """Usage of all runs."""
     notes: tuple[str, ...] = ()
-    """What people have told the next attempt."""
+    """User notes for the next attempt."""
     schedule: Schedule | None = None
-    """When it is run by itself."""
+    """Its schedule."""
 
     @property
     def done(self) -> int:
@@ -124,23 +124,23 @@ class PlanView(NamedTuple):
 
     @property
     def next(self) -> str | None:
-        """Name the phase that a run would begin with."""
+        """Return the phase that a run would start with."""
         return next((phase.id for phase in self.phases if phase.state in NEXT), None)
 
 
 class Due(NamedTuple):
-    """A run that goes on by itself, and when."""
+    """A run that continues automatically, and when."""
 
     name: str
     plan: str
     due_at: str
     why: str
     is_running: bool = False
-    """A worker has it now."""
+    """Whether a worker runs it now."""
 
 
 def due_runs(session: Session, org: str, repo: str | None) -> list[Due]:
-    """List the runs of a repository, or of all, that go on by themselves, the earliest first."""
+    """List the runs of a repository, or of all, that continue automatically, the earliest first."""
     return [
         Due(
             f"{run.options.slug}.{run.number}",
@@ -154,24 +154,24 @@ def due_runs(session: Session, org: str, repo: str | None) -> list[Due]:
 
 
 def events_of(session: Session, blobs: Blobs, address: Address) -> Told:
-    """Return a plan's events in order, with what was too long for them and is kept as blobs."""
+    """Return a plan's events in order, including the fields that are stored in blobs."""
     return [whole(entry, blobs.get) for entry in whole_history(session, address)]
 
 
 def facts_of(session: Session, blobs: Blobs, run: Run) -> Facts:
-    """Fold what is known of a run."""
+    """Return the facts of a run."""
     return facts_from(run, events_of(session, blobs, run.address))
 
 
 def facts_from(run: Run, events: Told) -> Facts:
-    """Fold what is known of a run from the events of its plan."""
+    """Return the facts of a run, folded from the events of its plan."""
     facts = fold(run.run, run.options, events)
     facts.stop = run.stop
     return facts
 
 
 def run_view(session: Session, blobs: Blobs, run: Run) -> RunView:
-    """Tell how one run stands."""
+    """Return the state of a run."""
     return _run_view(session, blobs, run, facts_of(session, blobs, run))
 
 
@@ -194,7 +194,7 @@ def _run_view(session: Session, blobs: Blobs, run: Run, facts: Facts) -> RunView
 
 
 def plan_view(session: Session, blobs: Blobs, address: Address) -> PlanView | None:
-    """Tell how one plan stands; None when the journal has nothing of it."""
+    """Return the state of a plan; None if the journal has no such plan."""
     rows = session.rows(
         "SELECT slug, changed_at FROM heads WHERE org = :org AND repo = :repo AND plan = :plan",
         **address._asdict(),
@@ -203,7 +203,7 @@ def plan_view(session: Session, blobs: Blobs, address: Address) -> PlanView | No
 
 
 def plan_views(session: Session, blobs: Blobs, org: str, repo: str, *, limit: int = 50) -> list[PlanView]:
-    """Tell how the plans of a repository stand, the one that changed last first."""
+    """Return the states of a repository's plans, the most recently changed first."""
     rows = session.rows(
         "SELECT plan, slug, changed_at FROM heads WHERE org = :org AND repo = :repo"
         " ORDER BY changed_at DESC, plan LIMIT :limit",
@@ -216,7 +216,7 @@ def plan_views(session: Session, blobs: Blobs, org: str, repo: str, *, limit: in
 
 def _view(session: Session, blobs: Blobs, address: Address, slug: str, changed_at: str) -> PlanView:
     events = events_of(session, blobs, address)
-    # Folded one by one, because nearly always the newest is enough.
+    # Fold lazily: nearly always the newest run is enough.
     every = runs.of_plan(session, address)
     told = ((run, facts_from(run, events)) for run in every)
     newest, stands = next(told, None), runs.standing(every)
@@ -239,16 +239,16 @@ def _view(session: Session, blobs: Blobs, address: Address, slug: str, changed_a
 
 
 def _spent(events: Told) -> Spent:
-    """Add up what all attempts have used; each says the sum of its own starts."""
+    """Add up the usage of all attempts; the last event of an attempt has the sum of its starts."""
     told = ((entry.run, used_in(entry.event)) for entry in events)
     return total({(run, used[0]): used[1] for run, used in told if used is not None}.values())
 
 
 def _phases(newest_first: Iterable[tuple[Run, Facts]], events: Told, now: str) -> list[PhaseProgress]:
-    """Lay what all runs have brought over the outline of the newest run that has one."""
+    """Merge the results of all runs into the outline of the newest run that has one."""
     proven_at = {one.event.commit: one.at for one in events if isinstance(one.event, PhaseProven)}
     for run, facts in newest_first:
-        # The stages of an authoring are no phases of its plan, once there is one.
+        # The stages of a finished authoring run are not phases of its plan.
         if facts.started and not (facts.plans and run.is_over):
             of_run = progress(facts, now)
             return plan_progress(of_run, fold_plan(events), proven_at, is_over=run.is_over)

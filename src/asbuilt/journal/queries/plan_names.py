@@ -1,4 +1,4 @@
-"""Which plans the journal knows, by what people type. The one rule: what is looked through has a limit."""
+"""Find plans in the journal by the name that a user types. Rule: every query has a limit."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from asbuilt.journal.database.store import Session
 
 RECENT: Final = 1_000
-"""A part of a name is looked for among so many plans, those that changed last; a whole name among all."""
+"""A partial name is matched against this many recently changed plans; a full name against all plans."""
 
 
 class Known(NamedTuple):
-    """A plan that has a journal."""
+    """A plan in the journal."""
 
     plan: str
     """Its path."""
@@ -22,7 +22,7 @@ class Known(NamedTuple):
 
 
 def called(session: Session, org: str, repo: str, *, path: str, slug: str) -> list[Known]:
-    """Find the plan at a path, else those of a whole name."""
+    """Find the plan at a path, else the plans with a full name."""
     where = {"org": org, "repo": repo}
     rows = session.rows(
         "SELECT plan, slug FROM heads WHERE org = :org AND repo = :repo AND plan = :path", **where, path=path
@@ -36,7 +36,7 @@ def called(session: Session, org: str, repo: str, *, path: str, slug: str) -> li
 
 
 def recent(session: Session, org: str, repo: str, *, limit: int = RECENT) -> list[Known]:
-    """List the plans of a repository, the one that changed last first."""
+    """List the plans of a repository, the most recently changed first."""
     rows = session.rows(
         "SELECT plan, slug FROM heads WHERE org = :org AND repo = :repo"
         " ORDER BY changed_at DESC, plan LIMIT :limit",
@@ -48,7 +48,7 @@ def recent(session: Session, org: str, repo: str, *, limit: int = RECENT) -> lis
 
 
 def anywhere(session: Session, org: str, slug: str) -> list[Address]:
-    """List the plans of a whole name in every repository."""
+    """List the plans with a full name in every repository."""
     rows = session.rows(
         "SELECT repo, plan FROM heads WHERE org = :org AND slug = :slug LIMIT :limit",
         org=org,

@@ -1,4 +1,4 @@
-"""What phases have taken before, from the journal of a repository. It looks back over a few plans only."""
+"""Cost and duration of earlier phases in a repository, from its 10 most recently changed plans."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _PLANS: Final = 10
 
 
 class Past(NamedTuple):
-    """What the phases of a repository have taken lately."""
+    """Recent usage of a repository's phases."""
 
     spent: list[Spent]
-    """What each phase has used that was proven, its verifiers and fixes with it."""
+    """Usage of each proven phase, including verifiers and fixes."""
     suite_s: float | None = None
-    """How long the suites took on the newest base; None where no run has recorded it."""
+    """Duration of the suites on the newest base; None if no run has recorded it."""
 
 
 def past_of(session: Session, org: str, repo: str) -> Past:
-    """Read what phases have used here, and how long the suites took."""
+    """Return the usage of earlier phases, and the duration of the suites."""
     found: list[Spent] = []
     suite_s: tuple[str, float | None] = ("", None)
     for plan in plan_names.recent(session, org, repo, limit=_PLANS):

@@ -1,4 +1,4 @@
-"""Find the blobs that no event leads to, directly or through another blob. It only reads."""
+"""Find the blobs that no event references, directly or through another blob. Read-only."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PAGE: Final = 2_000
 
 
 def unnamed(session: Session, blobs: Blobs) -> list[Path]:
-    """List the files of blobs that neither an event, a revision nor a named blob names."""
+    """List the blob files that no event, revision or referenced blob names."""
     files = {file.name: file for file in blobs.files()}
     named: set[str] = set()
     fresh = _in_rows(session)
@@ -49,5 +49,5 @@ def _in_blob(blobs: Blobs, name: str) -> set[str]:
     try:
         return set(_DIGEST.findall(blobs.get(f"sha256:{name}").decode("utf-8", "replace")))
     except (NotFound, StoreFailed):
-        # Nobody can follow what a blob named that is gone or damaged.
+        # The references of a missing or damaged blob are unknown.
         return set()

@@ -1,6 +1,6 @@
 """Edit a plan by splicing bytes: mark, tick, complete, correct, fill in.
 
-An edit that would change anything else is refused, and every edit has an inverse.
+Rule: an edit that would change anything else raises `EditRefused`. Applying an edit returns its inverse.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ if TYPE_CHECKING:
     from asbuilt.plan.model import Phase, Plan
 
 AUDIT: Final = "<!-- Auto-corrected "
-"""How the note at a number begins that was put right."""
+"""Start of the comment that is appended to a corrected number."""
 _WAIVED: Final = "<!-- Waived "
 _COMMIT: Final = re.compile(r"[0-9a-f]{7,40}")
 
 
 class Marked(NamedTuple):
-    """An edit, and what was asked for that the file has no place for."""
+    """An edit, and the requested marks that the file has no place for."""
 
     edit: Edit
     left_out: tuple[str, ...]
 
 
 def the_phase(plan: Plan, phase_id: str) -> Phase:
-    """Return the one phase of that id, or say which there are."""
+    """Return the phase with that id; raise if there is none or more than one."""
     wanted = phase_id.lower()
     found = [phase for phase in plan.phases if phase.id == wanted]
     if len(found) == 1:
@@ -78,9 +78,10 @@ def mark_phase(
     note: str | None = None,
     items: bool = False,
 ) -> Marked:
-    """State a phase's status in the place, and in the manner, that the file already uses.
+    """Write a phase's status in the place and the style that the file already uses.
 
-    What the file says already is left as it is. With `items`, its boxes are ticked or unticked too.
+    A status that the file already states is not written again. `items` also ticks or unticks the phase's
+    boxes.
     """
     phase = the_phase(plan, phase_id)
     if status not in WRITABLE:
@@ -92,7 +93,7 @@ def mark_phase(
     mark = Mark(status, _checked_commit(commit), " ".join(note.split()) or None if note else None)
     splicer = Splicer(plan.source)
     left_out: tuple[str, ...] = ()
-    # A companion document may have spoken for the phase; what counts here is what this file says.
+    # `plan` may carry statuses of a companion document; only the statuses in this file count here.
     before = read(plan.source.data)
     says_so = the_phase(before, phase.id).status is status and not mark.tail
     if phase.row is not None:
@@ -148,7 +149,7 @@ def mark_item(plan: Plan, phase_id: str, number: int, *, done: bool, commit: str
 
 
 def complete(plan: Plan, at: datetime) -> Edit:
-    """State that the plan is complete, and when: both or nothing."""
+    """Set the plan's status to complete and write the time, in one edit."""
     stamp = at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     splicer = Splicer(plan.source)
     stated = next((datum for datum in plan.metadata if datum.key.casefold() == "status"), None)
@@ -167,7 +168,11 @@ def complete(plan: Plan, at: datetime) -> Edit:
 
 
 def reopen(plan: Plan) -> Edit:
-    """Take back that the plan is complete: the inverse of `complete`, whatever was written since."""
+    """Mark a completed plan as active again.
+
+    Sets `status` to active (to in progress in a task plan) and `completed` to TBD. Unlike the inverse of
+    `complete`, it applies after later edits.
+    """
     splicer = Splicer(plan.source)
     for datum in plan.metadata if not plan.front.present else ():
         if datum.key.casefold() == "status":
@@ -185,10 +190,10 @@ def reopen(plan: Plan) -> Edit:
 def correct(
     plan: Plan, phase_id: str, bullet: int, actual: int, on: date, *, measured_of: str | None = None
 ) -> Edit:
-    """Put another number in the place of a stated one, with an audit note that says how it was come by.
+    """Replace a stated number with the actual one, and append an audit comment.
 
-    `bullet` counts the acceptance criteria that hold a digit, from 1; `measured_of` is the text of the one
-    whose number was measured, and no other is touched.
+    `bullet` counts the acceptance criteria that contain a digit, from 1. `measured_of` is the text of the
+    criterion whose number was measured; if the bullet has another text, the edit is refused.
     """
     phase = the_phase(plan, phase_id)
     counted = [criterion for criterion in phase.criteria if any(char.isdigit() for char in criterion.text)]
@@ -222,9 +227,9 @@ def correct(
 
 
 def waive(plan: Plan, *, phase_id: str, item: int, reason: str, on: str) -> Edit:
-    """Note at an item that a person has accepted it unmet; `item` counts work items, then criteria, from 1.
+    """Note at an item that the user accepted it unmet; `item` counts work items, then criteria, from 1.
 
-    One that has such a note is left as it is.
+    An item that already has such a note is not changed.
     """
     phase = the_phase(plan, phase_id)
     lines = [*(one.line for one in phase.work_items), *(one.line for one in phase.criteria)]
@@ -246,12 +251,12 @@ def waive(plan: Plan, *, phase_id: str, item: int, reason: str, on: str) -> Edit
 
 
 def _commentable(text: str) -> str:
-    """Make a text fit for the inside of an HTML comment, on one line."""
+    """Make a text safe for the inside of an HTML comment, on one line."""
     return re.sub(r"-{2,}", "-", " ".join(text.translate(str.maketrans("<>", "()")).split()))
 
 
 def fill_in(plan: Plan) -> Edit:
-    """Write the metadata that is missing as TBD, which says nothing and so changes nothing approved."""
+    """Add missing metadata with the value TBD, which is not part of the intent and voids no approval."""
     splicer = Splicer(plan.source)
     if plan.format is Format.TASK:
         have = {datum.key.casefold() for datum in plan.metadata}
@@ -284,7 +289,7 @@ def _check(
     status: Status | None = None,
     keeps_intent: bool = True,
 ) -> None:
-    """Read the result and refuse an edit that would change more, or less, than was meant."""
+    """Read the result, and raise `EditRefused` if the edit changes more or less than intended."""
     after = read(edit.apply(before.source.data)[0])
     same = (before.title, before.format, before.issues) == (after.title, after.format, after.issues)
     others = [_told(phase, only, keeps_intent=keeps_intent) for phase in before.phases] == [
@@ -300,7 +305,11 @@ def _check(
 
 
 def _told(phase: Phase, only: str | None, *, keeps_intent: bool) -> dict[str, Any]:
-    """Describe what an edit must leave as it is: all but a phase's lines, and the marks of the one meant."""
+    """Return the fields of a phase that an edit must not change.
+
+    Line numbers are left out; for the phase `only` its marks too, and without `keeps_intent` its criteria and
+    intent.
+    """
     told = phase_contract(phase)
     del told["lines"]
     bullets = [*told["work_items"], *told["criteria"]]

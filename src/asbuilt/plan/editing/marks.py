@@ -1,6 +1,6 @@
-"""Put a mark into each kind of place: row, heading, status line, box, front matter, metadata.
+"""Write a mark into each kind of place: row, heading, status line, box, front matter, metadata.
 
-Nothing here decides what to mark; each function writes in the manner of what stands there already.
+No function here decides what to mark. Each keeps the style of the existing text.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from asbuilt.plan.model import Box, Metadatum, Phase, Plan, Spot, TrackerRow
 
 TICKABLE: Final = frozenset({Status.DONE, Status.PENDING})
-"""What a box can say."""
+"""Statuses that a box can express."""
 
 
 class Mark(NamedTuple):
-    """What is to be stated of a phase."""
+    """Status, commit and note to write for a phase."""
 
     status: Status
     commit: str | None
@@ -30,12 +30,12 @@ class Mark(NamedTuple):
 
     @property
     def tail(self) -> str:
-        """What a status line carries behind the status."""
+        """The text after the status in a status line."""
         return (f" ({self.commit})" if self.commit else "") + (f": {self.note}" if self.note else "")
 
 
 def mark_row(plan: Plan, splicer: Splicer, row: TrackerRow, mark: Mark) -> tuple[str, ...]:
-    """Mark a tracker row; return what it has no column for."""
+    """Mark a tracker row; return the marks that it has no column for."""
     lacks_commit = mark.commit and row.has_commit and row.commit is None
     lacks_note = mark.note and row.has_note and row.note is None
     if row.status is None or lacks_commit or lacks_note:
@@ -60,13 +60,13 @@ def mark_row(plan: Plan, splicer: Splicer, row: TrackerRow, mark: Mark) -> tuple
 
 
 def _set_cell(plan: Plan, splicer: Splicer, cell: Span, value: str) -> None:
-    """Replace a cell's words and keep the space around them."""
+    """Replace a cell's text and keep the space around it."""
     text = plan.source.text
     inner = text[cell.start : cell.end]
     value = value.replace("|", "\\|")
     bounded = text[cell.start - 1 : cell.start] == "|" == text[cell.end : cell.end + 1]
     if not value and not bounded:
-        # Without a pipe beside it an empty cell would be no cell, and a hyphen would begin a list.
+        # Without pipes on both sides an empty cell is no cell, and a hyphen would start a list.
         value = "–"
     if not inner.strip():
         splicer.replace(cell, f" {value} " if value else inner)
@@ -85,7 +85,7 @@ def mark_spot(plan: Plan, splicer: Splicer, phase: Phase, spot: Spot, mark: Mark
     if read_status(spot.text) is not mark.status:
         word = glyph_of(mark.status) if spot.kind == "glyph" else write_status(mark.status, spot.text)
         splicer.replace(spot.span, word)
-    # A heading has no room for a hash: it goes into a status line, which must not contradict the heading.
+    # A heading has no room for a hash. It goes into a status line, which must agree with the heading.
     if phase.line_spot is not None:
         _set_line(plan, splicer, phase.line_spot, mark)
     elif mark.tail and phase.heading_after is not None:
@@ -104,7 +104,7 @@ def _set_line(plan: Plan, splicer: Splicer, spot: Spot, mark: Mark) -> None:
 
 
 def insert_status(plan: Plan, splicer: Splicer, line: int, mark: Mark) -> None:
-    """Put a status line before `line`; a blank line keeps it apart from text that follows."""
+    """Insert a status line before `line`, and a blank line after it if text follows."""
     source = plan.source
     at = source.starts[min(line, len(source.lines))]
     opened = at > 0 and source.text[at - 1] not in "\r\n"
@@ -116,7 +116,7 @@ def insert_status(plan: Plan, splicer: Splicer, line: int, mark: Mark) -> None:
 
 
 def mark_boxes(splicer: Splicer, phase: Phase, mark: Mark) -> tuple[str, ...]:
-    """Tick or untick all boxes of a phase; return what boxes have no place for."""
+    """Tick or untick all boxes of a phase; return the marks that boxes have no place for."""
     if mark.status not in TICKABLE:
         raise EditRefused(
             f"phase {phase.id} is told by boxes, and a box says done or not done",
@@ -127,7 +127,7 @@ def mark_boxes(splicer: Splicer, phase: Phase, mark: Mark) -> tuple[str, ...]:
     boxes = phase.boxes
     all_ticked = all(box.is_ticked for box in boxes)
     for box in boxes:
-        # The hash says what ticked a box; when all are ticked, it is the phase's, and stands at its last.
+        # A hash names the commit that ticked a box. If all boxes were ticked before, the last one gets it.
         mine = box is boxes[-1] if all_ticked else not box.is_ticked
         tick(splicer, box, done=done, commit=mark.commit if mine else None)
     left_out = ["the note: a box has no place for one"] if mark.note else []
@@ -137,7 +137,7 @@ def mark_boxes(splicer: Splicer, phase: Phase, mark: Mark) -> tuple[str, ...]:
 
 
 def tick(splicer: Splicer, box: Box, *, done: bool, commit: str | None) -> None:
-    """Tick or untick one box. Its hash goes when it is opened, and stays when none is given."""
+    """Tick or untick one box. Unticking removes its hash; ticking without a commit keeps it."""
     if done != box.is_ticked or box.mark not in " xX":
         splicer.replace(box.span, "x" if done else " ")
     if not done:
@@ -147,7 +147,7 @@ def tick(splicer: Splicer, box: Box, *, done: bool, commit: str | None) -> None:
 
 
 def set_keys(plan: Plan, splicer: Splicer, values: dict[str, str]) -> None:
-    """Set front matter keys at their node positions; what is missing is put before the closing rule."""
+    """Set front matter keys in place; add missing keys before the closing rule, or in new front matter."""
     source, front = plan.source, plan.front
     if not values:
         return
@@ -178,7 +178,7 @@ def set_keys(plan: Plan, splicer: Splicer, values: dict[str, str]) -> None:
 
 
 def insert_metadata(plan: Plan, splicer: Splicer, datum: Metadatum, values: dict[str, str]) -> None:
-    """Add metadata lines behind one that is there, indented and bulleted as it is."""
+    """Add metadata lines after an existing one, with its indent and bullet."""
     source = plan.source
     lead = source.lines[datum.line][: source.lines[datum.line].find("**")]
     at = source.starts[datum.after - 1] + len(source.lines[datum.after - 1])

@@ -1,7 +1,7 @@
-"""Put a new text in the place of a plan that is partly done. What is done keeps the file's own bytes.
+"""Replace the text of a plan that is partly done. Completed phases keep the file's own bytes.
 
-Sections, rows and marks of completed phases are never taken from the new text, whatever it says of them; the
-result is read again, and one in which they would mean something else is refused.
+Rule: sections, rows and marks of completed phases never come from the new text. The result is read again and
+refused if a completed phase would mean something else.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _MARKS: Final = frozenset({"status", "completed"})
 
 
 def refine(plan: Plan, proposed: bytes, done: Collection[str]) -> bytes:
-    """Return the bytes of the refined plan: the new text, with all that is done as the file has it.
+    """Return the bytes of the refined plan: the new text, with completed phases as the file has them.
 
-    `done` names the phases that are completed, by the journal and the plan's own marks. They may be missing
+    `done` holds the ids of completed phases, by the journal and the plan's own marks. They may be missing
     from the new text. Front matter and line ends are the file's.
     """
-    # A companion document may speak for a phase; what has to stay is what this file says.
+    # A companion document may state a phase's status; the result must keep what this file states.
     before = read(plan.source.data)
     kept = sorted((phase for phase in before.phases if phase.id in done), key=lambda phase: phase.span)
     draft = read(_below_the_front(before, proposed))
@@ -57,7 +57,7 @@ def refine(plan: Plan, proposed: bytes, done: Collection[str]) -> bytes:
 
 
 def changed_phases(before: Plan, after: Plan) -> dict[str, str]:
-    """Tell which phases a refinement adds, changes and drops: id to the word for it, in the plan's order."""
+    """Return the phases that a refinement adds, changes and drops: id to `new`, `changed` or `dropped`."""
     was = {phase.id: phase.intent for phase in before.phases}
     now = {phase.id: phase.intent for phase in after.phases}
     told = {one: "changed" if one in was else "new" for one, intent in now.items() if was.get(one) != intent}
@@ -65,7 +65,7 @@ def changed_phases(before: Plan, after: Plan) -> dict[str, str]:
 
 
 def _below_the_front(before: Plan, proposed: bytes) -> bytes:
-    """Put the new text below the file's own front matter, as far below it and in the file's line ends."""
+    """Put the new text below the file's front matter, with the file's gap and line ends."""
     source, new = before.source, Source(proposed)
     head = source.text[: source.starts[before.front.after]] if before.front.present else ""
     front = read_front_matter(new)
@@ -80,17 +80,17 @@ def _below_the_front(before: Plan, proposed: bytes) -> bytes:
 
 
 def _gap_of(text: str) -> str:
-    """Give the empty lines that a text begins with."""
+    """Return the empty lines at the start of a text."""
     return text[: len(text) - len(text.lstrip("\r\n"))]
 
 
 def _keep_sections(before: Plan, draft: Plan, kept: Iterable[Phase], splicer: Splicer) -> None:
     at: int | None = None
-    """Where the completed phase before this one ends in the new text."""
+    """Offset in the new text after the previous completed phase."""
     for phase in kept:
         found = _found(draft, phase.id)
         if _is_row(phase):
-            # Its row is all that the file has of it; a section about what is done would be new.
+            # The file has only a row for this phase, so a section in the new text is dropped.
             if found is not None and not _is_row(found):
                 splicer.replace(found.span, "")
             continue
@@ -105,7 +105,7 @@ def _keep_sections(before: Plan, draft: Plan, kept: Iterable[Phase], splicer: Sp
 
 
 def _is_row(phase: Phase) -> bool:
-    """Tell whether a phase is nothing but a row of the tracker."""
+    """Return whether a phase is only a row of the tracker."""
     return phase.row is not None and phase.heading_after is None
 
 
@@ -122,7 +122,7 @@ def _found(draft: Plan, phase_id: str) -> Phase | None:
 
 
 def _place_for(draft: Plan, phase: Phase) -> int:
-    """Find where a completed phase goes that the new text has left out: before all others."""
+    """Return the offset for a completed phase that the new text left out: before all its phases."""
     starts = [one.span.start for one in draft.phases if not _is_row(one)]
     if not starts:
         raise EditRefused(
@@ -134,12 +134,12 @@ def _place_for(draft: Plan, phase: Phase) -> int:
 
 
 def _apart(old: str, phase: Phase, source: Source) -> str:
-    """Keep what follows apart from a section; of what stands in it, nothing changes."""
+    """Return a section with enough line ends to separate it from the text that follows."""
     return _ended(old, source, times=1 if phase.heading_after is None else 2)
 
 
 def _ended(text: str, source: Source, *, times: int = 1) -> str:
-    """Give a text that ends its last line, or its last two."""
+    """Return a text that ends with at least `times` line ends."""
     has = len(_LINE_END.findall(text[len(text.rstrip("\r\n")) :]))
     return text + source.line_end * max(0, times - has)
 
@@ -177,13 +177,13 @@ def _keep_metadata(before: Plan, draft: Plan, splicer: Splicer) -> None:
 
 
 def _line(plan: Plan, line: int) -> str:
-    """Return a line with its end."""
+    """Return a line with its line end."""
     span = plan.source.span(line, line + 1)
     return plan.source.text[span.start : span.end]
 
 
 def _check(before: Plan, after: Plan, kept: Iterable[Phase]) -> None:
-    """Refuse a result in which what is done reads another way."""
+    """Raise `EditRefused` if a completed phase, or the plan's own status, reads differently."""
     for phase in kept:
         found = [one for one in after.phases if one.id == phase.id]
         if len(found) != 1 or _told(before, phase) != _told(after, found[0], like=before.verbatim(phase)):
@@ -201,7 +201,7 @@ def _check(before: Plan, after: Plan, kept: Iterable[Phase]) -> None:
 
 
 def _check_claims(before: Plan, after: Plan) -> None:
-    """Refuse a text that says of more than the file does that it is done."""
+    """Raise `EditRefused` if the new text marks more as done than the file does."""
     for now in after.phases:
         was = next((one for one in before.phases if one.id == now.id), None)
         is_new = now.status is Status.DONE and (was is None or was.status is not Status.DONE)
@@ -218,7 +218,7 @@ def _ticked(phase: Phase | None) -> frozenset[str]:
 
 
 def _with_marks(before: Plan, after: Plan) -> Plan:
-    """Give open phases the marks that the file has for them: how far something is does not change."""
+    """Copy the file's marks to the phases of the new text: a refinement does not change progress."""
     for was in before.phases:
         now = next((one for one in after.phases if one.id == was.id), None)
         if now is None:
@@ -233,7 +233,7 @@ def _with_marks(before: Plan, after: Plan) -> Plan:
 
 
 def _status_mark(before: Plan, after: Plan, was: Phase) -> Edit:
-    """State a phase's status as the file words it, where the new text has the same kind of place for it."""
+    """Write a phase's status in the file's words, if the new text has the same kind of place for it."""
     now = the_phase(after, was.id)
     if was.spot is None or now.spot is None or was.spot.kind != now.spot.kind:
         return mark_phase(after, was.id, was.status, commit=was.commit).edit
@@ -247,7 +247,7 @@ def _applied(plan: Plan, edit: Edit) -> Plan:
 
 
 def _told(plan: Plan, phase: Phase, *, like: bytes | None = None) -> dict[str, Any]:
-    """Describe all that must stay of a completed phase: not its lines, nor what it waited for."""
+    """Return everything that must stay of a completed phase: all but its lines and dependencies."""
     told = phase_contract(phase)
     del told["lines"], told["depends_on"]
     for bullet in (*told["work_items"], *told["criteria"]):

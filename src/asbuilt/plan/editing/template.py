@@ -1,4 +1,4 @@
-"""The plan that `plan new` writes. Its checks are left open: one that always passes would prove nothing."""
+"""The plan that `plan new` writes. It has no check, because one that always passes proves nothing."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ None.
 
 
 def blank_plan(title: str, *, phases: int, created: date) -> str:
-    """Write a plan with some phases to fill in."""
+    """Return a new plan with `phases` phases to fill in."""
     names = [f"Name of phase {number}" for number in range(1, phases + 1)]
     rows = "\n".join(f"| {number} — {name} | ⬚ | | |" for number, name in enumerate(names, 1))
     head = _HEAD.format(title=title, quoted=scalar(title), created=created.isoformat(), rows=rows)

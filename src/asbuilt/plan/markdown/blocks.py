@@ -1,6 +1,6 @@
 """Markdown structure as a flat list of blocks with their lines.
 
-The parser decides what is code and what is not; nothing here looks for meaning.
+The parser separates code from text. Blocks are not interpreted here.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Heading(NamedTuple):
-    """A heading of the document itself; those inside quotes and lists structure nothing."""
+    """A heading of the document itself; headings in quotes and lists are left out."""
 
     line: int
     after: int
@@ -36,7 +36,7 @@ class Item(NamedTuple):
     box: str | None
     """The character between the brackets, or None when there is no box."""
     column: int
-    """Where that paragraph, box included, starts in its line; -1 when that cannot be told."""
+    """Column where that paragraph, box included, starts in its line; -1 if unknown."""
     number: str
     """The ordinal of an ordered item, else empty."""
 
@@ -51,7 +51,7 @@ class Paragraph(NamedTuple):
 
 
 class Fence(NamedTuple):
-    """A block of code."""
+    """A fenced or indented block of code."""
 
     line: int
     after: int
@@ -69,7 +69,7 @@ class Cell(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A body row of a table: the parser's cells, and the quotes it stands in."""
+    """A body row of a table: the parser's cells, and the number of quotes around it."""
 
     line: int
     texts: tuple[str, ...]
@@ -88,19 +88,19 @@ class Table(NamedTuple):
 Block = Heading | Item | Paragraph | Fence | Table
 
 _BOX: Final = re.compile(r"\[([ xX~-])\](?:\s|$)")
-# Inline marks carry no structure and are half of a full parse, so only the block rules run.
+# Only the block rules run: inline marks carry no structure and take half of a full parse.
 _PARSER: Final = MarkdownIt("commonmark").enable("table")
 
 
 def parse(lines: Sequence[str], first: int = 0) -> list[Block]:
-    """Read the blocks of `lines`, starting at line `first`; line numbers are those of the whole document."""
+    """Parse `lines` from line `first` on; line numbers are those of the whole document."""
     tokens: list[Token] = []
     _PARSER.block.parse(_shown("\n".join(lines[first:])), _PARSER, {}, tokens)
     return _Walk(lines, first).blocks_of(tokens)
 
 
 def _shown(text: str) -> str:
-    """Show NULs as the parser wants them; offsets stay the same."""
+    """Replace NULs as the parser expects; offsets stay the same."""
     return text.replace("\0", "\N{REPLACEMENT CHARACTER}") if "\0" in text else text
 
 
@@ -201,22 +201,25 @@ class _Walk:
 
 
 def column_of(line: str, tail: str) -> int:
-    """Find where a paragraph's line begins in its source line: the parser keeps the tail, stripped."""
+    """Return the column where a paragraph's line starts in its source line, or -1.
+
+    The parser keeps the stripped tail of the source line.
+    """
     source, tail = _shown(line).rstrip(), tail.rstrip()
     return len(source) - len(tail) if source.endswith(tail) else -1
 
 
 def cells_of(row: Row, line: str) -> tuple[Cell, ...]:
-    """Locate a row's cells in its line; where we and the parser disagree, they have a text and no place."""
+    """Locate a row's cells in its line; if the parser disagrees, they have its texts and no position."""
     cells = split_row(line, row.quotes)
-    # The parser pads and cuts rows to the header; ours must agree with it where both have a cell.
+    # The parser pads and cuts rows to the header, so only cells that both have are compared.
     told = [text.strip() for text in row.texts]
     agreed = all(cell.text == text for cell, text in zip(cells, told, strict=False))
     return tuple(cells) if agreed else tuple(Cell(text, -1, -1) for text in told)
 
 
 def split_row(line: str, quotes: int = 0) -> list[Cell]:
-    """Split one table row as GFM does: a pipe is escaped exactly when a backslash stands before it."""
+    """Split one table row as GFM does: a backslash right before a pipe escapes it."""
     start = 0
     for _ in range(quotes):
         start = line.find(">", start) + 1

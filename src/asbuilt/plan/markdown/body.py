@@ -1,4 +1,4 @@
-"""The pieces of a section, each with its subsection: `### Tasks` and `**Tasks:**` are the same."""
+"""Pieces of a section, each with its subsection: `### Tasks` and `**Tasks:**` are equivalent."""
 
 from __future__ import annotations
 
@@ -56,30 +56,30 @@ _PLAIN_LABEL: Final = re.compile(
 
 
 class Piece(NamedTuple):
-    """A line of a paragraph, a list item, a fence or a heading, and the part of the section it belongs to."""
+    """A paragraph line, a list item, a fence or a heading, and its part of the section."""
 
     part: Part | None
     line: int
     text: str
-    """Without the label that named the part."""
+    """Text without the label that names the part."""
     block: Block
 
 
 @lru_cache(maxsize=256)
 def part_of(name: str) -> Part | None:
-    """Tell which part of a phase a subsection's name announces; a plan has the same few in every phase."""
+    """Return the part of a phase that a subsection's name announces; cached, because names repeat."""
     told = _NAME.search(name)
     return None if told is None else _PARTS.get(" ".join(told.group().casefold().split()))
 
 
 def label_of(text: str) -> tuple[str, str] | None:
-    """Split `**Label:** rest`, and the few labels that people write without emphasis."""
+    """Split `**Label:** rest`; a few labels are also accepted without emphasis."""
     found = _LABEL.match(text) or _PLAIN_LABEL.match(text)
     return (found.group(1), found.group(2)) if found else None
 
 
 def pieces(blocks: Sequence[Block]) -> Iterator[Piece]:
-    """Walk a section's blocks in order. A heading's part holds for the deeper headings under it."""
+    """Yield a section's pieces in order. A heading's part applies to the deeper headings under it."""
     stack: list[tuple[int, Part | None]] = []
     labelled: Part | None = None
     for block in blocks:
@@ -100,7 +100,7 @@ def pieces(blocks: Sequence[Block]) -> Iterator[Piece]:
                     yield Piece(labelled or here, block.line + offset, line, block)
                     continue
                 part = part_of(label[0])
-                # `Depends on: 1` says it all in its line, and a status never goes beyond it, empty or not.
+                # `Depends on: 1` ends with its line; so does a status, even an empty one.
                 if part != "status" and (part not in _ONE_LINE or not label[1].strip()):
                     labelled = part
                     here = labelled or (stack[-1][1] if stack else None)

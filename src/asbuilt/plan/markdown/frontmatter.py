@@ -1,4 +1,4 @@
-"""Front matter at YAML node positions. Read as strings and never dumped: a new value is spliced in place."""
+"""Front matter with YAML node positions. Values are strings; edits splice them and never dump YAML."""
 
 from __future__ import annotations
 
@@ -24,45 +24,45 @@ _ADVICE: Final = (
 
 
 class Entry(NamedTuple):
-    """One key with a scalar, or a list of scalars, as it stands in the file."""
+    """One key of the file, with a scalar or a list of scalars."""
 
     key: str
     values: tuple[str, ...]
     first: int
-    """0-based first line of the entry, and the line after it."""
+    """0-based first line; `after` is the line after the entry."""
     after: int
     value: Span | None
-    """The scalar's own characters, quotes included; empty for no value, None when it stands elsewhere."""
+    """Span of the value, quotes included; empty without a value, None for an alias."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrontMatter:
-    """What stands between the first line `---` and the next one."""
+    """The lines between `---` in line 1 and the next `---` or `...`."""
 
     present: bool
     after: int
-    """0-based line after the closing rule; the document proper starts here."""
+    """0-based line after the closing rule, where the document starts."""
     entries: tuple[Entry, ...]
     problems: tuple[Problem, ...]
     indent: str = ""
-    """What stands before every key."""
+    """Indent of every key."""
 
     @property
     def is_ours(self) -> bool:
-        """Tell whether it has a key of ours; a neighbour's front matter promises none of our sections."""
+        """Whether it has a key of asbuilt; front matter of other tools implies none of our sections."""
         return self.editable and any(entry.key in KEYS for entry in self.entries)
 
     @property
     def editable(self) -> bool:
-        """Tell whether the keys' places are known for certain."""
+        """Whether the positions of the keys are known for certain."""
         return not self.problems
 
     def entry(self, key: str) -> Entry | None:
-        """Return the last entry of a key, which is the one that YAML readers honour."""
+        """Return the last entry of a key, which is the one that YAML readers use."""
         return next((entry for entry in reversed(self.entries) if entry.key == key), None)
 
     def value(self, key: str) -> str | None:
-        """Return a key's value when it has exactly one and it is not empty."""
+        """Return a key's value if it has exactly one and it is not empty."""
         entry = self.entry(key)
         return entry.values[0] if entry is not None and len(entry.values) == 1 and entry.values[0] else None
 
@@ -75,7 +75,7 @@ _ABSENT: Final = FrontMatter(present=False, after=0, entries=(), problems=())
 
 
 def read_front_matter(source: Source) -> FrontMatter:
-    """Read the front matter; it counts only when line 1 is exactly `---`."""
+    """Read the front matter, which counts only if line 1 is exactly `---`."""
     lines = source.lines
     if not lines or lines[0] != _RULE:
         return _ABSENT
@@ -127,9 +127,9 @@ def _entry(source: Source, key: yaml.ScalarNode, value: yaml.Node) -> Entry:
     first = source.line_of(base + key.start_mark.index)
     start, end = base + value.start_mark.index, base + value.end_mark.index
     if value.start_mark.index < key.end_mark.index:
-        # An alias: its node, and the node's place, are those of the anchor.
+        # An alias has the node, and so the position, of its anchor.
         return Entry(key.value, values, first, first + 1, None)
-    # A block value's end mark stands at the start of a later line: the next key's, behind remarks and blanks.
+    # The end mark of a block value is at the start of the next key's line, after comments and blank lines.
     last = max(first, source.line_of(max(start, end - 1)))
     while not isinstance(value, yaml.ScalarNode) and last > first and _says_nothing(source.lines[last]):
         last -= 1

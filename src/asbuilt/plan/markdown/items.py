@@ -1,6 +1,7 @@
-"""What a list item's first line carries beside its text: a box, a commit hash, `<- CURRENT`, comments.
+"""Marks in a list item's first line: a box, a commit hash, `<- CURRENT`, comments.
 
-A line may be as long as the file, so no expression here may begin anywhere in a run of characters.
+Rule: no pattern here may start at every character of a run. A line can be as long as the file, and the search
+would take quadratic time.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _HASH: Final = re.compile(r"\(`?([0-9a-f]{7,40})`?\)")
 
 
 def locate_boxes(source: Source, blocks: Iterable[Block]) -> dict[int, Box]:
-    """Find every box once, by its 0-based line: the box itself, and the place behind it for a commit hash."""
+    """Locate every box by its 0-based line, with the place after it for a commit hash."""
     found: dict[int, Box] = {}
     for block in blocks:
         if isinstance(block, Item) and block.box is not None:
@@ -46,7 +47,7 @@ def hash_tail(text: str) -> str | None:
 
 
 def item_text(text: str) -> str:
-    """Return what an item promises, without marks: hash, `<- CURRENT`, comments."""
+    """Return an item's text without marks: hash, `<- CURRENT`, comments."""
     lines = text.split("\n")
     lines[0] = _without_current(lines[0])
     if (at := _hash_at(lines[0])) is not None:
@@ -55,7 +56,7 @@ def item_text(text: str) -> str:
 
 
 def without_comments(text: str, *, blank: bool = False) -> str:
-    """Drop HTML comments and the space before them, or put as many spaces in their place."""
+    """Remove HTML comments and the space before them; `blank` replaces them with spaces instead."""
     at = text.find("<!--")
     if at < 0:
         return text
@@ -80,7 +81,7 @@ def _without_current(line: str) -> str:
 
 
 def _hash_at(text: str) -> int | None:
-    """Tell where the hash in parentheses begins that a text ends with."""
+    """Return the offset of the commit hash in parentheses that ends a text."""
     if not text.endswith(")"):
         return None
     at = text.rfind("(")

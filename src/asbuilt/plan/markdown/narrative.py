@@ -1,4 +1,7 @@
-"""Phases of a plan that has no structure but its order of words. Nothing here is ever read as done."""
+"""Phases of a plan in prose, by the order of its steps or sentences.
+
+Rule: the file states no status of such a phase, so none is read as done.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,7 @@ _TITLE: Final = 60
 
 
 class Told(NamedTuple):
-    """A phase as it is told: its place, and the sentence that names it."""
+    """A phase in prose: its span, and a title from its first sentence."""
 
     id: str
     title: str
@@ -48,7 +51,7 @@ class Told(NamedTuple):
 
 
 def tell(source: Source, blocks: Sequence[Block]) -> list[Told]:
-    """Find the phases: an ordered list under Steps, or sentences that begin with a sequence word."""
+    """Find phases in an ordered list under Steps, or in sentences that start with a sequence word."""
     return _ordered(source, blocks) or _sequence(source, blocks)
 
 
@@ -73,7 +76,7 @@ def _sequence(source: Source, blocks: Sequence[Block]) -> list[Told]:
         if isinstance(block, Paragraph) and not block.nested:
             region = source.span(block.line, block.after)
             end = region.end
-            # Columns must be those of the file, so the pattern runs over the text itself.
+            # The pattern runs on the file's own text, so that offsets stay valid.
             text = source.text[region.start : region.end].replace("\r", "\n")
             starts.extend(
                 (region.start + word.start(), region.start + word.end()) for word in _SEQUENCE.finditer(text)
@@ -90,7 +93,7 @@ def _sequence(source: Source, blocks: Sequence[Block]) -> list[Told]:
 
 
 def title_of(text: str) -> str:
-    """Make a short title of a sentence, cut at a word's end."""
+    """Make a title of at most 60 characters from a sentence, cut at the end of a word."""
     sentence = re.split(r"(?<=[^\s.])[.;](?:\s|$)", " ".join(text.split()), maxsplit=1)[0].strip(" *_")
     if len(sentence) <= _TITLE:
         return sentence

@@ -1,4 +1,7 @@
-"""Which headings are phases, and how far each reaches. Those in code, comments, quotes and lists are not."""
+"""Find the headings that are phases, and the lines of each.
+
+Headings in code, comments, quotes and lists are not phases.
+"""
 
 from __future__ import annotations
 
@@ -37,16 +40,16 @@ class PhaseHeading(NamedTuple):
     id: str
     title: str
     after: int
-    """0-based line after its last one."""
+    """0-based line after its last line."""
 
 
 def phase_headings(headings: Sequence[Heading], line_count: int) -> list[PhaseHeading]:
-    """Find the phases among the headings: the first kind that occurs at all decides what a phase is here."""
+    """Find the phases among the headings: the first of `_KINDS` that occurs decides what a phase is."""
     read = [(at, named) for at, heading in enumerate(headings) if (named := _read(heading.text)) is not None]
     kind = next((kind for kind in _KINDS if any(named[0] == kind for _, named in read)), None)
     chosen = [(at, named) for at, named in read if named[0] == kind]
     if kind == "numbered":
-        # `### 1.1 Detail` under `## 1. Setup` divides a phase and is none itself.
+        # `### 1.1 Detail` under `## 1. Setup` is a part of a phase.
         top = min(headings[at].level for at, _ in chosen)
         chosen = [(at, named) for at, named in chosen if headings[at].level == top]
     opens = {at for at, _ in chosen}
@@ -66,7 +69,7 @@ def phase_headings(headings: Sequence[Heading], line_count: int) -> list[PhaseHe
 
 
 def _read(text: str) -> tuple[str, str, str] | None:
-    """Read one heading as (kind, id, title), or None."""
+    """Parse one heading into (kind, id, title), or None."""
     told = re.sub(r"^[^\w\[]+", "", _without_status(text))
     named = _NAMED.match(told)
     if named is not None:
@@ -82,7 +85,7 @@ def _read(text: str) -> tuple[str, str, str] | None:
 
 
 def clean_title(text: str) -> str:
-    """Strip a title of status marks, emphasis and the emoji around it."""
+    """Strip status marks, emphasis and trailing emoji from a title."""
     title = " ".join(_without_status(text).split()).strip(_DECORATION)
     return re.sub(r"\s+[^\w\s()\[\]\"'`.!?%+*/&-]+$", "", title).strip(_DECORATION)
 
@@ -97,7 +100,7 @@ def _is_status(text: str) -> bool:
 
 
 def heading_spot(source: Source, heading: Heading) -> Spot | None:
-    """Find the status that a heading itself carries: `[IN PROGRESS]`, or a lone glyph."""
+    """Find the status in a heading itself: `[IN PROGRESS]`, or a single glyph."""
     if heading.line >= len(source.lines):
         return None
     line = source.lines[heading.line]
@@ -112,14 +115,14 @@ def heading_spot(source: Source, heading: Heading) -> Spot | None:
 
 
 def natural_key(phase_id: str) -> tuple[tuple[int, ...], str] | None:
-    """Order 1, 2, 4a, 4b, 10; None for an id that is no number."""
+    """Return a key that sorts 1, 2, 4a, 4b, 10; None for an id that is not a number."""
     found = re.fullmatch(r"(\d+(?:\.\d+)*)([a-z]?)", phase_id)
     if found is None:
         return None
-    # int() refuses digits without end; a number of that length orders as text would.
+    # int() raises above 4,300 digits, so only the first 18 digits count.
     return tuple(int(part[:18]) for part in found.group(1).split(".")), found.group(2)
 
 
 def whole_lines(source: Source, first: int, after: int) -> tuple[Span, tuple[int, int]]:
-    """Give the span of some whole lines and their 1-based numbers."""
+    """Return the span of some whole lines, and their 1-based numbers."""
     return source.span(first, after), (first + 1, max(first + 1, min(after, len(source.lines))))

@@ -1,4 +1,4 @@
-"""The sections of a plan, by every name that people give them. The one rule: a name means one section."""
+"""Names of a plan's sections, in several languages. Rule: a name means one section."""
 
 from __future__ import annotations
 
@@ -60,13 +60,16 @@ _LEAD: Final = re.compile(r"^[\d\W_]+")
 
 
 def sections_in(heading: str) -> frozenset[str]:
-    """Tell which sections a heading opens: `Risks & Open Questions` opens two."""
+    """Return the sections that a heading opens: `Risks & Open Questions` opens two."""
     name = heading.strip(" :*_#").casefold()
     parts = (name, *re.split(r"&|\band\b", name))
     return frozenset(_VARIANTS[part.strip()] for part in parts if part.strip() in _VARIANTS)
 
 
 def plainly_named(heading: str) -> str | None:
-    """Name the section whose own name a heading is, decorated or not; `Scope of the problem` names none."""
+    """Return the section of a heading that is only its name, decorated or not.
+
+    `Scope of the problem` names no section.
+    """
     name = _TAIL.sub("", _LEAD.sub("", heading.casefold()))
     return _NAMES.get(" ".join(name.strip(" *_#").split()))

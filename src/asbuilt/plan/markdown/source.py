@@ -1,4 +1,4 @@
-"""A plan's bytes, its text and its lines. The one rule: every offset leads back to the same byte."""
+"""A plan's bytes, its text and its lines. Rule: every offset maps back to the same byte."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Span(NamedTuple):
 
 
 class Source:
-    """What was read, kept whole: bytes that are not UTF-8 survive as lone surrogates."""
+    """A plan as it was read. Bytes that are not UTF-8 are kept as lone surrogates."""
 
     __slots__ = ("bom", "data", "line_end", "lines", "starts", "text")
 
@@ -43,11 +43,11 @@ class Source:
         self.line_end = (whole[0][len(self.lines[0]) :] if whole else "") or "\n"
 
     def span(self, first: int, after: int) -> Span:
-        """Span the lines from `first` up to, not including, `after` (0-based), line ends included."""
+        """Return the span of lines `first` up to, not including, `after` (0-based), with line ends."""
         return Span(self.starts[min(first, len(self.lines))], self.starts[min(after, len(self.lines))])
 
     def at(self, line: int, start: int, end: int) -> Span:
-        """Span some columns of one line (0-based)."""
+        """Return the span of some columns of one line (0-based)."""
         return Span(self.starts[line] + start, self.starts[line] + end)
 
     def slice(self, span: Span) -> bytes:
@@ -67,10 +67,10 @@ class Source:
 
 
 def encode(text: str) -> bytes:
-    """Turn text back into the bytes it came from."""
+    """Encode text into the bytes it was decoded from."""
     return text.encode("utf-8", "surrogateescape")
 
 
 def digest(data: bytes) -> str:
-    """Name these bytes; two files with one digest are the same file."""
+    """Return the digest of the bytes, as `sha256:HEX`."""
     return f"sha256:{hashlib.sha256(data).hexdigest()}"

@@ -1,4 +1,4 @@
-"""An edit as byte splices. Applying one gives the new bytes and the edit that takes it back."""
+"""Edits as byte splices. Applying an edit returns the new bytes and the inverse edit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Splice:
-    """Some bytes that take the place of others."""
+    """Some bytes, and their replacement."""
 
     start: int
     old: bytes
@@ -23,13 +23,13 @@ class Splice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
-    """Disjoint splices in order, bound to the bytes they were made for."""
+    """Disjoint splices in order, bound to the digest of the bytes they apply to."""
 
     base: str
     splices: tuple[Splice, ...]
 
     def apply(self, data: bytes) -> tuple[bytes, Edit]:
-        """Return the edited bytes, and the inverse edit."""
+        """Return the edited bytes and the inverse edit; raise `PlanChanged` if `data` is not the base."""
         if digest(data) != self.base:
             raise PlanChanged(
                 "the plan was changed since it was read",
@@ -52,19 +52,19 @@ class Edit:
 
 
 class Splicer:
-    """Collects the replacements of one edit, in characters, and turns them into bytes."""
+    """Collects the replacements of one edit in characters, and converts them to bytes."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
         self._wanted: list[tuple[Span, str]] = []
 
     def replace(self, span: Span, text: str) -> None:
-        """Put `text` in the place of a span; an empty span is an insertion."""
+        """Replace a span with `text`; an empty span is an insertion."""
         if self._source.text[span.start : span.end] != text:
             self._wanted.append((span, text))
 
     def edit(self) -> Edit:
-        """Return the edit; replacements of one place keep the order in which they were given."""
+        """Return the edit. Replacements of the same span keep the order in which they were added."""
         source = self._source
         splices: list[Splice] = []
         at, byte = 0, source.bom

@@ -1,4 +1,4 @@
-"""The progress tracker: a pipe table of phases with a status column, found by its header names."""
+"""The progress tracker: a pipe table with a phase and a status column, found by its header names."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LETTER: Final = re.compile(r"([A-Za-z])(?=\s*(?:[:.)—–-]\s|$))")
 
 
 class TrackedPhase(NamedTuple):
-    """A row of the tracker, read."""
+    """A parsed row of the tracker."""
 
     id: str | None
     title: str
@@ -38,19 +38,19 @@ class TrackedPhase(NamedTuple):
 
 
 class Tracker(NamedTuple):
-    """The table that states the phases' progress."""
+    """The table with the progress of the phases."""
 
     phases: tuple[TrackedPhase, ...]
     wants: tuple[tuple[int, str], ...]
-    """Each row's 0-based line and the cells that carry intent: all but status, commit and notes."""
+    """Each row's 0-based line, and its cells that carry intent: all but status, commit and notes."""
 
 
 def find_tracker(
     source: Source, blocks: Iterable[Block], inside: Sequence[tuple[int, int]]
 ) -> Tracker | None:
-    """Find the tracker; a table inside a phase's section tracks that phase's own work and does not count.
+    """Find the tracker. A table inside a phase's section tracks that phase's own work and does not count.
 
-    `inside` are the sections' lines, in order and apart from each other.
+    `inside` holds the line ranges of the sections, in order and disjoint.
     """
     firsts = [first for first, _ in inside]
     for block in blocks:

@@ -1,4 +1,4 @@
-"""Derivation rules of a plan, computed by a parser of digits, plus and minus. No eval of any kind."""
+"""Derivation rules of a plan, computed by a parser for digits, plus and minus. Nothing is evaluated."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 _MAX_DIGITS: Final = 12
 _TERM: Final = re.compile(r"\s*([+-]?)\s*([0-9]+)\s*")
-# Without spaces `60-90` is a range and `2026-01-12` a date; a sum spaces its operators or adds something.
+# Without spaces `60-90` is a range and `2026-01-12` a date; a sum has spaces around `-`, or a `+`.
 _EXPRESSION: Final = re.compile(
     r"(?<![\w.+-])[0-9]++(?:\s*+\+\s*+[0-9]++|\s++-\s++[0-9]++|-[0-9]++(?=\s*+\+))+(?![\w%]|[.,][0-9])"
 )
@@ -24,21 +24,21 @@ CODE: Final = re.compile(r"`([^`\n]+)`")
 
 
 class Rule(NamedTuple):
-    """One derivation that a plan's Design & Constraints states."""
+    """One derivation in a plan's Design & Constraints."""
 
     text: str
     value: int
     removed: int | None
-    """For "X lines down from Y": what went away, Y - X; the criterion's words tell which is meant."""
+    """For "X lines down from Y": the removed lines, Y - X; the criterion's words decide which is meant."""
     keys: tuple[str, ...]
 
     def what(self, *, gone: bool) -> int:
-        """Return what is there at the end, or what went away."""
+        """Return the removed amount if `gone` and there is one, else the final value."""
         return self.removed if gone and self.removed is not None else self.value
 
 
 class Rules:
-    """The derivations of one phase, found by the code spans that they share with a claim."""
+    """The derivations of one phase, by the code spans that they share with a claim."""
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self._only = rules[0] if len(rules) == 1 else None
@@ -46,14 +46,14 @@ class Rules:
         for at, rule in enumerate(rules):
             for key in rule.keys:
                 kept = self._by_key.setdefault(key, [])
-                # Two values contradict each other as well as a thousand do.
+                # Two different values already make a key ambiguous; more are not kept.
                 if any(_adds(rule, [other for _, other in kept], gone=gone) for gone in (False, True)):
                     kept.append((at, rule))
 
     def derive(self, keys: Iterable[str], *, gone: bool, alone: bool) -> tuple[int, str] | None:
-        """Return the one value that the rules give, and the rule's words; None when it is not one.
+        """Return the single value of the rules, and the rule's text; None if there is none or several.
 
-        `gone` asks for what went away; `alone` says that the claim is the phase's only one.
+        `gone` asks for the removed amount; `alone` means that the claim is the only one of its phase.
         """
         near = sorted({found for key in keys for found in self._by_key.get(key, ())})
         if not near and alone and self._only is not None:
@@ -68,7 +68,7 @@ def _adds(rule: Rule, kept: Sequence[Rule], *, gone: bool) -> bool:
 
 
 def evaluate(expression: str) -> int:
-    """Compute `52 - 4 + 9`. Anything but digits, plus, minus and space is refused."""
+    """Compute `52 - 4 + 9`. Anything but digits, plus, minus and spaces raises `UsageWrong`."""
     total, position = 0, 0
     first = True
     while position < len(expression) or first:
@@ -86,7 +86,7 @@ def evaluate(expression: str) -> int:
 
 
 def rules_in(text: str) -> list[Rule]:
-    """Find the derivation rules that one bullet or line of a design states."""
+    """Find the derivation rules in one bullet or line of a design."""
     if not any(char.isdigit() for char in text):
         return []
     keys = tuple(dict.fromkeys(CODE.findall(text)))

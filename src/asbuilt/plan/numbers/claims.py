@@ -1,4 +1,4 @@
-"""Numbers that acceptance criteria state, and how far the plan's own arithmetic is from them."""
+"""Numbers in acceptance criteria, and their drift from the plan's own arithmetic."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from asbuilt.plan.numbers.arithmetic import Rules
 
 NEVER: Final = 999
-"""Drift of an `exactly` that is not met: no tolerance covers it."""
+"""Largest drift, and that of an unmet `exactly`: no tolerance covers it."""
 
 _N: Final = r"(\d{1,3}(?:,\d{3}){1,3}|\d{1,12})"
 _END: Final = r"(?![\w]|[.,]\d|-\d)"
@@ -37,7 +37,7 @@ _REMOVED: Final = re.compile(
 
 
 class Stated(NamedTuple):
-    """A claim as it stands in one line: its form, its bounds, and the columns of the literal."""
+    """A claim in one line: its form, its bounds, and the columns of the literal."""
 
     form: Form
     low: int | None
@@ -47,7 +47,7 @@ class Stated(NamedTuple):
 
 
 def stated_in(line: str) -> Stated | None:
-    """Find the claim that one line of a criterion makes; the leftmost wins. Code spans make no claims."""
+    """Find the claim in one line of a criterion; the leftmost wins. Code spans are ignored."""
     if _DIGITS.search(line) is None:
         return None
     plain = CODE.sub(lambda code: " " * len(code.group()), line)
@@ -87,7 +87,7 @@ def _bounds(form: Form, found: re.Match[str]) -> tuple[int | None, int | None]:
 
 
 def drift(form: Form, low: int | None, high: int | None, value: int) -> int:
-    """Measure in whole percent, rounded up, how far `value` is from what is stated; 0 inside the bounds."""
+    """Return the distance of `value` from the bounds in whole percent, rounded up; 0 inside them."""
     if (low is None or value >= low) and (high is None or value <= high):
         return 0
     if form == "exactly":
@@ -99,7 +99,7 @@ def drift(form: Form, low: int | None, high: int | None, value: int) -> int:
 
 
 def bind(stated: Stated, span: Span, text: str, rules: Rules, *, alone: bool) -> Claim:
-    """Join a claim with the one rule that speaks of it: they share a code span, or each is the only one."""
+    """Join a claim with its rule: they share a code span, or each is the only one of the phase."""
     gone = _REMOVED.search(text) is not None
     derived, rule = rules.derive(CODE.findall(text), gone=gone, alone=alone) or (None, None)
     return Claim(
@@ -114,7 +114,7 @@ def bind(stated: Stated, span: Span, text: str, rules: Rules, *, alone: bool) ->
 
 
 def corrected(form: Form, actual: int) -> str:
-    """Word the literal that takes a wrong one's place; a range becomes what was measured, within 5 %."""
+    """Return the literal that replaces a wrong one; a range becomes the actual value plus or minus 5 %."""
     if form == "range":
         low, high = actual * 95 // 100, -(-actual * 105 // 100)
         return f"{low}-{max(high, low + 1)}"

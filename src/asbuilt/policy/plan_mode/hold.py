@@ -1,6 +1,6 @@
-"""Say from what a conversation tells whether planning is held in it: begun, going on, over. Pure.
+"""Decide from hook events whether plan mode is on in a conversation: start, continue, end. Pure.
 
-The one rule: planning is over only by what a person did, never by what an agent did or a payload left out.
+Rule: only an action of a person ends plan mode, never an agent's action or a missing field of a payload.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ VERSION = 1
 
 
 class Event:
-    """What one hook event says about planning."""
+    """The fields of a hook event that concern plan mode."""
 
     __slots__ = ("agent", "mode", "name", "plan", "prompt", "source", "tool")
 
@@ -36,22 +36,22 @@ class Event:
         prompt: str = "",
     ) -> None:
         self.name = name
-        """As Claude Code spells it: PreToolUse, UserPromptSubmit, SessionStart."""
+        """In Claude Code's spelling: PreToolUse, UserPromptSubmit, SessionStart."""
         self.mode = mode
-        """The permission mode that the payload carries; empty: it carries none."""
+        """Permission mode in the payload; empty: none."""
         self.tool = tool
         self.source = source
         """Of SessionStart: startup, resume, clear, compact, fork."""
         self.agent = agent
-        """Of a subagent: its id; empty: the conversation itself."""
+        """Id of the subagent; empty: the conversation itself."""
         self.plan = plan
         """Of ExitPlanMode: the plan file."""
         self.prompt = prompt
-        """Of UserPromptSubmit: what was typed, or what the agent's program said in a person's place."""
+        """Of UserPromptSubmit: the text that a person typed, or that the agent's program submitted."""
 
 
 class Hold:
-    """Planning is held in a conversation: nothing changes but its own plan."""
+    """Plan mode is on in a conversation: nothing may change but its own plan."""
 
     __slots__ = ("before", "by", "compacted", "plans", "proposed", "root", "since")
 
@@ -67,34 +67,34 @@ class Hold:
         compacted: bool = False,
     ) -> None:
         self.by = by
-        """What began it: the agent's own plan mode, `asbuilt mode enter`, or `asbuilt session --plan`."""
+        """What started it: the agent's own plan mode, `asbuilt mode enter`, or `asbuilt session --plan`."""
         self.since = since
         self.root = root
-        """Where the conversation stands."""
+        """Project folder of the conversation."""
         self.before = before
-        """The permission mode before it, as far as it was seen."""
+        """Permission mode before plan mode, if it was seen."""
         self.plans = plans
-        """The plan files, and folders of plans, that may be written to."""
+        """Plan files, and folders of plans, that may be written."""
         self.proposed = proposed
-        """The plan file whose approval is asked for just now."""
+        """Plan file that waits for approval; `?` if its path is unknown."""
         self.compacted = compacted
-        """The conversation was compacted since a payload last said plan."""
+        """Whether the conversation was compacted since a payload last had the mode plan."""
 
     def changed(self, **fields: object) -> Hold:
-        """Give the same hold with other fields."""
+        """Return a copy with other fields."""
         return Hold(**{**self.fields(), **fields})  # type: ignore[arg-type]  # each is its field's
 
     def fields(self) -> dict[str, object]:
-        """Show all of it, for its file and for tests."""
+        """Return all fields, for its file and for tests."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 
 class HoldUnreadable(Exception):
-    """A hold is there and nobody can say what it says: planning counts as held, and everything is refused."""
+    """A hold exists and cannot be read: plan mode counts as on, and everything is refused."""
 
 
 def event_in(name: str, payload: Mapping[str, object]) -> Event:
-    """Read what a hook was given; what is missing or no text is empty, and empty ends nothing."""
+    """Read a hook's payload. A missing field, or one that is not text, is empty; empty ends nothing."""
 
     def text(key: str, within: object = payload) -> str:
         value = within.get(key) if isinstance(within, dict) else None
@@ -112,10 +112,10 @@ def event_in(name: str, payload: Mapping[str, object]) -> Event:
 
 
 def after(hold: Hold | None, event: Event, *, now: float = 0.0, root: str = "") -> Hold | None:
-    """Give the hold as it is after an event; None: planning is not held.
+    """Return the hold after an event; None: plan mode is off.
 
-    What a subagent's payload says, or a question's, changes nothing: it may come late, from before a person
-    decided.
+    Events of subagents and PermissionRequest events change nothing: they may arrive late, from before a
+    decision of the person.
     """
     if event.agent or event.name == "PermissionRequest":
         return hold
@@ -130,7 +130,7 @@ def after(hold: Hold | None, event: Event, *, now: float = 0.0, root: str = "") 
     if event.name in ("PreCompact", "PostCompact") or event.source == "compact":
         return hold.changed(compacted=True)
     if event.name in ("UserPromptSubmit", "PostToolBatch", "Stop"):
-        # Whoever types something, or got an answer with words in it, has not approved.
+        # A new prompt, or an answer with feedback, means that the person has not approved.
         return hold.changed(proposed="")
     return hold
 
@@ -149,15 +149,15 @@ def _is_over(hold: Hold, event: Event) -> bool:
 
 
 def is_typed(prompt: str) -> bool:
-    """Tell whether a person typed a prompt: the end of a background task comes as one too, in tags."""
+    """Return whether a person typed a prompt. The end of a background task is a prompt too, in tags."""
     return not prompt.lstrip().startswith("<")
 
 
 def plan_file_in(transcript: Iterable[str]) -> str:
-    """Find the plan file that Claude Code has given a conversation, in the lines of its transcript.
+    """Find the plan file that Claude Code assigned to a conversation, in the lines of its transcript.
 
-    It stands there a moment before or after the first call of a tool in plan mode. What is quoted in a
-    message cannot pass for it: a line counts by what it is, and if it was told to the conversation itself.
+    The entry appears shortly before or after the first tool call in plan mode. A quote in a message cannot
+    imitate it: only an attachment of type `plan_mode` that is not a subagent's counts.
     """
     found = ""
     for line in transcript:
@@ -179,12 +179,12 @@ def plan_file_in(transcript: Iterable[str]) -> str:
 
 
 def to_file(hold: Hold) -> dict[str, object]:
-    """Give what a file keeps of a hold."""
+    """Return a hold as its file stores it."""
     return {"v": VERSION, **hold.fields()}
 
 
 def from_file(value: object) -> Hold:
-    """Read what a file keeps; raises HoldUnreadable for anything else."""
+    """Read a hold from its file's contents; raises HoldUnreadable."""
     fields = dict(value) if isinstance(value, dict) else {}
     if fields.pop("v", None) != VERSION or fields.keys() != set(Hold.__slots__):
         raise HoldUnreadable("it was written by another version, or damaged")

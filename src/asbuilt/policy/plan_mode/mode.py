@@ -1,10 +1,11 @@
-"""Say what becomes of a conversation's permission mode: entering plan mode, asking to leave, approvals. Pure.
+"""State machine of a conversation's permission mode: entering plan mode, exit requests, approvals. Pure.
 
-One state, a closed set of events, one step. Rules and auto mode are never switched on and off: which rules
-are in force is derived from the state, so that a way into plan mode and out again cannot leave one behind.
-The gate does not load this; what it holds is `policy.holding`.
+Rules and auto mode are never switched on and off. The rules in force are derived from the state, so that
+entering and leaving plan mode cannot leave one behind. The gate does not load this module; it uses
+`policy.plan_mode.hold`.
 
-The one rule: a person can leave plan mode in every state, and nobody else can without a person's word.
+Rule: a person can leave plan mode in every state. An agent needs the approval of a person, a required
+teammate that of its lead. Another teammate leaves without approval. A subagent cannot leave.
 """
 
 from __future__ import annotations
@@ -16,29 +17,29 @@ from asbuilt.policy.plan_mode.reminders import TURNS_BETWEEN, Notice, reminder
 
 Mode = Literal["default", "acceptEdits", "auto", "bypassPermissions", "plan"]
 Who = Literal["person", "agent", "subagent", "teammate", "required teammate"]
-"""A teammate plans because it wants to; a required one because its lead demands it."""
+"""A teammate plans voluntarily; a required teammate plans because its lead demands it."""
 
 MODES: Final[tuple[Mode, ...]] = ("default", "acceptEdits", "auto", "bypassPermissions", "plan")
 DANGEROUS: Final = ("Bash", "Agent", "PowerShell")
-"""Tools of which a rule that allows everything would let an auto mode run anything unseen."""
+"""Tools for which a rule that allows everything would let auto mode run anything unseen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """An approval that is asked for: of an entry, or of an exit with the plan that is shown."""
+    """A request for approval: of an entry, or of an exit with the plan that is shown."""
 
     kind: Literal["enter", "exit"]
     name: str
     to: Literal["person", "lead"] = "person"
     sender: str = ""
     at: str = ""
-    """ISO, in UTC."""
+    """ISO 8601, in UTC."""
     plan: str = ""
     content: str = ""
     digest: str = ""
 
     def to_lead(self) -> dict[str, str]:
-        """Write it as a lead reads it."""
+        """Return the request in the form that a lead reads."""
         return {
             "type": "plan_approval_request",
             "from": self.sender,
@@ -51,41 +52,41 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """Where a conversation stands."""
+    """Permission mode of a conversation, with pending requests and notices."""
 
     mode: Mode = "default"
     before: Mode | None = None
-    """The mode to go back to; None: not in plan mode."""
+    """Mode to return to; None: not in plan mode."""
     rules: tuple[str, ...] = ()
-    """What the user has allowed, as they wrote it."""
+    """Rules that the user has allowed, as written."""
     auto_during_plan: bool = False
     auto_shut: str = ""
     """Why auto mode is not available; empty: it is."""
     approver: bool = True
-    """Whether anybody can be asked."""
+    """Whether an approver can be reached."""
     awaiting: Request | None = None
     approved: str = ""
-    """The digest of the plan that was approved last."""
+    """Digest of the plan that was approved last."""
     rejected: str = ""
-    """The digest of the plan that was rejected with words."""
+    """Digest of the plan that was rejected with feedback."""
     bounced: bool = False
-    """A plan was rejected without a word: the person was asked to say what is to happen, once."""
+    """A plan was rejected without feedback, and the person was asked once what to do."""
     notices: tuple[Notice, ...] = ()
-    """What the agent is told at the next prompt; then it is gone."""
+    """Notices for the agent, sent once with the next prompt."""
     planned: bool = False
-    """A plan of an earlier time in plan mode is there."""
+    """Whether a plan from an earlier time in plan mode exists."""
     reminded: int = 0
-    """How often it was reminded since plan mode was last left."""
+    """Number of reminders since plan mode was last left."""
     turns: int = 0
-    """Prompts of a person since it was last reminded."""
+    """Prompts of a person since the last reminder."""
 
 
-# What may happen.
+# Events.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entered:
-    """Somebody wants plan mode."""
+    """A request to enter plan mode."""
 
     who: Who
     name: str = ""
@@ -93,7 +94,7 @@ class Entered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExitAsked:
-    """Somebody wants to leave plan mode with a plan; a person just leaves."""
+    """A request to leave plan mode with a plan; a person leaves at once."""
 
     who: Who
     name: str = ""
@@ -106,12 +107,12 @@ class ExitAsked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
-    """A person, or a lead, has answered a request."""
+    """The answer of a person or a lead to a request."""
 
     name: str
     approved: bool
     digest: str = ""
-    """Of the plan that they saw."""
+    """Digest of the plan that they saw."""
     feedback: str = ""
 
 
@@ -124,7 +125,7 @@ class ModeSet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompted:
-    """A turn begins; only a person's counts for reminders."""
+    """A turn starts; only a person's turns count for reminders."""
 
     human: bool = True
 
@@ -134,12 +135,12 @@ class TurnEnded:
     """The agent wants to end its turn."""
 
     asks: bool
-    """It ends with a question to the person, or with a request to leave."""
+    """Whether it ends with a question to the person, or with a request to leave."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changed:
-    """Something around the conversation is another way now; None: as it was."""
+    """A condition around the conversation changed; None: unchanged."""
 
     auto_during_plan: bool | None = None
     auto_shut: str | None = None
@@ -149,19 +150,19 @@ class Changed:
 Event = Entered | ExitAsked | Answered | ModeSet | Prompted | TurnEnded | Changed
 
 
-# What is said about it.
+# Results.
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """It does not happen, and why."""
+    """The event has no effect, and why."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request goes out; whoever made it waits."""
+    """A request is sent; the sender waits for the answer."""
 
     request: Request
     question: str
@@ -169,21 +170,21 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """The agent is told something, once."""
+    """A notice for the agent, sent once."""
 
     notice: Notice
 
 
 @dataclass(frozen=True, slots=True)
 class Fed:
-    """The agent gets the words with which its plan was rejected."""
+    """The feedback with which the agent's plan was rejected."""
 
     feedback: str
 
 
 @dataclass(frozen=True, slots=True)
 class Bounced:
-    """The person is asked, once, to say what is to happen with a plan that they rejected without a word."""
+    """The person is asked, once, what to do with a plan that they rejected without feedback."""
 
 
 Said = Refused | Asked | Told | Fed | Bounced
@@ -191,7 +192,7 @@ Step = tuple[State, tuple[Said, ...]]
 
 
 def step(state: State, event: Event) -> Step:
-    """Give the state after an event, and what is said about it."""
+    """Return the state after an event, and the results."""
     match event:
         case Entered():
             return _entered(state, event)
@@ -214,9 +215,10 @@ def step(state: State, event: Event) -> Step:
 
 
 def has_auto(state: State) -> bool:
-    """Tell whether auto mode decides: in itself, and during planning where the user wants that.
+    """Return whether auto mode decides: in auto mode, and in plan mode if the user wants that.
 
-    Never during planning over bypassPermissions: who trusted everything has not asked for a judge.
+    Never in plan mode entered from bypassPermissions: a user who trusted everything has not asked for a
+    judge.
     """
     if state.auto_shut:
         return False
@@ -226,26 +228,26 @@ def has_auto(state: State) -> bool:
 
 
 def rules_in_force(state: State) -> tuple[str, ...]:
-    """Give the user's rules without those that would let auto mode run anything."""
+    """Return the user's rules; while auto mode decides, without those that would let it run anything."""
     return tuple(rule for rule in state.rules if not (has_auto(state) and is_dangerous(rule)))
 
 
 def is_dangerous(rule: str) -> bool:
-    """Tell whether a rule allows all of a tool that runs things."""
+    """Return whether a rule allows every call of a tool that runs commands."""
     tool, _, rest = rule.partition("(")
     return tool in DANGEROUS and rest.rstrip(")").strip() in ("", "*", ":*")
 
 
 def offers_entry(state: State, who: Who) -> bool:
-    """Tell whether the tool to enter plan mode is listed at all.
+    """Return whether the tool to enter plan mode is listed.
 
-    It is listed without its schema, is safe beside other calls, and reads only.
+    It is listed without its schema, is safe beside other calls, and only reads.
     """
     return state.approver and who != "subagent" and state.mode != "plan"
 
 
 def is_approved(state: State, digest: str) -> bool:
-    """Tell whether exactly this text of a plan was approved."""
+    """Return whether exactly this text of a plan was approved."""
     return bool(digest) and state.approved == digest
 
 
@@ -264,7 +266,7 @@ def _entered(state: State, event: Entered) -> Step:
 
 
 def _planning(state: State) -> State:
-    """Enter: what the agent would have been told about an exit is no longer true."""
+    """Enter plan mode, and drop notices about an earlier exit."""
     notices = (Notice("plan_mode_reentry"),) if state.planned else ()
     return replace(state, mode="plan", before=state.mode, awaiting=None, notices=notices, turns=TURNS_BETWEEN)
 
@@ -330,7 +332,7 @@ def _mode_set(state: State, mode: Mode) -> Step:
 
 
 def _left(state: State) -> Step:
-    """Leave, into the mode of before; into default if that was auto mode, which is no longer available."""
+    """Leave into the mode before; into default if that was auto mode and it is no longer available."""
     mode = state.before or "default"
     notices = [Notice("plan_mode_exit")]
     if mode == "auto" and state.auto_shut:
@@ -354,7 +356,7 @@ def _left(state: State) -> Step:
 
 
 def _prompted(state: State, *, human: bool) -> Step:
-    """Tell what waits, each thing once; and in plan mode remind of it, now and then."""
+    """Send each pending notice once, and in plan mode a reminder with a person's 1st, 6th, 11th prompt."""
     told = state.notices
     state = replace(state, notices=())
     if human:

@@ -1,6 +1,6 @@
-"""What an agent is told about plan mode, and how often in full. Pure; the words are the product's own.
+"""Notices for an agent about plan mode, and which reminders are full. Pure. The texts are asbuilt's own.
 
-The one rule: the count that decides between full and sparse includes the reminder that is about to be given.
+Rule: the count that decides between full and sparse includes the reminder that is about to be sent.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Kind = Literal["plan_mode", "plan_mode_reentry", "plan_mode_exit", "auto_unavail
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """One thing to tell."""
+    """One notice for the agent."""
 
     kind: Kind
     full: bool = False
@@ -30,7 +30,7 @@ def reminder(count: int) -> Notice:
 
 
 def words(notice: Notice, *, plan: str) -> str:
-    """Say a notice; `plan` is the plan file."""
+    """Return the text of a notice; `plan` is the plan file."""
     match notice.kind:
         case "plan_mode" if notice.full:
             return FULL.format(plan=plan)

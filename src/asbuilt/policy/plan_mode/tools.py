@@ -1,8 +1,8 @@
-"""Say what each tool of Claude Code is to a conversation in which planning is held. Pure.
+"""What each tool of Claude Code may do while plan mode is on. Pure.
 
 Every tool that 2.1.325 offers is in a table; `tests/live/test_gate.py` compares.
 
-The one rule: a tool that is not in a table is refused.
+Rule: a tool that is in no table is refused, unless the user lists it in `planning.tools`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 QUIET = frozenset(
     (
-        # They look, talk, or keep lists inside the conversation.
+        # They read, talk, or keep lists inside the conversation.
         "AskUserQuestion",
         "BashOutput",
         "CronList",
@@ -40,16 +40,16 @@ QUIET = frozenset(
     )
 )
 READS = {"Read": "file_path", "NotebookRead": "notebook_path", "Grep": "path", "Glob": "path", "LS": "path"}
-"""Tools that read, and where in their input the path stands."""
+"""Tools that read, and the field of their input with the path."""
 WRITES = {
     "Write": "file_path",
     "Edit": "file_path",
     "MultiEdit": "file_path",
     "NotebookEdit": "notebook_path",
 }
-"""Tools that change a file, and where in their input the path stands."""
+"""Tools that change a file, and the field of their input with the path."""
 STARTS = frozenset(("Agent", "Task"))
-"""Tools that start a subagent: its own calls are asked about like any other."""
+"""Tools that start a subagent, whose own calls are judged like any other."""
 RUNS = "Bash"
 REFUSED = {
     "Artifact": "it publishes",
@@ -75,16 +75,16 @@ REFUSED = {
     "TeamDelete": "it ends agents",
     "Workflow": "it runs a script",
 }
-"""Tools that are known and refused, and why."""
+"""Known tools that are refused, and why."""
 
 
 def is_listed(tool: str, listed: Iterable[str]) -> bool:
-    """Tell whether the user has listed a tool, by its name or by how its name begins: `mcp__shop__*`."""
+    """Return whether the user has listed a tool, by its name or a prefix: `mcp__shop__*`."""
     return any(tool == one or (one.endswith("*") and tool.startswith(one[:-1])) for one in listed)
 
 
 def refusal_of(tool: str) -> str:
-    """Say why a tool that neither reads, writes, runs nor starts is refused; empty: it is not."""
+    """Return why a tool that neither reads, writes, runs nor starts is refused; empty: it is allowed."""
     if tool in QUIET:
         return ""
     if tool in REFUSED:

@@ -1,4 +1,4 @@
-"""Where a check environment's folders are, and the variables that lead programs there. Pure.
+"""Folders of a check environment, and the variables that lead programs there. Pure.
 
 Rule: setup, checks and agents get the same paths, because programs write paths into what they install.
 """
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 INSIDE: Final = "/run/asbuilt"
-"""Private to each sandbox. It has neither a dot nor a space, which test runners and build tools trip over."""
+"""Private to each sandbox. Without a dot or a space, which break some test runners and build tools."""
 
 TOOLCHAINS: Final = (
     ("RUSTUP_HOME", ".rustup"),
@@ -24,7 +24,7 @@ TOOLCHAINS: Final = (
     ("MISE_DATA_DIR", ".local/share/mise"),
     ("UV_PYTHON_INSTALL_DIR", ".local/share/uv/python"),
 )
-"""Toolchains that look for themselves below HOME, which is another one in a sandbox."""
+"""Toolchains that search below HOME, which is another folder in a sandbox."""
 
 
 class Places(NamedTuple):
@@ -34,17 +34,17 @@ class Places(NamedTuple):
     home: str
     """HOME, with what setup installed outside the checkout."""
     cache: str
-    """Build caches, which last between runs of one setup."""
+    """Build caches, kept between runs of one setup."""
     out: str
-    """Where reports are written."""
+    """Folder for reports."""
     downloads: str
-    """Package caches; only a setup uses them."""
+    """Package caches, used by setups only."""
     services: str
-    """Data of the programs that run beside a check."""
+    """Data of the services that run beside a check."""
 
 
 def places_below(folder: str) -> Places:
-    """Give the folders of a check environment below one folder."""
+    """Return the folders of a check environment below one folder."""
     return Places(*(f"{folder}/{name}" for name in Places._fields))
 
 
@@ -52,7 +52,7 @@ PLACED: Final = places_below(INSIDE)
 
 
 def for_results(places: Places, path: str, *, has_venv: bool) -> dict[str, str]:
-    """Give the variables by which programs find what setup installed; `path` is the PATH of the user."""
+    """Return the variables by which programs find what setup installed; `path` is the user's PATH."""
     home, cache = places.home, places.cache
     programs = (f"{home}/venv/bin", f"{home}/go/bin", f"{home}/cargo/bin", f"{home}/.local/bin")
     return {
@@ -73,7 +73,7 @@ def for_results(places: Places, path: str, *, has_venv: bool) -> dict[str, str]:
 
 
 def for_setup(places: Places) -> dict[str, str]:
-    """Give the variables of package caches, which are no part of what setup makes."""
+    """Return the variables of package caches, which are no part of a setup's result."""
     downloads = places.downloads
     return {
         "PIP_CACHE_DIR": f"{downloads}/pip",
@@ -94,9 +94,9 @@ OFFLINE: Final[Mapping[str, str]] = {
     "UV_NO_SYNC": "1",
     "COREPACK_ENABLE_NETWORK": "0",
 }
-"""For commands without a network: programs say at once what they miss, instead of waiting for an answer."""
+"""For commands without a network: programs report at once what is missing, and do not wait for a timeout."""
 WITHOUT_SCRIPTS: Final[Mapping[str, str]] = {
     "npm_config_ignore_scripts": "true",
     "YARN_ENABLE_SCRIPTS": "false",
 }
-"""For a setup on a tree that an agent has written: packages are unpacked, and do not act."""
+"""For a setup on a tree that an agent wrote: packages are unpacked, and their scripts do not run."""

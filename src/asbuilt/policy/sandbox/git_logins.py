@@ -1,4 +1,4 @@
-"""Leave out of a repository's own git settings what signs in somewhere. Pure."""
+"""Remove credentials from a repository's own git settings. Pure."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _GOES_ON = re.compile(r"\\\n")
 
 
 def without_logins(text: str) -> str:
-    """Give settings without logins in addresses and commands, and without lines that hold only a login."""
+    """Return settings without logins in URLs and commands, and without lines that hold only a login."""
     lines = _GOES_ON.sub("", text).splitlines(keepends=True)
     kept = "".join(line for line in lines if _SIGNS_IN.match(line) is None)
     clean = masked(_USER.sub(r"\1", kept))
-    # A value over several lines is joined only where something was left out.
+    # Values over several lines are joined only if something was removed.
     return clean if clean != _GOES_ON.sub("", text) else text

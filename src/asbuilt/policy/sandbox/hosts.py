@@ -1,7 +1,7 @@
-"""Which hosts a sandboxed process may reach, and how its requests to the proxy are read. Pure.
+"""Hosts that a sandboxed process may reach, and the parser of its requests to the proxy. Pure.
 
-Rules: a host is on the list by its whole name and its port, or by `*.` and whole labels; an address
-in figures only if it is listed itself; of a request nothing is passed on that was not understood here.
+Rules: an entry matches a host by its whole name and port, or by `*.` and whole labels. A numeric address
+matches only if it is listed itself. No part of a request is forwarded that was not parsed here.
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ _UPSTREAM: Final = re.compile(rf"(?:http://)?({_NAME}|[0-9.]+)(?::([0-9]{{1,5}})
 _HOP: Final = (b"host:", b"connection:", b"keep-alive:", b"proxy-", b"te:", b"trailer:", b"upgrade:")
 _LENGTHS: Final = (b"content-length:", b"transfer-encoding:")
 _FIGURES: Final = re.compile(r"[0-9.]+|0x[0-9a-f]+|\[.*\]", re.IGNORECASE)
-# NAT64, and what Python 3.11 takes for public: documentation, segment routing.
+# NAT64, and ranges that Python 3.11 reports as public: documentation, segment routing.
 _NOBODYS: Final = tuple(map(ipaddress.ip_network, ("64:ff9b::/32", "3fff::/20", "5f00::/16")))
 _HTTP, _HTTPS, _LAST_PORT = 80, 443, 65_535
 _LOOPBACK: Final = frozenset(("localhost", "127.0.0.1", "[::1]"))
 
 
 class Refused(Exception):
-    """Why a request is refused; the process that made it gets the reason."""
+    """Why a request is refused; sent to the process that made it."""
 
 
 class Host(NamedTuple):
-    """One entry of the list."""
+    """One entry of the allow-list."""
 
     name: str
-    """In lower case; `*.name` stands for everything below it."""
+    """In lower case; `*.name` matches everything below it."""
     port: int
     is_private: bool = False
-    """The user named it with its port, so it may be an address of this machine or its network."""
+    """The user gave it with a port, so it may be an address of this machine or its network."""
 
     @property
     def is_here(self) -> bool:
@@ -57,20 +57,20 @@ class Host(NamedTuple):
         return self.name in _LOOPBACK
 
     def fits(self, host: str, port: int) -> bool:
-        """Compare by whole labels."""
+        """Return whether the entry matches, by whole labels."""
         is_below = self.name.startswith("*.") and host.endswith(self.name[1:])
         return port == self.port and (host == self.name or is_below)
 
 
 class Tunnel(NamedTuple):
-    """A request for a connection that the process speaks TLS on."""
+    """A CONNECT request: the process then speaks TLS on the connection."""
 
     host: str
     port: int
 
 
 class Plain(NamedTuple):
-    """A request in plain HTTP, as it is passed on."""
+    """A plain HTTP request, as it is forwarded."""
 
     host: str
     port: int
@@ -78,9 +78,10 @@ class Plain(NamedTuple):
 
 
 def host_in(text: str) -> Host | None:
-    """Read an entry: `name`, `name:port`, `*.name`, or a URL of a model's gateway; None: it is none of these.
+    """Parse an entry: `name`, `name:port`, `*.name`, or a URL of a model's gateway; None if invalid.
 
-    A name with a port may be private. Without one, only what is public is reached, by TLS.
+    A name with a port may be private. Without a port, only public addresses are reached, on port 443 (80 for
+    an `http://` URL).
     """
     match = _ENTRY.fullmatch(text.strip())
     if match is None:
@@ -93,19 +94,19 @@ def host_in(text: str) -> Host | None:
 
 
 def hosts_named(texts: Iterable[str]) -> tuple[Host, ...]:
-    """Read the entries of a list; a text that is none is left out."""
+    """Parse the entries of a list; invalid ones are left out."""
     return tuple(host for host in map(host_in, texts) if host is not None)
 
 
 def upstream_in(environment: Mapping[str, str]) -> tuple[str, int] | None:
-    """Find the proxy that a company's machine reaches other hosts by, from the usual variables."""
+    """Return the proxy by which a company's machine reaches other hosts, from the usual variables."""
     told = (environment.get(name, "") for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"))
     found = next((one for one in map(_UPSTREAM.fullmatch, told) if one is not None), None)
     return (found[1], int(found[2] or _HTTP)) if found else None
 
 
 def is_public(text: str) -> bool:
-    """Tell whether an address is outside; one that wraps an IPv4 address is what that one is."""
+    """Return whether an address is public; one that wraps an IPv4 address is judged by that."""
     address = ipaddress.ip_address(text.partition("%")[0])
     if isinstance(address, ipaddress.IPv6Address):
         if any(address in net for net in _NOBODYS) or address.teredo or address.is_site_local:
@@ -119,7 +120,7 @@ def is_public(text: str) -> bool:
 
 
 def request_in(head: bytes) -> Tunnel | Plain:
-    """Read the head of a request, without its last empty line; raises `Refused`."""
+    """Parse the head of a request, without its last empty line; raises `Refused`."""
     line, *fields = head.split(b"\r\n")
     text = line.decode("ascii", "backslashreplace")
     if not all(_FIELD.fullmatch(field) for field in fields):
@@ -133,22 +134,22 @@ def request_in(head: bytes) -> Tunnel | Plain:
     if sum(field.lower().startswith(_LENGTHS) for field in kept) > 1:
         raise Refused("two lengths of one body")
     host, port = asked[2].lower(), int(asked[3] or _HTTP)
-    # One request for a connection: what follows on it could be addressed to another host.
+    # One request per connection: a second one could be addressed to another host.
     first = f"{asked[1]} {asked[4] or '/'} HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close".encode()
     return Plain(host, port, b"\r\n".join([first, *kept]) + b"\r\n\r\n")
 
 
 def listed(hosts: tuple[Host, ...], host: str, port: int) -> Host:
-    """Find the entry that lets a request through; raises `Refused`."""
+    """Return the entry that allows a request; raises `Refused`."""
     found = [one for one in hosts if one.fits(host, port)]
     if not found:
         raise Refused("it is not on the list")
-    # What is listed itself says more than what is around it.
+    # A private entry wins over a public one, and an exact name over a wildcard.
     return max(found, key=lambda one: (one.is_private, one.name == host))
 
 
 def server_name(data: bytes) -> str | None:
-    """Read whom a TLS connection is for, from its first bytes; None: more of them are needed."""
+    """Return the server name of a TLS connection, from its first bytes; None: more bytes are needed."""
     if len(data) < 5:
         return None
     if data[0] != 22 or data[1] != 3:

@@ -1,7 +1,7 @@
-"""The ring in the words of Landlock: which rights are handled, and who keeps which. Pure data.
+"""Sandbox rules for Landlock: the handled rights, and the paths that keep some. Pure data.
 
-The one rule: it holds planning commands only, because it stops neither chmod nor UDP and hides nothing that
-stands inside a folder it allows.
+Rule: Landlock is used for commands in plan mode only. It stops neither chmod nor UDP, and it cannot hide a
+path inside a folder that it allows.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 TRUNCATE, IOCTL_DEV = 1 << 14, 1 << 15
-_FIRST = (1 << 13) - 1  # everything that the first version knew
+_FIRST = (1 << 13) - 1  # all rights of ABI 1
 _REFER = 1 << 13
 READ = EXECUTE | READ_FILE | READ_DIR
 TCP = 0b11  # bind and connect
@@ -22,7 +22,7 @@ DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom",
 
 
 class Rules:
-    """What the kernel is told: handled rights are refused unless a rule gives them back below a path."""
+    """Rules for the kernel: handled rights are refused unless a rule gives them back below a path."""
 
     __slots__ = ("files", "network", "paths", "scopes")
 
@@ -34,7 +34,7 @@ class Rules:
 
 
 def handled(abi: int) -> int:
-    """Tell every right to files that this version of the kernel's interface can hold."""
+    """Return every right to files that this version of the kernel's ABI can handle."""
     rights = _FIRST
     for since, more in ((2, _REFER), (3, TRUNCATE), (5, IOCTL_DEV)):
         if abi >= since:
@@ -43,7 +43,7 @@ def handled(abi: int) -> int:
 
 
 def rules(request: Request, *, abi: int) -> Rules:
-    """Say what a planning command keeps: reading the system and what it was shown, writing to no file."""
+    """Return the rules for a command in plan mode: it reads what is shown, and writes only to devices."""
     files = handled(abi)
     device = (WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV) & files
     shown = dict.fromkeys((*(path for path, _ in request.links), "/proc", *request.readable, request.chdir))

@@ -1,6 +1,6 @@
-"""Write the script that runs one command of a planning conversation in the read-only ring. Pure.
+"""Write the script that runs one command of a conversation in the read-only sandbox. Pure.
 
-The one rule: the command is `$1`, one word to the end, and all else in the script is quoted here.
+Rule: the command is `$1` and stays one word; everything else in the script is quoted here.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from asbuilt.policy.sandbox.rules import Level, Request
 
-# Settings of git that start a program, write, or call out; the repository's own cannot undo them.
+# Git settings that could start a program, write or reach the network; the repository cannot undo these.
 _GIT = (
     ("core.alternateRefsCommand", "true"),
     ("core.fsmonitor", "false"),
@@ -39,13 +39,13 @@ _AFTER = """\
 exec /usr/bin/env -i {environment} "$@" {shell} -c "$text"{input}
 """
 FILTER = "seccomp"
-"""The file beside the script that has the filter of system calls."""
+"""File beside the script with the seccomp filter."""
 _FILTER_FD = 9
 _FILTER_INPUT = f' {_FILTER_FD}<"${{0%/*}}/{FILTER}"'
 
 
 def by_bubblewrap(request: Request, shell: Sequence[str], *, program: str, filtered: bool) -> str:
-    """Write it with bubblewrap. What is shown or hidden may come and go as long as the conversation lasts."""
+    """Write the script for bubblewrap. It tests each path at run time, because paths may come and go."""
     mounted = "".join(
         f'[ -e {quoted(mount[-1])} ] && set -- "$@" {_words(mount)}\n' for mount in mounts(request)
     )
@@ -55,12 +55,12 @@ def by_bubblewrap(request: Request, shell: Sequence[str], *, program: str, filte
 
 
 def by_argv(level: Level, request: Request, argv: Sequence[str], shell: Sequence[str]) -> str:
-    """Write it with a program that binds itself and becomes what follows."""
+    """Write the script for a program that restricts itself and then runs its arguments."""
     return _script(level, request, argv, "", shell)
 
 
 def git_environment(root: str) -> dict[str, str]:
-    """Give the environment in which git looks at a repository, and does nothing else."""
+    """Return the environment in which git only reads a repository."""
     settings = (*_GIT, ("safe.directory", root))
     numbered = {
         name: value
@@ -70,7 +70,7 @@ def git_environment(root: str) -> dict[str, str]:
     return {
         "GIT_CONFIG_COUNT": str(len(settings)),
         **numbered,
-        # Under Landlock the system's file is there and cannot be read, and git ends.
+        # Under Landlock the system's file exists and cannot be read, and git exits.
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_PAGER": "cat",

@@ -1,6 +1,6 @@
-"""Settings of package tools: which part of them names registries, and which part signs in. Pure.
+"""Settings of package tools: the lines that name registries, and the credentials. Pure.
 
-The one rule: of a file that may hold a password or a token, only lines of listed keys are passed on.
+Rule: from a file that may hold a password or a token, only lines of listed keys are passed on.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ _HOST: Final = re.compile(rb"[\"'/]([a-z0-9-]+(?:\.[a-z0-9-]+)+)[\"'/]")
 
 
 class File(NamedTuple):
-    """A file of a package tool's settings."""
+    """A settings file of a package tool."""
 
     tool: str
     path: str
-    """Below the home of the user."""
+    """Path below the user's home."""
     place: str
-    """Below the HOME of a check environment."""
+    """Path below the HOME of a check environment."""
     keys: str = ""
-    """Keys that name registries, proxies and whom to trust; empty: it only holds credentials."""
+    """Keys that name registries, proxies and trust; empty: the file holds only credentials."""
 
 
 FILES: Final = (
@@ -49,7 +49,7 @@ FILES: Final = (
 
 
 def addresses_in(file: File, text: str) -> str:
-    """Give the lines of a file that name registries, without any that could hold a credential."""
+    """Return the lines of a file that name registries, without any that could hold a credential."""
     kept: list[str] = []
     is_kept = False
     for line in text.splitlines():
@@ -57,7 +57,7 @@ def addresses_in(file: File, text: str) -> str:
             kept.append(line)
             is_kept = False
         elif line[:1].isspace() and line.strip():
-            # The value of the key above goes on.
+            # A continuation of the key above.
             kept += [line] if is_kept and _is_plain(line) else []
         elif found := _LINE.match(line):
             is_key = file.keys and re.fullmatch(file.keys, found[1].strip().rpartition(".")[2])
@@ -67,20 +67,20 @@ def addresses_in(file: File, text: str) -> str:
 
 
 def hosts_in(text: str) -> tuple[str, ...]:
-    """Name the hosts of addresses in a text, each with its port, because a user's own may be private."""
+    """Return the hosts of URLs in a text, each with its port, because a user's own may be private."""
     found = _ADDRESS.finditer(text)
     return tuple(f"{one[1]}:{one[2] or (80 if one[0].startswith('http:') else 443)}" for one in found)
 
 
 def paths_in(text: str) -> tuple[str, ...]:
-    """Name the paths in a text: folders with packages, certificates."""
+    """Return the paths in a text: folders with packages, certificates."""
     return tuple(one.rstrip("/") for one in _PATH.findall(text))
 
 
 def made_for(program: bytes) -> tuple[str, ...]:
-    """Name the registries that are written into a package tool's own program, and what is beside them.
+    """Return the registries in a package tool's own program, and `*.` of their parent domains.
 
-    A registry may have its index on one host and its files on another of the same name.
+    A registry may have its index on one host and its files on another of the same domain.
     """
     found = {(host.decode(), parent.decode()) for host, parent in _REGISTRY.findall(program)}
     beside = {f"*.{parent}" for _, parent in found if "." in parent}
@@ -88,15 +88,15 @@ def made_for(program: bytes) -> tuple[str, ...]:
 
 
 def quoted_hosts(source: bytes) -> tuple[str, ...]:
-    """Name the hosts that a short file of a package tool's source has in quotes or in an address."""
+    """Return the hosts in quotes or URLs in a short source file of a package tool."""
     return tuple(f"{one.decode()}:443" for one in dict.fromkeys(_HOST.findall(source)))
 
 
 def secrets_in(text: str) -> tuple[str, ...]:
-    """Name what a file signs in with, for masking."""
+    """Return the credentials in a file, for masking."""
     return tuple(next(group for group in found.groups() if group) for found in _SECRET.finditer(text))
 
 
 def _is_plain(value: str) -> bool:
-    """Tell whether a value holds neither a login nor a variable."""
+    """Return whether a value holds neither a login nor a variable."""
     return "@" not in value and "${" not in value

@@ -1,7 +1,7 @@
-"""Say what a process may touch, and write it down for the kernel. Pure: paths are strings, resolved before.
+"""What a sandboxed process may touch, and the bubblewrap arguments for it. Pure: paths are resolved before.
 
-Rules: a path that is neither of the system nor named is not there; what is not named writable is read-only;
-of two paths the deeper one decides.
+Rules: a path that is neither of the system nor named does not exist; a path that is not named writable is
+read-only; of two paths the deeper one decides.
 """
 
 from __future__ import annotations
@@ -79,11 +79,11 @@ SETTINGS = (
     *("ssl/cert.pem", "ssl/certs", "ssl/openssl.cnf", "static", "terminfo", "texmf", "timezone", "vulkan"),
     "xattr.conf",
 )
-"""What programs need of /etc, as patterns. The other files there may hold passwords."""
+"""Patterns of the files in /etc that programs need. Other files there may hold passwords."""
 KERNEL = ("/sys/devices/system/cpu", "/sys/devices/system/node", "/sys/fs/cgroup")
-"""By which programs count processors and memory."""
+"""Paths by which programs count processors and memory."""
 RUN_KEPT = ("/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf")
-"""What name lookup needs of /run. Behind its other sockets are session managers and container engines."""
+"""Paths in /run for name lookup. Other sockets there belong to session managers and container engines."""
 
 DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 PRIVATE_TMP = "/tmp"  # noqa: S108  the name inside the ring, where it is a folder of its own
@@ -102,7 +102,7 @@ class Placed:
 
 
 class Overlay:
-    """One view, at `point`, of several folders: writes go to `upper`, the others never change.
+    """A view, at `point`, of several folders: writes go to `upper`, the other folders never change.
 
     Without an `upper` it is read-only, and needs two folders.
     """
@@ -111,22 +111,22 @@ class Overlay:
 
     def __init__(self, *, lower: Strings, upper: str, work: str, point: str) -> None:
         self.lower = lower
-        """The first one that has a path decides."""
+        """The first folder that has a path decides."""
         self.upper = upper
         self.work = work
-        """An empty folder on the file system of `upper`, for the kernel alone."""
+        """An empty folder on the file system of `upper`, for the kernel only."""
         self.point = point
 
     @property
     def options(self) -> str:
-        """Write it for mount(2); a comma or a colon in a path would end it there."""
+        """Options for mount(2); commas and colons in paths are escaped."""
         lower = ":".join(_escaped(path).replace(":", "\\:") for path in self.lower)
         above = f",upperdir={_escaped(self.upper)},workdir={_escaped(self.work)}" if self.upper else ""
         return f"lowerdir={lower}{above},userxattr"
 
 
 class Request:
-    """What one process may touch. Besides, it may read the system (`SYSTEM`, `SETTINGS`)."""
+    """What one process may touch. It may also read the system (`SYSTEM`, `SETTINGS`)."""
 
     __slots__ = (
         "chdir",
@@ -166,34 +166,34 @@ class Request:
         self.chdir = chdir
         self.writable = writable
         self.read_only = read_only
-        """Kept from being changed although a folder around it is writable."""
+        """Read-only although a folder around it is writable."""
         self.readable = readable
-        """Shown although nothing around it is."""
+        """Visible although no folder around it is."""
         self.hidden = hidden
-        """Not there although a folder around it is shown."""
+        """Hidden although a folder around it is visible."""
         self.hidden_files = hidden_files
         self.home = home
-        """A folder of its own as HOME; None: HOME is the private tmp."""
+        """Its own folder as HOME; None: HOME is the private tmp."""
         self.tmp = tmp
-        """The folder that stands in for /tmp; None: one in memory that goes with the process."""
+        """The folder that replaces /tmp; None: one in memory that is deleted with the process."""
         self.network = network
         self.environment = environment or {}
         self.placed = placed
-        """Folders that have another path inside. Only bubblewrap can do this."""
+        """Folders at another path inside. Only bubblewrap can do this."""
         self.overlays = overlays
         """Views over several folders, mounted before anything else. Only bubblewrap can do this."""
         self.links = links
         """Symbolic links, each with its target: /bin is one in most systems. Only bubblewrap can do this."""
         self.user = user
-        """The user id inside; None: the one of who starts it. Only bubblewrap can do this."""
+        """The user id inside; None: that of the user who starts it. Only bubblewrap can do this."""
 
     def changed(self, **fields: object) -> Request:
-        """Give the same request with other fields."""
+        """Return a copy with other fields."""
         same = {name: getattr(self, name) for name in self.__slots__}
         return Request(**{**same, **fields})
 
     def fields(self) -> dict[str, object]:
-        """Show all of it, for messages and tests."""
+        """Return all fields, for messages and tests."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 
@@ -210,9 +210,10 @@ def for_agent(  # noqa: PLR0913  each of these is a different right
     network: bool = False,
     environment: Mapping[str, str] | None = None,
 ) -> Request:
-    """Hold an agent: it writes to its workspace, its own state and `out`, never to what could act later.
+    """Build the request of an agent: it writes its workspace, state and `out`, never what could act later.
 
-    `network` is the machine's own. Without it a process has what a proxy outside lets through, if it has one.
+    `network` is the machine's own. Without it a process reaches only what a proxy outside allows, if there is
+    one.
     """
     git_file = _join(workspace, ".git")
     return Request(
@@ -240,7 +241,7 @@ def for_check(  # noqa: PLR0913  each of these is a different right
     placed: tuple[Placed, ...] = (),
     overlays: tuple[Overlay, ...] = (),
 ) -> Request:
-    """Hold a command that runs code an agent wrote: a HOME and a tmp of its own, and mostly no network."""
+    """Build the request of a command that runs an agent's code: its own HOME and tmp, mostly no network."""
     return Request(
         chdir=cwd,
         placed=placed,
@@ -259,12 +260,12 @@ def for_check(  # noqa: PLR0913  each of these is a different right
 def for_planning(
     *, cwd: str, readable: Strings = (), environment: Mapping[str, str] | None = None
 ) -> Request:
-    """Hold a command during planning: it reads, and changes nothing."""
+    """Build the request of a command in plan mode: it reads, and changes nothing."""
     return Request(chdir=cwd, readable=(*readable, cwd), environment=environment)
 
 
 def secrets(home: str) -> tuple[Strings, Strings]:
-    """Name the folders and the files below a home that nobody in the ring has any business with."""
+    """Return the folders and files below a home that no sandboxed process may see."""
     return (
         tuple(_join(home, name) for name in SECRET_FOLDERS),
         tuple(_join(home, name) for name in SECRET_FILES),
@@ -272,7 +273,7 @@ def secrets(home: str) -> tuple[Strings, Strings]:
 
 
 def environment_in(request: Request) -> dict[str, str]:
-    """Give the whole environment inside the ring."""
+    """Return the whole environment inside the sandbox."""
     home = request.home or PRIVATE_TMP
     return {
         "PATH": DEFAULT_PATH,
@@ -292,10 +293,11 @@ def bubblewrap(
     filter_fd: int | None = None,
     shares_terminal: bool = False,
 ) -> list[str]:
-    """Write the whole command line; `filter_fd` is where `policy.seccomp` can be read.
+    """Return the whole command line; `filter_fd` is a descriptor to read the filter of `seccomp` from.
 
-    The caller starts it with `environment_in(request)` as its whole environment: inside, the first process is
-    bubblewrap itself, and everybody can read what that was given in /proc/1/environ, `--clearenv` or not.
+    The caller must start it with `environment_in(request)` as its whole environment: inside, the first
+    process is bubblewrap itself, and every process can read its environment in /proc/1/environ, even with
+    `--clearenv`.
     """
     command = walls(request, program=program, filter_fd=filter_fd, shares_terminal=shares_terminal)
     for mount in mounts(request):
@@ -308,14 +310,14 @@ def bubblewrap(
 def walls(
     request: Request, *, program: str, filter_fd: int | None = None, shares_terminal: bool = False
 ) -> list[str]:
-    """Write how a command line of bubblewrap begins: an empty root, and little shared.
+    """Return the start of a bubblewrap command line: an empty root, and little shared.
 
-    A session of its own keeps a process off the terminal. To share it is safe with the filter alone.
+    A new session keeps a process off the terminal. Sharing the terminal is safe only with the filter.
     """
     return [
         program,
         "--unshare-all",
-        # As root, bubblewrap would else keep root's own namespace, where a read-only mount can be undone.
+        # Without it, bubblewrap as root keeps root's own namespace, where a read-only mount can be undone.
         "--unshare-user",
         *(["--uid", str(request.user), "--gid", str(request.user)] if request.user is not None else []),
         *(["--share-net"] if request.network else []),
@@ -330,7 +332,7 @@ def walls(
         "/dev",
         "--proc",
         "/proc",
-        # What root may write there is the whole machine's, and bubblewrap leaves it as it is.
+        # Writes there as root affect the whole machine, and bubblewrap leaves it writable.
         "--ro-bind",
         "/proc/sys",
         "/proc/sys",
@@ -338,14 +340,14 @@ def walls(
 
 
 def depth(path: str, order: int) -> tuple[int, int, str]:
-    """Order what is said about paths: around before within, and on one path the stricter word last."""
+    """Return a sort key for path rules: outer paths first, rules of one path by `order`."""
     return path.rstrip("/").count("/"), order, path
 
 
 def mounts(request: Request) -> list[list[str]]:
-    """Write every mount in its order; the last word of each is the path that it is about."""
+    """Return every mount in order; the last word of each is its path."""
     if "/" in (*request.writable, *request.hidden):
-        # A mount on the root would also lie above /dev and /proc, which were put up before it.
+        # A mount on the root would cover /dev and /proc, which are mounted before it.
         raise ValueError("the root can be neither writable nor hidden")
     planned: list[tuple[str, int, list[str]]] = []
     private = ["--bind", request.tmp, PRIVATE_TMP] if request.tmp else ["--tmpfs", PRIVATE_TMP]

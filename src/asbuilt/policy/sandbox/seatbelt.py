@@ -1,6 +1,6 @@
-"""The ring in the words of macOS: one profile, generated. Pure.
+"""Sandbox rules for macOS: one generated profile. Pure.
 
-The one rule: nobody trusts it before a canary write was refused on that machine.
+Rule: profiles are used only on a machine where one has refused a canary write.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from asbuilt.policy.sandbox.rules import Request
 
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/dtracehelper")
-# Whoever can ask one of these to start a program has it started outside the profile.
+# A process that can reach one of these can start programs outside the profile.
 _LAUNCHERS = ("com.apple.coreservices.launchservicesd", "com.apple.coreservices.appleevents")
 
 
 def profile(request: Request) -> str:
-    """Write the profile. In it the last rule that matches decides, so the deeper path comes later."""
+    """Write the profile. The last matching rule decides, so deeper paths come later."""
     planned = [
         *_planned(1, "deny file-read* file-write*", "subpath", request.hidden),
         *_planned(1, "deny file-read* file-write*", "literal", request.hidden_files),
@@ -42,7 +42,7 @@ def profile(request: Request) -> str:
 
 
 def seatbelt(request: Request, argv: Sequence[str], *, program: str) -> list[str]:
-    """Write the whole command line."""
+    """Return the whole command line."""
     return [program, "-p", profile(request), *argv]
 
 

@@ -11,7 +11,7 @@ error; ENOSYS where programs then fall back on another call.
 from __future__ import annotations
 
 MACHINES = ("x86_64", "aarch64", "arm64")
-"""Processors whose numbers of calls are known here; on others there is no filter."""
+"""Processors whose system call numbers are known; others have no filter."""
 EPERM, ENOSYS, EAFNOSUPPORT = 1, 38, 97
 # Per call: its number on x86_64 and on aarch64, and the error.
 REFUSED = {
@@ -37,20 +37,20 @@ REFUSED = {
     "io_uring_register": (427, 427, ENOSYS),
 }
 FAMILIES = {"unix": 1, "inet": 2, "inet6": 10, "netlink": 16}
-"""Families of sockets that may be made."""
-# TIOCSTI and TIOCLINUX put characters into a terminal's input, which the person's shell then reads.
+"""Socket families that may be created."""
+# TIOCSTI and TIOCLINUX put characters into a terminal's input, which the user's shell then reads.
 _TYPING = (0x5412, 0x541C)
-# The kernel's name of a processor; the column above; `socket`; `ioctl`; the first number of x32, if any.
+# Per processor: its audit value, the column above, `socket`, `ioctl`, the first number of x32, if any.
 _X86_64 = (0xC000003E, 0, 41, 16, 0x40000000)
 _AARCH64 = (0xC00000B7, 1, 198, 29, None)
 _LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
 _ALLOW, _FAIL = 0x7FFF0000, 0x00050000
-# Offsets in what the filter sees of a call; of an argument the low half comes first.
+# Offsets in `struct seccomp_data`; the low half of an argument comes first.
 _NUMBER, _ARCHITECTURE, _FIRST, _SECOND = 0, 4, 16, 24
 
 
 def seccomp_filter() -> bytes:
-    """Give the filter as the kernel reads it: eight bytes an instruction. Calls of other processors fail."""
+    """Return the filter in the kernel's format, 8 bytes per instruction. Calls of other processors fail."""
     program = [(_LOAD, 0, 0, _ARCHITECTURE)]
     for architecture, column, socket, ioctl, x32 in (_X86_64, _AARCH64):
         block = [(_LOAD, 0, 0, _NUMBER)]

@@ -1,4 +1,4 @@
-"""Programs that checks have beside them: a database, a cache, or a command of the project's own. Pure.
+"""Services that run beside checks: a database, a cache, or a command of the project's own. Pure.
 
 Each listens on the loopback of the sandbox, at its usual port. A new built-in service is a row of `TABLE`.
 """
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from asbuilt.events.options import RunOptions
 
 NOT_STARTED: Final = 125
-"""Exit code of a command that was not started, because a service did not come up."""
+"""Exit code of a command that was not started because a service failed to start."""
 REFUSAL: Final = "asbuilt: the service {name} did not start: {why}"
 """The first line of such a command's output; the last lines of the service's log follow."""
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
@@ -25,20 +25,20 @@ class Service(NamedTuple):
 
     name: str
     argv: tuple[str, ...]
-    """How it is started; `{data}` is the folder with its data."""
+    """Its command line; `{data}` is the folder with its data."""
     port: int
     make: tuple[str, ...] = ()
-    """How its data is made, once; each command gets a view of that. Empty: it needs none."""
+    """Command that creates its data, once; each command gets a view of it. Empty: it needs none."""
     sends: str = ""
-    """What it is sent once it listens; empty: nothing."""
+    """Text that is sent once it listens; empty: none."""
     expects: str = ""
-    """How its answer starts; empty: that it listens is enough."""
+    """Start of its answer; empty: it is ready once it listens."""
     variables: Mapping[str, str] = _NOTHING
-    """What programs look for it by."""
+    """Variables by which programs find it."""
     folders: tuple[str, ...] = ()
-    """Where its programs are beside PATH: globs from the root, of which the highest version counts."""
+    """Folders of its programs besides PATH: globs from the root; the highest version counts."""
     package: str = ""
-    """The package of Debian that has it; empty: it is no program of the system."""
+    """Its Debian package; empty: it is no program of the system."""
 
 
 _POSTGRES_HELLO: Final = "\0\3\0\0user\0postgres\0database\0postgres\0\0"
@@ -56,7 +56,7 @@ _ROWS: Final = (
             *(word for one in _QUICK for word in ("-c", one)),
         ),
         port=5432,
-        # That it listens is not enough: it refuses connections while it recovers.
+        # Listening is not enough: postgres refuses connections while it recovers.
         sends=f"\0\0\0{chr(len(_POSTGRES_HELLO) + 4)}{_POSTGRES_HELLO}",
         expects="R",
         variables=MappingProxyType(
@@ -88,7 +88,7 @@ TABLE: Final[Mapping[str, Service]] = MappingProxyType({one.name: one for one in
 
 
 def chosen_services(options: RunOptions) -> tuple[Service, ...]:
-    """Read the services that a run's options name; older runs name none."""
+    """Return the services that a run's options name; older runs name none."""
     return tuple(
         Service(one.name, ("/bin/sh", "-c", one.command), one.ready) if one.command else TABLE[one.name]
         for one in options.services or ()
@@ -96,5 +96,5 @@ def chosen_services(options: RunOptions) -> tuple[Service, ...]:
 
 
 def variables_of(services: Iterable[Service]) -> dict[str, str]:
-    """Give the variables by which programs find services."""
+    """Return the variables by which programs find services."""
     return {name: value for one in services for name, value in one.variables.items()}

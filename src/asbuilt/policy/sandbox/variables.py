@@ -1,4 +1,4 @@
-"""Which variables of the environment around us a sandboxed process gets. Pure."""
+"""Variables of the surrounding environment that a sandboxed process gets. Pure."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 SHOWN_VARIABLES = (
-    # Whom to trust.
+    # Certificates.
     *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"),
     *("PIP_CERT", "GIT_SSL_CAINFO", "CARGO_HTTP_CAINFO", "NIX_SSL_CERT_FILE"),
-    # Where a toolchain is.
+    # Places of toolchains.
     *("JAVA_HOME", "GOROOT", "RUSTUP_HOME", "PYENV_ROOT", "NVM_DIR", "RBENV_ROOT", "VOLTA_HOME"),
     *("ASDF_DATA_DIR", "MISE_DATA_DIR", "M2_HOME", "MAVEN_HOME", "UV_PYTHON_INSTALL_DIR"),
 )
-"""Variables that name a path; what they name is shown."""
+"""Variables that name a path; the path is visible in the sandbox."""
 PASSED_VARIABLES = (
-    # Person and place.
+    # User and locale.
     *("PATH", "LANG", "LANGUAGE", "TERM", "COLORTERM", "NO_COLOR", "TZ", "USER", "LOGNAME", "SHELL"),
     *("LC_ALL", "LC_CTYPE", "LC_COLLATE", "LC_MESSAGES", "LC_MONETARY", "LC_NUMERIC", "LC_TIME"),
     *("LC_ADDRESS", "LC_IDENTIFICATION", "LC_MEASUREMENT", "LC_NAME", "LC_PAPER", "LC_TELEPHONE"),
-    # Which toolchain.
+    # Choice of toolchains.
     *(
         "RUSTUP_TOOLCHAIN",
         "PYENV_VERSION",
@@ -54,11 +54,11 @@ ADDRESS_VARIABLES = (
     ),
     *("GOSUMDB", "GONOSUMDB", "GOPRIVATE"),
 )
-"""Proxies and registries, passed where their address carries no password."""
+"""Proxies and registries, passed if the URL carries no password."""
 
 
 def passed(environ: Mapping[str, str], more: Iterable[str] = ()) -> dict[str, str]:
-    """Choose what gets into a ring of the environment around us: a short list, and what the user named."""
+    """Return the variables that a sandboxed process gets: a short list, and those that the user named."""
     names = {*PASSED_VARIABLES, *more}
     return {
         name: value

@@ -1,1 +1,1 @@
-"""Which shell commands an agent may run while it plans, and which never. Pure."""
+"""Shell commands that an agent may run in plan mode, and those that it may never run. Pure."""

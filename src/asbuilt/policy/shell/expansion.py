@@ -1,7 +1,7 @@
-"""Expand a wildcard of the shell as the shell would. Pure: the names in a folder are asked for.
+"""Expand a wildcard of the shell as the shell would. Pure: the caller lists the folders.
 
-The one rule: it gives at least what any shell puts there, unless it says that it is not complete. A range in
-brackets stands for any character, a letter for its capital too, `**` for folders at every depth.
+Rule: the result holds at least what any shell would insert, unless `complete` is False. A range in brackets
+matches any character, letters match both cases, and `**` matches folders down to 8 levels.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _PARENT = ".."
 
 
 class Expansion:
-    """The paths that a pattern stands for, and the folders that the shell lists to find them."""
+    """The paths that a pattern matches, and the folders that the shell lists to find them."""
 
     __slots__ = ("_entries", "_exists", "_names", "complete", "listed", "matches")
 
@@ -35,7 +35,7 @@ class Expansion:
         self._exists = exists
         self._entries = 0
         self.complete = True
-        """No bound was reached."""
+        """Whether no limit was reached."""
         self.listed: list[str] = []
         self.matches = self._expanded(pattern, "" if pattern.startswith("/") else folder)
 
@@ -58,19 +58,19 @@ class Expansion:
         return found
 
     def _below(self, folder: str, part: str, depth: int = 0) -> Iterator[str]:
-        """Give what a part of a pattern stands for in a folder."""
+        """Yield the paths that a part of a pattern matches in a folder."""
         deep = len(part) > 1 and not part.strip("*")
         if deep and not depth:
             yield folder
         below = []
         pieces = pieces_of(part.lower())
-        # A character may be several to a shell in another locale.
+        # One character may be several to a shell in another locale.
         any_length = "?" in part or "[" in part
         for name in self._listing(folder):
             if fits(pieces, name.lower()) or (any_length and not name.isascii()):
                 below.append(f"{folder}/{name}")
                 yield below[-1]
-        # bash before 5.2, and dash, let `.*` stand for the folder above.
+        # bash before 5.2, and dash, expand `.*` to the parent folder, too.
         if part[0] == "." and not part.strip(".*?") and fits(pieces, _PARENT):
             yield f"{folder}/{_PARENT}"
         if deep and depth == _DEEPEST:
@@ -85,7 +85,7 @@ class Expansion:
             return ()
         self.listed.append(folder or "/")
         names = self._names(folder or "/")[: MOST_ENTRIES - self._entries]
-        # A folder without names, or none at all, counts too: it was asked for.
+        # An empty or missing folder counts too: it was listed.
         self._entries += len(names) + 1
         self.complete = self.complete and self._entries < MOST_ENTRIES
         return names

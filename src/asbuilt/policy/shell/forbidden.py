@@ -1,9 +1,9 @@
-"""Find in a shell command what no agent of ours may do: commit, push, call out, write elsewhere. Pure.
+"""Find in a shell command what no agent may do: commit, push, reach the network, write elsewhere. Pure.
 
-It is a net, not a wall: it reads the plain text of a command, and what stands in a script, in a variable or
-in another language goes through it. The ring holds those; only the network has no second net.
+This is a filter, not a boundary: it reads the plain text of a command. Scripts, variables and other languages
+pass it, and are left to the sandbox.
 
-The one rule: whatever looks like the start of a command is looked at, also within quotes and substitutions.
+Rule: everything that looks like the start of a command is checked, also within quotes and substitutions.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ _CHANGE_LAST = frozenset(("cp", "install", "ln"))
 _DEVICES = ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd/")
 _ENDS = frozenset(";&|\n(){}")
 _UNKNOWN = "\0"
-"""Where a word goes on with something that only the shell knows."""
+"""Placeholder for the part of a word that only the shell knows."""
 _DEEPEST = 8
 _TOO_DEEP = "The command is nested too deeply."
 _LONGEST = 100_000
 
 
 class _Command:
-    """One simple command: its words, where it redirects to, and what it is fed."""
+    """One simple command: its words, its redirection targets, and its here-documents and here-strings."""
 
     __slots__ = ("fed", "targets", "words")
 
@@ -68,14 +68,14 @@ class _Command:
 
 
 def forbidden(text: str, *, cwd: str, home: str, writes: Writes) -> str | None:
-    """Say what in a command is refused, or None. `writes` says why a path may not be written to, or None."""
+    """Return why a command is refused, or None. `writes` returns why a path may not be written, or None."""
     if "\0" in text or len(text) > _LONGEST:
         return "The command cannot be read."
     return _Reading(cwd, home, writes).of(text, 0)
 
 
 class _Reading:
-    """What is known while a command is read: where its shell stands."""
+    """State of the parser: the folder in which the shell is."""
 
     def __init__(self, cwd: str, home: str, writes: Writes) -> None:
         self._cwd: str | None = cwd
@@ -150,7 +150,7 @@ class _Reading:
         return None
 
     def _path(self, word: str) -> str | None:
-        """Give the absolute path that a word means as far as it is plain; None when nothing of it is."""
+        """Return the absolute path of a word as far as it is plain; None if no part of it is."""
         if word == "~" or word.startswith("~/"):
             word = self._home + word[1:]
         plain, unknown, _ = word.partition(_UNKNOWN)
@@ -164,7 +164,7 @@ class _Reading:
 
 
 def _named(program: str, rest: list[str]) -> str | None:
-    """Refuse a program by its name, and git by what it is to do."""
+    """Refuse a program by its name, and git by its verb and options."""
     if program in _NETWORK:
         return f"{program} reaches the network or another machine; agents do not."
     if program in _LATER:
@@ -201,7 +201,7 @@ def _git(rest: list[str]) -> str | None:
 
 
 def _scripts(rest: list[str]) -> list[str]:
-    """Give the text that a shell is told to run with -c."""
+    """Return the script that a shell gets with -c."""
     for at, word in enumerate(rest):
         if word.startswith("-") and not word.startswith("--") and "c" in word:
             return rest[at + 1 : at + 2]
@@ -209,7 +209,7 @@ def _scripts(rest: list[str]) -> list[str]:
 
 
 def _unwrapped(words: list[str]) -> list[str]:
-    """Skip what a wrapper takes for itself: options, assignments, a duration, a placeholder."""
+    """Skip a wrapper's own words: options, assignments, a duration, a placeholder."""
     for at, word in enumerate(words):
         taken = word.startswith("-") or "=" in word or word[:1].isdigit() or word in ("{}", "")
         if not taken:
@@ -229,7 +229,7 @@ def _valued(rest: list[str], *options: str) -> list[str]:
 
 
 class _Reader:
-    """Reads a text character by character, as a shell would, and knows nothing of its meaning."""
+    """Splits a text into commands and words, character by character, as a shell would."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -242,7 +242,7 @@ class _Reader:
         return self._at >= len(self._text)
 
     def command(self) -> tuple[_Command, list[str]]:
-        """Read up to what ends a command; what its substitutions hold comes with it."""
+        """Read up to the end of a command; also return the texts of its substitutions."""
         command, self._nested = _Command(), []
         while not self.is_over:
             character = self._text[self._at]
@@ -336,7 +336,7 @@ class _Reader:
         made.append(_UNKNOWN)
 
     def _enclosed(self, start: int) -> str:
-        """Take what stands in parentheses; one in quotes closes nothing, nor does one of a case's pattern."""
+        """Return the text in parentheses; a parenthesis in quotes or in a case pattern does not close it."""
         quoted, cases, at = [False], 0, start
         while at < len(self._text):
             character = self._text[at]
@@ -361,7 +361,7 @@ class _Reader:
         return self._text[start:at]
 
     def _bodies(self) -> None:
-        """Take what stands in here-documents: text, unless a shell is fed with it."""
+        """Read the bodies of here-documents: plain text, unless a shell reads them."""
         for word, command in self._waiting:
             lines: list[str] = []
             while not self.is_over:

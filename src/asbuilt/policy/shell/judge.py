@@ -1,7 +1,7 @@
-"""Judge a command line of an agent that plans, and tell a plain command from one that needs a shell. Pure.
+"""Judge a command line in plan mode, and separate plain commands from those that need a shell. Pure.
 
-The one rule: in doubt the answer is the careful one: refused, or left to the shell. An argv given here is
-exactly what the shell would have made of the text.
+Rule: in doubt the stricter answer wins: refused, or left to the shell. An argv from here is exactly what the
+shell would have made of the text.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _SHELL_WORDS = frozenset((
 
 
 def argv_of(text: str) -> tuple[str, ...]:
-    """Give the argv of a command: its words when it has no shell syntax, else the shell with the text."""
+    """Return the argv of a command: its words if it has no shell syntax, else the shell with the text."""
     words = _words(text)
     if not words or words[0] in _SHELL_WORDS or "=" in words[0]:
-        # A text that begins with a dash would be read as more options of the shell itself.
+        # A text that starts with a dash would be parsed as options of the shell itself.
         return ("/bin/sh", "-c", f" {text}" if text[:1] in ("-", "+") else text)
     return tuple(words)
 
@@ -75,12 +75,12 @@ def verdict(  # noqa: PLR0913  what a command line is judged by
     names: Callable[[str], Sequence[str]] | None = None,
     opened: Sequence[str] = (),
 ) -> str | None:
-    """Say why a command line may not run while planning is held, or None when it may.
+    """Return why a command line may not run in plan mode, or None if it may.
 
-    `root` is the conversation's repository, `opened` what else it may read of a home; `resolve` gives the
-    real path of a path, `exists` tells whether something is there, `names` gives the names in a folder, links
-    first. Without them links are not seen, wildcards are judged by their text alone, and a repository in the
-    repository only by its name.
+    `root` is the conversation's repository, `opened` lists other readable paths of a home. `resolve` returns
+    the real path of a path, `exists` whether it exists, `names` the names in a folder, links first. Without
+    them links are not seen, wildcards are judged by their text alone, and a repository inside the repository
+    only by its name.
     """
     if not cwd.startswith("/"):
         return "It is not known where this command would run."
@@ -96,7 +96,7 @@ def verdict(  # noqa: PLR0913  what a command line is judged by
 
 def _judge(line: Sequence[Command], place: Place) -> None:
     lost: list[str] = []
-    """Where the shell stands instead when a cd before has failed."""
+    """Folders in which the shell is if an earlier cd failed."""
     either = False
     for at, command in enumerate(line):
         if command.joined in (";", "||"):

@@ -1,6 +1,6 @@
-"""Read a command line as bash, dash and zsh all read it, or say why it cannot be read so. Pure.
+"""Parse a command line as bash, dash and zsh all do, or raise why it cannot be parsed. Pure.
 
-The one rule: what is not understood to the last character is refused; nothing is skipped, nothing guessed.
+Rule: a text that is not understood to the last character is refused; nothing is skipped or guessed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _NAMED = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 _WILD = frozenset("*?[")
 _QUOTES = frozenset("'\"")
 _ENDS = frozenset(" \t\n;|&<>")
-# A dollar sign before one of these is a dollar sign to every shell.
+# A dollar sign before one of these is literal in every shell.
 _AFTER_INERT_DOLLAR = frozenset('"|)/.,;&]')
 _OF_TESTS = frozenset(("[", "[[", "=="))
 _ESCAPED = frozenset("()!;*?[]{}$\"'\\&|<>#~`")
@@ -37,26 +37,26 @@ _LIVE = {
 
 
 class Unreadable(Exception):
-    """A command line that this reader does not understand to the last character; says why."""
+    """A command line that the lexer does not understand to the last character, and why."""
 
 
 class Word:
-    """One word as the program gets it, and what of it the shell may still replace by file names."""
+    """One word as the program gets it, and the part that the shell may still replace with file names."""
 
     __slots__ = ("bare", "leads", "pattern", "text")
 
     def __init__(self, text: str, *, bare: bool = True, pattern: str = "", leads: bool = False) -> None:
         self.text = text
         self.bare = bare
-        """Nothing in it was quoted, escaped or expanded."""
+        """No part of it was quoted, escaped or expanded."""
         self.pattern = pattern
-        """The same word as a file name pattern; empty: the shell replaces nothing in it."""
+        """The word as a file name pattern; empty: the shell replaces nothing in it."""
         self.leads = leads
-        """It begins with a wildcard, so that it may become a word that looks like an option."""
+        """It starts with a wildcard, so it may become a word that looks like an option."""
 
 
 class Command:
-    """One simple command: its words, the files it is fed from, and what joins it to the one before."""
+    """One simple command: its words, its input files, and the operator before it."""
 
     __slots__ = ("inputs", "joined", "negated", "words")
 
@@ -69,7 +69,7 @@ class Command:
 
 
 def commands(text: str, *, home: str) -> list[Command]:
-    """Read the whole text; raises Unreadable."""
+    """Parse the whole text; raises Unreadable."""
     if len(text) > LONGEST:
         raise Unreadable(f"it has more than {LONGEST} characters; split it")
     for character in text:
@@ -79,18 +79,18 @@ def commands(text: str, *, home: str) -> list[Command]:
 
 
 def _is_open(words: list[Word]) -> bool:
-    """Tell whether a test in brackets is begun and not closed."""
+    """Return whether a test in brackets is opened and not closed."""
     return bool(words) and words[0].text in ("[", "[[") and words[-1].text not in ("]", "]]")
 
 
 def _is_out_of_place(sign: str, before: list[Word]) -> bool:
-    """Tell whether a sign of tests stands elsewhere, where readers differ about it."""
+    """Return whether an operator of tests is used elsewhere, where shells differ."""
     in_test = bool(before) and before[0].text in ("[", "[[", "test")
     return not in_test if sign == "==" else bool(before)
 
 
 class _Reader:
-    """Where the reading stands."""
+    """Position of the parser in a text."""
 
     def __init__(self, text: str, home: str) -> None:
         self._text = text
@@ -135,7 +135,7 @@ class _Reader:
                 return
 
     def _sign(self) -> str:
-        """Take what ends a command; empty at the end of the text."""
+        """Consume the operator that ends a command; empty at the end of the text."""
         for sign in ("&&", "||", "|&", ";;", ";", "|", "\n", "&"):
             if self._peek(len(sign)) == sign:
                 if sign in ("&", ";;"):
@@ -173,7 +173,7 @@ class _Reader:
         return command
 
     def _compares(self, command: Command) -> bool:
-        """Take a sign that joins two tests within [[ ]]."""
+        """Consume an operator that joins two tests within [[ ]]."""
         words = command.words
         sign = self._peek(2)
         if sign not in ("&&", "||") or not _is_open(words) or words[0].text != "[[":
@@ -183,7 +183,7 @@ class _Reader:
         return True
 
     def _redirected(self, command: Command) -> bool:
-        """Take a redirection that writes nothing; any other is refused."""
+        """Consume a redirection that writes nothing; any other raises Unreadable."""
         for sign in ("2>&1", "1>&2", ">&2", ">&1"):
             if self._peek(len(sign)) == sign:
                 self._at += len(sign)
@@ -234,7 +234,7 @@ class _Reader:
                 empty = empty or not piece
             wild = wild or live
             made += piece
-            # A quoted wildcard stands as one that fits any character: what is compared may only grow.
+            # A quoted wildcard becomes one that matches any character: the compared set may only grow.
             pattern += piece if live else "".join("?" if one in _WILD else one for one in piece)
         if self._at == start:
             raise Unreadable("a word is missing")
@@ -251,7 +251,7 @@ class _Reader:
         return Word(made, bare=bare, pattern=pattern if wild else "", leads=wild and pattern[0] in _WILD)
 
     def _special(self, character: str, made: str, start: int) -> str:
-        """Take a quoted part, an escaped character, a tilde, or braces that git reads."""
+        """Consume a quoted part, an escaped character, a tilde, or braces that git reads."""
         first = self._at - 1 == start
         quoted = not _QUOTES.isdisjoint(self._text[start : self._at])
         if character == "'":

@@ -1,6 +1,6 @@
-"""Where a command line stands, and which paths it may look at from there. Pure: the real path is asked for.
+"""The folder of a command line, and the paths that it may read from there. Pure: the caller resolves paths.
 
-The one rule: a path is judged as it is written and as it resolves, from every folder the shell may stand in.
+Rule: a path is judged as written and as resolved, from every folder in which the shell may be.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 _MOST_FOLDERS = 6
 _MOST_EXPANSIONS = 40
 _MOST_FOLLOWED = 200
-"""Names of a folder that are looked at where links are followed; links come first."""
+"""Names of a folder that are checked where links are followed; links come first."""
 
 
 class Refused(Exception):
-    """Why a command may not run while planning is held; `allowed` is the nearest form that may."""
+    """Why a command may not run in plan mode; `allowed` is the nearest form that may."""
 
     def __init__(self, why: str, allowed: str = "") -> None:
         super().__init__(why)
@@ -39,12 +39,12 @@ class Refused(Exception):
 
 
 def writes(why: str, allowed: str = "") -> Refused:
-    """Refuse what would change something, or might."""
+    """Return the refusal of a command that would, or might, change something."""
     return Refused(f"planning is read-only and {why}.", allowed)
 
 
 class Place:
-    """The folders in which the shell may stand now, and what is known of the machine."""
+    """The folders in which the shell may be, and what is known of the machine."""
 
     __slots__ = ("_exists", "_expansions", "_names", "_resolve", "fed", "folders", "home", "reach", "root")
 
@@ -61,7 +61,7 @@ class Place:
     ) -> None:
         self.folders = [_clean(cwd)]
         self.fed: list[Word] = []
-        """The command whose output the one that is judged reads; empty: none."""
+        """The command whose output the judged command reads; empty: none."""
         self.home = _clean(home) if home.startswith("/") else ""
         self.root = _clean(root or cwd)
         self._resolve = resolve
@@ -73,7 +73,7 @@ class Place:
         self.reach = Reach(homes, (*may, *map(self._real, may)))
 
     def expanded(self, word: Word) -> None:
-        """Let the shell replace a wildcard by file names: it lists folders, whatever the program."""
+        """Check a wildcard that the shell expands: it lists folders, whatever the program is."""
         if len(word.pattern) > LONGEST_PATTERN:
             raise Refused("A pattern of file names is too long to be compared; name the files you need.")
         if any(self.reach.closes(path, pattern=True) for path in self._from_folders(word.pattern)):
@@ -85,7 +85,7 @@ class Place:
                 raise Refused(f"{word.text} lists a folder of secrets.")
 
     def content(self, word: Word, *, by_shell: bool = True) -> None:
-        """Let a program read a file; not `by_shell`: its wildcards are the program's own."""
+        """Check a file that a program reads; not `by_shell`: its wildcards are the program's own."""
         for path in self._meanings(word.text):
             if self.reach.closes(path):
                 raise self._closed(word.text)
@@ -103,7 +103,7 @@ class Place:
                 raise self._is_among(word, match)
 
     def tree(self, word: Word) -> None:
-        """Let a program read all that is below a folder."""
+        """Check a folder that a program reads recursively."""
         text = self.folder_before(word.pattern) if word.pattern else word.text
         for path in self._meanings(text):
             if self.reach.closes(path):
@@ -120,7 +120,7 @@ class Place:
                 raise self._is_among(word, match)
 
     def followed(self, word: Word, allowed: str) -> None:
-        """Let a program follow the links that it finds in a folder; those deeper in it are not seen."""
+        """Check a folder in which a program follows links; links deeper in it are not checked."""
         starts = [*self._meanings(word.text), *(path for _, path in self._matches(word))]
         for folder in dict.fromkeys(map(self._real, starts)):
             for name in (self._names(folder) if self._names else ())[:_MOST_FOLLOWED]:
@@ -134,14 +134,14 @@ class Place:
                     )
 
     def folder_before(self, pattern: str) -> str:
-        """Name the folder in which a pattern begins."""
+        """Return the folder in which a pattern starts."""
         plain = pattern
         for sign in "*?[":
             plain = plain.partition(sign)[0]
         return plain.rpartition("/")[0] or ("/" if plain.startswith("/") else ".")
 
     def listing(self, word: Word) -> None:
-        """Let a program see a file's name, kind and size."""
+        """Check a path of which a program shows name, kind and size."""
         for path in self._meanings(word.text):
             if self.reach.closes(path):
                 raise self._closed(word.text)
@@ -154,23 +154,23 @@ class Place:
                 raise self._is_among(word, match)
 
     def named(self, *words: Word) -> None:
-        """Let a program tell whether files are there, and of which kind."""
+        """Check files of which a program shows whether they exist, and their kind."""
         for word in words:
             if any(self.reach.closes(path) for path in self._meanings(word.text)):
                 raise self._closed(word.text)
 
     def filtered(self, text: str) -> None:
-        """Let a program pick files by a name pattern of its own and read them."""
+        """Check a name pattern by which a program selects files to read."""
         if aims_at_secret(text):
             raise Refused(f"{text} picks out files with secrets, and no command of an agent reads those.")
 
     def left_out(self, text: str) -> None:
-        """Let a program read all files but those of a name pattern."""
+        """Check a name pattern of the files that a program leaves out."""
         if leaves_secrets(text):
             raise Refused(f"{text} leaves out files by wildcards alone; name what is to be left out.")
 
     def inside(self, text: str, *, alone: bool) -> None:
-        """Go to another folder of the repository; not `alone`: or stay, because the way may not be there."""
+        """Change to another folder of the repository; not `alone`: the shell may also stay where it is."""
         targets = []
         for folder in self.folders:
             joined = text if text.startswith("/") else f"{folder}/{text}"
@@ -186,13 +186,14 @@ class Place:
             raise Refused("It changes folders more often than can be followed; split it.")
 
     def has(self, path: str) -> bool:
-        """Tell whether a clean path is in the repository."""
+        """Return whether a clean path is in the repository."""
         return any(_is_below(path, root) for root in (self.root, self._real(self.root)))
 
     def bare_repository(self) -> str:
-        """Name a folder, from the root down to where the shell stands, that git may take for a repository.
+        """Return a folder, from the root down to the shell's folder, that git may take for a repository.
 
-        A checkout can carry a bare repository as plain files, and git runs what its config names.
+        A checkout can contain a bare repository as plain files, and git runs the programs that its config
+        names.
         """
         real = self._real(self.root)
         for folder in self.folders:
@@ -233,7 +234,7 @@ class Place:
         return exists is not None and exists(f"{folder}/HEAD")
 
     def _meanings(self, text: str) -> Iterator[str]:
-        """Give every absolute path that a word may mean, as written and as it resolves."""
+        """Yield every absolute path that a word may mean, as written and as resolved."""
         yield from self._from_folders(text)
         for folder in self.folders:
             yield self._real(text if text.startswith("/") else f"{folder}/{text}")
@@ -243,10 +244,10 @@ class Place:
             yield _joined(folder, text)
 
     def _expanded(self, pattern: str) -> Iterator[tuple[str, Expansion]]:
-        """Expand a pattern in every folder that the shell may stand in; once for each."""
+        """Expand a pattern in every folder in which the shell may be; results are cached."""
         if self._names is None or not is_wild(pattern) or len(pattern) > LONGEST_PATTERN:
             return
-        # Loaded only for a command that has a wildcard: a hook pays for each module.
+        # Loaded only for a command with a wildcard: a hook pays for each module.
         made = __import__("asbuilt.policy.shell.expansion", fromlist=["Expansion"]).Expansion
         for folder in self.folders:
             known = self._expansions.get((folder, pattern))
@@ -258,7 +259,7 @@ class Place:
             yield folder, known
 
     def _matches(self, word: Word) -> Iterator[tuple[str, str]]:
-        """Give each path that a word stands for, to be shown; and the same as written and as it resolves."""
+        """Yield each path that a word matches, in its form for messages, as written and as resolved."""
         for folder, expansion in self._expanded(word.pattern):
             for match in expansion.matches:
                 shown = match[len(folder) + 1 :] if match.startswith(f"{folder}/") else match
@@ -266,7 +267,7 @@ class Place:
                     yield shown, path
 
     def _unexpanded(self, word: Word, *, by_shell: bool) -> Iterator[str]:
-        """Give a pattern from each folder where it is not known for what files it stands."""
+        """Yield a pattern from each folder in which its matches are unknown, incomplete or none."""
         known = dict(self._expanded(word.pattern)) if by_shell else {}
         for folder in self.folders if word.pattern else ():
             expansion = known.get(folder)
@@ -274,7 +275,7 @@ class Place:
                 yield _joined(folder, word.pattern)
 
     def _listed(self, word: Word) -> Iterator[str]:
-        """Give each folder of which the shell tells names when it replaces a word."""
+        """Yield each folder whose names the shell reveals when it replaces a word."""
         for _, expansion in self._expanded(word.pattern):
             parents = [match.rstrip("/").rpartition("/")[0] or "/" for match in expansion.matches]
             for listed in dict.fromkeys([*expansion.listed, *parents]):

@@ -1,11 +1,11 @@
-"""Write a text as one word of a shell. Pure.
+"""Quote a text as one word of a shell. Pure.
 
-The one rule: a word is bare only where every shell agrees on what it is.
+Rule: a word is bare only if every shell reads it alike.
 """
 
 
 def quoted(text: str) -> str:
-    """Give the word."""
+    """Return the word."""
     bare = text.translate(_PLAIN)
     return text if bare.isascii() and bare.isalnum() else "'" + text.replace("'", "'\\''") + "'"
 

@@ -1,1 +1,1 @@
-"""What a change contains that no test shows: stubs, loosened settings, files out of scope. Pure."""
+"""Find in a change what no test shows: stubs, loosened settings, files out of scope. Pure."""

@@ -1,7 +1,7 @@
-"""The boundaries of a phase: which files act beyond it, and the words by which a plan orders a change there.
+"""Boundaries of a phase: files with effects beyond it, and the words by which a plan orders such a change.
 
-`PLACES` is the one table. A boundary with an entry there is a matter of where a file is or what it leads to;
-the others (`suppressions`, `limits`, `checked`, …) are found in what a file says.
+A boundary in `PLACES` is found by a file's path or link target; the others (`suppressions`, `limits`,
+`checked`, …) are found in a file's content.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Boundary(StrEnum):
-    """What lies beyond a phase, by the key of the setting that rules it."""
+    """What is beyond a phase, by the key of its setting."""
 
     OUTSIDE = "outside"
     PLAN = "plan"
@@ -41,20 +41,20 @@ class Boundary(StrEnum):
 
 
 class Place(NamedTuple):
-    """Files that act beyond a phase."""
+    """Files with effects beyond a phase."""
 
     rule: str
-    """What a change there is called."""
+    """Name of a change there."""
     where: re.Pattern[str]
-    """Their paths."""
+    """Paths of the files."""
     words: re.Pattern[str] | None = None
-    """What a plan says to order a change there, besides the path."""
+    """Words by which a plan orders a change there, besides the path."""
 
 
 USUAL: Final[Mapping[str, str]] = {
     boundary.value: str(SETTINGS[f"scope.{boundary}"].default) for boundary in Boundary
 }
-"""What each boundary means where nobody has chosen."""
+"""Default of each boundary's setting."""
 SEVERITY: Final = {"block": Severity.FAILS, "sign-off": Severity.SIGN_OFF, "note": Severity.NOTE}
 PLACES: Final[Mapping[Boundary, Place]] = {
     Boundary.CI: Place(
@@ -126,7 +126,7 @@ PLACES: Final[Mapping[Boundary, Place]] = {
 LINK_WORDS: Final = re.compile(
     r"\*\*Allows:?\*\*:?\s+links?|\bsym(bolic[ -])?-?links?\b|\bsubmodules?\b", re.IGNORECASE
 )
-"""What a plan says to order a link; the same line names its path."""
+"""Words by which a plan orders a link; the same line names its path."""
 _LOOSENS: Final = (
     "loosen|relax|lower|rais|increas|reduc|allow|accept|disabl|ignor|exclud|omit|turn|drop|remov|chang|updat|set|"
     "configur|migrat|upgrad|adjust|mov|replac|adopt|switch"
@@ -147,15 +147,15 @@ WORDS: Final[Mapping[Boundary, re.Pattern[str]]] = {
         re.IGNORECASE,
     ),
 }
-"""What a plan says to order what is found in a file's content."""
-# C0, C1 and DEL act in a terminal; the others reorder a name or are not seen in it.
+"""Words by which a plan orders what is found in a file's content."""
+# C0, C1 and DEL act in a terminal; the others reorder a name or are invisible.
 _HIDDEN: Final = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]"
 )
 
 
 def link_of(change: Change) -> tuple[str, str] | None:
-    """Return the rule and the reason for a path that leads out of the tree or hides what it is called."""
+    """Return the rule and the reason for a path that leaves the tree or hides its name; None if neither."""
     if change.after is None and change.submodule is None:
         return None
     if _HIDDEN.search(change.path):

@@ -1,6 +1,6 @@
-"""Find out whether there is work behind a change, or comments, stubs and answers made for the tests.
+"""Find changes without real work: only comments, stubs, or answers made for the tests.
 
-The one rule: what only looks like work fails; what may be work, and looks like a trick, is for a person.
+Rule: what only looks like work fails; what may be work but looks like a trick needs a sign-off.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _OF_STUBS: Final = re.compile(
     r"\b(stubs?|stubbed|placeholders?|skeletons?|abstract|interface|no-?op|do(es)? nothing)\b", re.IGNORECASE
 )
 _OPEN: Final = ("Protocol", "ABC")
-"""Classes whose functions are for others to write."""
+"""Base classes whose functions are for subclasses to write."""
 _IDLE: Final = re.compile(
     r"^(set\b|echo\b|printf\b|true$|:$|exit( 0)?$|pass$|import\b|from\b|print\(|sys\.exit\(0?\)$|exit\(0?\)$)"
 )
@@ -43,7 +43,7 @@ _ADDRESSED: Final = re.compile(
     r"\b(?:mark|treat|consider|report|rate|count|accept|approve|ignore|skip|do not|pass|passed|verified)\b",
     re.IGNORECASE,
 )
-"""A line that tells whoever judges the work what to say."""
+"""A line that instructs the reviewer of the work."""
 _UNFINISHED: Final = re.compile(
     r"not (yet )?implemented|unimplemented|todo|UnsupportedOperation|NotImplemented", re.IGNORECASE
 )
@@ -59,15 +59,15 @@ _RECORD: Final = 3
 _ORDERS: Final = re.compile(r"[<>]=?(?!>)|-(?:l|g)[te]\b")
 _NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
 _PLAIN: Final = frozenset(("0", "1", "-1", "2", "100", ""))
-"""Numbers that stand everywhere."""
+"""Literals too common to count."""
 _MOST: Final = 1_000
-"""Rows of tests, and lines of a product, that are compared each with each."""
+"""Most test rows, and most product lines, that are compared with each other."""
 _ROWS: Final = 2
-"""One row of a test in the product may be chance; two are a table of answers."""
+"""One test row in the product may be chance; two are a table of answers."""
 
 
 def hollow(changes: Iterable[Change], order: Order, there: Collection[str]) -> tuple[Finding, ...]:
-    """Look at what a phase has written. Pass every file that differs, and every path of the tree."""
+    """Return findings for a phase's changes. Pass every file that differs and every path of the tree."""
     every = [one for one in changes if one.before != one.after and len(one.after or b"") <= MAX_BYTES]
     if every and all(_is_same_code(one) for one in every) and not _OF_WORDS.search(order.text):
         first = every[0]
@@ -97,7 +97,7 @@ def hollow(changes: Iterable[Change], order: Order, there: Collection[str]) -> t
 
 
 def _only_parameters(changes: Iterable[Change], text: str) -> Iterator[Finding]:
-    """Find a phase that changes nothing of the product that runs but lists of parameters."""
+    """Find a phase that changes only parameter lists in the product's code."""
     code = [one for one in changes if language_of(one.path) == "python" and not _is_test(one.path)]
     if code and not _OF_WORDS.search(text) and all(_is_same_code(one, but="parameters") for one in code):
         now = "nothing that runs was changed but parameters"
@@ -105,7 +105,7 @@ def _only_parameters(changes: Iterable[Change], text: str) -> Iterator[Finding]:
 
 
 def _is_gutted(change: Change) -> bool:
-    """Tell whether a script that did something does nothing now but end well."""
+    """Return whether a script that did something now only succeeds."""
     if change.before is None or change.after is None:
         return False
     before, after = (
@@ -129,12 +129,12 @@ def _acting(path: str, text: str) -> bool:
 
 def _is_test(path: str) -> bool:
     language = language_of(path)
-    # In Rust every file may hold tests, beside what they test.
+    # Any Rust file may contain tests beside the code they test.
     return is_in_tests(path) or is_called_test(path) or (language != "rust" and is_named_test(path, language))
 
 
 def _is_same_code(change: Change, *, but: Literal["", "parameters"] = "") -> bool:
-    """Tell whether nothing but comments, docstrings and space differs; `but` is not compared."""
+    """Return whether only comments, docstrings and whitespace differ; `but` is not compared."""
     if change.before is None or change.after is None:
         return False
     before, after = (side.decode("utf-8", "replace") for side in (change.before, change.after))
@@ -152,7 +152,7 @@ def _is_same_code(change: Change, *, but: Literal["", "parameters"] = "") -> boo
 
 
 def _bare(tree: ast.Module, but: str) -> str:
-    """Write a module down without its docstrings."""
+    """Dump a module without its docstrings."""
     for node in ast.walk(tree):
         if but and isinstance(node, Function):
             node.args = ast.arguments([], [], None, [], [], None, [])
@@ -176,7 +176,7 @@ def _uncommented(text: str) -> list[str]:
 
 
 class _Written(NamedTuple):
-    """A function that the phase has written."""
+    """A function of a changed file."""
 
     name: str
     line: int
@@ -186,7 +186,7 @@ class _Written(NamedTuple):
 
 
 def _stubs(change: Change, text: str) -> Iterator[Finding]:
-    """Find functions that the phase promises by name and that do nothing, or always answer the same."""
+    """Find functions that the phase promises by name and that do nothing or return a constant."""
     if _OF_STUBS.search(text):
         return
     before = {one.name for one in _functions(change.path, change.before) if not one.is_stub}
@@ -255,7 +255,7 @@ def _of_braces(text: str, language: str) -> Iterator[_Written]:
             continue
         body = code.tokens[begin + 1 : min(code.closing(begin), begin + 2 * _SHORT)]
         says = " ".join(one.text for one in body)
-        # An empty function that is written where a value stands is a default: nothing is left to write.
+        # An empty function in the place of a value is a default, not a stub.
         is_value = not body and code.word(at + 1) in ("=", ":") and code.word(at - 1) in ("{", ",", "(")
         is_stub = not is_value and len(body) <= _SHORT and (not body or _UNFINISHED.search(says) is not None)
         answer = [one.kind for one in body if one.text not in ("return", ";", "-")]
@@ -265,7 +265,7 @@ def _of_braces(text: str, language: str) -> Iterator[_Written]:
 
 
 def _parameters(code: Code, at: int) -> int | None:
-    """Give where the parameters of a function begin whose name stands here: `f(`, `f = (`."""
+    """Return where the parameters of the function named here start: `f(`, `f = (`; None if it is none."""
     if code.word(at + 1) == "(":
         return None if code.word(at - 1) == "new" else at + 1
     if code.word(at + 1) not in ("=", ":"):
@@ -277,7 +277,7 @@ def _parameters(code: Code, at: int) -> int | None:
 
 
 def _body(code: Code, at: int) -> int | None:
-    """Give where a function's body opens behind its parameters; None where there is none: it is a call."""
+    """Return where a function's body opens after its parameters; None: it is a call."""
     for begin in range(at, min(at + _SHORT, len(code.tokens))):
         if code.word(begin) == "{":
             return begin
@@ -287,11 +287,11 @@ def _body(code: Code, at: int) -> int | None:
 
 
 _SHORT: Final = 12
-"""Tokens of a body that only says that there is none."""
+"""Most tokens in the body of a stub."""
 
 
 def _markers(change: Change, text: str) -> Iterator[Finding]:
-    """Find what was left for later, in words that everybody knows."""
+    """Find new TODO and FIXME lines."""
     if _MARKER.search(text):
         return
     for number, line in _added(change):
@@ -300,7 +300,7 @@ def _markers(change: Change, text: str) -> Iterator[Finding]:
 
 
 def _addressed(change: Change) -> Iterator[Finding]:
-    """Find a line of code or of a comment that is written for whoever judges the work."""
+    """Find a line of code or comment that addresses the reviewer of the work."""
     for number, line in _added(change):
         if _ADDRESSED.search(line):
             told = shortened(line)
@@ -308,7 +308,7 @@ def _addressed(change: Change) -> Iterator[Finding]:
 
 
 def _answers(change: Change, rows: Iterable[frozenset[str]], text: str) -> Iterator[Finding]:
-    """Find a product that has the inputs of its tests side by side, where the plan does not name them."""
+    """Find a product that contains its tests' values side by side, unless the plan names them."""
     items, _ = wanted_and_checked(text)
     named = _literals(items) | frozenset(_WORD.findall(items))
     added = _added(change)[:_MOST]
@@ -321,7 +321,7 @@ def _answers(change: Change, rows: Iterable[frozenset[str]], text: str) -> Itera
         hits |= {
             row: number
             for row in rows
-            # Texts side by side are names of fields as often as answers; only a comparison tells.
+            # Texts side by side are names of fields as often as answers; only a comparison is a sign.
             if (
                 compares
                 or (is_table and any(map(_NUMBER.fullmatch, row)))
@@ -339,7 +339,7 @@ def _answers(change: Change, rows: Iterable[frozenset[str]], text: str) -> Itera
 
 
 def _rows(change: Change) -> Iterator[frozenset[str]]:
-    """Give the literals that a test puts side by side: those of a call, of a case, of a whole line."""
+    """Yield the literals that a test puts side by side: of a call, of a case, of a whole line."""
     for _, line in _added(change):
         for piece in (line, *_GROUP.findall(line)):
             found = _literals(piece)
@@ -349,13 +349,13 @@ def _rows(change: Change) -> Iterator[frozenset[str]]:
 
 def _literals(text: str) -> frozenset[str]:
     found = {piece.strip("\"'") for piece in _LITERAL.findall(text)}
-    # In a shell's patterns numbers stand in a text.
+    # In shell patterns, numbers are part of a text.
     words = {one for piece in found for one in piece.split() if all(map(_NUMBER.fullmatch, piece.split()))}
     return frozenset(found | words) - _PLAIN
 
 
 def _added(change: Change) -> list[tuple[int, str]]:
-    """Give the lines that were not there before, with their numbers."""
+    """Return the added lines with their numbers."""
     before = set((change.before or b"").decode("utf-8", "replace").splitlines())
     after = (change.after or b"").decode("utf-8", "replace").splitlines()
     return [(number, line) for number, line in enumerate(after, 1) if line.strip() and line not in before]

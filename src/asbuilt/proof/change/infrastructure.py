@@ -1,6 +1,7 @@
-"""Which files tell a runner how to test, and how they are put back to the base before checks run.
+"""Files that configure a test runner, and how they are restored to the base before checks run.
 
-The one rule: a phase that has to change one names it in its text; all else in a shared file is the phase's.
+Rule: a phase that has to change such a file names it in its text; in a shared file only the runner's parts
+are restored.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ _RECIPES: Final = re.compile(
 _MANIFESTS: Final = re.compile(
     r"(^|/)(go\.mod|go\.work|Cargo\.toml|pom\.xml|(build|settings)\.gradle(\.kts)?|gradle\.properties)$"
 )
-"""Files that say first of all what a product is made of: they are compared, and never put back."""
+"""Files that mainly declare what a product is made of: they are compared and never restored."""
 _CACHES: Final = re.compile(
     r"(^|/)(__pycache__|\.(pytest|mypy|ruff)_cache|\.parcel-cache|\.vite|\.turbo|\.nyc_output|\.cache|\.hypothesis|\.tox|"
     r"\.nox)(/|$)|\.py[co]$|(^|/)(\.(eslint|stylelint)cache|node_modules)$|\.tsbuildinfo$"
 )
-"""What programs leave for their next run: a runner believes it in place of what it was made from."""
+"""Caches that programs write for their next run: a runner trusts them instead of their sources."""
 _FINDS: Final = re.compile(
     r"\bfor\s+\w+\s+in\s[^;\n]*[*?]|\bfind\s[^\n|;]*-name|\brun-parts\b|\b(r?glob|listdir|scandir|readdirSync|walk)\("
 )
@@ -45,19 +46,19 @@ _NODE_KEYS: Final = ("jest", "vitest", "mocha", "ava", "c8", "nyc", "tap")
 
 
 class PutBack(NamedTuple):
-    """One file as the checks shall find it; None: not at all."""
+    """One file's content for the checks; None: the file is removed."""
 
     path: str
     content: bytes | None
     is_recipe: bool
-    """True: it says how to run things, so only the tests run with it; a phase's own checks may be new."""
+    """True for a recipe file: it is restored only for the tests, because a phase's own checks may be new."""
 
 
 def put_back(changes: Iterable[Change], text: str, commands: str = "") -> tuple[PutBack, ...]:
-    """Give what is put back of the files that differ, unless the phase's text names them.
+    """Return the differing files to restore, except those that the phase's text names.
 
-    `commands` has the test command and the recipes that it may stand for: a script that they start, and that
-    finds the tests, is the project's own runner.
+    `commands` has the test command and the recipes behind it. A script that they start and that finds the
+    tests is the project's own runner.
     """
     found = []
     for change in changes:
@@ -69,7 +70,7 @@ def put_back(changes: Iterable[Change], text: str, commands: str = "") -> tuple[
 
 
 def put_back_words(paths: Sequence[str]) -> str:
-    """Name the files that were put back, for the report of a failed check."""
+    """Name the restored files, for the report of a failed check."""
     if not paths:
         return ""
     more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
@@ -78,19 +79,19 @@ def put_back_words(paths: Sequence[str]) -> str:
 
 
 def is_infrastructure(path: str) -> bool:
-    """Tell whether a file has a say in how tests run or what counts as passed."""
+    """Return whether a file affects how tests run or what counts as passed."""
     if _SET_UP.search(path) or is_cache(path):
         return True
     return role_of(path) in (Role.SETTINGS, Role.STARTUP, Role.SHADOW) and not _MANIFESTS.search(path)
 
 
 def is_cache(path: str) -> bool:
-    """Tell whether a file is one that a program has made for its own next run."""
+    """Return whether a file is a program's cache for its next run."""
     return _CACHES.search(path) is not None
 
 
 def names(text: str, path: str) -> bool:
-    """Tell whether a phase's text names a file, by its path or by its name as a word."""
+    """Return whether a phase's text names a file, by its path or by its name as a word."""
     name = path.rpartition("/")[2]
     return path in text or re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", text) is not None
 
@@ -102,7 +103,7 @@ def _is_driver(change: Change, commands: str) -> bool:
 
 
 def _restored(change: Change) -> bytes | None:
-    """Give a file with the runner's parts as they were on the base."""
+    """Return a file with the runner's parts as on the base."""
     name = change.path.rpartition("/")[2]
     if change.after is None or name not in ("package.json", "pyproject.toml", "setup.cfg", "tox.ini"):
         return change.before
@@ -114,7 +115,7 @@ def _restored(change: Change) -> bytes | None:
 
 
 def _tables(before: str, after: str) -> str:
-    """Take the tables of runners from the one text and all else from the other."""
+    """Take the runners' tables from `before` and everything else from `after`."""
     old, new = _split(before), _split(after)
     ours = [part for name, part in old if _OF_RUNNERS.search(name)]
     if ours == [part for name, part in new if _OF_RUNNERS.search(name)]:
@@ -124,7 +125,7 @@ def _tables(before: str, after: str) -> str:
 
 
 def _split(text: str) -> list[tuple[str, str]]:
-    """Cut a text at the heads of its tables: name, and the table with its head."""
+    """Split a text at its table headers: name, and the table with its header."""
     heads = list(_TABLE.finditer(text))
     starts = [*(head.start() for head in heads), len(text)]
     parts = [("", text[: starts[0]])]
@@ -135,7 +136,7 @@ def _split(text: str) -> list[tuple[str, str]]:
 
 
 def _package(before: str, after: str) -> str:
-    """Take the test scripts and the runners' settings from the one package and all else from the other."""
+    """Take the test scripts and the runners' settings from `before` and everything else from `after`."""
     try:
         old, new = json.loads(before or "{}"), json.loads(after)
     except (ValueError, RecursionError):
@@ -151,7 +152,7 @@ def _package(before: str, after: str) -> str:
 
 
 def _scripts(old: object, new: object) -> dict[str, Any]:
-    """Keep what the phase adds; what was there, and whatever npm runs around the tests, is as it was."""
+    """Keep the scripts that the phase adds; existing scripts and those around `test` are as on the base."""
     before = old if isinstance(old, dict) else {}
     after = new if isinstance(new, dict) else {}
     added = {name: text for name, text in after.items() if name not in ("pretest", "test", "posttest")}

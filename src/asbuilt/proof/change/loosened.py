@@ -1,6 +1,6 @@
-"""Find what a phase silences or loosens: warnings by a comment, linters and coverage by their settings. Pure.
+"""Find what a phase silences or loosens: warnings by comments, linters and coverage by settings. Pure.
 
-The one rule: settings are read line by line, whatever their format; a tool that is new loosens nothing.
+Settings are read line by line, whatever their format. Rule: settings of a new tool loosen nothing.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _OF_PACKAGES: Final = re.compile(
     r"^(tool\.(poetry|setuptools|hatch|pdm|uv|flit|asbuilt|scikit-build|cibuildwheel)|metadata|options|project|build-system|"
     r"(dev-|build-)?dependencies|package|workspace|files|exports|bundledDependencies)\b"
 )
-"""Settings of what a package is made of."""
+"""Settings of a package's contents."""
 _BY_SECTIONS: Final = re.compile(r"\.(toml|ini|cfg|neon|properties)$|(^|/)\.?[\w-]+$|rc$")
 _SECTION: Final = re.compile(r"^\[+\s*([^\[\],]+?)\s*\]+\s*(?:[#;].*)?$")
 _PAIR: Final = re.compile(r"[\"']?([A-Za-z@][\w@./*-]*)[\"']?\s*[:=]\s*")
@@ -78,11 +78,11 @@ class Loosened(NamedTuple):
 
 
 _Found = list[tuple[int, str]]
-"""Suppressions, each with its line."""
+"""Suppressions with their line numbers."""
 
 
 def suppressions(changes: Sequence[Change]) -> Iterator[Loosened]:
-    """Find comments that silence a warning and that no file had before; one that only moved is not new."""
+    """Find new comments that silence a warning; a comment that only moved is not new."""
     left = {
         one.path: _uncovered(_gained(one), Counter(_kind(text) for _, text in _lost(one))) for one in changes
     }
@@ -95,7 +95,7 @@ def suppressions(changes: Sequence[Change]) -> Iterator[Loosened]:
 
 
 def _uncovered(gained: _Found, lost: Counter[str]) -> tuple[_Found, Counter[str]]:
-    """Leave out one for each of its kind that is gone, and return what is left of both."""
+    """Cancel each new suppression against a lost one of its kind or a wider kind; return the rest of both."""
     fresh, left = [], Counter(lost)
     for number, text in gained:
         wider = f"{_kind(text).removesuffix(_EVERYTHING)}{_EVERYTHING}"
@@ -131,7 +131,7 @@ def _found(data: bytes | None) -> _Found:
 
 
 def _kind(text: str) -> str:
-    """Name a suppression without what it is about: `# noqa: E501` may become `# noqa: E502`."""
+    """Name a suppression without its subject: `# noqa: E501` may become `# noqa: E502`."""
     found = _SUPPRESSES.search(text)
     bare = "" if found is None else found[0]
     return f"{bare}{_EVERYTHING}" if bare == text else bare
@@ -156,7 +156,7 @@ def loosened(changes: Sequence[Change]) -> Iterator[Loosened]:
 
 
 def _forgiven(change: Change) -> list[tuple[str, str]]:
-    """List new words by which a command does not fail any more."""
+    """List new text that keeps a command from failing."""
     if change.before is None:
         return []
     before, after = (
@@ -170,7 +170,7 @@ _Told = tuple[str, ...]
 
 
 def _less(before: dict[str, _Told], after: dict[str, _Told], moved: set[_Told]) -> Iterator[tuple[str, str]]:
-    """Give each setting that demands less, as it was and as it is."""
+    """Yield each setting that demands less, before and after."""
     tools = {_tool(name) for name in before}
     for name in sorted({*before, *after}):
         old, new = before.get(name, ()), after.get(name, ())
@@ -184,7 +184,7 @@ def _less(before: dict[str, _Told], after: dict[str, _Told], moved: set[_Told]) 
 
 
 def _known_by(name: str, told: _Told) -> _Told:
-    """Name a setting without what is above it: it may have moved to another file."""
+    """Identify a setting without its parents: it may have moved to another file."""
     return (name.rpartition(".")[2], *told)
 
 
@@ -219,13 +219,13 @@ def _number(told: _Told) -> float | None:
 
 
 def _tool(name: str) -> str:
-    """Name the part of a file that a setting belongs to: settings of a tool that is new loosen nothing."""
+    """Name the part of a file that a setting belongs to: settings of a new tool loosen nothing."""
     first, *more = re.split(r"[.-]", name)
     return f"tool.{more[0]}" if first == "tool" and more else first if "." in name else ""
 
 
 def _settings(path: str, data: bytes | None) -> dict[str, _Told]:
-    """Read settings of any format: each name, with those above it, and the words that it is set to."""
+    """Read settings of any format: each dotted name and the words it is set to."""
     found: dict[str, list[str]] = {}
     section, above = "", list[tuple[int, str]]()
     has_sections = _BY_SECTIONS.search(path) is not None
@@ -257,7 +257,7 @@ def _settings(path: str, data: bytes | None) -> dict[str, _Told]:
 
 
 def _pairs(line: str, above: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
-    """Cut a line at the names in it; words before the first one belong to what is above."""
+    """Split a line at the names in it; words before the first name belong to the parent."""
     names = [one for one in above if one]
     at = 0
     for found in _PAIR.finditer(line):

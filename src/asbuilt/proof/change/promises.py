@@ -1,6 +1,6 @@
-"""Which files, functions, endpoints and migrations a phase promises by name, and whether they are there.
+"""Files, functions, endpoints and migrations that a phase promises by name, and whether they exist.
 
-The one rule: a name is a promise only where its item does not say that the file goes, or is only looked at.
+Rule: a name is no promise if its item removes the file or only mentions it.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ _CHECKS: Final = re.compile(
     r"^\W*(verification|validation|checks?|test commands?)\b", re.IGNORECASE | re.MULTILINE
 )
 _LIST: Final = r"((?:`[^`]+`(?:,\s*(?:and\s+)?|\s+and\s+)?)+)"
-"""Names in backticks, one after the other."""
+"""A list of names in backticks."""
 _CODE: Final = re.compile(r"`[^`]*`")
 _FILE: Final = re.compile(r"`(?:\./)?([\w.-]+(?:/[\w.-]+)*\.\w{1,5})(?:[\s:#][^`]*)?`")
 _HAS: Final = re.compile(
     r"`(?:\./)?([\w./-]+\.\w{1,5})`\s+(?:has|gets|gains|defines|exports|offers|provides|contains)\s+"
     rf"{_LIST}"
 )
-"""A file, and the names that an item says it has."""
+"""A file and the names that an item says it has."""
 _DECLARED: Final = re.compile(
     r"^\s*(?:export\s+)?declare\s+(?:async\s+)?(?:function|const|let|var|class)\b.*$", re.MULTILINE
 )
-"""What TypeScript is told to be there; nothing of it runs."""
+"""TypeScript declarations; they contain no code that runs."""
 _GOES: Final = re.compile(
     r"\b(remov|delet|drop|renam|mov|replac|merg|split|instead of|no longer|goes|gone|fold|becomes"
     r"|(?:is|are) called)",
@@ -44,15 +44,15 @@ _WANTED: Final = re.compile(
     rf"\s+)*{_LIST}(?!\s*(?:support|pars|handl|read|load|output|export))",
     re.IGNORECASE,
 )
-"""An item that wants something new, and the names that come first in it."""
+"""An item that wants something new, and its first names."""
 _STATES: Final = re.compile(
     r"^\W*(?:(?:document|describe|explain|example|mention)\w*\b[^`]*\bin\s+(`[^`]+`)"
     r"|(`[^`]+`)\s+(?:\(new\)|(?!is\b)[a-z]+s\b))",
     re.IGNORECASE,
 )
-"""An item that says what a file has in it."""
+"""An item that describes a file's contents."""
 _PLACED: Final = re.compile(r"/|\.(?:md|rst|adoc)$")
-"""A bare `report.csv` may be what a program writes where it runs."""
+"""A bare `report.csv` may be the output of a program."""
 _ENDPOINT: Final = re.compile(r"`(?:(?:GET|POST|PUT|PATCH|DELETE|HEAD)\s+)?(/[\w{}<>:./-]+)`")
 _MIGRATION: Final = re.compile(
     r"\bmigrations?\b(?!\s+(?:guide|notes?|docs?|documentation|path|plan|instructions))", re.IGNORECASE
@@ -67,7 +67,7 @@ _COMMENTS: Final = re.compile(r"^\s*(?:#(?!!)|//|--|;)[^\n]*$|/\*.*?\*/", re.MUL
 _PROSE: Final = re.compile(r"\.(?:md|rst|adoc|txt|html?|xml|svg)$", re.IGNORECASE)
 _MAY_BE_EMPTY: Final = re.compile(r"(^|/)(__init__\.py|py\.typed|\.(git)?keep|\.nojekyll|[^/]*\.lock)$")
 _ELSEWHERE: Final = re.compile(r"^(?:[\w-]+\.[\w.-]+|out|output|build|dist|tmp|target|coverage)/")
-"""A path that begins with a host's name, or with a folder that programs write to."""
+"""A path that starts with a host name or with an output folder."""
 _MAY_BE: Final = re.compile(
     r"\b(or|e\.g\.|such as|optional(ly)?|if (needed|necessary)|maybe|may)\b", re.IGNORECASE
 )
@@ -79,11 +79,11 @@ _UNTIL_NOW: Final = re.compile(
     r"\b(?:today|currently|so far|until now|at present|instead of|rather than|no longer)\b[^;]*",
     re.IGNORECASE,
 )
-"""What an item says of how it is before the work."""
+"""The part of an item that describes the state before the work."""
 _EXPECTS: Final = re.compile(
     r"\b(?:raises?\w*|assertRaises\w*|throws?\w*|toThrow\w*|rejects?\w*|should_panic|is_err|unwrap_err|err)\b"
 )
-"""How a test says that it expects an error."""
+"""How a test states that it expects an error."""
 _CATCHES: Final = re.compile(r"^\s*(?:except\b|\}?\s*catch\b|.*\brecover\(|.*\.catch\()", re.MULTILINE)
 _LOOKED_AT: Final = re.compile(
     r"\b(tests?|tested|cover|check|verif|document|comment|describe|mention|like|as in|see|from|format|lint)",
@@ -92,15 +92,16 @@ _LOOKED_AT: Final = re.compile(
 
 
 def wanted_and_checked(text: str) -> tuple[str, str]:
-    """Cut a phase into what it wants and how that is checked."""
+    """Split a phase into what it wants and how that is checked."""
     cut = _CHECKS.search(text)
     return (text[: cut.start()], text[cut.start() :]) if cut else (text, "")
 
 
 def unkept(changes: Iterable[Change], order: Order, there: Collection[str]) -> Iterator[Finding]:
-    """Find files that work items name and that are not there, or that nobody has touched for other work.
+    """Find promises that a phase does not keep: missing or empty files, names, endpoints, migrations, errors.
 
-    `there` has every path of the tree that is judged.
+    If no product file changed, a named product file that was not touched counts too. `there` has every path
+    of the judged tree.
     """
     every = list(changes)
     touched = [change.path for change in every]
@@ -123,7 +124,7 @@ def unkept(changes: Iterable[Change], order: Order, there: Collection[str]) -> I
 
 
 def _is_moved(path: str, item: str, changes: Sequence[Change]) -> bool:
-    """Tell whether a file that was there has gone to a folder that its item names."""
+    """Return whether a file was moved to a folder that its item names."""
     was_there = any(_is_at(one.path, path) and one.after is None for one in changes)
     name = path.rpartition("/")[2]
     made = (one.path for one in changes if one.before is None and one.path.rpartition("/")[2] == name)
@@ -131,7 +132,7 @@ def _is_moved(path: str, item: str, changes: Sequence[Change]) -> bool:
 
 
 def _unnamed(changes: Sequence[Change], text: str) -> Iterator[Finding]:
-    """Find names that an item says a file has, and that the changed file does not have."""
+    """Find names that an item says a file has and that the changed file lacks."""
     for item in _items(text):
         for path, listed in _HAS.findall(item):
             found = next((one for one in changes if _is_at(one.path, path) and one.after is not None), None)
@@ -171,13 +172,13 @@ def _not_added(changes: Sequence[Change], text: str) -> Iterator[Finding]:
 
 
 def _last_part(endpoint: str) -> str:
-    """Return the last part of an endpoint that is no parameter."""
+    """Return the last part of an endpoint that is not a parameter."""
     fixed = [part for part in endpoint.split("/") if part and not re.search(r"[{}<>:]", part)]
     return fixed[-1] if fixed and len(fixed[-1]) > 2 else ""
 
 
 def _is_empty(path: str, data: bytes) -> bool:
-    """Tell whether a file has nothing in it, or, of those that are no prose, nothing but comments."""
+    """Return whether a file is empty or, unless it is prose, has only comments."""
     text = data.decode("utf-8", "replace")
     return not (text if _PROSE.search(path) else _COMMENTS.sub("", text)).strip()
 
@@ -187,13 +188,13 @@ def _may_be_empty(path: str, item: str) -> bool:
 
 
 def _items(text: str) -> Iterator[str]:
-    """Return the items of a phase that say what it wants."""
+    """Return the items of a phase that state what it wants."""
     lines = map(_ITEM.match, wanted_and_checked(text)[0].splitlines())
     return (item[1] for item in lines if item is not None)
 
 
 def _not_refused(changes: Sequence[Change], order: Order) -> Iterator[Finding]:
-    """Find errors that an item names for what is refused, and that no test of the phase expects."""
+    """Find errors that an item names for a refusal and that no test of the phase expects."""
     tests = "\n".join(
         _new_text(one) for one in changes if not _is_product(one.path) and language_of(one.path)
     )
@@ -207,7 +208,7 @@ def _not_refused(changes: Sequence[Change], order: Order) -> Iterator[Finding]:
             is_raised = re.search(rf"\b(?:raise|throw new|throw|Err\(|return)\s*(?:\w+\.)*{name}\b", product)
             is_returned = re.search(rf"\breturn\s+(?:\w+\.)*{name}\(", product)
             expects = name in tests or name in checked
-            # What is raised, and nowhere caught, reaches whoever calls.
+            # An error that is raised and never caught reaches the caller.
             is_seen = _EXPECTS.search(tests) or not _CATCHES.search(product)
             if expects or (is_raised and not is_returned and is_seen):
                 continue
@@ -217,7 +218,7 @@ def _not_refused(changes: Sequence[Change], order: Order) -> Iterator[Finding]:
 
 
 def _new_text(change: Change) -> str:
-    """Give the lines that were not there before."""
+    """Return the added lines."""
     before = {*(change.before or b"").decode("utf-8", "replace").splitlines()}
     after = (change.after or b"").decode("utf-8", "replace").splitlines()
     return "\n".join(line for line in after if line not in before)
@@ -228,7 +229,7 @@ def _is_at(path: str, named: str) -> bool:
 
 
 def _promised(text: str) -> Iterator[tuple[str, str]]:
-    """Give every file that a work item names, with the item."""
+    """Yield every file that a work item names, with the item."""
     told = set()
     for item in _items(text):
         if _GOES.search(item) or _MAY_BE.search(item):
@@ -240,7 +241,7 @@ def _promised(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _is_meant(item: str, path: str) -> bool:
-    """Tell whether an item wants a file that is no code: a program may read or write one where it runs."""
+    """Return whether an item wants a file that is not code: a program may read or write one when it runs."""
     found = _WANTED.search(item) or _STATES.search(item)
     named = _FILE.findall("".join(filter(None, found.groups()))) if found else []
     return path in named and _PLACED.search(path) is not None and not _ELSEWHERE.match(path)

@@ -1,6 +1,6 @@
-"""Whether a phase stayed where its plan put it, and what it did to files that act beyond it.
+"""Check whether a phase stayed in its scope, and its changes to files with effects beyond it.
 
-The one rule: what the phase names is its own; all else of these kinds has a rule, and the user's word on it.
+Rule: a file that the phase names is its own; for any other such file the user's `scope` setting decides.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _SEARCHES: Final = frozenset(
         "!",
     )
 )
-"""Programs that look for something in a file; the work is what they find."""
+"""Programs that search a file; the file is the result of the work, not an input of the check."""
 _CRITERIA: Final = re.compile(r"^\W*acceptance\b", re.IGNORECASE | re.MULTILINE)
 _CHECKS: Final = re.compile(
     r"(^|/)(scripts?|tools?|ci|checks?|hack|dev)/|(check|verif|valid|smoke|compare|lint)\w*\.\w+$",
@@ -83,14 +83,14 @@ _PATH: Final = re.compile(
 def beyond(
     changes: Iterable[Change], order: Order, rules: Mapping[str, str], *, around: str = ""
 ) -> tuple[Remark, ...]:
-    """Look at every file that a phase changed: is it within its scope, and may it act beyond it?
+    """Return remarks on changed files that are outside the phase's scope or have effects beyond it.
 
-    `around` is what the plan says around its phases: what is out of scope there is so in every phase.
+    `around` is the plan's text outside its phases; its out-of-scope paths apply to every phase.
     """
     every = [change for change in changes if change.before != change.after or link_of(change)]
     touched = {change.path for change in every}
     within, without = stated(order.text, _WITHIN), stated(order.text, _WITHOUT) + stated(around, _WITHOUT)
-    # What is left out is not ordered by being named there.
+    # A path under an out-of-scope title is not ordered by being named there.
     left_out = {at for at, _ in _under(order.text, _WITHOUT)}
     lines = ("" if at in left_out else line for at, line in enumerate(order.text.splitlines()))
     order = order._replace(text="\n".join(lines))
@@ -106,7 +106,7 @@ def beyond(
 
 
 def plan_changed(path: str, before: bytes, after: bytes | None, rules: Mapping[str, str]) -> Remark | None:
-    """Say what an agent did to the plan, which was put back: a mark is worth a line, a wish is not its."""
+    """Remark on an agent's change to the plan, which was restored; a change of marks only is a note."""
     if before == after:
         return None
     content = content_of(Change(path, before, after))
@@ -118,10 +118,10 @@ def plan_changed(path: str, before: bytes, after: bytes | None, rules: Mapping[s
 
 
 def strayed(before: Mapping[str, str], after: Mapping[str, str], *, is_shared: bool) -> list[Remark]:
-    """Say what changed outside the workspace while an agent worked that no ring held.
+    """Return what changed outside the workspace while an agent worked without a sandbox.
 
-    What is shared with a person may be theirs: they are asked. All else fails, and stays as it is until
-    somebody puts it back.
+    A shared file may have been changed by the user, so it needs a sign-off. Any other file fails until the
+    user restores it.
     """
     rule, severity = ("changed-in-your-checkout", Severity.SIGN_OFF) if is_shared else (
         "changed-outside-the-workspace", Severity.FAILS
@@ -135,13 +135,13 @@ def strayed(before: Mapping[str, str], after: Mapping[str, str], *, is_shared: b
 
 
 def stated(text: str, title: re.Pattern[str] = _WITHIN) -> tuple[str, ...]:
-    """List the paths that stand under a title, or behind it on its line; none where nothing has it."""
+    """List the paths under a title or after it on its line; empty if no line has the title."""
     found = (pair for _, told in _under(text, title) for pair in _PATH.findall(told))
     return tuple(dict.fromkeys((quoted or bare).removeprefix("./").rstrip(".,") for quoted, bare in found))
 
 
 def _under(text: str, title: re.Pattern[str]) -> Iterator[tuple[int, str]]:
-    """Give the lines under a title, each with its place; code is no text."""
+    """Yield the lines under a title with their indexes; code blocks are left out."""
     is_open = is_code = False
     for at, line in enumerate(text.splitlines()):
         if line.lstrip().startswith(("```", "~~~")):
@@ -154,7 +154,7 @@ def _under(text: str, title: re.Pattern[str]) -> Iterator[tuple[int, str]]:
 
 
 def _titled(line: str) -> tuple[str | None, str]:
-    """Give the title that a line is, and what stands behind it; None for a line that is none."""
+    """Return a line's title and the text after it; None for a line without a title."""
     heading = _HEADING.match(line)
     if heading is not None:
         return heading[1].strip(), heading[2]
@@ -162,13 +162,13 @@ def _titled(line: str) -> tuple[str | None, str]:
     if label is None:
         return None, line
     name = (label[2] or label[3]).strip()
-    # A bullet with a label of another kind goes on with the list that it is in.
+    # A bullet with another label continues the list that it is in.
     is_title = not label[1] or _WITHIN.match(name) or _WITHOUT.match(name)
     return (name, label[4]) if is_title else (None, line)
 
 
 def covers(patterns: Iterable[str], path: str) -> bool:
-    """Tell whether a path is one of some paths, lies below one, or is meant by a glob."""
+    """Return whether a path is one of the patterns, is below one, or matches a glob."""
     return any(
         path == one
         or path.startswith(f"{one.rstrip('/')}/")
@@ -181,7 +181,7 @@ def covers(patterns: Iterable[str], path: str) -> bool:
 def _at_a_place(
     change: Change, order: Order, rules: Mapping[str, str], touched: set[str]
 ) -> Iterator[Remark]:
-    """Judge a change by its place; of several boundaries the strictest counts, so that one thing is asked."""
+    """Judge a change by its path. Of several boundaries only the strictest counts, so that one is asked."""
     found = [*_linked(change, order, rules)]
     for boundary, place in PLACES.items():
         if not _is_beyond(boundary, change):
@@ -197,7 +197,7 @@ def _at_a_place(
 
 
 def _linked(change: Change, order: Order, rules: Mapping[str, str]) -> Iterator[Remark]:
-    """Find a link that leaves the tree; a phase that names the path has not ordered that it is a link."""
+    """Find a link that leaves the tree; naming the path does not order that it is a link."""
     link = link_of(change)
     if link is None:
         return
@@ -210,7 +210,7 @@ def _linked(change: Change, order: Order, rules: Mapping[str, str]) -> Iterator[
 
 
 def _silenced(every: Sequence[Change], order: Order, rules: Mapping[str, str]) -> Iterator[Remark]:
-    """Find warnings that are silenced and limits that are loosened; a phase that wants that says so."""
+    """Find silenced warnings and loosened limits that the phase does not order."""
     ours = [change for change in every if not is_cache(change.path) and not is_vendored(change.path)]
     own = [change for change in ours if not _is_placed(change)]
     contents = {change.path: content_of(change) for change in own}
@@ -230,7 +230,7 @@ def _silenced(every: Sequence[Change], order: Order, rules: Mapping[str, str]) -
 def _ordered_in_words(
     order: Order, path: str, words: re.Pattern[str], *, is_named: bool = False
 ) -> Citation | None:
-    """Find where a phase orders it by more than the file's name; an allowance with paths is for these.
+    """Find where a phase orders a change by more than the file's name; paths on an `Allows` line restrict it.
 
     With `is_named` the line has to name the path as well.
     """
@@ -242,9 +242,9 @@ def _ordered_in_words(
 
 
 def _read_by_checks(every: Sequence[Change], order: Order, rules: Mapping[str, str]) -> Iterator[Remark]:
-    """Find files that a check of the phase is given and that the phase changes, though no item names them."""
+    """Find files that the phase changes and its checks read, though no item names them."""
     given = [word for check in order.checks for word in _given_to(check)]
-    # A criterion says what a check must find, not that its script changes.
+    # A criterion states what a check must find, not that its script changes.
     wanted = order._replace(text=_CRITERIA.split(wanted_and_checked(order.text)[0])[0])
     for change in every:
         if change.before is None or change.path not in given or not _is_input(change.path):
@@ -256,7 +256,7 @@ def _read_by_checks(every: Sequence[Change], order: Order, rules: Mapping[str, s
 
 
 def _given_to(check: str) -> Iterator[str]:
-    """Give the words of a check that are handed to its programs; what is only searched is its result."""
+    """Yield the words of a check's commands, except of programs that only search."""
     for part in re.split(r"&&|\|\||[;|\n]", check):
         words = [word.strip("\"'()<").removeprefix("./") for word in part.split()]
         program = next((word for word in words if "=" not in word), "")
@@ -265,7 +265,7 @@ def _given_to(check: str) -> Iterator[str]:
 
 
 def _is_input(path: str) -> bool:
-    """Tell whether a file is data, or a script that checks. Tests are compared; the product is the work."""
+    """Return whether a file is data or a checking script; tests are compared, and the product is the work."""
     is_text = _WORDS_ONLY.search(path) is not None and not path.endswith(".txt")
     if is_text or is_called_test(path) or _MANIFEST.match(path.rpartition("/")[2]):
         return False
@@ -286,7 +286,7 @@ def _is_beyond(boundary: Boundary, change: Change) -> bool:
 def _outside(
     change: Change, order: Order, rules: Mapping[str, str], within: tuple[str, ...], without: tuple[str, ...]
 ) -> list[Remark]:
-    """Say that a file is none of those that the plan states, or one that it leaves out."""
+    """Return a remark if a file is not in the stated scope, or is out of scope."""
     path, severity = change.path, SEVERITY[rules[Boundary.OUTSIDE]]
     if ordered(order, path) is not None:
         return []

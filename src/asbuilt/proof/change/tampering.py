@@ -1,7 +1,8 @@
-"""Find out whether a suite was made to pass in place of the product. It compares texts, and runs nothing.
+"""Find changes that make a suite pass in place of the product. It compares texts and runs nothing.
 
-Five things turn a red suite green without a right product: fewer tests are collected, a test checks less, a
-failure no longer counts, the runner was told otherwise, the expected value comes from the product.
+Five changes turn a failing suite green without a correct product: fewer tests are collected, a test checks
+less, a failure no longer counts, the runner is configured otherwise, the expected value comes from the
+product.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ __all__ = ["Change", "Citation", "Finding", "Kind", "Order", "Severity", "tamper
 
 
 def tampering(changes: Iterable[Change], order: Order) -> tuple[Finding, ...]:
-    """Compare the suite of two trees: pass every file that differs, product and data too.
+    """Compare the suite of two trees. Pass every file that differs, product and data too.
 
-    A renamed file is two changes, one without `after`, one without `before`. `order.text` is the phase as it
-    was frozen, never a later reading. `order.unchanged` has the runner settings that did not change: they say
-    what is collected. `fails` is tampering, `sign_off` is for a person, `note` for the evidence, and what the
-    plan orders is `allowed`, with the line that orders it.
+    A renamed file is two changes, one without `after`, one without `before`. `order.text` is the frozen text
+    of the phase, never a later reading. `order.unchanged` has the unchanged runner settings, which determine
+    what is collected. `fails` is tampering, `sign_off` needs a sign-off, `note` goes into the evidence, and
+    `allowed` is a change that the plan orders, with the line that orders it.
     """
     every = [change for change in changes if change.before != change.after]
     findings = [*traces(every), *redirected(every)]

@@ -1,6 +1,6 @@
-"""Find functions and classes that a phase adds and nothing but a test uses. Pure.
+"""Find functions and classes that a phase adds and only tests use. Pure.
 
-Its rule: a name that was not there before can be used only in files that changed, so nothing else is read.
+A new name can be used only in changed files, so no other file is read.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ _DEFINES: Final[dict[str, re.Pattern[str]]] = {
     "rust": re.compile(r"^(?:pub(?:\([^)]*\))? )?(?:async )?fn ([^\W\d]\w*)"),
 }
 _OFFERS: Final = re.compile(r"^\s*(?:module\.exports\b|exports\.\w+ =|export \{|__all__\b)")
-"""A line that names what a file offers; it uses nothing."""
+"""A line that lists what a file exports; it is not a use."""
 _STARTS: Final = frozenset(("main", "init", "setup", "teardown", "handler"))
 _TELLING: Final = 5
-"""Letters of a file's name that a sentence does not have by chance."""
+"""Letters of a file name that a sentence does not contain by chance."""
 _DECORATES: Final = ("@", "#[")
 
 
 def unwired(changes: Sequence[Change], order: Order, there: Collection[str]) -> Iterator[Finding]:
-    """Find what a phase adds and nobody uses, where an item speaks of a file that was left as it is."""
+    """Find definitions that a phase adds and nothing uses, if an item names a file that did not change."""
     product = [one for one in changes if one.after is not None and _is_product(one.path)]
     touched = {one.path for one in changes}
     items = {*re.findall(r"[^\W\d]\w+", wanted_and_checked(order.text)[0].lower())}
@@ -63,7 +63,7 @@ def _stem(path: str) -> str:
 
 
 def _added(change: Change) -> Iterator[tuple[int, str]]:
-    """Give the names that a file defines at its top and did not define before, with their lines."""
+    """Yield the top-level names that a file newly defines, with their lines."""
     defines = _DEFINES.get(language_of(change.path))
     if defines is None:
         return
@@ -77,7 +77,7 @@ def _defined(defines: re.Pattern[str], text: str) -> Iterator[tuple[int, str]]:
     above = ""
     for number, line in enumerate(text.splitlines(), 1):
         found = defines.match(line)
-        # Whatever decorates it may register it.
+        # A decorator may register it.
         if found is not None and not above.startswith(_DECORATES):
             yield number, next(name for name in found.groups() if name)
         above = line

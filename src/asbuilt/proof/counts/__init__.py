@@ -1,4 +1,4 @@
-"""How many tests ran, read from what a runner printed or wrote. A summary that is not whole is no summary."""
+"""Count the tests that ran, from a runner's output or report. An incomplete summary counts as none."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _WHOLE: Final[tuple[Callable[[str], Counts | None], ...]] = (
     others.from_prove,
     others.from_phpunit,
 )
-"""Readers of runners with one summary for everything."""
+"""Readers of runners that print one summary for everything."""
 _IN_PARTS: Final[tuple[Callable[[str], Counts | None], ...]] = (
     compiled.from_go_json,
     compiled.from_cargo,
@@ -45,13 +45,13 @@ _IN_PARTS: Final[tuple[Callable[[str], Counts | None], ...]] = (
     compiled.from_unity,
     from_tap,
 )
-"""Readers of runners that sum up only a part at a time, those that start others first."""
+"""Readers of runners that print a summary per part; runners that start others come first."""
 
 
 def from_output(text: str, *, cut: bool = False) -> Counts | None:
-    """Read the last whole summary that a known runner printed; None when there is none.
+    """Read the last complete summary that a known runner printed; None if there is none.
 
-    Runners that sum up only a part at a time are not counted where the output was cut: parts may be missing.
+    Runners with a summary per part are not counted if the output was cut: parts may be missing.
     """
     plain = _ANSI.sub("", text).replace("\r\n", "\n")
     for read in (*_WHOLE, *(() if cut else _IN_PARTS), others.from_plain):

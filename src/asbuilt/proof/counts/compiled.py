@@ -1,4 +1,4 @@
-"""Count by what cargo, go, ctest, Meson, Automake, Google Test, Catch2 and Unity print."""
+"""Count tests in the output of cargo, go, ctest, Meson, Automake, Google Test, Catch2 and Unity."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ _UNITY: Final = re.compile(r"^(\d+) Tests (\d+) Failures (\d+) Ignored\s*$", re.
 
 
 def from_cargo(text: str) -> Counts | None:
-    """Add up the summaries of every test program, and read the names in them."""
+    """Add up the summaries of all test programs, and read the test names."""
     found = _CARGO.findall(text)
     if not found:
         return None
@@ -80,13 +80,13 @@ def _named_by_libtest(text: str) -> Iterator[tuple[str, State]]:
     place = ""
     for found in _LIBTEST.finditer(text):
         if found["target"]:
-            # Unit tests are named by the modules below the folder of their crate's root.
+            # Unit tests are named by their modules, below the folder of the crate root.
             folder, _, file = found["target"].rpartition("/")
             place = f"{folder}::" if file in ("lib.rs", "main.rs") else f"{found['target']}::"
         elif found["doc"]:
             place = ""
         else:
-            # The line of an example changes with every line above it.
+            # The line number of a doc test changes with every line above it.
             name = _DOC_LINE.sub(r" - \1", found["name"])
             state = found["state"]
             yield place + name, "passed" if state == "ok" else "failed" if state == "FAILED" else "other"
@@ -102,7 +102,7 @@ def from_nextest(text: str) -> Counts | None:
 
 
 def from_go(text: str) -> Counts | None:
-    """Read `go test -v`: a line for each test, and one for each package at its end."""
+    """Read `go test -v`: one line per test, and one per package at its end."""
     found = _GO.findall(text)
     if not found or not _GO_END.search(text):
         return None
@@ -110,7 +110,7 @@ def from_go(text: str) -> Counts | None:
 
 
 def from_go_json(text: str) -> Counts | None:
-    """Read `go test -json`: None where a package has begun and not ended."""
+    """Read `go test -json`; None if a package started and did not end."""
     tests: list[tuple[str, State]] = []
     open_packages: dict[str, bool] = {}
     for line in text.splitlines():
@@ -175,7 +175,7 @@ def from_meson(text: str) -> Counts | None:
 
 
 def from_automake(text: str) -> Counts | None:
-    """Add up the summaries that `make check` prints, one for each folder with tests."""
+    """Add up the summaries of `make check`, one for each folder with tests."""
     found = _AUTOMAKE.findall(text)
     if not found:
         return None
@@ -188,7 +188,7 @@ def from_automake(text: str) -> Counts | None:
 
 
 def from_gtest(text: str) -> Counts | None:
-    """Add up what programs with Google Test print, one after the other."""
+    """Add up the summaries of Google Test programs."""
     found = _GTEST.findall(text)
     if not found:
         return None
@@ -199,7 +199,7 @@ def from_gtest(text: str) -> Counts | None:
 
 
 def from_catch(text: str) -> Counts | None:
-    """Add up the test cases of programs with Catch2 or doctest's like."""
+    """Add up the test cases of Catch2 programs."""
     found = _CATCH.findall(text)
     if not found:
         return None
@@ -208,7 +208,7 @@ def from_catch(text: str) -> Counts | None:
 
 
 def from_unity(text: str) -> Counts | None:
-    """Add up the last lines of programs with Unity."""
+    """Add up the summaries of Unity programs."""
     found = _UNITY.findall(text)
     if not found:
         return None

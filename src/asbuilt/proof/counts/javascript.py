@@ -1,4 +1,4 @@
-"""Count by what jest, vitest, mocha, ava, uvu and node's own runner print."""
+"""Count tests in the output of jest, vitest, mocha, ava, uvu and node's test runner."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def from_jest(text: str) -> Counts | None:
     if not found:
         return None
     words = words_of(found[-1][1])
-    # A file that cannot be loaded has no tests that fail.
+    # A file that cannot be loaded has no failing tests.
     broken = _BROKEN_FILES.findall(text)
     failed = words.get("failed", 0) or int(broken[-1] if broken else 0)
     hidden = 0 if failed else sum("failed" in one[1] for one in found)
@@ -72,13 +72,13 @@ def from_mocha(text: str) -> Counts | None:
 
 
 def from_node(text: str) -> Counts | None:
-    """Read the last lines of `node --test` in both of its forms, and the names in them."""
+    """Read the summary of `node --test` in both of its formats, and the test names."""
     words = {word: int(number) for word, number in _NODE.findall(text)}
     if not {"tests", "fail", "skipped"} <= {*words}:
         return None
     skipped = words["skipped"] + words.get("todo", 0)
     failed = words["fail"] + words.get("cancelled", 0)
-    # A test that is to be done and fails is in both numbers.
+    # A failing todo test is in both numbers.
     counts = Counts(max(words["tests"] - skipped, failed), failed, skipped)
     found = (*_NODE_TAP.findall(text), *_NODE_SPEC.findall(text))
     parents = {*_NODE_PARENT.findall(text)}
@@ -89,7 +89,7 @@ def from_node(text: str) -> Counts | None:
 
 
 def from_ava(text: str) -> Counts | None:
-    """Read the last lines of ava, behind its rule."""
+    """Read the summary of ava, after its horizontal rule."""
     at = text.rfind("\n  ─")
     rows = _AVA.findall(text[at:]) if at >= 0 else []
     if not rows:
@@ -98,14 +98,14 @@ def from_ava(text: str) -> Counts | None:
     for number, other, word in rows:
         numbers["failed" if other else word or "passed"] += int(number)
     tests = [(name, _ava_state(mark)) for mark, name in _AVA_NAMED.findall(text[:at])]
-    # It prints how many passed only where none failed.
+    # ava prints the number of passed tests only if none failed.
     passed = numbers["passed"] or sum(state == "passed" for _, state in tests)
     counts = Counts(passed + numbers["failed"], numbers["failed"], numbers["skipped"] + numbers["todo"])
     return agreeing(counts, tests)
 
 
 def from_uvu(text: str) -> Counts | None:
-    """Read the last lines of uvu, and the names of tests that failed below the file that holds them."""
+    """Read the summary of uvu, and the names of failed tests with their files."""
     found = list(_UVU.finditer(text))
     if not found:
         return None
@@ -132,7 +132,7 @@ def _ava_state(mark: str) -> State:
 
 
 def _tree(text: str) -> Iterator[tuple[str, State]]:
-    """Read tests below the titles of what holds them, told by their indents."""
+    """Yield tests with the titles around them, from the indentation."""
     above: list[str] = []
     file = ""
     for line in text.splitlines():
@@ -144,7 +144,7 @@ def _tree(text: str) -> Iterator[tuple[str, State]]:
             continue
         title, depth = found[7], len(found[1] or found[6]) // _INDENT - 1
         if title is not None:
-            # What a test prints is rarely as deep as the next title would be.
+            # A test's own output is rarely as deep as the next title would be.
             above = [*above[:depth], title] if depth <= len(above) else above
             continue
         names = (*([file] if file else []), *above[:depth], found[5])

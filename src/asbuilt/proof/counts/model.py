@@ -1,4 +1,4 @@
-"""The tests of one run, and how their names are added to their numbers."""
+"""Counts of one test run, and how test names are added to them."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ class Counts(NamedTuple):
     failed: int
     skipped: int
     failures: tuple[str, ...] = ()
-    """Names of those that failed, where the runner reports them."""
+    """Names of failed tests, if the runner reports them."""
     passed: tuple[str, ...] = ()
-    """Names of those that passed, where it reports them."""
+    """Names of passed tests, if the runner reports them."""
     hidden: int = 0
-    """Failures that an earlier summary in the same output has, and the last one has not."""
+    """Number of earlier summaries in the same output that have failures while the last one has none."""
     others: tuple[str, ...] = ()
-    """Names of those that were skipped, or failed as they were expected to."""
+    """Names of tests that were skipped or failed as expected."""
 
     @property
     def names(self) -> frozenset[str]:
-        """Return every name, of a test with parameters without them."""
+        """Every name, without parameters."""
         every = (*self.failures, *self.passed, *self.others)
         return frozenset(name.partition("[")[0] for name in every)
 
     @property
     def ran_names(self) -> frozenset[str]:
-        """Return the name of every test that ran to its end; none where only failures have names."""
+        """Names of tests that ran to the end; empty if only failures have names."""
         if self.ran > self.failed and not self.passed:
             return frozenset()
         return frozenset(name.partition("[")[0] for name in (*self.failures, *self.passed))
 
     @property
     def collected(self) -> int:
-        """Return how many there were, run or not."""
+        """Number of tests, run or skipped."""
         return self.ran + self.skipped
 
 
 def named(counts: Counts, tests: Iterable[tuple[str, State]]) -> Counts:
-    """Add the names of tests. Of several tests with one name, one that failed decides."""
+    """Add the names of tests. Of several tests with one name, a failed one decides."""
     states: dict[str, State] = {}
     for name, state in tests:
         if states.get(name) != "failed":
@@ -59,14 +59,14 @@ def named(counts: Counts, tests: Iterable[tuple[str, State]]) -> Counts:
 
 
 def counted(tests: Iterable[tuple[str, State]]) -> Counts:
-    """Count tests that are known one by one."""
+    """Count tests that are listed one by one."""
     every = list(tests)
     failed, skipped = (sum(state == wanted for _, state in every) for wanted in ("failed", "other"))
     return named(Counts(len(every) - skipped, failed, skipped), every)
 
 
 def agreeing(counts: Counts, tests: Iterable[tuple[str, State]]) -> Counts:
-    """Add names to the numbers of a summary if there are as many of each: else some may be invented."""
+    """Add names to a summary's counts if the numbers agree; otherwise names may be invented."""
     every = list(tests)
     return named(counts, every) if counted(every)[:3] == counts[:3] else counts
 

@@ -1,4 +1,4 @@
-"""Count by what Maven, Gradle, RSpec, prove, PHPUnit and dotnet print, and by a plain line of a script."""
+"""Count tests in the output of Maven, Gradle, RSpec, prove, PHPUnit and dotnet, and in a plain line."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PLAIN: Final = re.compile(r"^(?:\w+: )?(\d+) passed, (\d+) failed(?:, (\d+) ski
 
 
 def from_surefire(text: str) -> Counts | None:
-    """Add up the totals of every module; the lines for single classes end with a time."""
+    """Add up the totals of all modules; the lines for single classes end with a time."""
     found = _SUREFIRE.findall(text)
     if not found:
         return None
@@ -37,7 +37,7 @@ def from_surefire(text: str) -> Counts | None:
 
 
 def from_gradle(text: str) -> Counts | None:
-    """Add up what Gradle prints of tasks in which a test failed: of others it prints no numbers."""
+    """Add up Gradle's counts of tasks with a failed test; Gradle prints none for other tasks."""
     found = _GRADLE.findall(text)
     if not found:
         return None
@@ -46,7 +46,7 @@ def from_gradle(text: str) -> Counts | None:
 
 
 def from_rspec(text: str) -> Counts | None:
-    """Read the last line of RSpec."""
+    """Read the last summary of RSpec."""
     found = _RSPEC.findall(text)
     if not found:
         return None
@@ -65,7 +65,7 @@ def from_prove(text: str) -> Counts | None:
 
 
 def from_phpunit(text: str) -> Counts | None:
-    """Read the last line of PHPUnit."""
+    """Read the last summary of PHPUnit."""
     found = _PHPUNIT.findall(text)
     if not found:
         return None
@@ -77,7 +77,7 @@ def from_phpunit(text: str) -> Counts | None:
 
 
 def from_dotnet(text: str) -> Counts | None:
-    """Add up the last lines of every test project of dotnet."""
+    """Add up the summaries of all dotnet test projects."""
     found = _DOTNET.findall(text)
     if not found:
         return None
@@ -86,7 +86,7 @@ def from_dotnet(text: str) -> Counts | None:
 
 
 def from_plain(text: str) -> Counts | None:
-    """Read a line such as `7 passed, 0 failed`; names on lines of their own, where all have one."""
+    """Read a line such as `7 passed, 0 failed`, and the failures' names if each failure has one."""
     found = _PLAIN.findall(text)
     if not found:
         return None

@@ -1,6 +1,6 @@
-"""Count by the report that a runner wrote beside its output: JUnit XML, or jest's JSON.
+"""Count tests in the report that a runner wrote beside its output: JUnit XML or jest's JSON.
 
-Code that an agent may have changed wrote it, so it is parsed with care.
+Code that an agent may have changed wrote it, so the input is untrusted.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _JEST_STATES: Final[dict[str, State]] = {"passed": "passed", "failed": "failed"}
 
 
 def from_report(data: bytes) -> Counts | None:
-    """Read a report of either kind; None when it is not whole."""
+    """Read a report of either kind; None if it is incomplete."""
     return from_jest_json(data) if data.lstrip()[:1] == b"{" else from_junit(data)
 
 
 def joined(reports: Iterable[bytes]) -> bytes | None:
-    """Make one report of several JUnit files, which some runners write for each class; None of none.
+    """Join several JUnit files, which some runners write per class, into one report; None if there are none.
 
-    A file that is not whole makes the one of all not whole.
+    An incomplete file makes the whole report incomplete.
     """
     bodies = [_PROLOG.sub(b"", report) for report in reports]
     if not bodies:
@@ -45,7 +45,7 @@ def from_junit(data: bytes) -> Counts | None:
 
 
 def failures_in(data: bytes) -> dict[str, tuple[str, str]]:
-    """Read what a report says of each test that failed: its message, and all of it."""
+    """Read the failures of a report: by test name, the message and the full text."""
     if data.lstrip()[:1] == b"{":
         return _failures_of_jest(data)
     reading = _read_junit(data)
@@ -69,7 +69,7 @@ def _read_junit(data: bytes) -> _Junit | None:
 
 
 class _Junit:
-    """What a report has of test cases, element by element."""
+    """Test cases of a report, collected element by element."""
 
     def __init__(self) -> None:
         self.tests: list[tuple[str, State]] = []
@@ -84,7 +84,7 @@ class _Junit:
         if name == "testcase":
             place, own = attributes.get("classname", ""), attributes.get("name", "")
             self._name = f"{place}::{own}" if place not in ("", own) else own
-            # ctest has neither failure nor skip for one that is disabled, and a skip for a missing program.
+            # ctest reports a disabled test as neither failed nor skipped, and a missing program as skipped.
             self._state = "other" if attributes.get("status") == "disabled" else "passed"
             self._is_missing = attributes.get("status") == "notrun"
         elif name in ("failure", "error"):
@@ -93,7 +93,7 @@ class _Junit:
         elif name == "skipped" and self._is_missing:
             self._state = "other" if attributes.get("message", "").startswith("SKIP_") else "failed"
         elif name == "skipped":
-            # An expected failure is written as skipped, and it did run.
+            # pytest reports an expected failure as skipped, but it did run.
             self._state = "passed" if attributes.get("type") == "pytest.xfail" else "other"
 
     def text(self, text: str) -> None:
@@ -114,7 +114,7 @@ class _Junit:
 
 
 def from_jest_json(data: bytes) -> Counts | None:
-    """Read what `jest --json` writes; a file that could not be run counts as a failure."""
+    """Read the output of `jest --json`; a file that could not be run counts as a failure."""
     if len(data) > MAX_XML:
         return None
     try:
@@ -138,7 +138,7 @@ def _failures_of_jest(data: bytes) -> dict[str, tuple[str, str]]:
 
 
 def _place_in_jest(file: dict[str, Any]) -> str:
-    # Where the checkout is is no part of a name.
+    # The path of the checkout is not part of a name.
     return "/".join(file["name"].split("/")[-2:])
 
 

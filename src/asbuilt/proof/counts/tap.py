@@ -1,4 +1,4 @@
-"""Count by the Test Anything Protocol, versions 12 to 14, of one program or of several after each other."""
+"""Count tests in Test Anything Protocol output, versions 12 to 14, of one program or several in sequence."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NESTED: Final = 4
 
 
 class _Reading:
-    """What is known of a stream, line by line."""
+    """State of a stream, line by line."""
 
     def __init__(self) -> None:
         self.tests: list[tuple[str, State]] = []
@@ -29,7 +29,7 @@ class _Reading:
         self._points = 0
         self._above: list[str] = []
         self._within: dict[int, bool] = {}
-        """By depth: whether points were seen below it since its last one, and whether all of them passed."""
+        """By depth: whether all points there passed since the last point above; no key if there were none."""
 
     def plan(self, number: int) -> None:
         if self._planned is not None:
@@ -46,7 +46,7 @@ class _Reading:
     def point(self, depth: int, name: str, state: State) -> None:
         below = self._within.pop(depth + 1, None)
         self._within = {at: good for at, good in self._within.items() if at <= depth}
-        # A point behind those below it sums them up; it is a failure of its own where all of them passed.
+        # A point after nested points sums them up; it is a failure of its own only if all of them passed.
         if below is None or (state == "failed" and below):
             self.tests.append((" > ".join((*self._above[:depth], name)), state))
         self._within[depth] = self._within.get(depth, True) and state != "failed"
@@ -70,7 +70,7 @@ class _Reading:
 
 
 def from_tap(text: str) -> Counts | None:
-    """Count the leaves of every stream; None where one has another number of points than planned."""
+    """Count the leaves of every stream; None if a stream's number of points differs from its plan."""
     reading = _Reading()
     block: str | None = None
     for line in text.splitlines():

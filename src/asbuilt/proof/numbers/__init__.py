@@ -1,1 +1,1 @@
-"""Numbers that a plan states, compared with what was measured. Pure."""
+"""Numbers that a plan states, compared with measured values. Pure."""

@@ -1,7 +1,7 @@
-"""Numbers that a plan states, against what we measured of the work. Pure.
+"""Compare the numbers that a plan states with what asbuilt measured. Pure.
 
-The one rule: an agent can only point at a number. What it is we measure; where a verdict turns on what the
-plan says of it, a person decides.
+Rule: an agent can only point at a number. asbuilt measures it, and where a verdict depends on the plan's
+text about it, the user decides.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ if TYPE_CHECKING:
 
 
 class Course(StrEnum):
-    """What becomes of a number that is not what the plan says."""
+    """What happens to a number that differs from the plan."""
 
     CORRECT = "correct"
-    """The criterion holds as it is worded; the number is put right at landing."""
+    """The criterion holds as worded; the number is corrected at landing."""
     NOTE = "note"
-    """The same, and a person is told."""
+    """The same, with a note for the user."""
     LEAVE = "leave"
-    """It holds, and was put right once before: a number is not written over again and again."""
+    """The criterion holds, and the number was corrected before: a number is corrected only once."""
     ASK = "ask"
-    """The criterion does not hold as it is worded: only a person changes what it says."""
+    """The criterion does not hold as worded: only the user changes its text."""
     STOP = "stop"
-    """It does not hold, and was put right once before: it is not understood yet."""
+    """The criterion does not hold, and the number was corrected before: its cause is not understood."""
 
 
 class Number(NamedTuple):
-    """A number that a criterion states, and what we measured of it."""
+    """A number that a criterion states, and its measured value."""
 
     item: int
-    """As a verdict counts: work items, then criteria, from 1."""
+    """Item number as in a verdict: work items, then criteria, from 1."""
     bullet: int
-    """Among the criteria that hold a digit, from 1."""
+    """Index among the criteria that contain a digit, from 1."""
     form: Form
     low: int | None
     high: int | None
@@ -54,32 +54,32 @@ class Number(NamedTuple):
     is_flagged: bool = False
     """An agent has pointed at it."""
     is_blamed: bool = False
-    """The verifier has: a FAIL of its criterion is about the text."""
+    """The verifier has pointed at it: a FAIL of its criterion is about the text."""
     diff: str = ""
-    """Its line before and after a correction; empty where no splice could make it."""
+    """Its line before and after a correction; empty if it cannot be corrected in place."""
     text: str = ""
     """The criterion."""
 
     @property
     def off_pct(self) -> int:
-        """How far it is off, in whole percent; 0 within what is stated."""
+        """How far it is off, in whole percent; 0 within the stated range."""
         return drift(self.form, self.low, self.high, self.actual)
 
     @property
     def holds(self) -> bool:
-        """Tell whether the criterion is met as it is worded. A bound is a bound; "about" has its band."""
+        """Whether the criterion is met as worded. A bound is exact; "about" allows 20 %."""
         return self.off_pct <= (NOTED_PCT if self.form == "about" else 0)
 
     @property
     def words(self) -> str:
-        """Say what differs."""
+        """The difference in words."""
         return f"the plan says {self.stated}, and `{self.by}` gives {self.actual}"
 
 
 def decide(number: Number) -> Course | None:
-    """Choose what becomes of a number; None when there is nothing to say.
+    """Decide what happens to a number; None if nothing does.
 
-    One that holds is corrected only when an agent has pointed at it: "about 40" is true of 41.
+    A number that holds is corrected only if an agent has pointed at it: "about 40" is true of 41.
     """
     if not number.holds:
         return Course.STOP if number.was_corrected else Course.ASK
@@ -91,7 +91,7 @@ def decide(number: Number) -> Course | None:
 
 
 def far_off(numbers: Iterable[Number]) -> int:
-    """Count those that are further off than is corrected without a word."""
+    """Count the numbers that are off by more than 10 %, the limit of a silent correction."""
     return sum(one.off_pct > QUIET_PCT for one in numbers)
 
 
@@ -100,9 +100,9 @@ class Weighed(NamedTuple):
 
     verdict: Verdict
     asks: tuple[Number, ...] = ()
-    """Those whose correction would turn it into a PASS: a person's to decide."""
+    """Numbers whose correction would turn it into a PASS: the user decides."""
     stops: tuple[Number, ...] = ()
-    """Those that were corrected before, do not hold again, and that an agent would correct once more."""
+    """Numbers that were corrected before, do not hold again, and that an agent points at again."""
 
 
 def weigh(
@@ -113,9 +113,9 @@ def weigh(
     *,
     waivers: Mapping[int, Waiver],
 ) -> Weighed:
-    """Judge every item by the text as it stands, and by the text as it would be with each number corrected.
+    """Judge every item by the plan's text, and by the text with each number corrected.
 
-    What is `against` an item is held already, and what a person has agreed to is among the waivers.
+    `held.against` already has the result of `against`, and the waivers include what the user agreed to.
     """
     verdict = judge(promises, opinion, held, waivers=waivers)
     as_corrected = judge(promises, opinion, held._replace(against={}), waivers=waivers)
@@ -131,12 +131,12 @@ def weigh(
 
 
 def is_correctable(number: Number) -> bool:
-    """Tell whether a splice can put it right, and none has before."""
+    """Return whether it can be corrected in place and was not corrected before."""
     return bool(number.diff) and not number.was_corrected
 
 
 def against(numbers: Iterable[Number], agreed: Container[int]) -> dict[int, str]:
-    """Say which items our measuring speaks against, and how; `agreed` has those that a person has settled."""
+    """Return the items that a measurement contradicts, with reasons; `agreed` has items the user settled."""
     return {
         one.item: f"{one.words}; it is not met as it is worded"
         for one in numbers
@@ -145,7 +145,7 @@ def against(numbers: Iterable[Number], agreed: Container[int]) -> dict[int, str]
 
 
 def accepted(numbers: Iterable[Number], agreed: Mapping[int, Waiver]) -> dict[int, Waiver]:
-    """List the items that the verifier fails for a number to which a person has agreed."""
+    """Return the items that the verifier fails for a number to which the user has agreed."""
     return {
         one.item: agreed[one.item]
         for one in numbers
@@ -154,7 +154,7 @@ def accepted(numbers: Iterable[Number], agreed: Mapping[int, Waiver]) -> dict[in
 
 
 def corrections(numbers: Iterable[Number], agreed: Container[int]) -> Iterator[Number]:
-    """List the numbers that are put right at landing: those that hold, and those that a person agreed to."""
+    """Yield the numbers to correct at landing: those that hold, and those that the user agreed to."""
     for one in numbers:
         if one.item in agreed or decide(one) in (Course.CORRECT, Course.NOTE):
             yield one

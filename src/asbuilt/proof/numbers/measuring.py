@@ -1,6 +1,6 @@
-"""Measure the numbers that a plan states, by what our own commands have shown. Pure.
+"""Measure the numbers that a plan states, from the output of asbuilt's own commands. Pure.
 
-The one rule: an agent's word says which number to look at, never what it is.
+Rule: an agent's message selects which number to check, never its value.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ _TOKEN: Final = re.compile(
 _NUMBER: Final = re.compile(r"\s*([0-9]{1,12})(?:[ \t]+\S+)?\s*")
 """A count as tools print it: alone, or before the name of what was counted."""
 _LINES: Final = re.compile(r"\s*lines?\b", re.IGNORECASE)
-# A time, a size, a share or an exit code is no count, whatever the command prints.
+# A time, a size, a share or an exit code is not a count, whatever the command prints.
 _UNIT: Final = re.compile(
     r"\s*(?:%|percent|×|[mnµu]?s\b|secs?\b|seconds?|min\b|minutes?|h\b|hours?|days?|[kmg]i?b\b)",
     re.IGNORECASE,
 )
 _CODED: Final = re.compile(r"\b(?:exits?|exit code|status)\b[^`\d]{0,30}$", re.IGNORECASE)
-# A plain number is what a command prints only where the words say so: "stays under 400" is not about 400.
+# A plain number is the command's output only where the words state it: "stays under 400" is not about 400.
 _SAYS: Final = re.compile(
     r"(?:~|:|→|->|(?<![!<>])=>?|\b(?:about|approximately|expected|prints?|outputs?|gives?|says?|reports?|counts?|finds?"
     r"|returns?|shows?|lists?|is|are|has|have))\s*$",
@@ -47,7 +47,7 @@ _TESTS: Final = re.compile(r"\btests?\b", re.IGNORECASE)
 
 
 class Token(NamedTuple):
-    """An agent's word that a number of the plan is not what it found."""
+    """An agent's message that a number of the plan differs from what it found."""
 
     phase: str
     bullet: int
@@ -57,7 +57,7 @@ class Token(NamedTuple):
 
 
 def tokens_in(lines: Iterable[str]) -> tuple[tuple[Token, ...], tuple[str, ...]]:
-    """Read what agents said of drift; what cannot be read is returned as it was said."""
+    """Parse the agents' messages about drift; lines that cannot be parsed are returned as they are."""
     read = {line: _TOKEN.fullmatch(line.strip()) for line in lines}
     tokens = (
         Token(found[1].lower(), int(found[2]), found[3].strip(), found[4].strip(), found[5].strip())
@@ -68,12 +68,12 @@ def tokens_in(lines: Iterable[str]) -> tuple[tuple[Token, ...], tuple[str, ...]]
 
 
 class Shown(NamedTuple):
-    """What our own commands have shown of a tree."""
+    """What asbuilt's own commands have shown of a tree."""
 
     outputs: Mapping[str, str] = {}
-    """What each passed check printed, by its text."""
+    """Output of each passed check, by its text."""
     passed: int | None = None
-    """Tests that passed, where a suite ran."""
+    """Number of passed tests, if a suite ran."""
 
 
 def numbers_in(
@@ -83,12 +83,12 @@ def numbers_in(
     tokens: Sequence[Token] = (),
     blamed: Container[Token] = (),
 ) -> tuple[Number, ...]:
-    """Measure every stated number that we can: one that quotes a check, by what the check printed.
+    """Measure every stated number that asbuilt can; a number that quotes a check, from the check's output.
 
-    `tokens` are what agents have pointed at, `blamed` those of them that are the verifier's.
+    `tokens` has the numbers that agents have pointed at, `blamed` those of them by the verifier.
 
-    A number of tests is measured by the suite where an agent has pointed at it and counts as we do: which
-    tests a criterion means, its words alone do not say.
+    A number of tests is measured by the suite only if an agent has pointed at it and states the same count: a
+    criterion's words alone do not identify the tests.
     """
     mine = [token for token in tokens if token.phase == phase.id]
     flagged = {token.bullet: token for token in mine}
@@ -123,7 +123,7 @@ def numbers_in(
 
 
 def _counted(phase: Phase) -> Iterator[tuple[int, int, Criterion]]:
-    """Count the criteria from 1, and those that hold a digit as corrections count them."""
+    """Yield each criterion that contains a digit, with its number among all criteria and among these."""
     bullet = 0
     for at, criterion in enumerate(phase.criteria, 1):
         if any(char.isdigit() for char in criterion.text):
@@ -132,7 +132,7 @@ def _counted(phase: Phase) -> Iterator[tuple[int, int, Criterion]]:
 
 
 def _around(plan: Plan, claim: Claim) -> tuple[str, str]:
-    """Return what stands before and after the literal in its line."""
+    """Return the text before and after the literal in its line."""
     source, line = plan.source, plan.source.line_of(claim.stated.start)
     start = source.starts[line]
     return source.text[start : claim.stated.start], source.text[
@@ -173,7 +173,7 @@ def _diff(plan: Plan, phase: str, bullet: int, claim: Claim, actual: int) -> str
 def notes_of(
     numbers: Sequence[Number], tokens: Iterable[Token], malformed: Sequence[str], phase: str
 ) -> Iterator[str]:
-    """Say what a person is to know of numbers; none of it changes an outcome."""
+    """Yield notes about numbers for the user; none of them changes an outcome."""
     for one in numbers:
         if decide(one) in (Course.NOTE, Course.LEAVE):
             yield f"{one.words}, {one.off_pct} % off"

@@ -1,1 +1,1 @@
-"""Which suites does a project have, and what prepares a checkout for them? Pure."""
+"""Find the test suites of a project and the setup of a checkout for them. Pure."""

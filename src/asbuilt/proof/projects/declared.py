@@ -1,6 +1,6 @@
-"""Read which test command and packages tox, nox and hatch declare, so that they run without these tools.
+"""Read the test command and packages that tox, nox and hatch declare, to run them without these tools.
 
-Each of them makes environments of its own, which takes a network that checks do not have.
+Each tool creates its own environments, which needs a network, and checks have none.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _ARGUMENTS: Final = 120
 
 
 class Declared(NamedTuple):
-    """What one of these tools would do."""
+    """The declaration of one tool."""
 
     tool: str
     command: tuple[str, ...] = ()
@@ -77,7 +77,7 @@ class Declared(NamedTuple):
 
     @property
     def runner(self) -> str:
-        """Name the runner of the command: pytest, unittest, django, or the tool where it is none of these."""
+        """The runner of the command: pytest, unittest or django; otherwise the tool."""
         names = [word.rpartition("/")[2] for word in self.command]
         if "pytest" in names[:5] or "py.test" in names[:5]:
             return "pytest"
@@ -87,7 +87,7 @@ class Declared(NamedTuple):
 
 
 def declarations(index: Index, folder: str) -> Iterator[Declared]:
-    """Read what each of the tools declares in a folder, where it declares anything."""
+    """Yield what each of the tools declares in a folder."""
     yield from _tox(ini(index.text(folder, "tox.ini")))
     tool = table(toml(index.text(folder, "pyproject.toml")), "tool")
     yield from _tox(ini(str(table(tool, "tox").get("legacy_tox_ini", ""))))
@@ -99,7 +99,7 @@ def declarations(index: Index, folder: str) -> Iterator[Declared]:
 
 
 def arguments(declared: Declared, index: Index, folder: str) -> str:
-    """Return what a declared pytest is told about which tests to run, without how it reports on them."""
+    """Return the arguments of a declared pytest that select tests, without its reporting options."""
     at = next(
         at for at, word in enumerate(declared.command) if word.rpartition("/")[2] in ("pytest", "py.test")
     )
@@ -149,7 +149,7 @@ def _tox(sections: dict[str, dict[str, str]]) -> Iterator[Declared]:
 
 
 def _conditional(text: str) -> Iterator[str]:
-    """Yield the lines of a value that hold for a plain test environment."""
+    """Yield the lines of a value that apply to a plain test environment."""
     for line in text.replace("\\\n", " ").splitlines():
         found = _FACTOR.match(line.strip())
         if found is None:
@@ -178,7 +178,7 @@ def _words(line: str) -> tuple[str, ...]:
 
 
 def is_test(words: tuple[str, ...]) -> bool:
-    """Tell whether a command runs tests, by its program or, of Python, by its words."""
+    """Return whether a command runs tests, by its program or, for Python, by its words."""
     if not words:
         return False
     program = words[0].rpartition("/")[2]
@@ -190,7 +190,7 @@ def is_test(words: tuple[str, ...]) -> bool:
 
 
 def runnable(words: tuple[str, ...]) -> str:
-    """Return a declared command as one that runs in the check environment, without measuring coverage."""
+    """Return a declared command as it runs in the check environment, without measuring coverage."""
     if words[0] == "coverage":
         after = words[words.index("run") + 1 :]
         at = next((at for at, word in enumerate(after) if word == "-m" or not word.startswith("-")), 0)

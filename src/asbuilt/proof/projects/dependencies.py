@@ -1,6 +1,6 @@
-"""Which packages a tree asks for, and which of them a phase adds or changes. Pure and total.
+"""The packages that a tree requires, and those that a phase adds or changes. Pure and total.
 
-Rule: a package that the plan does not allow by name is put to a person: it is code that nobody here has read.
+Rule: a package that the plan does not allow by name is remarked on: it is code that was not reviewed here.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _OF_CARGO: Final = ("dependencies", "dev-dependencies", "build-dependencies")
 
 
 def dependencies_in(path: str, text: str) -> dict[str, str]:
-    """Return the packages that a manifest asks for, each with what it says of them; empty for other files."""
+    """Return the packages that a manifest requires, with their requirements; empty for other files."""
     name = path.rpartition("/")[2]
     if name == "pyproject.toml":
         return _named(_of_python(toml(text)))
@@ -58,7 +58,7 @@ def dependencies_in(path: str, text: str) -> dict[str, str]:
 
 
 def dependencies_of(manifests: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """Return the packages that each of several manifests asks for."""
+    """Return the packages that each of several manifests requires."""
     found = {path: dependencies_in(path, text) for path, text in manifests.items()}
     return {path: packages for path, packages in found.items() if packages}
 
@@ -66,7 +66,7 @@ def dependencies_of(manifests: Mapping[str, str]) -> dict[str, dict[str, str]]:
 def remarks_on_packages(
     changes: Iterable[Change], order: Order, severity: Severity, *, around: str = ""
 ) -> Iterator[Remark]:
-    """Name each package that a phase adds or changes; one that the plan allows by name is cited."""
+    """Yield a remark on each package that a phase adds or changes; an allowed one cites the plan's line."""
     allowed = allowed_in(f"{around}\n{order.text}")
     for change in changes:
         before, after = (
@@ -97,7 +97,7 @@ def allowances_in(text: str) -> list[str]:
 
 
 def _ordered(order: Order, package: str, asked: str) -> str | None:
-    """Find the line of a phase that names a package together with the version that it gets."""
+    """Find the line of a phase that names a package together with its new version."""
     name = re.compile(rf"(?<![\w-]){re.escape(package)}(?![\w-])", re.IGNORECASE)
     versions = re.findall(r"\d+(?:\.\d+)+", asked)
     told = (line for line in order.text.splitlines() if name.search(line))
@@ -105,7 +105,7 @@ def _ordered(order: Order, package: str, asked: str) -> str | None:
 
 
 def allowed_in(text: str) -> dict[str, str]:
-    """Return the packages that a plan allows, each with the line: `**Allows:** dependency NAME`."""
+    """Return the packages that a plan allows, with the line: `**Allows:** dependency NAME`."""
     found = {}
     for line in text.splitlines():
         told = _ALLOWS.search(line)

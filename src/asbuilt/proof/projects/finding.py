@@ -1,6 +1,6 @@
-"""Find every suite of a tree: the best of each folder, unless a suite above it runs it already.
+"""Find every suite of a tree: the best of each folder, unless a suite above it already runs it.
 
-The one rule: a total function of names and texts; the same tree has the same suites, in the same order.
+Rule: a total function of names and texts; the same tree gives the same suites in the same order.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from asbuilt.proof.projects.table import Family, Row
 
 MOST: Final = 12
-"""Suites that are proposed; further ones are listed as not run."""
+"""Most suites that are proposed; further ones are listed as not run."""
 _SHOWN: Final = 5
 _OF_TABLE: Final = tuple(row for row in TABLE if row.family not in ("python", "node"))
 _LANGUAGES: Final[dict[str, Family]] = {
@@ -52,7 +52,7 @@ _SETUP_OF: Final = (
 
 
 class Found(NamedTuple):
-    """What a tree has of suites."""
+    """The suites of a tree."""
 
     suites: tuple[Suite, ...]
     signs: tuple[str, ...]
@@ -61,11 +61,11 @@ class Found(NamedTuple):
     unknown: tuple[str, ...]
     """Signs of tests that no suite runs."""
     docker: tuple[str, ...]
-    """Files whose words say that tests start containers."""
+    """Files whose text shows that tests start containers."""
 
 
 class _Candidate(NamedTuple):
-    """A suite that a folder may have."""
+    """A possible suite of a folder."""
 
     family: Family
     sign: str
@@ -107,7 +107,7 @@ def find(project: Project) -> Found:
 
 
 def _ranked(index: Index, folder: str, homes: Mapping[str, Sequence[str]]) -> list[_Candidate]:
-    """List the candidates of a folder, the best first."""
+    """List the candidates of a folder, best first."""
     found: list[_Candidate] = []
     if folder in homes or not (homes or folder):
         apart = [
@@ -128,12 +128,12 @@ def _ranked(index: Index, folder: str, homes: Mapping[str, Sequence[str]]) -> li
 
 
 def _is_apart(index: Index, home: str, folder: str) -> bool:
-    """Tell whether a folder below another one is a Python project of its own."""
+    """Return whether a folder below another one is a separate Python project."""
     return python.is_rooted(index, home) and not is_aside(home[len(folder) :])
 
 
 def _sign(index: Index, folder: str, row: Row) -> str | None:
-    """Name the file of a folder that shows a runner; None where none does, or its tests are missing."""
+    """Return the file of a folder that shows a runner; None if there is none, or its tests are missing."""
     for mark in row.marks:
         for name in index.here(folder, mark.name):
             texts = index.texts_below(folder, name) if mark.part == "below" else [index.text(folder, name)]
@@ -144,9 +144,9 @@ def _sign(index: Index, folder: str, row: Row) -> str | None:
 
 
 def _taken(index: Index, best: Sequence[_Candidate]) -> Iterator[_Candidate]:
-    """Yield which of a folder's families are suites: the first, and others with tests of their own.
+    """Yield the families of a folder that are suites: the first, and others with tests of their own.
 
-    A recipe is one only where there is nothing else: it starts what the others name. Where a Python package
+    A recipe is a suite only if it is the first, because it starts what the others name. If a Python package
     is built from another language, Python's suite tests both.
     """
     families = {one.family for one in best}
@@ -163,7 +163,7 @@ def _taken(index: Index, best: Sequence[_Candidate]) -> Iterator[_Candidate]:
 
 
 def _has_own(index: Index, folder: str, one: _Candidate) -> bool:
-    """Tell whether a candidate beside another one has tests that its runner is known to run."""
+    """Return whether a candidate beside another one has tests that its runner is known to run."""
     if one.family in ("rust", "native"):
         return True
     language: Language | None = next(
@@ -173,7 +173,7 @@ def _has_own(index: Index, folder: str, one: _Candidate) -> bool:
 
 
 def _is_covered(index: Index, one: _Candidate, chosen: Sequence[_Candidate]) -> bool:
-    """Tell whether a suite above runs a candidate too."""
+    """Return whether a suite above runs a candidate too."""
     folder = one.suite.folder
     above = [
         other for other in chosen if other.suite.folder != folder and is_within(folder, other.suite.folder)
@@ -188,7 +188,7 @@ def _is_covered(index: Index, one: _Candidate, chosen: Sequence[_Candidate]) -> 
 
 
 def _covers(index: Index, other: _Candidate, folder: str) -> bool:
-    """Tell whether a suite runs the tests of a folder below it, of the same family."""
+    """Return whether a suite runs the tests of a folder below it, of the same family."""
     above = other.suite.folder
     match other.family:
         case "python":
@@ -209,7 +209,7 @@ def _covers(index: Index, other: _Candidate, folder: str) -> bool:
 
 
 def _is_module(index: Index, above: str, folder: str) -> bool:
-    """Tell whether a pom.xml names a folder as a module, also by way of modules between them."""
+    """Return whether a pom.xml names a folder as a module, directly or through modules between them."""
     modules = re.findall(r"<module>\s*([^<\s]+)\s*</module>", index.text(above, "pom.xml"))
     found = [below(above, module.strip("./")) for module in modules]
     return folder in found or any(
@@ -220,7 +220,7 @@ def _is_module(index: Index, above: str, folder: str) -> bool:
 
 
 def _filled(index: Index, folder: str, template: str) -> str:
-    """Fill in what a row leaves open."""
+    """Fill in the placeholders of a row."""
     off = [name for name, is_off in _TEST_OPTION.findall(index.text(folder, "CMakeLists.txt")) if is_off]
     options = [f"-D{name}=ON" for name in off] if template.startswith("cmake") else []
     if template.startswith("meson"):
@@ -251,7 +251,7 @@ def _filled(index: Index, folder: str, template: str) -> str:
 
 
 def _unknown(index: Index, suites: Sequence[Suite]) -> Iterator[str]:
-    """Yield signs of tests that no suite runs: tests outside them, and manifests of other ecosystems."""
+    """Yield signs of tests that no suite runs: tests outside suites, and manifests of other ecosystems."""
     folders = [suite.folder for suite in suites]
     for folder in index.folders:
         foreign = index.here(folder, *FOREIGN)
@@ -263,7 +263,7 @@ def _unknown(index: Index, suites: Sequence[Suite]) -> Iterator[str]:
 
 
 def _docker(index: Index, suite: Suite) -> Iterator[str]:
-    """Yield the manifests of a suite's folder that say that its tests start containers."""
+    """Yield the manifests of a suite's folder that show that its tests start containers."""
     for name in index.here(suite.folder, *_SETUP_OF):
         text = re.sub(r"(?m)^.*//\s*indirect$", "", index.text(suite.folder, name))
         if name == "package.json":

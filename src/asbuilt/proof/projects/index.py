@@ -1,6 +1,6 @@
 """Index a tree by folder: its manifests and what looks like a test, without vendored code.
 
-The one rule: told by names alone, and one pass over them, since a tree may have 100,000 files.
+Rule: use names alone, in one pass, because a tree may have 100,000 files.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ _MANIFESTS: Final = re.compile(
     r"|requirements/[\w.-]+\.txt|package\.json|pnpm-workspace\.yaml|\.yarnrc\.yml|Cargo\.toml|go\.(mod|work)|pom\.xml"
     r"|(build|settings)\.gradle(\.kts)?|CMakeLists\.txt|meson\.build|meson(_options\.txt|\.options)|Gemfile|[\w.-]+\.gemspec)$"
 )
-"""Files that say what a setup installs."""
+"""Files that declare what a setup installs."""
 _RECIPES: Final = re.compile(
     r"(^|/)(tox\.ini|tox\.toml|noxfile\.py|pytest\.ini|[Mm]akefile|GNUmakefile|Makefile\.am|\.?[Jj]ustfile|Rakefile)$"
 )
-"""Files that say how tests are run."""
+"""Files that declare how tests are run."""
 _LOCKS: Final = re.compile(
     r"(^|/)((uv|poetry|pdm|Cargo|Gemfile)\.lock|package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|yarn\.lock"
     r"|bun\.lockb?|go\.sum|gradle\.lockfile|gradle-wrapper\.properties|constraints[\w.-]*\.txt|rust-toolchain(\.toml)?"
@@ -68,32 +68,32 @@ _TESTS: Final[tuple[tuple[Language, re.Pattern[str]], ...]] = (
         ),
     ),
 )
-"""What looks like a test, in order: the first language that a name fits has it."""
+"""What looks like a test, in order: the first language that matches a name gets it."""
 
 
 def is_vendored(path: str) -> bool:
-    """Tell whether a path is below a folder of code that another project wrote, or that a tool made."""
+    """Return whether a path is in a folder of third-party or generated code."""
     return _VENDORED.search(path) is not None
 
 
 def is_aside(folder: str) -> bool:
-    """Tell whether a folder holds examples, documents or data of tests: no suite of its own below another."""
+    """Return whether a folder has examples, documents or test data, which are no suite below another."""
     return _ASIDE.search(folder) is not None
 
 
 def installs(path: str) -> bool:
-    """Tell whether a setup installs from a file."""
+    """Return whether a setup installs from a file."""
     hidden = path.rpartition("/")[2].startswith(".") and not is_vendored(path)
     return (hidden or not is_vendored(path)) and bool(_MANIFESTS.search(path) or _LOCKS.search(path))
 
 
 def is_lock(path: str) -> bool:
-    """Tell whether a file says exactly which packages a setup installs, or with which toolchain."""
+    """Return whether a file pins the packages or the toolchain of a setup."""
     return _LOCKS.search(path) is not None
 
 
 def wanted(names: Iterable[str]) -> list[str]:
-    """List the files whose texts tell how a project is tested: manifests and recipes, the top ones first."""
+    """List the files whose texts show how a project is tested, manifests and recipes, top folders first."""
     found = [
         name
         for name in names
@@ -109,7 +109,7 @@ def parent(path: str) -> str:
 
 
 def is_within(path: str, folder: str) -> bool:
-    """Tell whether a path is a folder or below it."""
+    """Return whether a path is a folder or below it."""
     return not folder or path == folder or path.startswith(f"{folder}/")
 
 
@@ -119,7 +119,7 @@ def below(folder: str, name: str) -> str:
 
 
 def top_first(folders: Iterable[str]) -> list[str]:
-    """Sort folders so that each comes after those above it."""
+    """Sort folders so that each comes after its parents."""
     return sorted(folders, key=lambda folder: (folder.count("/") + bool(folder), folder))
 
 
@@ -138,15 +138,15 @@ class Index:
             if language is not None:
                 self.tests[language].append(name)
         self.folders = top_first({"", *self._in})
-        """Every folder that has files, the top ones first."""
+        """Every folder that has files, top folders first."""
 
     def here(self, folder: str, *patterns: str) -> list[str]:
-        """List the files of a folder whose names fit a pattern, in the order of the patterns."""
+        """List the files of a folder whose names match a pattern, in the order of the patterns."""
         there = self._in.get(folder, ())
         return [name for pattern in patterns for name in there if fnmatchcase(name, pattern)]
 
     def text(self, folder: str, name: str) -> str:
-        """Return the text of a file; "" where it is not there or was not read."""
+        """Return the text of a file; "" if it does not exist or was not read."""
         return self._texts.get(below(folder, name), "")
 
     def texts_below(self, folder: str, name: str) -> list[str]:
@@ -162,7 +162,7 @@ class Index:
         return self._below(self.tests[language], folder)
 
     def exists(self, path: str) -> bool:
-        """Tell whether a path is a file or a folder of the tree."""
+        """Return whether a path is a file or a folder of the tree."""
         path = path.rstrip("/")
         at = bisect_left(self._every, path)
         if path in ("", ".") or self._every[at : at + 1] == [path]:
@@ -170,7 +170,7 @@ class Index:
         return bool(self._below(self._every, path))
 
     def releases(self, folder: str) -> list[str]:
-        """List the programs of yarn that a folder brings along."""
+        """List the yarn programs in a folder's `.yarn/releases`."""
         return [
             name
             for name in self._below(self._every, below(folder, ".yarn/releases"))

@@ -1,6 +1,6 @@
-"""Read manifests that others wrote. Total: a text that cannot be parsed reads as empty.
+"""Parse manifests of other projects. Total: a text that cannot be parsed reads as empty.
 
-What is returned is shared between callers, which only read it.
+Rule: callers share the returned values, so they must not change them.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def ini(text: str) -> dict[str, dict[str, str]]:
 
 
 def table(value: object, *path: str) -> dict[str, Any]:
-    """Return the table at a path of nested tables; empty where there is none."""
+    """Return the table at a path of nested tables; empty if there is none."""
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None
     return value if isinstance(value, dict) else {}

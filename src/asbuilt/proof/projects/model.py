@@ -1,4 +1,4 @@
-"""What is known of a project: its files, its test suites and what prepares a checkout for them."""
+"""A project: its files, its test suites and the setup of a checkout for them."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class Suite(NamedTuple):
     """Where it runs, as a POSIX path from the root; "" is the root."""
     command: str
     runner: str = ""
-    """The name of its row in the table; "" for a command that was given by hand."""
+    """Name of its row in the table; "" for a command that the settings name."""
     counts: Counting = "tests"
     setup: str = ""
     """Prepares that folder, with network; "" for none."""
 
     @property
     def shown(self) -> str:
-        """The command with its folder, as a person reads it."""
+        """The command with its folder, as shown to people."""
         weaker = " (by exit code alone)" if self.counts == "exit-code" else ""
         return f"{self.command}{f' in {self.folder}' if self.folder else ''}{weaker}"
 
@@ -55,20 +55,20 @@ class Detected(NamedTuple):
 
 
 class Unknown(NamedTuple):
-    """There are signs of tests, and no command that would run them is known."""
+    """There are signs of tests, but no known command runs them."""
 
     found: tuple[str, ...]
 
 
 class NeedsDocker(NamedTuple):
-    """The tests start containers, which a check cannot."""
+    """The tests start containers, which a check cannot do."""
 
     found: tuple[str, ...]
     suites: tuple[Suite, ...] = ()
 
 
 class NoTests(NamedTuple):
-    """Nothing in the tree is a test, or a person has set `checks.tests` to none."""
+    """The tree has no tests, or the user has set `checks.tests` to none."""
 
     said: bool = False
 
@@ -81,14 +81,14 @@ class Setup(NamedTuple):
 
     command: str | None
     digest: str
-    """Names the command and the files that it installs from; the same digest is set up once."""
+    """Digest of the command and the files that it installs from; each digest is set up once."""
 
 
 NO_SETUP: Final = Setup(None, "none")
 
 
 def suites_of(resolved: Resolved) -> tuple[Suite, ...]:
-    """Return the suites that prove a tree; none where no test can."""
+    """Return the suites that prove a tree; empty if no test can."""
     match resolved:
         case Given(suites=suites) | Detected(suites=suites):
             return suites

@@ -1,7 +1,7 @@
-"""Find the suites of a package.json, and the command that installs what they need.
+"""Find the suites of a package.json, and the command that installs their packages.
 
-Scripts run through `npm`, which needs no package manager beside node; a script that starts another package
-manager gives way to its runner.
+Scripts run through `npm`, which comes with node. If a script starts another package manager, its runner is
+started directly.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ _UNLOCKED: Final = "HUSKY=0 npm install --no-audit --no-fund --no-package-lock"
 
 
 def script_of(index: Index, folder: str) -> str:
-    """Return the test script of a package.json; "" where it has none, or npm's placeholder."""
+    """Return the test script of a package.json; "" if it has none or npm's placeholder."""
     script = table(json_object(index.text(folder, "package.json")), "scripts").get("test")
     return script if isinstance(script, str) and _PLACEHOLDER not in script else ""
 
 
 def candidates(index: Index, folder: str) -> Iterator[tuple[str, Suite]]:
-    """Yield the suites that a package.json may have, each with the file that shows it, the best first."""
+    """Yield the possible suites of a package.json, each with the file that shows it, best first."""
     if not index.here(folder, "package.json"):
         return
     setup = node_setup(index, folder)
@@ -64,7 +64,7 @@ def candidates(index: Index, folder: str) -> Iterator[tuple[str, Suite]]:
 
 
 def _runner(index: Index, folder: str, script: str) -> tuple[str, str]:
-    """Name the runner that a script starts, or whose settings or package exist, and the file with them."""
+    """Return the runner that a script starts, or whose settings or package exist, and the file with them."""
     for part in ("script", "text"):
         for one in _ROWS:
             for mark in one.marks:
@@ -152,7 +152,7 @@ def node_setup(index: Index, folder: str) -> str:
 
 
 def _install(index: Index, folder: str) -> str | None:
-    """Return what installs from a folder's lock file, or from its workspaces; None where it has neither."""
+    """Return the command that installs from a folder's lock file or workspaces; None if it has neither."""
     manifest = json_object(index.text(folder, "package.json"))
     named = str(manifest.get("packageManager", "")).partition("+")[0]
     version = re.fullmatch(r"(pnpm|yarn)@([\w.-]+)", named)

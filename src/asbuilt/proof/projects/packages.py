@@ -1,6 +1,6 @@
-"""Write the command that makes a virtual environment with a Python project and what its tests need.
+"""Build the command that creates a virtual environment with a Python project and its test packages.
 
-The first source of test packages that has the runner is used, and no other. A lock file pins the versions.
+Only the first source of test packages that has the runner is used. A lock file pins the versions.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ class _Source(NamedTuple):
     """One place that names test packages."""
 
     words: tuple[str, ...]
-    """What pip is told to install."""
+    """Arguments for pip."""
     names: frozenset[str]
     extra: str = ""
     group: str = ""
 
 
 def python_setup(index: Index, folder: str, runner: str) -> str:
-    """Return the command that prepares a folder of Python; `runner` is installed if no source has it."""
+    """Return the command that prepares a Python folder; `runner` is installed if no source has it."""
     pyproject = toml(index.text(folder, "pyproject.toml"))
     wants = "pytest" if runner == "pytest" else ""
     found = [*_sources(index, folder, pyproject)]
@@ -104,7 +104,7 @@ def _uv(pyproject: dict[str, Any], chosen: Sequence[_Source], missing: str) -> I
 
 
 def _quoted(words: Sequence[str]) -> Iterator[str]:
-    """Quote words for a shell, with an option and its value as one."""
+    """Quote words for a shell; an option and its value are one word."""
     at = iter(words)
     for word in at:
         yield (
@@ -117,7 +117,7 @@ def _quoted(words: Sequence[str]) -> Iterator[str]:
 def _project(
     index: Index, folder: str, pyproject: dict[str, Any], chosen: Sequence[_Source]
 ) -> Iterator[str]:
-    """Yield what installs the project itself, editable, or the packages that it runs with."""
+    """Yield the arguments that install the project itself, editable, or its runtime packages."""
     extras = [source.extra for source in chosen if source.extra]
     is_package = (
         "project" in pyproject
@@ -139,7 +139,7 @@ def _project(
 
 
 def _sources(index: Index, folder: str, pyproject: dict[str, Any]) -> Iterator[_Source]:
-    """Yield every source of packages for tests, the best first."""
+    """Yield every source of test packages, best first."""
     groups, extras = _groups(pyproject), _extras(index, folder, pyproject)
     poetry = table(pyproject, "tool", "poetry")
     yield from _named(groups, extras, poetry, _TESTS)
@@ -165,7 +165,7 @@ def _sources(index: Index, folder: str, pyproject: dict[str, Any]) -> Iterator[_
 
 
 def _rest(index: Index, folder: str, pyproject: dict[str, Any]) -> Iterator[_Source]:
-    """Yield sources that are for something else: used where only they have the runner."""
+    """Yield sources for other purposes, used only if no better source has the runner."""
     groups, extras = _groups(pyproject), _extras(index, folder, pyproject)
     poetry = table(pyproject, "tool", "poetry")
     every = {*groups, *extras, *table(poetry, "group")} - {*_TESTS, *_DEV}
@@ -218,7 +218,7 @@ def _extras(index: Index, folder: str, pyproject: dict[str, Any]) -> dict[str, f
 
 
 def _poetry(packages: dict[str, Any]) -> Iterator[str]:
-    """Yield the packages of a table by name; their versions are the lock file's."""
+    """Yield the package names of a table; the lock file pins their versions."""
     yield from (name for name in packages if re.fullmatch(r"[\w.-]+", name) and name != "python")
 
 
@@ -229,7 +229,7 @@ def _file(index: Index, folder: str, place: str, name: str) -> _Source:
 
 
 def _names(index: Index, folder: str, words: Sequence[str], depth: int = 0) -> Iterator[str]:
-    """Yield the packages that arguments for pip name, also those in files that they name."""
+    """Yield the packages that pip arguments name, including those in requirements files, up to 4 levels."""
     at = iter(words)
     for word in at:
         if word == "-r" and depth < 4:

@@ -1,4 +1,4 @@
-"""Find the Python suites of a folder: by pytest's settings, tox, nox, hatch, or the tests."""
+"""Find the Python suites of a folder: by pytest's settings, tox, nox, hatch, or test files."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _TEST_FOLDERS: Final = ("test", "tests", "testing", "unit", "unittests", "integr
 def homes(index: Index) -> dict[str, list[str]]:
     """Return each folder from which Python tests are run, with its tests.
 
-    It is the nearest folder above a test that has a manifest; without one, the first that is no package.
+    It is the nearest folder above a test that has a manifest; without one, the first that is not a package.
     """
     known = {
         folder for folder in index.folders if index.here(folder, *MANIFESTS) and not _is_of_tests(folder)
@@ -64,16 +64,16 @@ def _home(index: Index, folder: str, known: set[str]) -> str:
 
 
 def is_rooted(index: Index, folder: str) -> bool:
-    """Tell whether a folder has a manifest of its own."""
+    """Return whether a folder has a manifest of its own."""
     return bool(index.here(folder, *MANIFESTS))
 
 
 def candidates(
     index: Index, folder: str, tests: Sequence[str], apart: Sequence[str]
 ) -> Iterator[tuple[str, Suite]]:
-    """Yield the suites that a folder may have, each with the file that shows it, the best first.
+    """Yield the possible suites of a folder, each with the file that shows it, best first.
 
-    `apart` has the folders below that are suites of their own: pytest is told to leave them out.
+    `apart` has the folders below with suites of their own; pytest gets `--ignore` for them.
     """
     declared = {one.runner: one for one in reversed([*declarations(index, folder)]) if one.command}
     source = {"tox": "tox.ini", "nox": "noxfile.py", "hatch": "pyproject.toml"}
@@ -118,7 +118,7 @@ def _settings(index: Index, folder: str) -> str | None:
 
 
 def covers(index: Index, folder: str, suite: Suite, inner: str) -> bool:
-    """Tell whether a suite of a folder runs the Python tests of a folder below it."""
+    """Return whether a suite of a folder runs the Python tests of a folder below it."""
     if suite.runner != "pytest":
         return is_aside(inner) or suite.runner in ("tox", "nox", "hatch")
     is_package = bool(index.here(inner, "setup.py")) or bool(
@@ -130,7 +130,7 @@ def covers(index: Index, folder: str, suite: Suite, inner: str) -> bool:
 
 
 def _collected(index: Index, folder: str) -> list[str]:
-    """List the paths that pytest collects from: those that its settings name, else the folder."""
+    """List the paths that pytest collects from: those in its settings, else the folder."""
     settings: Mapping[str, object] = table(
         toml(index.text(folder, "pyproject.toml")), "tool", "pytest", "ini_options"
     )

@@ -1,6 +1,6 @@
 """Resolve how a project is tested and prepared: by its settings, else by what is found in its tree.
 
-The one rule: nothing here runs anything, and what the settings do not name is a proposal, never an answer.
+Rule: nothing here runs a command, and what the settings do not name is a proposal, never an answer.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _UP: Final = re.compile(r"cd ((?:\.\./)*\.\.) && ")
 
 
 def chosen(options: RunOptions) -> tuple[Suite, ...] | None:
-    """Read the suites that a run's options name: none where a person said so; None to find them."""
+    """Return the suites in a run's options: empty if the user wants no tests; None to find them."""
     counts: Counting = options.counts or "tests"
     if options.suites:
         return tuple(
@@ -54,7 +54,7 @@ def chosen(options: RunOptions) -> tuple[Suite, ...] | None:
 
 
 def resolve(given: Sequence[Suite] | None, project: Project, *, counts: Counting | None = None) -> Resolved:
-    """Resolve the suites: those of the settings, where none means no tests, else what the tree has."""
+    """Resolve the suites: those of the settings, where an empty list means no tests, else the tree's."""
     if given is not None:
         return Given(tuple(given)) if given else NoTests(said=True)
     found = find(project)
@@ -67,7 +67,7 @@ def resolve(given: Sequence[Suite] | None, project: Project, *, counts: Counting
 
 
 def proposal(resolved: Resolved) -> TestsKey | None:
-    """Return the key of what a person has to agree to, the same whenever the same is proposed."""
+    """Return the key of the proposal that the user has to accept; equal proposals have equal keys."""
     match resolved:
         case Given() | NoTests():
             return None
@@ -85,7 +85,7 @@ def proposal(resolved: Resolved) -> TestsKey | None:
 
 
 def written(resolved: Resolved, *, agreed: str | None = None) -> TestsResolved:
-    """Return it as an event; what prepares the suites is in the event of the setup."""
+    """Return the event of a resolution; the suites' setup is in the event of the setup."""
     suites = suites_of(resolved)
     return TestsResolved(
         source=_SOURCES[type(resolved)],
@@ -108,7 +108,7 @@ _SOURCES: Final = {
 
 
 def read_back(told: TestsResolved) -> Resolved:
-    """Read it from an event; one without suites has a single command."""
+    """Read a resolution from its event; an event without suites has a single command."""
     found = told.found
     suites = tuple(_suite(*plain) for plain in told.suites)
     if not suites and told.command:
@@ -133,8 +133,8 @@ def _suite(folder: str, command: str, runner: str = "", counts: str = "tests") -
 def resolve_setup(given: str | None, project: Project, suites: Sequence[Suite] | None = None) -> Setup:
     """Resolve the setup: the command of the settings, where "" means none, else what the suites need.
 
-    `suites` has those that the settings name; where none of these names its setup, the tree's suites in its
-    folder do.
+    `suites` has those that the settings name; a suite without its own setup gets the setup of the tree's
+    suites in its folder.
     """
     command = given.strip() if given is not None else joined(_prepared(suites, find(project)))
     if not command:
@@ -144,7 +144,7 @@ def resolve_setup(given: str | None, project: Project, suites: Sequence[Suite] |
 
 
 def _prepared(given: Sequence[Suite] | None, found: Found) -> Iterator[Suite]:
-    """Yield suites with what prepares them."""
+    """Yield suites with their setups."""
     for suite in found.suites if given is None else given:
         if given is None or suite.setup:
             yield suite._replace(setup="" if suite.setup == "none" else suite.setup)
@@ -155,7 +155,7 @@ def _prepared(given: Sequence[Suite] | None, found: Found) -> Iterator[Suite]:
 
 
 def joined(suites: Iterable[Suite]) -> str:
-    """Join what prepares several suites into one command; two that install in the same place do it once."""
+    """Join the setups of several suites into one command; equal setups in one folder run once."""
     steps: dict[tuple[str, str], None] = {}
     for suite in suites:
         folder, command = suite.folder, suite.setup.strip()
@@ -171,7 +171,7 @@ def joined(suites: Iterable[Suite]) -> str:
 
 
 def _shown(names: Iterable[str]) -> tuple[str, ...]:
-    """Make names fit for a sentence, whatever they hold."""
+    """Shorten names to 80 characters and replace unprintable ones."""
     return tuple(
         "".join(letter if letter.isprintable() else "?" for letter in name[:_NAME]) for name in names
     )

@@ -1,7 +1,7 @@
-"""The runners that are known: one row for each, the better one of a folder first.
+"""The known runners: one row each, the better one of a folder first.
 
-Words in braces are filled in from the manifests: `{python}` and `{node}` by the package manager that the
-lock file names, `{options}` by what its build declares, `{declared}` by the command of tox, nox or hatch.
+Placeholders in braces are filled in from the manifests: `{python}` and `{node}` by the package manager that
+the lock file names, `{options}` by what its build declares, `{declared}` by the command of tox, nox or hatch.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Family = Literal["python", "node", "go", "rust", "jvm", "native", "ruby", "perl"
 Format = Literal[
     "JUnit XML", "unittest", "TAP", "node:test", "go test", "libtest", "surefire", "ctest", "RSpec", "output"
 ]
-"""How tests are counted; `output`: by any summary that is known, else by the exit code alone."""
+"""How tests are counted; `output`: by any known summary, else by the exit code alone."""
 
 
 class Mark(NamedTuple):
@@ -25,8 +25,8 @@ class Mark(NamedTuple):
     name: str
     pattern: str = ""
     part: Literal["text", "script", "below"] = "text"
-    """`script`: it is looked for in the test script of a package.json; `below`: in files of that name
-    in folders below, too."""
+    """`script`: searched in the test script of a package.json; `below`: also in files of that name in folders
+    below."""
 
 
 class Row(NamedTuple):
@@ -40,7 +40,7 @@ class Row(NamedTuple):
     setup: str
     format: Format
     needs: Language | None = None
-    """It is a suite only where tests of this language are below its folder."""
+    """It is a suite only if tests of this language are below its folder."""
     counts: Counting = "tests"
 
 
@@ -55,7 +55,7 @@ _MAVEN: Final = (
     "{maven} -B -q test -Dmaven.test.failure.ignore=true"
     " && find . -name target -type d -prune -exec rm -rf {} +"
 )
-"""A provider of surefire is resolved only when tests run. What was compiled must not outlive its sources."""
+"""Surefire resolves its provider only when tests run. Compiled classes must not outlive their sources."""
 
 
 def _script(*runners: str) -> tuple[Mark, ...]:
@@ -166,7 +166,7 @@ TABLE: Final = (
         "output",
         "ruby",
     ),
-    # It writes nothing; what has to be compiled is built by the rows below it.
+    # It writes nothing; code that has to be compiled is built by the rows below it.
     Row("prove", "perl", tuple(map(Mark, _PERL)), "prove -lr t", "", "output", "perl"),
     Row("perl", "perl", (Mark("Makefile.PL"),), "perl Makefile.PL && make test", "", "output", "perl"),
     Row("perl", "perl", (Mark("Build.PL"),), "perl Build.PL && ./Build test", "", "output", "perl"),
@@ -207,10 +207,10 @@ FOREIGN: Final = (
     "pubspec.yaml", "rebar.config", "dune-project", "build.zig", "deno.json*", "Project.toml", "DESCRIPTION",
     "project.clj", "deps.edn", "WORKSPACE", "MODULE.bazel", "bun.lock*",
 )  # fmt: skip
-"""Manifests of ecosystems whose test command has to be given by hand."""
+"""Manifests of ecosystems whose test command has to be set by hand."""
 
 DOCKER: Final = r"\btestcontainers\b|\bpytest[-_]docker\b|\bdocker[- ]compose (?:\S+ )*(up|run|exec)\b"
-"""Words in a manifest of tests that start containers."""
+"""Text in a manifest that shows that tests start containers."""
 
 
 def row(name: str) -> Row:

@@ -1,4 +1,4 @@
-"""How test runners are called: for a report, for some of their tests, until the first failure."""
+"""Command lines of test runners: with a report, for some tests only, or up to the first failure."""
 
 from asbuilt.proof.runners.calls import failing_fast, narrowed, only, reporting, runner_of
 from asbuilt.proof.runners.scripts import real_argv

@@ -1,6 +1,6 @@
-"""Ask a test runner for a report that is not its prose, for some tests only, or for its first failure. Pure.
+"""Build a test runner's command line: with a report, for some tests only, or up to the first failure. Pure.
 
-The one rule: only a runner that is known for certain is asked.
+Rule: only the command line of a runner that is known for certain is changed.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ _TAKES_NEXT: Final = frozenset(
         "--rootdir",
     )
 )
-"""Options whose value may be a path, and is no test to be run."""
+"""Options whose value may be a path that is not a test."""
 _RUST_TEST: Final = re.compile(r"(?:.*/)?tests/([^/]+)\.rs")
 
 
 def runner_of(argv: tuple[str, ...], output: str) -> Runner | None:
-    """Name the runner that a command starts: by its words, else by what it printed."""
+    """Return the runner that a command starts: by its words, else by its output."""
     named = _named_in(line_of(argv))
     return named or next((runner for runner in ROWS if is_printed_by(runner, output)), None)
 
 
 def reporting(argv: tuple[str, ...], report: str) -> Call:
-    """Give the call that also names every test, or the same command where that is not certain."""
+    """Return the call that also reports every test by name, or the same command if the runner is unknown."""
     line = line_of(argv)
     runner = _named_in(line)
     return Call(argv) if runner is None else _call(line, ROWS[runner], report)
 
 
 def failing_fast(runner: Runner | None, argv: tuple[str, ...]) -> Call:
-    """Give the call that ends at the first failure, or the same command where it cannot be told so."""
+    """Return the call that ends at the first failure, or the same command if the runner cannot."""
     if runner is None:
         return Call(argv)
     row, line = ROWS[runner], line_of(argv)
@@ -64,7 +64,7 @@ def failing_fast(runner: Runner | None, argv: tuple[str, ...]) -> Call:
 def narrowed(
     runner: Runner, argv: tuple[str, ...], word: str, report: str, also: Sequence[str] = ()
 ) -> Call | None:
-    """Give the call that runs only tests with a word in their name; None where the runner cannot be told so.
+    """Return the call for tests with a word in their name; None if the runner has no such option.
 
     With pytest, the tests of the modules `also` run before them in the same process.
     """
@@ -83,9 +83,9 @@ def narrowed(
 def only(
     runner: Runner, argv: tuple[str, ...], files: Sequence[str], report: str, there: Collection[str]
 ) -> Call | None:
-    """Give the call that runs only the tests of some files; None where the runner cannot be told so.
+    """Return the call for the tests of some files; None if the runner has no such option.
 
-    `there` has every path of the tree: words of the command that are paths give way to the files.
+    `there` has every path of the tree: words of the command that are paths are replaced by the files.
     """
     row, line = ROWS[runner], line_of(argv)
     at = row.find(line.words)
@@ -134,7 +134,7 @@ def _call(line: Line, row: Row, report: str, more: tuple[str, ...] = ()) -> Call
 
 
 def _with(row: Row, words: tuple[str, ...], more: tuple[str, ...], *, is_first: bool) -> tuple[str, ...]:
-    """Add words: right behind the runner, or behind its own, where the last of two options wins."""
+    """Add words right after the runner, or after its own arguments, where the last of two options wins."""
     at = (row.find(words) or 0) + 1
     if not is_first:
         at = words.index("--", at) if "--" in words[at:] else len(words)
@@ -142,7 +142,7 @@ def _with(row: Row, words: tuple[str, ...], more: tuple[str, ...], *, is_first: 
 
 
 def _in_package(row: Row, argv: tuple[str, ...], words: tuple[str, ...]) -> Call | None:
-    """Add words behind those of the script that a packager runs."""
+    """Add words after those of the script that a packager runs."""
     if argv[0] not in PACKAGERS or not row.in_packages:
         return None
     return Call((*argv, *(("--",) if argv[0] == "npm" and "--" not in argv else ()), *words))

@@ -1,6 +1,6 @@
 """Find a test runner in a command line. Pure.
 
-The one rule: only a runner that is certain is found; a word that may be some other program's argument is not.
+Rule: only a certain runner is found; a word that may be another program's argument is not.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ _LAST: Final = re.compile(r"(?s)(.*(?:&&|;|\n))?(\s*(?:[A-Za-z_]\w*=[\w./:,+@%-]
 _MOVES: Final = re.compile(r"\b(?:cd|pushd)\b")
 _PYTEST: Final = ("pytest", "py.test")
 _BEFORE: Final = ("-m", "run", "--frozen", "--locked", "--offline", "--no-sync")
-"""Words behind which a pytest is the program that is started, and not some other program's argument."""
+"""Words after which a pytest is the started program, not another program's argument."""
 _VALUED: Final = ("--extra", "--group", "--only-group", "--python", "--package")
-"""Options of uv and its like that take the next word."""
+"""Options of uv and similar tools that take the next word."""
 _STARTERS: Final = ("python", "uv", "poetry", "pdm", "hatch", "pipenv", "coverage")
 _NODE_STARTERS: Final = ("npx", "node", "exec", "run", "c8", "nyc", "cross-env", *PACKAGERS)
 _PHASES: Final = frozenset(("test", "package", "verify", "install"))
 
 
 class Line(NamedTuple):
-    """The last command of a command line, where it is a plain one."""
+    """The last command of a command line, if it is a plain one."""
 
     head: str | None
-    """What the shell runs before it, and its variables; None where there is no shell."""
+    """What the shell runs before it, and its variables; None without a shell."""
     words: tuple[str, ...]
 
     @property
     def moves(self) -> bool:
-        """Tell whether it may start in another folder, so that paths of the tree mean nothing to it."""
+        """Whether it may start in another folder, where paths of the tree do not apply."""
         return self.head is not None and _MOVES.search(self.head) is not None
 
     def argv(self, words: Sequence[str]) -> tuple[str, ...]:
@@ -46,7 +46,7 @@ class Line(NamedTuple):
 
 
 def line_of(argv: tuple[str, ...]) -> Line:
-    """Split a command line before its last command: `cd api && CI=1 pytest -q` runs pytest at its end."""
+    """Split a command line before its last command: `cd api && CI=1 pytest -q` ends with pytest."""
     if argv[:2] != _SHELL or (found := _LAST.fullmatch(argv[2])) is None:
         return Line(None, argv)
     words = argv_of(found[3].strip())
@@ -54,12 +54,12 @@ def line_of(argv: tuple[str, ...]) -> Line:
 
 
 def name_of(word: str) -> str:
-    """Return the name of a program, without the folder that it is in."""
+    """Return the name of a program without its folder."""
     return word.rpartition("/")[2]
 
 
 def pytest_in(words: Sequence[str]) -> int | None:
-    """Find the word behind which pytest's own arguments begin."""
+    """Find the last word before pytest's own arguments."""
     names = [name_of(word) for word in words]
     if names[0] in _PYTEST:
         return 0
@@ -70,7 +70,7 @@ def pytest_in(words: Sequence[str]) -> int | None:
 
 
 def unittest_in(words: Sequence[str]) -> int | None:
-    """Find the word `unittest` behind `-m`."""
+    """Find the word `unittest` after `-m`."""
     if not name_of(words[0]).startswith(_STARTERS) or "unittest" not in words:
         return None
     at = words.index("unittest")
@@ -78,19 +78,19 @@ def unittest_in(words: Sequence[str]) -> int | None:
 
 
 def django_in(words: Sequence[str]) -> int | None:
-    """Find the word `test` behind `manage.py` or `django-admin`."""
+    """Find the word `test` after `manage.py` or `django-admin`."""
     names = [name_of(word) for word in words]
     starts = (at for at, name in enumerate(names[:-1]) if name in ("manage.py", "django-admin"))
     return next((at + 1 for at in starts if names[at + 1] == "test"), None)
 
 
 def node_in(words: Sequence[str]) -> int | None:
-    """Find node itself where it runs tests: its options stand before its files."""
+    """Find node itself if it runs tests: its options come before its files."""
     return 0 if name_of(words[0]) == "node" and "--test" in words else None
 
 
 def tool(*names: str) -> Callable[[Sequence[str]], int | None]:
-    """Return what finds a program of node's packages, alone or behind the programs that start such."""
+    """Return a function that finds a program of node's packages, alone or after programs that start one."""
 
     def find(words: Sequence[str]) -> int | None:
         for at, word in enumerate(words):
@@ -105,7 +105,7 @@ def tool(*names: str) -> Callable[[Sequence[str]], int | None]:
 
 
 def started_as(*wanted: str) -> Callable[[Sequence[str]], int | None]:
-    """Return what finds a command by its first words."""
+    """Return a function that finds a command by its first words."""
 
     def find(words: Sequence[str]) -> int | None:
         is_it = (name_of(words[0]), *words[1 : len(wanted)]) == wanted
@@ -115,13 +115,13 @@ def started_as(*wanted: str) -> Callable[[Sequence[str]], int | None]:
 
 
 def maven_in(words: Sequence[str]) -> int | None:
-    """Find a Maven that goes at least as far as the phase `test`."""
+    """Find a Maven command that includes the phase `test`."""
     is_maven = name_of(words[0]) in ("mvn", "mvnw", "mvnd")
     return 0 if is_maven and not _PHASES.isdisjoint(words) else None
 
 
 def gradle_in(words: Sequence[str]) -> int | None:
-    """Find the task of Gradle that runs tests."""
+    """Find the Gradle task that runs tests."""
     if name_of(words[0]) not in ("gradle", "gradlew"):
         return None
     tasks = [at for at, word in enumerate(words) if word.rpartition(":")[2] in ("test", "check", "build")]

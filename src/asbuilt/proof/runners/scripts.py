@@ -1,4 +1,4 @@
-"""Read through a package's test script to the runner that it starts. Pure."""
+"""Find the runner behind a package's test script. Pure."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from asbuilt.proof.runners.lines import PACKAGERS, node_in
 from asbuilt.proof.runners.table import ROWS
 
 _EXEC: Final = {"npm": ("npx", "--no-install"), "pnpm": ("pnpm", "exec"), "yarn": ("yarn", "run")}
-"""How each packager starts a program of the package, and installs nothing."""
+"""How each packager starts a program of the package without installing anything."""
 _STARTS_ITSELF: Final = ("node", "npx", *PACKAGERS)
 
 
 def real_argv(argv: tuple[str, ...], package: str) -> tuple[str, ...]:
-    """Give the command line behind `npm test` where its script is one plain call of a known runner.
+    """Return the command line behind `npm test` if its script is one plain call of a known runner.
 
-    A script before or after it, which the packager would run, leaves the command as it is.
+    With a `pretest` or `posttest` script, which the packager would run, the command stays as it is.
     """
     at = argv.index("--") if "--" in argv else len(argv)
     own, more = argv[:at], argv[at + 1 :]

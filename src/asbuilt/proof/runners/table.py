@@ -1,4 +1,4 @@
-"""The test runners that are known: one row each."""
+"""The known test runners: one row each."""
 
 from __future__ import annotations
 
@@ -29,43 +29,43 @@ Runner = Literal[
 
 
 class Call(NamedTuple):
-    """A command line, and what belongs to it."""
+    """A command line with its environment and reports."""
 
     argv: tuple[str, ...]
     environment: Mapping[str, str] = {}
-    """What it finds in its environment besides."""
+    """Additional environment variables."""
     reports: tuple[str, ...] = ()
-    """Patterns that the paths of the JUnit files end with which it leaves below its checkout.
+    """Patterns for the ends of the paths of the JUnit files that it writes below its checkout.
 
-    Files that match them before the command starts are not its own and have to be deleted.
+    Files that match before the command starts are not its own and have to be deleted.
     """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """How a runner is known and called. `{report}` stands for a file's path, `{word}` for part of a name."""
+    """How to find and call a runner. `{report}` stands for a file's path, `{word}` for part of a name."""
 
     find: Callable[[Sequence[str]], int | None]
-    """Returns the last word before its own arguments."""
+    """Returns the index of the last word before its own arguments."""
     sign: str | None = None
-    """By what its output is known, where its command line does not name it."""
+    """Pattern in its output, for command lines that do not name it."""
     names: tuple[str, ...] = ()
     """Words that make it report each test by name."""
     chosen: tuple[str, ...] = ()
-    """How words begin with which the user has chosen another report."""
+    """Prefixes of words by which the user has chosen another report."""
     reports: tuple[str, ...] = ()
     fast: tuple[str, ...] = ()
-    """Words that end it at the first failure, where every release that is in use knows them."""
+    """Words that end it at the first failure, if every release in use supports them."""
     slow: tuple[str, ...] = ()
-    """Words that forbid that, and are left out then."""
+    """Words that prevent that and are then removed."""
     word: tuple[str, ...] | None = None
-    """Words that narrow it to tests with `{word}` in their names; None: it cannot be told so."""
+    """Words that narrow it to tests with `{word}` in their names; None if it has no such option."""
     first: bool = False
-    """True: words that narrow or end it are added before its own, where it wants options."""
+    """True: words that narrow or end it are added before its own arguments, where it expects options."""
     at_end: bool = False
-    """True: even words for names are added behind its own."""
+    """True: the words of `names` are also added after its own arguments."""
     in_packages: bool = False
-    """True: a script of package.json may start it, which adds words behind its own."""
+    """True: a script of package.json may start it, which adds words after its own."""
 
 
 _PYTEST_SIGN: Final = r"^=+ .*\bin [\d.]+s\b.*=+$|^\d+ (?:passed|failed)\b.* in [\d.]+s"
@@ -133,7 +133,7 @@ ROWS: Final[dict[Runner, Row]] = {
         in_packages=True,
     ),
     "tap": Row(find=tool("tap"), fast=("--bail",), in_packages=True),
-    # Its JUnit reporter is not in every release that is in use; what it prints has the names.
+    # Its JUnit reporter is not in every release in use; its output has the names.
     "node": Row(find=node_in, sign=r"^(?:#|ℹ) tests \d+$", word=("--test-name-pattern={word}",), first=True),
     "go": Row(
         find=started_as("go", "test"),
@@ -186,10 +186,10 @@ ROWS: Final[dict[Runner, Row]] = {
         first=True,
     ),
 }
-"""In the order in which they are looked for."""
+"""In search order."""
 
 
 def is_printed_by(runner: Runner, output: str) -> bool:
-    """Tell whether an output looks like a runner's."""
+    """Return whether an output looks like a runner's."""
     sign = ROWS[runner].sign
     return sign is not None and re.search(sign, output, re.MULTILINE) is not None

@@ -1,1 +1,1 @@
-"""What does a suite check? Tests, assertions and runner settings, read from text: nothing is run."""
+"""Compare what a suite checks: tests, assertions and runner settings, from their texts. Runs nothing."""

@@ -1,6 +1,6 @@
-"""Compare a test command with the one before: does its exit code still tell, does it run everything?
+"""Compare a test command with its previous version: does it still run everything and report failures?
 
-The one rule: what a runner is told to leave out, forgive or rewrite is named, whatever the runner.
+Rule: what a runner is configured to leave out, forgive or rewrite is reported, whatever the runner.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _NARROW_TO_X: Final = ("-x",)
 
 
 def compared(before: str, after: str) -> list[Told]:
-    """Say what is worse about a command than it was."""
+    """List how a command is worse than before."""
     if before.split() == after.split():
         return []
     told = [
@@ -85,7 +85,7 @@ def compared(before: str, after: str) -> list[Told]:
 
 
 def masks(command: str) -> list[str]:
-    """Say why the exit code of a command would not tell of a failure."""
+    """List why the exit code of a command would not show a failure."""
     bare = re.sub(r"'[^']*'|\"[^\"]*\"", "''", command)
     found = [why for pattern, why in _MASKS if pattern.search(bare)]
     if "pipefail" in command and "the exit code is that of the pipe's end" in found:
@@ -94,7 +94,7 @@ def masks(command: str) -> list[str]:
 
 
 def options_compared(before: list[str], after: list[str]) -> list[Told]:
-    """Say what options leave out, forgive or rewrite that did not."""
+    """List new options that leave out, forgive or rewrite, and strict options that are gone."""
     old, new = _options(before), _options(after)
     told: list[Told] = []
     is_pytest = any("pytest" in word for word in after) or not any(RUNNER.search(word) for word in after)
@@ -157,7 +157,7 @@ def _words(command: str) -> list[str]:
 
 
 def _options(words: list[str]) -> list[tuple[str, str]]:
-    """Give every option with its value, written together or apart."""
+    """Return every option with its value, written together or apart."""
     found: list[tuple[str, str]] = []
     for at, word in enumerate(words):
         name, _, value = word.partition("=")

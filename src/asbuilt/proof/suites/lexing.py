@@ -1,6 +1,6 @@
-"""Tokens of JavaScript, TypeScript, Go, Rust and Java: enough to know what is code and what is text.
+"""Tokens of JavaScript, TypeScript, Go, Rust and Java: enough to separate code from text.
 
-The one rule: whatever it is given, it ends, and never takes a string or a comment for code.
+Rule: it terminates on any input and never takes a string or a comment for code.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _QUOTED: Final = r'"(?:\\.|[^"\\\n])*"'
 _TEXTS: Final = {
     "javascript": rf"{_QUOTED}|'(?:\\.|[^'\\\n])*'",
     "go": rf"{_QUOTED}|'(?:\\.|[^'\\\n])+'|`[^`]*`",
-    # Raw strings and text blocks begin like something else, so they are tried first.
+    # Raw strings and text blocks start like other tokens, so they are tried first.
     "rust": r"b?r(?P<hash>\#*)\".*?\"(?P=hash)|b?\"(?:\\.|[^\"\\])*\"|b?'(?:\\[^']+|[^'\\\n])'",
     "java": rf"\"\"\"(?:\\.|.)*?\"\"\"|{_QUOTED}|'(?:\\.|[^'\\\n])+'",
 }
@@ -40,7 +40,7 @@ _BEFORE_REGEX: Final = frozenset(
 
 
 class Token(NamedTuple):
-    """One piece of code."""
+    """One token of code."""
 
     kind: str
     """`name`, `number`, `text` or `op`."""
@@ -49,23 +49,23 @@ class Token(NamedTuple):
 
 
 class Code(NamedTuple):
-    """A file of tokens, with every bracket's partner."""
+    """A file of tokens, with the partner of every bracket."""
 
     tokens: list[Token]
     partner: dict[int, int]
-    """Index of every opening bracket that is closed -> index of its closing one."""
+    """Index of every closed opening bracket -> index of its closing one."""
 
     def closing(self, at: int) -> int:
-        """Give where a bracket closes; the end of the file when nothing closes it."""
+        """Return the index of the closing bracket; the end of the file if there is none."""
         return self.partner.get(at, len(self.tokens))
 
     def word(self, at: int) -> str:
-        """Give the text of a token; empty outside of the file."""
+        """Return the text of a token; empty outside of the file."""
         return self.tokens[at].text if 0 <= at < len(self.tokens) else ""
 
 
 def lexed(text: str, language: str) -> Code:
-    """Cut a file into tokens."""
+    """Split a file into tokens."""
     pattern = _PATTERNS[language]
     starts = [found.end() for found in re.finditer(r"\n", text)]
     tokens: list[Token] = []
@@ -85,7 +85,7 @@ def lexed(text: str, language: str) -> Code:
 
 
 def _literal_end(text: str, at: int, tokens: list[Token]) -> int:
-    """Give where a template or a regular expression ends; where it stands when it is neither."""
+    """Return the end of a template or a regular expression; `at` if it is neither."""
     if text[at] == "`":
         return _template_end(text, at)
     if text[at] == "/" and (not tokens or tokens[-1].text in _BEFORE_REGEX):
@@ -95,7 +95,7 @@ def _literal_end(text: str, at: int, tokens: list[Token]) -> int:
 
 
 def _template_end(text: str, start: int) -> int:
-    """Find the end of a template, through the code in it and the templates in that."""
+    """Find the end of a template, including nested code and templates."""
     waiting = ["`"]
     at = start + 1
     while at < len(text) and waiting:

@@ -1,4 +1,4 @@
-"""Changed files, what a plan orders, and what was found about a suite, as frozen values."""
+"""Changed files, a plan's orders, and findings about a suite, as immutable values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MAX_BYTES: Final = 500_000
-"""A test file over this is not compared, and says so: no hand writes one."""
+"""Largest file whose content is compared; larger files are generated."""
 
 
 class Change(NamedTuple):
@@ -20,28 +20,28 @@ class Change(NamedTuple):
     before: bytes | None
     after: bytes | None
     target: str | None = None
-    """Where the new version leads, if it is a symbolic link."""
+    """Target of the new version, if it is a symbolic link."""
     submodule: str | None = None
-    """The commit of another repository that the new version stands for."""
+    """Commit of another repository, if the new version is a submodule."""
 
 
 class Order(NamedTuple):
     """What the plan orders, and how the project is tested."""
 
     text: str
-    """The phase as it was frozen, with its work items and criteria."""
+    """The frozen text of the phase, with its work items and criteria."""
     first_line: int = 1
-    """The line of the plan file on which the text begins, so that a citation points there."""
+    """The line of the plan file where the text starts, for citations."""
     command: str = ""
     """The test command as it is run."""
     unchanged: Mapping[str, bytes] = {}
-    """Runner settings that did not change: what is collected."""
+    """Unchanged runner settings, which determine what is collected."""
     checks: tuple[str, ...] = ()
-    """The phase's own checks: what they stand for in a recipe may not become less either."""
+    """The phase's own checks: the recipes that they start must not check less either."""
 
 
 class Kind(StrEnum):
-    """What was found: fewer tests, less checked, failures that do not count, another runner."""
+    """Kind of a finding: fewer tests, fewer checks, failures that do not count, another runner."""
 
     TEST_REMOVED = "test-removed"
     TEST_SKIPPED = "test-skipped"
@@ -76,11 +76,11 @@ class Severity(StrEnum):
     FAILS = "fails"
     """Tampering: the phase is not proven."""
     SIGN_OFF = "sign_off"
-    """A person should look."""
+    """The user has to sign it off."""
     NOTE = "note"
-    """Worth a line in the evidence, no more."""
+    """Only noted in the evidence."""
     ALLOWED = "allowed"
-    """The plan orders it; the finding cites where."""
+    """The plan orders it; the finding cites the line."""
 
 
 class Citation(NamedTuple):
@@ -97,17 +97,17 @@ class Finding(NamedTuple):
     severity: Severity
     path: str
     test: str
-    """The test's name as its file has it; empty where it is about the file."""
+    """The test's name as in its file; empty if the finding is about the file."""
     line_before: int | None
     line_after: int | None
     was: str
     now: str
     cited: Citation | None = None
     words: frozenset[str] = frozenset()
-    """Names that the touched test uses: a plan that takes one of these away takes the test with it."""
+    """Names that the touched test uses: a plan that removes one of them removes the test as well."""
 
 
 def shortened(text: str, limit: int = 90) -> str:
-    """Give a text on one line and short enough to show."""
+    """Put a text on one line of at most `limit` characters."""
     line = " ".join(text.split())
     return line if len(line) <= limit else line[: limit - 1] + "…"

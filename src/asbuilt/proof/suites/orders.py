@@ -1,6 +1,6 @@
-"""Find where a plan orders a change of the tests, so that it can be cited.
+"""Find the line where a plan orders a change of the tests, to cite it.
 
-The one rule: to name a test is no order; the same clause must say what becomes of it, and not deny it.
+Rule: naming a test is not an order; the same clause has to state what happens to it, without a negation.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from asbuilt.proof.suites.model import Citation, Finding, Kind, Order, Severity,
 
 
 def _verbs(words: str, *phrases: str) -> str:
-    """Give a pattern for verbs in all their forms."""
+    """Return a pattern for verbs in all their forms."""
     forms = []
     for word in words.split():
         stem = word.removesuffix("e")
@@ -39,7 +39,7 @@ _ABOUT_TESTS: Final = (
     r"under tests?|test modes?|(?:in|by|while|when|during|for) (?:the )?test(?:s|ed|ing)?|plug-?ins?|"
     r"fixtures?|pytest|unittest|jest|vitest|call(?:er|ing)|stack|frames?"
 )
-"""How a plan says that a product has to do with tests, or with who calls it."""
+"""Words by which a plan states that a product depends on tests or on its caller."""
 _HOLD: Final = _verbs("show contain include list hold gain", "has", "have", "gets?")
 _DENIED: Final = re.compile(
     r"\b(?:do not|don't|does not|doesn't|never|not|without|no need to|rather than|instead of|cannot|nor|no|"
@@ -134,7 +134,7 @@ _VERBS: Final[dict[Kind, str]] = {
     Kind.KNOWS_THE_TESTS: _ABOUT_TESTS,
     Kind.NOT_COMPARED: f"{_CHANGE}|{_ADD}|{_REMOVE}",
 }
-"""What a plan can order. What is missing here, no plan makes right: what cannot fail checks nothing."""
+"""What a plan can order. A kind that is missing here is never allowed: what cannot fail checks nothing."""
 
 
 _ALLOWS: Final = re.compile(r"\*\*Allows:?\*\*:?\s+(removal|skip|change)\s+(?:of\s+)?(.+)", re.IGNORECASE)
@@ -143,7 +143,7 @@ _ALLOWED: Final[dict[str, tuple[Kind, ...]]] = {
     "skip": (Kind.TEST_SKIPPED, Kind.NOT_COLLECTED),
     "change": (Kind.EXPECTATION_CHANGED, Kind.GOLDEN_CHANGED, Kind.NOT_COMPARED),
 }
-"""What a plan allows by one word, with the path or the name of a test behind it."""
+"""What a plan allows by one word, followed by a path or the name of a test."""
 
 
 class _Clause(NamedTuple):
@@ -153,7 +153,7 @@ class _Clause(NamedTuple):
 
 
 def settled(finding: Finding, order: Order) -> Finding:
-    """Give a finding with the plan's order for it, when there is one."""
+    """Return a finding with the plan's order for it, if there is one."""
     if finding.severity is Severity.NOTE or finding.kind not in _VERBS:
         return finding
     allowed = _allowed(order, finding)
@@ -161,12 +161,12 @@ def settled(finding: Finding, order: Order) -> Finding:
         return finding._replace(severity=Severity.ALLOWED, cited=allowed)
     for clause in _clauses(order):
         named = _names(clause, finding)
-        # A plan that gives the new value itself has ordered it, whatever its verb.
+        # A plan that states the new value has ordered it, whatever its verb.
         is_given = named == "value" and finding.kind is Kind.EXPECTATION_CHANGED
         if named == "" or not (is_given or _says(clause.text, _VERBS[finding.kind])):
             continue
         cited = Citation(clause.line, shortened(clause.whole, 120))
-        # A file that is named is not yet a test that is named: a person reads what was meant.
+        # Naming a file does not name a test: the user decides what was meant.
         vague = named == "file" and finding.severity is Severity.FAILS and finding.kind not in _OF_FILES
         return finding._replace(severity=Severity.SIGN_OFF if vague else Severity.ALLOWED, cited=cited)
     return finding
@@ -189,7 +189,7 @@ def _allowed(order: Order, finding: Finding) -> Citation | None:
 
 
 def ordered(order: Order, path: str, words: re.Pattern[str] | None = None) -> Citation | None:
-    """Find where a plan orders a change of a file that is no test: it names file or folder, or says so."""
+    """Find where a plan orders a change of a file that is not a test: by file, folder, or `words`."""
     for clause in _clauses(order):
         if _FORBIDS.search(clause.text):
             continue
@@ -203,7 +203,7 @@ _OF_FILES: Final = frozenset((Kind.RUNNER_CHANGED, Kind.GOLDEN_CHANGED, Kind.TES
 
 
 def _clauses(order: Order) -> list[_Clause]:
-    """Give the statements of a phase, cut where one thought ends and another begins."""
+    """Split a phase into statements, and each statement into clauses."""
     statements: list[tuple[int, str]] = []
     for at, line in enumerate(order.text.splitlines()):
         if statements and line.strip() and not _BULLET.match(line) and statements[-1][1]:
@@ -226,7 +226,7 @@ def _says(clause: str, verbs: str) -> bool:
 
 
 def _names(clause: _Clause, finding: Finding) -> str:
-    """Say by what a clause names what was found: `test`, `file`, `value`, or nothing."""
+    """Return how a clause names a finding: `test`, `file`, `value`, or empty."""
     said = set(_IDENTIFIER.findall(clause.text))
     said |= {word.strip(".-") for word in said} | {word.rpartition(".")[2] for word in said}
     own = finding.test.rpartition(".")[2]
@@ -278,7 +278,7 @@ def _names_a_folder(text: str, path: str) -> bool:
 
 
 def _shared(text: str, finding: Finding) -> set[str]:
-    """Give the telling words that a clause and a test's name have in common."""
+    """Return the significant words that a clause and a test's name have in common."""
     stem = finding.path.rpartition("/")[2].partition(".")[0]
     return (_split(text) & (_split(finding.test) | _split(stem))) - _COMMON
 
@@ -305,7 +305,7 @@ def _gives_the_value(text: str, finding: Finding) -> bool:
 
 
 def orders_removal(order: Order, path: str) -> Citation | None:
-    """Find where a plan takes away what a file of tests is about: by all telling words of its name."""
+    """Find where a plan removes a test file's subject: a clause with all significant words of its name."""
     about = _split(path.rpartition("/")[2].partition(".")[0]) - _COMMON
     for clause in _clauses(order):
         if about and about <= _split(clause.text) and _says(clause.text, _REMOVE):

@@ -1,6 +1,6 @@
-"""What a path is to a suite: a test, settings of a runner, a golden file, or the product.
+"""The role of a path in a suite: a test, runner settings, a golden file, or the product.
 
-The one rule: told by name alone, as runners do.
+Rule: decide by name alone, as runners do.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ _OTHERS: Final = frozenset(
         "svelte",
     ]
 )
-"""Endings of code that no reader here knows."""
+"""Extensions of code that this package cannot parse."""
 _JAVASCRIPT_TEST: Final = re.compile(r"\.(test|spec|cy|e2e)\.\w+$|(^|/)__tests__/")
 _JAVA_TEST: Final = re.compile(r"(^|/)src/test/|(Tests?|IT|Spec)\.(java|kt)$|(^|/)Test[A-Z]\w*\.(java|kt)$")
 _OTHER_TEST: Final = re.compile(
@@ -106,37 +106,37 @@ _OTHER_TEST: Final = re.compile(
 
 
 class Role(StrEnum):
-    """What a file is to a suite."""
+    """Role of a file in a suite."""
 
     TEST = "test"
     AROUND = "around"
-    """Under a folder of tests, or a file that a runner loads by itself."""
+    """In a test folder, or a file that a runner loads automatically."""
     SETTINGS = "settings"
     GOLDEN = "golden"
     DATA = "data"
-    """Under a folder of tests, and no code."""
+    """In a test folder, and not code."""
     STARTUP = "startup"
     """Loaded before anything else, whatever the runner."""
     SHADOW = "shadow"
-    """In place of a runner's own code."""
+    """Replaces a runner's own code."""
     PRODUCT = "product"
     OTHER = "other"
-    """No code, and nothing to a suite."""
+    """Not code, and not part of a suite."""
 
 
 def language_of(path: str) -> str:
-    """Name the language of a file; empty when it is none that is read here."""
+    """Return the language of a file; empty for a language that is not parsed here."""
     return _LANGUAGES.get(path.rpartition(".")[2].lower() if "." in path.rpartition("/")[2] else "", "")
 
 
 def is_foreign(path: str) -> bool:
-    """Tell whether a file is code that no reader here knows."""
+    """Return whether a file is code that this package cannot parse."""
     name = path.rpartition("/")[2]
     return "." in name and name.rpartition(".")[2].lower() in _OTHERS
 
 
 def role_of(path: str) -> Role:
-    """Say what a file is. Python tests are told by the collection's settings, not here."""
+    """Return the role of a file. Python tests are not recognized here: pytest's settings decide."""
     if _SHADOWS.search(path):
         return Role.SHADOW
     if _STARTUP.search(path):
@@ -159,12 +159,12 @@ def role_of(path: str) -> Role:
 
 
 def is_in_tests(path: str) -> bool:
-    """Tell whether a file lies in a folder of tests."""
+    """Return whether a file is in a test folder."""
     return _FOLDERS.search(path.rpartition("/")[0] + "/") is not None
 
 
 def is_named_test(path: str, language: str) -> bool:
-    """Tell whether the runner of a language takes a file for tests."""
+    """Return whether the runner of a language takes a file for tests."""
     match language:
         case "javascript":
             return _JAVASCRIPT_TEST.search(path) is not None or (
@@ -185,7 +185,7 @@ def is_named_test(path: str, language: str) -> bool:
 
 
 def is_test_code(path: str) -> bool:
-    """Tell whether a file is code of tests, or stands among them; in Rust tests stand in any file too."""
+    """Return whether a file is test code or among tests. In Rust, any other file may contain tests too."""
     language = language_of(path)
     named = language != "rust" and is_named_test(path, language)
     is_code = bool(language) or is_foreign(path)
@@ -195,11 +195,11 @@ def is_test_code(path: str) -> bool:
 
 
 def is_called_test(path: str) -> bool:
-    """Tell whether a file's own name says that it is a test."""
+    """Return whether a file's name marks it as a test."""
     return _OTHER_TEST.search(path) is not None
 
 
 def parents(path: str) -> list[str]:
-    """Give the folders that a file lies in, the outermost first."""
+    """Return the parent folders of a file, outermost first."""
     parts = path.split("/")[:-1]
     return ["/".join(parts[: at + 1]) for at in range(len(parts))]

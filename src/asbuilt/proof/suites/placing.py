@@ -1,4 +1,4 @@
-"""What a changed file means by its place alone: golden files, test data, shadows of a runner."""
+"""Findings from the role of a changed file: golden files, test data, shadows of a runner."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _EXCUSES: Final = re.compile(
     r"will_fail|disabled|should_fail|xfail|regular_expression|skip|custom|remove|return|\bif\b|false|#",
     re.IGNORECASE,
 )
-"""What can turn a failing test into a passing one in a build file, or take one out."""
+"""What can turn a failing test into a passing one in a build file, or remove one."""
 
 
 def by_place(change: Change, role: Role, command: str) -> list[Finding]:
-    """Find what is worth telling of a file without a look into it."""
+    """Return findings for a changed file by its role; only build files are read."""
     is_new = change.before is None
     match role:
         case Role.SHADOW if change.after is not None:
@@ -47,7 +47,7 @@ def by_place(change: Change, role: Role, command: str) -> list[Finding]:
 
 
 def _names_more_tests(change: Change) -> bool:
-    """Tell whether a build file keeps every line in order and adds only lines that excuse nothing."""
+    """Return whether a build file keeps every line in order and adds only lines that excuse nothing."""
     if not _BUILD.search(change.path) or change.before is None or change.after is None:
         return False
     kept = iter(change.after.decode(errors="replace").splitlines())

@@ -1,4 +1,4 @@
-"""What pytest and coverage are told by their settings, from any of the files in which they may stand."""
+"""Settings of pytest and coverage, from any of the files that can contain them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FILES: Final = ("pytest.ini", ".pytest.ini", "pytest.toml", "pyproject.toml", "
 
 
 def settings_in(path: str, data: bytes | None) -> Settings:
-    """Read pytest's settings from a file; nothing where there are none."""
+    """Read pytest's settings from a file; empty if there are none."""
     name = path.rpartition("/")[2]
     text = (data or b"").decode("utf-8", "replace")
     if name not in _FILES or not text:
@@ -47,7 +47,7 @@ def settings_in(path: str, data: bytes | None) -> Settings:
 
 
 def ini_sections(text: str) -> dict[str, dict[str, str]]:
-    """Read an ini file; one that cannot be read has nothing in it."""
+    """Parse an ini file; an invalid one reads as empty."""
     parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
     try:
         parser.read_string(text)
@@ -81,7 +81,7 @@ def _listed(value: object) -> tuple[str, ...]:
 
 
 def compared(before: Settings, after: Settings, moved: Iterable[str]) -> list[Told]:
-    """Say what is worse about settings than it was. `moved` are the folders that tests were moved to."""
+    """List how settings are worse than before. `moved` has the folders that tests were moved to."""
     told = options_compared(list(before.get("addopts", ())), list(after.get("addopts", ())))
     for key in sorted({*before, *after} - {"addopts"}):
         old, new = before.get(key, ()), after.get(key, ())
@@ -126,7 +126,7 @@ def _setting(key: str, old: tuple[str, ...], new: tuple[str, ...], moved: tuple[
 
 
 def float_of(text: str) -> float:
-    """Read a number, 0 where there is none."""
+    """Parse a number; 0 if it is none."""
     try:
         return float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Read Python code: what cannot be parsed is said in words, and never raised."""
+"""Parse Python code. A file that cannot be parsed returns None, never an exception."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Final
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _ENCODING: Final = re.compile(rb"coding[:=]\s*[-\w.]+")
 _DEEPEST: Final = 80
-"""Levels of a syntax tree: what goes deeper is made by machines, and could exhaust whoever walks it."""
+"""Most levels of a syntax tree: a deeper one is generated and could exhaust the stack."""
 
 
 def parsed(data: bytes) -> ast.Module | None:
-    """Parse a file; None where that cannot be done."""
+    """Parse a file; None if it is invalid or too deep."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -35,7 +35,7 @@ def _depth(tree: ast.Module) -> int:
 
 
 def dotted(node: ast.AST) -> str:
-    """Give the full name of a name or attribute; empty for anything else."""
+    """Return the dotted name of a name or attribute; `?` in place of any other base."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -44,7 +44,7 @@ def dotted(node: ast.AST) -> str:
 
 
 def constant(node: ast.AST | None) -> object:
-    """Give what a literal number or text is; None for anything else."""
+    """Return the value of a literal or a negated number; None for anything else."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         inner = constant(node.operand)
         return -inner if isinstance(inner, int | float) else None
@@ -52,7 +52,7 @@ def constant(node: ast.AST | None) -> object:
 
 
 def imports_of(tree: ast.AST) -> dict[str, str]:
-    """Give every imported name with what it names, wherever in the file it is imported."""
+    """Return every imported name with its origin, wherever in the file it is imported."""
     found: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

@@ -1,4 +1,4 @@
-"""The recipes of make and just: for every target, the commands that it runs, and those of what it needs."""
+"""Recipes of make and just: the commands and dependencies of every target."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ if TYPE_CHECKING:
 
 _TARGET: Final = re.compile(r"^([^:=#\t]+?)\s*::?(?!=)\s*([^=#;]*)(?:;\s*(.*))?$")
 _CALLED: Final = re.compile(r"(?:^|[;&|(]\s*|\s)(?:make|just|task)\s+([^;&|)]*)")
-"""What a shell hands to whoever runs recipes."""
+"""Arguments that a shell command passes to make, just or task."""
 _TESTING: Final = re.compile(r"^(test|tests|check|ci|verify|all)$|test|check")
 
 
 class Recipes(NamedTuple):
-    """What a file of recipes holds."""
+    """The contents of a recipe file."""
 
     targets: dict[str, tuple[str, ...]]
-    """Every target with what it needs."""
+    """Every target with its dependencies."""
     bodies: dict[str, tuple[str, ...]]
     loose: list[str]
-    """Lines that belong to no target: variables and settings."""
+    """Lines outside of targets: variables and settings."""
 
     def commands(self, name: str) -> tuple[str, ...] | None:
-        """Give the commands of a target; None when there is no such target."""
+        """Return the commands of a target; None if there is no such target."""
         return self.bodies.get(name)
 
 
 def recipes_in(data: bytes | None) -> Recipes:
-    """Read a file of recipes."""
+    """Parse a recipe file."""
     targets: dict[str, tuple[str, ...]] = {}
     bodies: dict[str, list[str]] = {}
     loose: list[str] = []
@@ -62,7 +62,7 @@ def recipes_in(data: bytes | None) -> Recipes:
 
 
 def targets_of(command: str, checks: Iterable[str], targets: dict[str, tuple[str, ...]]) -> set[str]:
-    """Give the targets by which a project is tested and a phase checked, with what they need."""
+    """Return the targets that test the project or check the phase, with their dependencies."""
     named = [
         word
         for check in checks

@@ -1,6 +1,6 @@
-"""Whether tests take from their own folder what they took from the product: a fake stands in its place.
+"""Find names that tests imported from the product and now import from their own folder: a fake.
 
-The one rule: the same name from another place is told; what was always a test's own is not.
+Rule: only a name that changed its origin is reported; one that always came from the tests is not.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _TAKEN: Final = re.compile(
 
 
 def redirected(changes: Iterable[Change]) -> Iterator[Finding]:
-    """Find names that tests took from elsewhere, and take from among the tests now."""
+    """Find names that tests imported from elsewhere and now import from a test folder."""
     for change in changes:
         if change.before is None or change.after is None or not is_in_tests(change.path):
             continue
@@ -39,7 +39,7 @@ def redirected(changes: Iterable[Change]) -> Iterator[Finding]:
 
 
 def _taken(path: str, data: bytes) -> dict[str, str]:
-    """Give every name that a file imports, with the place it comes from."""
+    """Return every name that a file imports, with its origin."""
     match language_of(path):
         case "python":
             tree = parsed(data)
@@ -56,7 +56,7 @@ def _taken(path: str, data: bytes) -> dict[str, str]:
 
 
 def _place(path: str, origin: str) -> str:
-    """Give the path of what is imported by a dotted name, from the top or from where the file is."""
+    """Return the path of a dotted import, from the top or relative to the file."""
     beyond = len(origin) - len(origin.lstrip("."))
     folder = posixpath.dirname(path) if beyond else ""
     for _ in range(beyond - 1):

@@ -1,6 +1,6 @@
 """Compare the settings of runners and build tools, file by file: what they leave out, forgive or rewrite.
 
-The one rule: a setting is judged by what it does to outcomes; what only changes how they look is silent.
+Rule: a setting counts if it can change outcomes; one that only changes their display is ignored.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _FAILS, _SIGN_OFF = Severity.FAILS, Severity.SIGN_OFF
 _TEST_SCRIPT: Final = re.compile(r"test|check|verify|^ci$|spec|e2e", re.IGNORECASE)
 _IDLE: Final = re.compile(r"\s*(true|:|exit\s+0|echo\b[^;&|]*|printf\b[^;&|]*|node\s+-e\s+['\"]{2})?\s*")
-"""What ends with 0 and has looked at nothing."""
+"""A command that exits with 0 and checks nothing."""
 _VALUES: Final = re.compile(r"(?<![\w.-])\d+(?:\.\d+)?(?![\w.])|'[^']*'")
 _FORGIVING: Final = re.compile(
     r"testFailureIgnore[>\s=]+true|<skipTests>\s*true|skipTests\s*=\s*true|maven\.test\.skip|maven\.test\.failure\.ignore|"
@@ -49,7 +49,7 @@ _RUNNER_FILE: Final = re.compile(
 
 
 def compare_pytest(changes: Sequence[Change], order: Order, moved: tuple[str, ...]) -> list[Finding]:
-    """Find what pytest's settings, of whichever files they are made up, leave out or forgive."""
+    """Find what pytest's settings, from all their files together, leave out or forgive."""
     findings = []
     for folder in sorted({change.path.rpartition("/")[0] for change in changes}):
         sides: list[dict[str, pytest_settings.Settings]] = [{}, {}]
@@ -73,7 +73,7 @@ def compare_pytest(changes: Sequence[Change], order: Order, moved: tuple[str, ..
 
 
 def compare_settings(change: Change, order: Order) -> list[Finding]:
-    """Find what one file of settings tells a runner that it did not before."""
+    """Find what one settings file newly configures in a runner."""
     told = list(_told(change, order))
     return [
         Finding(kind, severity, change.path, "", None, _line(change, now), "", now)
@@ -135,7 +135,7 @@ def _package(change: Change, order: Order) -> Iterator[commands.Told]:
 
 
 def _led_elsewhere(old: object, new: object) -> Iterator[commands.Told]:
-    """Compare a map of imports: a name that leads to another file may lead tests past the product."""
+    """Compare an import map: a name with another target may lead tests past the product."""
     if isinstance(old, dict) and isinstance(new, dict):
         for name in sorted(old.keys() & new.keys()):
             was, now = (json.dumps(one) for one in (old[name], new[name]))
@@ -144,7 +144,7 @@ def _led_elsewhere(old: object, new: object) -> Iterator[commands.Told]:
 
 
 def _another(name: str, before: str, after: str) -> commands.Told:
-    """Judge a script that a phase is checked by: one that starts nothing of what it did checks nothing."""
+    """Judge a changed script that checks a phase: fails if it is idle, a note if its program is the same."""
     now = f"scripts.{name}: {after}"
     if _IDLE.fullmatch(after):
         return Kind.RUNNER_REPLACED, _FAILS, now
@@ -161,7 +161,7 @@ def _json(data: bytes | None) -> dict[str, Any]:
 
 
 def _spread(value: object) -> list[str]:
-    """Give settings one a line, as people write them."""
+    """Return settings one per line, as people write them."""
     return json.dumps(value, indent=1).splitlines() if value is not None else []
 
 
@@ -172,7 +172,7 @@ def _lines(change: Change) -> Iterator[commands.Told]:
 
 
 def _said(old: list[str], new: list[str]) -> Iterator[commands.Told]:
-    """Judge the lines that are new, and those that are gone."""
+    """Judge the lines that are new or gone."""
     known, now = set(old), set(new)
     for line in new:
         if line in known or line.startswith(("//", "#", "*", "<!--")):
@@ -196,7 +196,7 @@ def _said(old: list[str], new: list[str]) -> Iterator[commands.Told]:
 
 
 def _is_narrower(line: str, old: list[str]) -> bool:
-    """Tell whether a line surely leaves tests out: it is about leaving out, and names tests."""
+    """Return whether a line certainly leaves tests out: it is an exclusion, and names tests or is new."""
     leaves = re.search(r"ignore|exclude|invert|grep", line, re.IGNORECASE)
     return (
         leaves is not None and re.search(r"test|spec|IT\b", line.partition(leaves[0])[2]) is not None
@@ -204,7 +204,7 @@ def _is_narrower(line: str, old: list[str]) -> bool:
 
 
 def _recipes(change: Change, order: Order) -> list[Finding]:
-    """Compare the recipes of make and its like, for the targets by which the project is tested."""
+    """Compare the recipes of make and similar tools, for the targets that test the project."""
     if not re.search(
         r"(^|/)(GNUmakefile|[Mm]akefile|\.?[Jj]ustfile|[^/]*\.mk|Taskfile\.ya?ml)$", change.path
     ):
@@ -239,7 +239,7 @@ def _recipes(change: Change, order: Order) -> list[Finding]:
 
 
 def _recipe(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[Kind, Severity, str, str]]:
-    """Compare the commands of one target: none may go, or fail unseen."""
+    """Compare the commands of one target: no command may be removed or fail unnoticed."""
     if any(map(_acts, before)) and not any(map(_acts, after)):
         yield Kind.TEST_EMPTIED, _FAILS, before[0], "it checks nothing"
         return
@@ -281,7 +281,7 @@ def _variable(line: str) -> str:
 
 
 def _line(change: Change | None, text: str) -> int | None:
-    """Find the line of a text in the file as it is now."""
+    """Find the line of a text in the current file."""
     lines = ((change and change.after) or b"").decode("utf-8", "replace").splitlines()
     return next(
         (at for at, line in enumerate(lines, 1) if text and line.strip() and line.strip() in text), None

@@ -1,6 +1,6 @@
-"""Find lines by which a failure counts no more, or by which the product knows that it is tested. Pure.
+"""Find lines by which a failure no longer counts, or by which the product detects its tests. Pure.
 
-Its rule: only lines that a change adds are read, in any language; a line that was moved is not new.
+Only added lines are read, in any language. Rule: a moved line is not new.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 _COMMENT: Final = re.compile(r"^\s*(?:#(?!\[|!|\s*define\b)|//|\*|/\*|--\s)")
 _QUOTED: Final = re.compile(r"`[^`]*`")
 _MACRO: Final = r"\bmacro_rules!\s*(?:debug_)?assert(?:_eq|_ne)?\b|#\s*define\s+(?:assert|static_assert)\b"
-"""An assertion of the language, defined anew."""
+"""An assertion of the language, redefined."""
 
 
 class _Rule(NamedTuple):
     kind: Kind
     severity: Severity
     of_tests: bool
-    """True: it is about code among tests; else about the product."""
+    """True: applies to test code; otherwise to the product."""
     pattern: re.Pattern[str]
     now: str = ""
 
@@ -101,11 +101,11 @@ _EQUALS: Final = re.compile(
     re.MULTILINE,
 )
 _TO_ALL: Final = re.compile(r"\breturn [Tt]rue\b|\babs\(|\bisclose\(|(?<![-=])[<>]=?(?![<>])")
-"""What makes a comparison hold for what is not the same."""
+"""What makes a comparison true for unequal values."""
 
 
 def traces(changes: Sequence[Change]) -> Iterator[Finding]:
-    """Find such lines in all files of code that differ."""
+    """Find such lines in all code files that differ."""
     code = [one for one in changes if one.after is not None and _is_code(one.path)]
     known = Counter(line for one in changes for line in _lines(one.before))
     for change in code:
@@ -127,7 +127,7 @@ def _in_line(path: str, number: int, line: str, *, of_tests: bool) -> Iterator[F
 
 
 def _equal_to_all(change: Change) -> Iterator[Finding]:
-    """Find a comparison that says yes to too much: no test of what it belongs to can fail."""
+    """Find a comparison that is true too often: no test that uses it can fail."""
     known = {found[0] for found in _EQUALS.finditer(_text(change.before))}
     made = (found[0] for found in _EQUALS.finditer(_text(change.after)))
     if any(one not in known and _TO_ALL.search(one) for one in made):

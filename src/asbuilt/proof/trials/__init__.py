@@ -1,1 +1,1 @@
-"""Do the tests test the work? Old and new tests, mutants, coverage and emptied files. Pure."""
+"""Check that the tests test the work: old and new tests, mutants, coverage, emptied files. Pure."""

@@ -1,6 +1,6 @@
-"""Tests of our own beside the project's: one that must fail and one that must pass.
+"""Canaries: asbuilt's own tests beside the project's, one that must fail and one that must pass.
 
-The one rule: a runner that reports either wrongly has shown nothing, whatever it says of the others.
+Rule: a runner that reports either wrongly proves nothing, whatever it reports of other tests.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from asbuilt.proof.runners import Runner
 
 _FOLDERS: Final = 12
-"""Folders that get a pair; those of changed tests come first."""
+"""Most folders that get a pair; those of changed tests come first."""
 _OF_NODE: Final = re.compile(
     r"[._-](test|spec)\.[cm]?[jt]sx?$|(^|/)(tests?|spec|__tests__)/.+\.[cm]?[jt]sx?$"
 )
@@ -53,7 +53,7 @@ State = Literal["right", "wrong", "absent"]
 
 
 class Canary(NamedTuple):
-    """The names of one run's canaries: nobody can know them beforehand, nor which of the two must fail."""
+    """Names of one run's canaries: random, so that no code can know them or which one must fail."""
 
     word: str
     passes: str
@@ -61,7 +61,7 @@ class Canary(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What is kept of it, so that a replay can use the same."""
+        """Stored name, so that a replay can use the same canaries."""
         return "-".join(self)
 
 
@@ -73,17 +73,17 @@ class Heard(NamedTuple):
 
 
 def is_test_file(runner: Runner, path: str) -> bool:
-    """Tell whether a runner takes a file for tests, by its name."""
+    """Return whether a runner takes a file for tests, by its name."""
     return _FILES[runner].search(path) is not None
 
 
 def has_canary(runner: Runner) -> bool:
-    """Tell whether there are canaries for a runner; some run only what a build file lists."""
+    """Return whether a runner has canaries; some run only what a build file lists."""
     return runner not in _NONE
 
 
 def no_canary(runner: Runner, *, can_narrow: bool) -> str:
-    """Say why a runner was not tried with canaries."""
+    """Explain why a runner was not tried with canaries."""
     why = "it cannot be told to run only some tests"
     if not has_canary(runner):
         why = "there is none for it"
@@ -99,9 +99,9 @@ def canaries(
     canary: Canary,
     first: Collection[str] = (),
 ) -> dict[str, bytes]:
-    """Give a pair for each folder with tests, in the manner of a test that lies there: path and content.
+    """Return a pair for each folder with tests, in the style of a test in it: path and content.
 
-    None for a runner that runs only tests which a build file lists.
+    Empty for a runner that runs only tests that a build file lists.
     """
     if not has_canary(runner):
         return {}
@@ -120,7 +120,7 @@ def canaries(
 
 
 def heard(canary: Canary, pairs: int, exit_code: int | None, counts: Counts | None) -> Heard:
-    """Judge what a runner says of the canaries; names count where it tells them, else numbers."""
+    """Judge a runner's report of the canaries, by names if it reports them, else by numbers."""
     if exit_code is None or counts is None:
         return Heard("absent", "the run of the canaries came to no summary")
     passed, failed = (
@@ -146,7 +146,7 @@ def heard(canary: Canary, pairs: int, exit_code: int | None, counts: Counts | No
 
 
 def _name(runner: Runner, sibling: str, word: str) -> str:
-    """Name a file as its sibling is named, so that whatever collects the one collects the other."""
+    """Name a file like its sibling, so that what collects the sibling collects it too."""
     if runner in ("pytest", "unittest", "django"):
         return f"{word}_test.py" if not sibling.startswith("test") else f"test_{word}.py"
     if runner == "go":
@@ -163,7 +163,7 @@ def _name(runner: Runner, sibling: str, word: str) -> str:
 
 
 def _pair(runner: Runner, path: str, text_of: Callable[[str], str], canary: Canary) -> str | None:
-    """Write a test that must pass and one that must fail; None in a language that is not written here."""
+    """Return the code of a passing and a failing test; None for a language that is not supported."""
     number = int(canary.passes, 16)
     passes, fails = f"{canary.word}_{canary.passes}", f"{canary.word}_{canary.fails}"
     each = ((passes, number), (fails, number + 1))
@@ -236,7 +236,7 @@ def _is_module(path: str, text_of: Callable[[str], str]) -> bool:
 
 
 class Sung(NamedTuple):
-    """What became of the canaries."""
+    """Result of the canaries."""
 
     canary: str
     heard: Heard | None
@@ -244,7 +244,7 @@ class Sung(NamedTuple):
 
 
 def with_canaries(shown: Evidence, before: Evidence | None, sung: Sung | None) -> Evidence:
-    """Add what the canaries say; one that did not sing counts where it did on the base."""
+    """Add the canaries' result; canaries that did not run count as a failure only if they ran on the base."""
     if sung is None:
         return shown._replace(notes=(*shown.notes, "no canary: none ran on the base either"))
     shown = shown._replace(canary=sung.canary, notes=(*shown.notes, sung.note))

@@ -1,6 +1,6 @@
-"""Which added lines no process of a test run executed: Python by a recorder of ours, node by V8. Pure.
+"""Find added lines that no process of a test run executed: Python by a recorder, node by V8. Pure.
 
-The one rule: a file of which no process reported anything is not judged; other code may have run for it.
+Rule: a file of which no process reported anything is not judged; other code may have run in its place.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 RECORDER: Final = ".asbuilt-lines/sitecustomize.py"
-"""Where in a checkout the recorder is: Python imports a module of this name at every start."""
+"""Path of the recorder in a checkout: Python imports a module of this name at every start."""
 _NEAR: Final = 2
 _COMMENT: Final = ("//", "/*", "*")
-# Each line is written when it first runs: a process may end without a last word. Nothing stays open, since
-# programs close files that they do not know.
+# Each line is written when it first runs, because a process may be killed. No file stays open, because
+# programs close file descriptors that they do not know.
 _SOURCE: Final = """\
 import os, sys, threading
 
@@ -51,7 +51,7 @@ sys.settrace(_call)
 
 
 def recorder(root: str, paths: Iterable[str], out: str) -> bytes:
-    """Write the module that appends to `out` which lines of the files below `root` a Python process runs."""
+    """Return the module that appends to `out` which lines of the files below `root` a Python process runs."""
     files = {f"{root}/{path}": path for path in paths}
     source = _SOURCE.replace("{files}", repr(files)).replace("{out}", repr(out))
     return source.encode("utf-8", "backslashreplace")
@@ -60,10 +60,10 @@ def recorder(root: str, paths: Iterable[str], out: str) -> bytes:
 def unrun(
     sources: Mapping[str, tuple[bytes, bytes]], recorded: bytes, reports: Iterable[bytes], root: str
 ) -> tuple[str, ...]:
-    """List the lines that files have gained and that no process ran, as `path:first-last`.
+    """List the added lines that no process ran, as `path:first-last`.
 
-    `sources` has the bytes of each file before and after, `recorded` is what Python's recorder wrote, and
-    `reports` are the files that node wrote (NODE_V8_COVERAGE).
+    `sources` has the bytes of each file before and after, `recorded` the output of Python's recorder, and
+    `reports` the files that node wrote (NODE_V8_COVERAGE).
     """
     ran = _recorded(recorded)
     scripts = [script for report in reports for script in _scripts(report, root)]
@@ -78,7 +78,7 @@ def unrun(
 
 
 def _recorded(recorded: bytes) -> dict[str, set[int]]:
-    """Read the recorder's lines; what ran may have written anything there."""
+    """Parse the recorder's lines; the code under test may have written anything there."""
     ran: dict[str, set[int]] = {}
     for row in recorded.decode("utf-8", "surrogateescape").splitlines():
         line, _, path = row.partition(" ")
@@ -88,7 +88,7 @@ def _recorded(recorded: bytes) -> dict[str, set[int]]:
 
 
 def _in_python(source: bytes, ran: set[int] | None) -> set[int]:
-    """Return the first lines of the statements that did not run; none where nothing of the file did."""
+    """Return the first lines of the statements that did not run; empty if nothing of the file ran."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError):
@@ -98,7 +98,7 @@ def _in_python(source: bytes, ran: set[int] | None) -> set[int]:
 
 
 def _is_silent(node: ast.stmt) -> bool:
-    """Tell whether a statement may run without a trace."""
+    """Return whether a statement may run without a trace event."""
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Constant)
     return isinstance(node, ast.Global | ast.Nonlocal | ast.Pass | ast.Continue | ast.Break | ast.AnnAssign)
@@ -108,7 +108,7 @@ _Range = tuple[int, int, int]
 
 
 def _scripts(report: bytes, root: str) -> Iterator[tuple[str, list[_Range]]]:
-    """Give each script of a V8 report below the root, with its ranges: first, end, how often it ran."""
+    """Yield each script of a V8 report below the root, with its ranges: start, end, count."""
     try:
         whole: Any = json.loads(report)
         for script in whole["result"]:
@@ -122,8 +122,8 @@ def _scripts(report: bytes, root: str) -> Iterator[tuple[str, list[_Range]]]:
 
 
 def _in_script(source: bytes, processes: Iterable[list[_Range]]) -> set[int]:
-    """Return the lines that no process ran; none where one of them ran another text than the file's."""
-    # V8 counts in UTF-16, which has two units for a rare letter.
+    """Return the lines that no process ran; empty if a process ran another text than the file's."""
+    # V8 counts UTF-16 units; a character outside the BMP has two.
     text = "".join(one if ord(one) < 1 << 16 else "__" for one in source.decode("utf-8", "replace"))
     every: list[set[int]] = []
     for ranges in processes:
@@ -146,7 +146,7 @@ def _without_count(text: str, ran: bytearray) -> Iterator[int]:
 
 
 def _hunks(lines: Iterable[int]) -> list[str]:
-    """Join lines that follow each other, with at most one other between them."""
+    """Join consecutive lines, with at most one other line between them."""
     hunks: list[list[int]] = []
     for line in sorted(lines):
         if hunks and line - hunks[-1][-1] <= _NEAR:

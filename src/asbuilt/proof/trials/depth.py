@@ -1,4 +1,4 @@
-"""How deep a phase is proven: which trials run when its suite has passed, and how long they may take. Pure.
+"""Depth of a phase's proof: which trials run after its suite has passed, and their time limits. Pure.
 
 Rules: a suite of up to `SHORT_S` gets every trial of `normal` uncut. Evidence names trials that did not run.
 """
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
 DEPTHS: Final[tuple[Depth, ...]] = get_args(Depth)
 SHORT_S: Final = 20.0
 _SHARES: Final[dict[Depth, tuple[float, float]]] = {"quick": (1.2, 1.2), "normal": (1.5, 2.2)}
-"""What all proof of a phase may take against its suite: where no test differs, and where one does."""
+"""Limit for the whole proof as a multiple of the suite's time: without and with changed tests."""
 _PART: Final = 0.15
 _LONGEST_S: Final = 300.0
 _SINGLES_S: Final = 10.0
 _RECORDED_S: Final = 60.0
 _SURVIVORS_S: Final = 40.0
 _MARGIN: Final = 0.05
-"""Part of the suite's time that a trial needs to start and to be ended."""
+"""Share of the suite's time that a trial needs to start and stop."""
 _LEAST: Final = 0.05
 _LEAST_S: Final = 1.0
-"""Less time than that, and than this part of the suite, shows nothing."""
+"""A trial with less time than this, or than the share above of the suite's time, shows nothing."""
 _MINUTES_S: Final = 300.0
 
 
 class Trial(StrEnum):
-    """A run that tries what a green suite shows, the most telling first."""
+    """A run that tries what a green suite shows, the most significant first."""
 
     OLD_TESTS = "the base's tests on the new code"
     NEW_TESTS = "the phase's tests on its base"
@@ -45,27 +45,27 @@ class Trial(StrEnum):
 
 
 def depth_in(chosen: object) -> Depth:
-    """Read a depth from a run's options; older runs have none."""
+    """Read a depth from a run's options; older runs have none, which is `normal`."""
     return next((depth for depth in DEPTHS if depth == chosen), "normal")
 
 
 def covers(kept: str, wanted: Depth) -> bool:
-    """Tell whether evidence of one depth stands for another; what was kept before there were depths does."""
+    """Return whether evidence is deep enough; evidence from before there were depths is."""
     return kept not in DEPTHS or DEPTHS.index(kept) <= DEPTHS.index(wanted)
 
 
 def is_tight(depth: Depth, suite_s: float) -> bool:
-    """Tell whether trials have to fit into a share of the suite's time."""
+    """Return whether trials have to fit into a share of the suite's time."""
     return depth == "quick" or (depth == "normal" and suite_s > SHORT_S)
 
 
 def may_take_s(
     trial: Trial, depth: Depth, suite_s: float, spent_s: float, *, tests_differ: bool, is_narrow: bool = True
 ) -> float:
-    """Return how long a trial may take: 0 for one that does not run, infinity for one without a limit.
+    """Return a trial's time limit in seconds: 0 if it does not run, infinity if it has no limit.
 
-    `spent_s` is what the proof has taken so far, the suite included. A trial is narrow if it runs a part of
-    the suite. A single command of the whole suite that would be ended early shows nothing.
+    `spent_s` is the time of the proof so far, including the suite. A trial is narrow if it runs a part of the
+    suite. A single command of the whole suite that is stopped early shows nothing.
     """
     if depth == "quick" and not (trial is Trial.OLD_TESTS and is_narrow):
         return 0.0
@@ -74,7 +74,7 @@ def may_take_s(
     left = inf
     if tight and suite_s > SHORT_S:
         left = (_SHARES[depth][tests_differ] - _MARGIN) * suite_s - spent_s
-    # Without its old tests a phase that changes tests is put to a person: they get their time.
+    # Without the old tests, a phase that changes tests needs a sign-off, so they get their time.
     fits = min(box, inf if trial is Trial.OLD_TESTS and not is_narrow else left)
     return fits if fits >= max(_LEAST_S, _LEAST * suite_s) or not tight else 0.0
 
@@ -86,12 +86,12 @@ def _box_s(trial: Trial, suite_s: float, *, is_tight: bool, is_narrow: bool) -> 
         case Trial.LINES | Trial.PROBE if is_tight:
             return min(suite_s * _PART, _LONGEST_S) if is_narrow else 0.0
         case Trial.LINES:
-            # A recorder makes tests slower, and a machine may be busy.
+            # A recorder slows tests down, and the machine may be busy.
             return max(suite_s, _RECORDED_S)
         case Trial.PROBE:
             return suite_s
         case Trial.SURVIVORS:
-            # Two changes have to pass the whole suite before anybody is asked.
+            # Two mutants have to pass the whole suite before the user is asked.
             return 0.0 if is_tight else max(6 * suite_s, _SURVIVORS_S)
         case Trial.SINGLES:
             return min(suite_s * _PART, _LONGEST_S) if is_tight else max(3 * suite_s, _SINGLES_S)
@@ -106,7 +106,7 @@ def words_for(left_out: Iterable[Trial], depth: Depth) -> tuple[str, ...]:
 
 
 def forecast(depth: Depth, suite_s: float | None) -> str:
-    """Say what proves a phase, and how long that takes by a suite that was timed before; None: none was."""
+    """Describe what proves a phase and how long it takes; `suite_s` is None if the suite was never timed."""
     match depth:
         case "quick":
             runs = "suite, canaries, checks"

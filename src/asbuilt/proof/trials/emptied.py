@@ -1,7 +1,7 @@
-"""Which changed files are product code, and what checks show when these are emptied. Pure.
+"""Select the changed product files, and judge what checks show when they are emptied. Pure.
 
-The one rule: checks prove a tree only if they fail when its product files are emptied. How they fail does not
-matter: an import or compile error shows that this tree is built, a failing test that its code is tested.
+Rule: checks prove a tree only if they fail when its product files are emptied. Any failure counts: an import
+or compile error shows that this tree is built, a failing test that its code is tested.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _RUN_BY: Final = {
     "go": frozenset({"go"}),
     "cargo": frozenset({"rs"}),
 }
-"""The languages of each runner, by the endings of files. A runner that is not here may run any language."""
+"""The languages of each runner, by file extension. A runner that is not listed may run any language."""
 _BESIDE: Final = re.compile(
     r"(^|/)(docs?|examples?|samples?|benchmarks?|benches)/|\.d\.[cm]?ts$|(^|/)setup\.py$"
 )
@@ -36,15 +36,15 @@ _BESIDE: Final = re.compile(
 _TESTS_FILE: Final = re.compile(r"(^|/)tests?\.py$|_tests?\.py$|(^|/)test[^/]*\.py$")
 _PACKAGE: Final = re.compile(rb"^package[ \t]+\w+", re.MULTILINE)
 _VAGUE: Final = frozenset({"__init__", "__main__", "index", "mod", "lib", "main"})
-"""File names that say less than the name of their folder."""
+"""File names that are less specific than the name of their folder."""
 _NAMED: Final = 3
 
 Shown = Literal["tested", "built", "green"]
-"""What checks did without the product files: tests failed, nothing was built or loaded, nothing changed."""
+"""Result of the checks without the product files: tests fail, the build or import fails, nothing changes."""
 
 
 class Files(NamedTuple):
-    """The changed files of a phase."""
+    """The changed code files of a phase."""
 
     product: tuple[str, ...]
     others: tuple[str, ...]
@@ -52,7 +52,7 @@ class Files(NamedTuple):
 
 
 def sorted_out(paths: Iterable[str], runners: Collection[str | None]) -> Files:
-    """Tell product files from code that no runner runs; tests and all that is no code is neither."""
+    """Separate product files from code that no runner runs; tests and files that are not code are neither."""
     code = sorted(path for path in paths if _is_code(path))
     product = tuple(path for path in code if any(_is_run_by(path, runner) for runner in runners))
     return Files(product, tuple(path for path in code if path not in product))
@@ -75,7 +75,7 @@ def _is_run_by(path: str, runner: str | None) -> bool:
 
 
 def emptied(path: str, content: bytes) -> bytes | None:
-    """Return what is left of a file that still has its form; None where there is nothing to take away."""
+    """Return a file's minimal valid content; None if there is nothing to remove."""
     package = _PACKAGE.search(content) if path.endswith(".go") else None
     left = package[0] + b"\n" if package else b""
     return None if content.strip() == left.strip() else left
@@ -91,10 +91,10 @@ def word_of(path: str) -> str:
 def shown_without(
     exit_code: int | None, counts: Counts | None, suite: Counts | None, *, was_green: bool, whole: bool = True
 ) -> Shown:
-    """Judge a run of the suite without the product files; not `whole`: of a part of it.
+    """Judge a run of the suite without the product files; without `whole`, of a part of it.
 
-    Where tests failed before, the exit code shows nothing: only a failure with another name counts. A whole
-    suite that passes with fewer tests has lost those that the emptied files held. One whose tests were not
+    If tests failed before, the exit code shows nothing: only a failure with another name counts. A whole
+    suite that passes with fewer tests has lost those in the emptied files. A suite whose tests are not
     counted is judged by its exit code.
     """
     if suite is None:
@@ -111,7 +111,7 @@ def shown_without(
 
 
 def words_for(shown: Shown, files: Sequence[str]) -> str:
-    """Say in one sentence what was shown without these files."""
+    """Describe in one sentence what was shown without these files."""
     told = listed(files)
     match shown:
         case "tested":
@@ -126,6 +126,6 @@ def words_for(shown: Shown, files: Sequence[str]) -> str:
 
 
 def listed(files: Sequence[str]) -> str:
-    """Name a few files, and how many more there are."""
+    """Name up to 3 files, and count the rest."""
     more = f" and {len(files) - _NAMED} more" if len(files) > _NAMED else ""
     return f"{', '.join(files[:_NAMED])}{more}"

@@ -1,7 +1,7 @@
-"""Tell a test that comes out by chance from one that is broken. Pure.
+"""Distinguish a flaky test from a broken one. Pure.
 
-The one rule: what passes when it is run again is not proven by that; a person, or the base's own record, has
-to say that it was so before.
+Rule: passing on a repeat proves nothing; the user, or the base's own record, has to confirm that the test
+was flaky before.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ if TYPE_CHECKING:
 
 
 class Flaky(NamedTuple):
-    """A test that failed and passed on the same tree, and how often it passed on all that we ran it on."""
+    """A test that failed and passed on the same tree, with its passes over all recorded runs."""
 
     name: str
     passed: int
     runs: int
     was_so: bool
-    """It came out both ways on the base, too."""
+    """It passed and failed on the base, too."""
 
 
 def to_run_again(
     shown: Evidence, counts: Counts, base: Sequence[Counts], changed: Mapping[str, str]
 ) -> tuple[str, ...]:
-    """Name the tests whose failure alone makes a run red, though their files are as they were; else none.
+    """Return the tests whose failures alone make a run red, though their files are unchanged; else none.
 
-    Each must have passed on the base: one that is new has to pass at once. `changed` has the test files that
-    differ, with what they held on the base.
+    Each must have passed on the base: a new test has to pass at once. `changed` has the test files that
+    differ, with their text on the base.
     """
     new, passed = shown.new_failures, {name for one in base for name in one.passed}
     if shown.outcome != "FAIL" or not new or counts.failed != len(counts.failures):
@@ -47,7 +47,7 @@ def to_run_again(
 def flaky_among(
     names: Sequence[str], again: Counts | None, base: Iterable[Counts]
 ) -> tuple[Flaky, ...] | None:
-    """Say how often each has passed in all; None when one of them failed again, or did not run."""
+    """Count the passes of each test; None if one of them failed again or did not run."""
     if again is None or not all(any(_is_same(name, one) for one in again.passed) for name in names):
         return None
     records = list(base)
@@ -60,7 +60,7 @@ def flaky_among(
 
 
 def remarks_on_flaky(flaky: Iterable[Flaky]) -> tuple[Remark, ...]:
-    """Ask a person about a test whose chance nobody knew of; one that was so on the base is worth a line."""
+    """Return a sign-off for each test that was not known as flaky, and a note for one flaky on the base."""
     return tuple(
         Remark(
             "flaky-test",
@@ -74,5 +74,5 @@ def remarks_on_flaky(flaky: Iterable[Flaky]) -> tuple[Remark, ...]:
 
 
 def _is_same(name: str, other: str) -> bool:
-    """Compare two names of which one may lack the folder that the tests were run from."""
+    """Compare two names of which one may lack the folder that the tests ran in."""
     return name == other or name.endswith(f".{other}") or other.endswith(f".{name}")

@@ -1,7 +1,7 @@
-"""Small changes to the lines that a phase adds: a test that knows these lines notices them. Pure.
+"""Mutants: small changes to the lines that a phase adds, which its tests should notice. Pure.
 
-The one rule: every change is one splice, and comes in an order that only the tree decides. One to Python
-still parses; elsewhere one that does not build counts as noticed.
+Rule: every mutant is one splice, and their order depends only on the tree. A Python mutant still parses; in
+other languages a mutant that does not build counts as noticed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 MAX_BYTES: Final = 200_000
-"""Larger files are written by machines."""
+"""Larger files are generated."""
 _WORDS: Final = 60
 _NAMED: Final = 10
 _COMPARISONS: Final[dict[type[ast.cmpop], tuple[str, str]]] = {
@@ -33,7 +33,7 @@ _SUMS: Final[dict[type[ast.operator], tuple[str, str]]] = {ast.Add: ("+", "-"), 
 _JOINS: Final[dict[type[ast.boolop], tuple[str, str]]] = {ast.And: ("and", "or"), ast.Or: ("or", "and")}
 
 _NEAR: Final = 0.7
-"""How much of a line that is gone another must have to be the same one, changed."""
+"""Similarity from which a removed line and a new line are the same line, changed."""
 _LANGUAGES: Final = ("javascript", "go", "rust", "java")
 _STRING: Final = rb"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`[^`]*`"
 _ELSEWHERE: Final = re.compile(
@@ -54,13 +54,13 @@ class Mutant(NamedTuple):
     path: str
     line: int
     start: int
-    """Where it begins, in bytes."""
+    """Start of the change, in bytes."""
     old: bytes
     new: bytes
 
     @property
     def words(self) -> str:
-        """Say what it changes, and where."""
+        """The change and its place, in words."""
         old, new = (" ".join(one.decode("utf-8", "replace").split())[:_WORDS] for one in (self.old, self.new))
         return f"{self.path}:{self.line}: `{old}` -> `{new}`"
 
@@ -70,7 +70,7 @@ class Mutant(NamedTuple):
 
 
 def is_probed(path: str) -> bool:
-    """Tell whether a file is one whose lines are changed: code in a known language, and not of the suite."""
+    """Return whether a file's lines are mutated: product code in a known language."""
     language = language_of(path)
     if language == "rust":
         return not is_in_tests(path)
@@ -79,15 +79,15 @@ def is_probed(path: str) -> bool:
 
 
 def added_lines(before: bytes, after: bytes) -> frozenset[int]:
-    """Return the lines, from 1, that a text has and the one before had not."""
+    """Return the lines, from 1, that were added or changed."""
     matcher = SequenceMatcher(None, before.splitlines(), after.splitlines(), autojunk=False)
     changed = (range(low + 1, high + 1) for tag, _, _, low, high in matcher.get_opcodes() if tag != "equal")
     return frozenset(line for lines in changed for line in lines)
 
 
 def mutants_of(path: str, source: bytes, lines: Collection[int]) -> tuple[Mutant, ...]:
-    """Plan every change to some lines of a file; none to one that cannot be read."""
-    # The parser tells places in UTF-8, and leaves a mark of it out.
+    """List all mutants of some lines of a file; empty if it cannot be parsed."""
+    # The parser reports offsets in UTF-8 and without a byte order mark.
     if len(source) > MAX_BYTES or not lines or source.startswith(BOM_UTF8):
         return ()
     if not path.endswith(".py"):
@@ -106,7 +106,7 @@ def mutants_of(path: str, source: bytes, lines: Collection[int]) -> tuple[Mutant
 
 
 def _elsewhere(path: str, source: bytes) -> Iterator[Mutant]:
-    """Plan changes to operators, truths and numbers, wherever they are outside strings and comments."""
+    """Yield mutants of operators, booleans and numbers outside of strings and comments."""
     starts = _starts(source)
     for found in _ELSEWHERE.finditer(source):
         if found.lastgroup is None or found.lastgroup == "skipped":
@@ -117,7 +117,7 @@ def _elsewhere(path: str, source: bytes) -> Iterator[Mutant]:
 
 
 def planned(sources: Mapping[str, tuple[bytes, bytes]], seed: str) -> list[Mutant]:
-    """Plan every change to the lines that files have gained, from each file's contents before and after."""
+    """List all mutants of the lines that files have gained, from each file's contents before and after."""
     found = (
         mutant
         for path, (before, after) in sources.items()
@@ -128,7 +128,7 @@ def planned(sources: Mapping[str, tuple[bytes, bytes]], seed: str) -> list[Mutan
 
 
 def _is_new(mutant: Mutant, before: bytes, after: bytes) -> bool:
-    """Tell whether it changes something new: in a line that was only added to, the rest was there before."""
+    """Return whether a mutant changes new text: of a line that was only extended, the rest is old."""
     start = after.rfind(b"\n", 0, mutant.start) + 1
     end = after.find(b"\n", start)
     line = after[start : end if end >= 0 else None]
@@ -143,12 +143,12 @@ def _is_new(mutant: Mutant, before: bytes, after: bytes) -> bool:
 
 
 def ordered(mutants: Iterable[Mutant], seed: str) -> list[Mutant]:
-    """Mix them: a probe that is cut short has seen something of everything, and the same each time."""
+    """Shuffle mutants by a seed: a probe that is cut short has covered all files, and is reproducible."""
     return sorted(mutants, key=lambda one: hashlib.sha256(f"{seed}{one}".encode()).digest())
 
 
 def summary(noticed: int, unnoticed: Sequence[Mutant], by: str) -> tuple[str, ...]:
-    """Word what came of a probe."""
+    """Describe the result of a probe."""
     tried = noticed + len(unnoticed)
     changes = "change to the new lines was" if tried == 1 else "changes to the new lines were"
     told = f"{noticed} of {tried} {changes} noticed by {by}"
@@ -157,7 +157,7 @@ def summary(noticed: int, unnoticed: Sequence[Mutant], by: str) -> tuple[str, ..
 
 
 def _starts(source: bytes) -> list[int]:
-    """Return where each line begins, as the parser counts lines."""
+    """Return where each line starts, with lines as the parser counts them."""
     return [0, *(found.end() for found in re.finditer(rb"\r\n|\r|\n", source))]
 
 
@@ -194,7 +194,7 @@ def _changes(tree: ast.AST, source: bytes, starts: Sequence[int]) -> Iterator[_C
 
 
 def _observable(node: ast.AST) -> Iterator[ast.AST]:
-    """Walk what a run could notice: no annotations, and no parts of f-strings, whose places are not told."""
+    """Walk the nodes that a run could notice: no annotations, and no parts of f-strings (no offsets)."""
     yield node
     if isinstance(node, ast.JoinedStr):
         return

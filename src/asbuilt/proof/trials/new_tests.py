@@ -20,7 +20,7 @@ _CHECKS: Final = re.compile(
     r"|\bEXPECT|\bis\(|\bok\(|\?;|\bdone\(",
     re.IGNORECASE,
 )
-"""How a test in any language says what it checks, or hands it to a function that does."""
+"""How a test in any language states what it checks, or passes it to a function that does."""
 
 
 _DEFINES: Final = re.compile(
@@ -31,7 +31,7 @@ _STATEMENTS: Final = frozenset(("for", "while", "switch", "catch", "with", "matc
 
 
 def without_checks(texts: Mapping[str, str], names: Collection[str]) -> tuple[tuple[str, str], ...]:
-    """Return file and name of each test, of those named, in whose text nothing is checked."""
+    """Return file and name of each named test whose text checks nothing."""
     owns = {own_name(name) for name in names}
     found = (
         (path, own, text) for path, held in texts.items() for own, text in blocks(held, owns, path).items()
@@ -40,13 +40,13 @@ def without_checks(texts: Mapping[str, str], names: Collection[str]) -> tuple[tu
 
 
 def remarks_on_hollow(hollow: Sequence[tuple[str, str]]) -> tuple[Remark, ...]:
-    """Ask a person about new tests that check nothing."""
+    """Return a sign-off for each new test that checks nothing."""
     now = "it looks at no answer, so it cannot fail for a wrong one"
     return tuple(Remark(CHECKS_NOTHING, Severity.SIGN_OFF, path, own, now=now) for path, own in hollow)
 
 
 def added_names(sources: Mapping[str, tuple[bytes, bytes]]) -> set[str]:
-    """Return the names that files define on lines which they did not have before."""
+    """Return the names that files define on added lines."""
     found: set[str] = set()
     for before, after in sources.values():
         old = {*before.decode("utf-8", "replace").splitlines()}
@@ -56,14 +56,14 @@ def added_names(sources: Mapping[str, tuple[bytes, bytes]]) -> set[str]:
 
 
 def names_any(names: Collection[str], texts: Iterable[str]) -> bool:
-    """Tell whether one of some names is in one of some texts."""
+    """Return whether one of the names is in one of the texts."""
     return any(not {*names}.isdisjoint(re.findall(r"[^\W\d]\w*", text)) for text in texts)
 
 
 def remarks_on_unnoticed(unnoticed: Sequence[str], own: Sequence[str] = ()) -> tuple[Remark, ...]:
-    """Ask a person about a phase of whose new lines no check notices a change, and show such a change.
+    """Return a sign-off for a phase whose checks notice no mutant of its new lines, with one such mutant.
 
-    `own`: changes that other checks notice, but none of the phase's own tests, which name what it adds.
+    `own`: mutants that other checks notice, but none of the phase's own tests, which name what it adds.
     """
     first, *others = [*dict.fromkeys(unnoticed or own)] or [""]
     if not first:
@@ -75,7 +75,7 @@ def remarks_on_unnoticed(unnoticed: Sequence[str], own: Sequence[str] = ()) -> t
 
 
 class Compared(NamedTuple):
-    """What the phase's own tests do without its work."""
+    """Results of the phase's own tests without its work."""
 
     proves: tuple[str, ...] = ()
     idle: tuple[str, ...] = ()
@@ -86,7 +86,7 @@ def compared(base: Counts | None, counts: Counts, tests: Sequence[str]) -> Compa
     """Compare the tests of some files with and without the phase's work."""
     told = f"the {len(tests)} new or changed test files" if len(tests) > 1 else tests[0]
     if base is None or not base.ran:
-        # What cannot even be loaded there needs the phase's work.
+        # Tests that cannot even be loaded there need the phase's work.
         return Compared(note=f"without this phase's work no test of {told} runs")
     idle = tuple(name for name in base.passed if name in counts.passed)
     proves = tuple(name for name in base.failures if name in counts.passed)

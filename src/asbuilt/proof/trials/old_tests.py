@@ -1,7 +1,7 @@
-"""What the tests of the base say about the new code, and what follows from it. Pure.
+"""Results of the base's tests on the new code, and what follows from them. Pure.
 
-Its rules: a test that fails there for what it asserts needs an order or a person; where one cannot be loaded,
-the two texts are compared; a test that passed on the base and is gone or skipped needs an order.
+Rules: a test that fails there by an assertion needs an order or a sign-off; if a test cannot be loaded, the
+two texts are compared; a test that passed on the base and is gone or skipped needs an order.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _OF_TESTS: Final = re.compile(
 _INLINE: Final = re.compile(
     rb"^#\[cfg\(test\)\]\s*\n(?:pub(?:\([^)]*\))? )?mod \w+ \{.*?^\}", re.MULTILINE | re.DOTALL
 )
-"""The module of tests in a Rust source: its end stands at the beginning of a line."""
+"""The test module in a Rust source; it ends at the start of a line."""
 _GROUP: Final = re.compile(r"^\s*(?:describe|context|suite|class)\b.*$", re.MULTILINE)
 _VALUES: Final = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|(?<![\w.])\d+(?:\.\d+)?(?![\w.])")
 _ADDRESS: Final = re.compile(r"0x[0-9a-f]{6,}")
@@ -63,20 +63,20 @@ _ASSERTS: Final = re.compile(
 
 
 class OldTest(NamedTuple):
-    """One test that passed on the base: what it does now, and what its old text does on the new code."""
+    """One test that passed on the base: its state now, and the result of its old text on the new code."""
 
     name: str
     now: Now
     then: Then
     path: str = ""
     said: str = ""
-    """What it printed when it failed."""
+    """Its output when it failed."""
     was: str = ""
     """Lines that only its old text has."""
     became: str = ""
-    """Lines that only its new text has, or that of the test that took its place."""
+    """Lines that only its new text has, or the text of the test that replaced it."""
     like: str = ""
-    """A test of the new tree that says the same, where it is gone by name."""
+    """A test of the new tree with the same content, if its name is gone."""
     renamed: bool = False
     """True: that test differs from it only in names."""
 
@@ -89,9 +89,9 @@ class Helper(NamedTuple):
 
 
 def how_it_failed(said: str, place: str, helpers: Mapping[str, Helper]) -> Then:
-    """Tell a failed assertion from a test that could not be loaded, and whether a helper made it.
+    """Distinguish a failed assertion from a test that could not be loaded, and from a helper's assertion.
 
-    `said` is the message of the failure, `place` all that was printed about it.
+    `said` is the message of the failure, `place` its full output.
     """
     if not _ASSERTED.search(said) and _NOT_LOADED.search(said):
         return "load"
@@ -111,15 +111,15 @@ def _no_longer_made(helper: Helper, line: int) -> bool:
 
 
 def may_help(path: str, text: str) -> bool:
-    """Tell whether code is made for tests, by its name and by what it imports.
+    """Return whether code is made for tests, by its name and its imports.
 
-    A product that only tests import must not be taken for it: the old tests would run on the old product.
+    A product that only tests import must not match: the old tests would run on the old product.
     """
     return _AIDS.search(path) is not None and _OF_TESTS.search(text) is not None
 
 
 def imported_as(path: str) -> list[str]:
-    """Return how other files import one: by its folder and its stem."""
+    """Return how other files import a file: by its folder and its stem."""
     folder, _, name = path.rpartition("/")
     stem, parent = name.partition(".")[0], folder.rpartition("/")[2]
     if parent:
@@ -128,7 +128,7 @@ def imported_as(path: str) -> list[str]:
 
 
 def with_old_inline(before: bytes, after: bytes) -> bytes | None:
-    """Return a Rust source with the tests that it held before; None where these are the same, or none."""
+    """Return a Rust source with its previous tests; None if they are the same, or there are none."""
     old, new = (_INLINE.search(side) for side in (before, after))
     if old is None or new is None or old[0] == new[0]:
         return None
@@ -136,7 +136,7 @@ def with_old_inline(before: bytes, after: bytes) -> bytes | None:
 
 
 def states_in(counts: Counts | None) -> dict[str, State]:
-    """Say what became of each test of a run; of one with parameters, the worst case decides."""
+    """Return the state of each test of a run; of a test with parameters, the worst case decides."""
     found: dict[str, State] = {}
     kinds: tuple[tuple[State, Sequence[str]], ...] = (
         (("failed", counts.failures), ("passed", counts.passed), ("skipped", counts.others)) if counts else ()
@@ -150,15 +150,15 @@ def states_in(counts: Counts | None) -> dict[str, State]:
 def with_old_tests(
     remarks: Sequence[Remark], olds: Sequence[OldTest], order: Order, *, is_green: bool, is_compared: bool
 ) -> tuple[Remark, ...]:
-    """Settle what only a run can tell, and add what the base's tests have shown.
+    """Settle remarks that only a run can decide, and add the results of the base's tests.
 
-    `is_green`: all of them pass. `is_compared`: it is known of each what it does.
+    `is_green`: all of them pass. `is_compared`: the result of each test is known.
     """
     answered = [_answered(one, olds, order, is_green=is_green, is_compared=is_compared) for one in remarks]
     data = [one for one in answered if one.rule == Kind.GOLDEN_CHANGED]
     is_ordered = bool(data) and all(one.severity is Severity.ALLOWED for one in data)
     added = (
-        # What fails with the old data alone is what the plan orders, where it orders all new data.
+        # If the plan orders all new data, a failure with the old data alone is ordered too.
         _remark(OLD_TEST_FAILS, Severity.ALLOWED, Kind.GOLDEN_CHANGED, one, order)._replace(
             cited=data[0].cited
         )
@@ -172,7 +172,7 @@ def with_old_tests(
 def _answered(
     remark: Remark, olds: Sequence[OldTest], order: Order, *, is_green: bool, is_compared: bool
 ) -> Remark:
-    """Make a note of a change that the run has settled; not so where the plan's own checks read less now."""
+    """Turn a settled remark into a note, unless the plan's own checks read the file and it checks less."""
     is_settled: dict[str, bool] = {Kind.NOT_COMPARED: is_compared, Kind.GOLDEN_CHANGED: is_green}
     if remark.severity is not Severity.SIGN_OFF or not is_settled.get(remark.rule, False):
         return remark
@@ -184,7 +184,7 @@ def _answered(
 
 
 def _noticed(old: OldTest, order: Order) -> Remark | None:
-    """Say what one test of the base shows; None: nothing that a person or the plan must answer for."""
+    """Return the remark on one test of the base; None if nothing needs an order or a sign-off."""
     is_there = old.now == "passed" or (old.now == "absent" and bool(old.like))
     match old.then:
         case "helper":
@@ -208,7 +208,7 @@ def _noticed(old: OldTest, order: Order) -> Remark | None:
 
 
 def _checks_less(old: OldTest) -> bool:
-    """Tell whether a test has given up assertions or values, rather than changed what it expects."""
+    """Return whether a test has lost assertions or values, rather than changed what it expects."""
     if len(_ASSERTS.findall(old.was)) > len(_ASSERTS.findall(old.became)):
         return True
     then, now = (values_in(text) for text in (old.was, old.became))
@@ -216,18 +216,18 @@ def _checks_less(old: OldTest) -> bool:
 
 
 def _says_the_same(old: OldTest) -> bool:
-    """Tell by texts alone whether a test still has all its values, and as many assertions."""
+    """Return, by texts alone, whether a test still has all its values and as many assertions."""
     then, now = (values_in(text) for text in (old.was, old.became))
     return then <= now and not _checks_less(old)
 
 
 def values_in(text: str) -> set[str]:
-    """Return the numbers and texts of a test, without the titles of groups of tests."""
+    """Return the numbers and texts of a test, without the titles of test groups."""
     return {*_VALUES.findall(_GROUP.sub("", text))} - {'""', "''"}
 
 
 def _remark(rule: str, severity: Severity, kind: Kind, old: OldTest, order: Order) -> Remark:
-    """Make a remark; what the plan orders is allowed, with the line that orders it."""
+    """Build a remark; one that the plan orders is allowed and cites the line."""
     now = {
         "red": f"it fails on the new code: {old.said}",
         "helper": f"its helper no longer checks what fails on the new code: {old.said}",
@@ -249,7 +249,7 @@ def _remark(rule: str, severity: Severity, kind: Kind, old: OldTest, order: Orde
 
 
 def said_of(message: str, own: str) -> str:
-    """Take the line of a failure's message that tells most; a line with the test's name tells nothing."""
+    """Return the most informative line of a failure's message; lines with the test's name are skipped."""
     lines = [line.strip() for line in message.splitlines() if line.strip() and own not in line]
     telling = (
         line
@@ -260,7 +260,7 @@ def said_of(message: str, own: str) -> str:
 
 
 def words_for(olds: Iterable[OldTest], *, is_loaded: bool) -> str:
-    """Word what came of the run."""
+    """Describe the result of the run."""
     every = list(olds)
     if not is_loaded:
         return "the base's tests cannot be run on the new code"

@@ -1,6 +1,6 @@
 """Where Python loaded a project's own modules from during a check: the checkout, or elsewhere. Pure.
 
-The one rule: a module is reported only where every process of the check loaded it from outside the checkout.
+Rule: a module is reported only if every process of the check loaded it from outside the checkout.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 FILE: Final = "sitecustomize.py"
 """Python imports a module of this name at every start, from the first folder of its path that has one."""
 LISTED: Final = ".modules"
-"""How the name of a file ends in which one process has listed its modules."""
+"""Extension of the file in which one process lists its modules."""
 _MODULE: Final = re.compile(r"^(?P<root>(?:src/|lib/)?)(?P<name>[A-Za-z_]\w*)(?:/__init__)?\.py$")
 _BESIDE: Final = frozenset(
     {"setup", "conftest", "noxfile", "tasks", "docs", "doc", "examples", "test", "tests"}
 )
 _INSTALLED: Final = ("site-packages", "dist-packages")
-# Python 2 and every Python 3 read it. The project's own sitecustomize runs after ours, under its name.
+# Runs on Python 2 and every Python 3. The project's own sitecustomize runs after it, under its name.
 _SOURCE: Final = """\
 import atexit, os, sys
 
@@ -61,31 +61,31 @@ else:
 
 
 class Loaded(NamedTuple):
-    """A top-level module of the project, and a file that a process has loaded for it."""
+    """A top-level module of the project, and a file that a process loaded for it."""
 
     name: str
     file: str
 
 
 def names_of(paths: Iterable[str], stdlib: Collection[str]) -> tuple[str, ...]:
-    """Name the modules that a tree offers at its top or below `src`; none that Python itself has."""
+    """Return the modules at a tree's top or below `src` or `lib`, without the standard library's."""
     found = {match["name"] for path in paths if not is_in_tests(path) and (match := _MODULE.match(path))}
     return tuple(sorted(name for name in found if name not in _BESIDE and name not in stdlib))
 
 
 def source_of(names: Iterable[str]) -> bytes:
-    """Write the module that lists at the end of each process where it has loaded these from."""
+    """Return the module that lists, at the end of each process, where it loaded these from."""
     return _SOURCE.format(names=sorted(names), ending=LISTED).encode()
 
 
 def read_loaded(listing: str) -> tuple[Loaded, ...]:
-    """Read what processes have listed; an agent's code may have written it, so lines may be anything."""
+    """Parse the listings of processes; an agent's code may have written anything there."""
     split = (line.partition("\t") for line in listing.splitlines())
     return tuple(dict.fromkeys(Loaded(name, file) for name, tab, file in split if tab and file))
 
 
 def strays(loaded: Iterable[Loaded], checkout: str) -> tuple[Loaded, ...]:
-    """Return one file for each module that was loaded, and never from the checkout."""
+    """Return one file for each module that was loaded and never from the checkout."""
     root = f"{checkout.rstrip('/')}/"
     inside: set[str] = set()
     outside: dict[str, Loaded] = {}
@@ -98,7 +98,7 @@ def strays(loaded: Iterable[Loaded], checkout: str) -> tuple[Loaded, ...]:
 
 
 def cause_of(stray: Loaded) -> str:
-    """Say what is wrong with the environment that loaded it."""
+    """Explain what is wrong with the environment that loaded it."""
     copied = any(part in _INSTALLED for part in stray.file.split("/"))
     how = "an installed copy of the package" if copied else "an editable install of another checkout"
     return f"`{stray.name}` was imported from {stray.file}, not from this tree: {how}"

@@ -1,6 +1,6 @@
-"""Find the text of a test by its name, in any language, and the test that took its place. Pure.
+"""Find the text of a test by its name, in any language, and the test that replaced it. Pure.
 
-The one rule: only texts and names are compared, so that it holds for languages that no reader here knows.
+Rule: compare only texts and names, so that it works for languages without a parser here.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
 _ALIKE: Final = 0.6
-"""The part of a test's telling words that another test must have to count as the same."""
+"""Share of a test's significant words that another test must have to count as the same."""
 _LINES: Final = 200
 _TITLES: Final = re.compile(r"::| [>›] ")
 _SCRIPT: Final = re.compile(r"\.(?:sh|bash|bats|zsh|t|py|rb|[cm]?[jt]sx?)$")
@@ -30,7 +30,7 @@ _COMMON: Final = frozenset(
 
 
 def own_name(name: str) -> str:
-    """Return a test's own name, without what holds it and without its parameters."""
+    """Return a test's own name, without its parents and parameters."""
     plain = name.partition("[")[0] if name.endswith("]") else name
     last = _TITLES.split(plain)[-1]
     if " " in last:
@@ -39,9 +39,9 @@ def own_name(name: str) -> str:
 
 
 def blocks(text: str, names: Collection[str], path: str = "") -> dict[str, str]:
-    """Cut a file into the texts of its tests: each from the line that names it to the next one.
+    """Split a file into the texts of its tests: each from the line with its name to the next one.
 
-    A script whose own name is a test's is one test.
+    A script whose file name is a test's name is one test.
     """
     file = path.rpartition("/")[2]
     if file in names:
@@ -62,7 +62,7 @@ def blocks(text: str, names: Collection[str], path: str = "") -> dict[str, str]:
 
 
 def like(block: str, others: Mapping[str, str], own: str = "") -> str:
-    """Name the test that has most of the telling words of a block, but for its own name; empty: none."""
+    """Return the test with most of a block's significant words, at least 60 %; empty if there is none."""
     wanted = _telling(block) - {own}
     if not wanted:
         return ""
@@ -72,7 +72,7 @@ def like(block: str, others: Mapping[str, str], own: str = "") -> str:
 
 
 def is_same_but_for_names(before: str, after: str) -> bool:
-    """Tell whether two texts differ only in names, each of which became one other name everywhere."""
+    """Return whether two texts differ only in names, each renamed consistently."""
     old, new = (_TOKENS.findall(text) for text in (before, after))
     pairs = dict(zip(old, new, strict=False))
     return (
@@ -84,7 +84,7 @@ def is_same_but_for_names(before: str, after: str) -> bool:
 
 
 def differing_lines(before: str, after: str) -> tuple[str, str]:
-    """Return the lines that only the one text has, and those that only the other has."""
+    """Return the lines that only `before` has, and those that only `after` has."""
     old, new = ([line.strip() for line in text.splitlines()] for text in (before, after))
     return (
         "\n".join(line for line in old if line and line not in new),
@@ -93,7 +93,7 @@ def differing_lines(before: str, after: str) -> tuple[str, str]:
 
 
 def _above(lines: list[str], at: int) -> int:
-    """Return where a test begins: marks and comments right above its name are part of it."""
+    """Return where a test starts: decorators and comments right above its name are part of it."""
     while at and at < len(lines) and lines[at - 1].lstrip().startswith(("@", "//", "#[", "# ")):
         at -= 1
     return at

@@ -1,1 +1,1 @@
-"""What a conversation remembers across contexts: tokens used, notes, and a pending reload."""
+"""State of a conversation across contexts: tokens used, notes, and a pending reload."""

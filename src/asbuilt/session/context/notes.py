@@ -1,6 +1,6 @@
-"""Notes that an agent keeps of a repository, to be read in a later context. One file each; nothing else.
+"""Notes of an agent about a repository, for a later context. One file per note.
 
-The one rule: a note is never overwritten by half, and its name never leads out of its folder.
+Rule: a note is replaced atomically, and its name cannot leave its folder.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ class Note(NamedTuple):
 
 
 def shelf(environ: Mapping[str, str], cwd: str) -> str:
-    """Name the folder for the notes of the repository around `cwd`, else of `cwd` itself; none is made."""
+    """Return the notes folder of the repository around `cwd`, else of `cwd`; creates nothing."""
     here = root = os.path.realpath(cwd)
     while not os.path.lexists(f"{root}/.git"):
         if root == "/":
             root = here
             break
         root = os.path.dirname(root)
-    # By its path, not by a digest of it: people can find it, and two repositories never share one.
+    # The path, not a digest of it: users can find it, and no two repositories share a folder.
     return f"{state_home(environ)}/notes{root}"
 
 
 def is_name(name: str) -> bool:
-    """Tell whether a note can be called so."""
+    """Return whether a name is valid for a note."""
     return 0 < len(name) <= LONGEST_NAME and _ALLOWED.issuperset(name) and name[0] not in ".-"
 
 
 def notes_in(folder: str) -> list[Note]:
-    """List the notes, the newest first."""
+    """List the notes, newest first."""
     try:
         found = [one for one in os.scandir(folder) if one.name.endswith(_END) and one.name[0] != "."]
     except FileNotFoundError:
@@ -54,10 +54,10 @@ def notes_in(folder: str) -> list[Note]:
 
 
 def note_in(folder: str, name: str) -> str | None:
-    """Read a note; None: there is none of that name."""
+    """Read a note; None if there is none of that name."""
     return text_in(folder, name + _END) if is_name(name) else None
 
 
 def keep_note(folder: str, name: str, text: str) -> None:
-    """Keep a note, in place of the one of its name."""
+    """Store a note, replacing one of the same name."""
     put(folder, name + _END, text)

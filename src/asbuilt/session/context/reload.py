@@ -1,6 +1,6 @@
-"""The wish to go on with a plan behind a /clear: kept by one conversation, taken once, and stale in an hour.
+"""A reload: the request to resume a plan after a /clear. It is taken once and expires after an hour.
 
-The one rule: whoever takes a reload has renamed it away first, so that nobody else has it.
+Rule: taking a reload renames its file first, so that only one process gets it.
 """
 
 from __future__ import annotations
@@ -23,36 +23,36 @@ _NAME: Final = "reload"
 
 
 class Reload(NamedTuple):
-    """What is to be gone on with."""
+    """What to resume."""
 
     plan: str
-    """Its path; empty: there is no plan."""
+    """The plan's path; empty if there is no plan."""
     session: str
-    """The session that kept it; behind a /clear the conversation has another one."""
+    """The session that stored it; after a /clear the conversation has a new session id."""
     at: float
     cwd: str
     kind: Kind = "plan-pending"
     approved: bool = True
-    """Whether a person has said yes to the plan; one that is still being written is asked about first."""
+    """Whether the user approved the plan. For a plan still being written the user is asked first."""
 
     def is_stale(self, now: float) -> bool:
-        """Tell whether it is too old to be meant; one from the future is as little."""
+        """Return whether it is older than an hour or from the future."""
         return not 0 <= now - self.at <= LASTS_S
 
 
 def keep(folder: str, reload: Reload) -> None:
-    """Keep a reload, in place of the one before."""
+    """Store a reload, replacing the previous one."""
     put(folder, _NAME, write(reload._asdict()))
 
 
 def kept(folder: str, *, now: float) -> Reload | None:
-    """Look at the reload that is kept, if it still counts."""
+    """Return the stored reload without taking it; None if it is stale."""
     reload = _read(text_in(folder, _NAME))
     return None if reload is None or reload.is_stale(now) else reload
 
 
 def take(folder: str, *, now: float) -> Reload | None:
-    """Take the reload: nobody gets it after that, whatever becomes of the one who took it."""
+    """Take the reload. It is removed even if the taker then fails."""
     taken = f".{_NAME}.taken.{os.getpid()}"
     try:
         os.rename(f"{folder}/{_NAME}", f"{folder}/{taken}")
@@ -64,7 +64,7 @@ def take(folder: str, *, now: float) -> Reload | None:
 
 
 def drop_stale(folder: str, *, now: float) -> None:
-    """Forget it if it no longer counts."""
+    """Delete the reload if it is stale or unreadable."""
     text = text_in(folder, _NAME)
     reload = _read(text)
     if text is not None and (reload is None or reload.is_stale(now)):
@@ -72,7 +72,7 @@ def drop_stale(folder: str, *, now: float) -> None:
 
 
 def drop(folder: str) -> None:
-    """Forget it."""
+    """Delete the reload."""
     remove(folder, _NAME)
 
 

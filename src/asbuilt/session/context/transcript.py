@@ -1,6 +1,6 @@
-"""Read what a conversation has written down of itself, from its end backwards.
+"""Read a conversation's transcript from its end backwards.
 
-The one rule: no line is trusted and none is kept: what is too long or no JSON is passed over and counted.
+Rule: no line is trusted; a line that is too long or not JSON is skipped and counted.
 """
 
 from __future__ import annotations
@@ -15,31 +15,31 @@ if TYPE_CHECKING:
 
 _BLOCK: Final = 1 << 16
 _LONGEST: Final = 4 << 20
-"""A longer line is passed over; an answer of a model is far shorter."""
+"""A longer line is skipped; a model's answer is far shorter."""
 _FURTHEST: Final = 64 << 20
-"""How far back anybody looks: behind it nothing is told, and nothing told counts as nothing used."""
+"""Bytes read from the end. An answer further back is not found and counts as no tokens used."""
 _SYNTHETIC: Final = "<synthetic>"
-"""What Claude Code calls the model of its own words, as on an error of the API; they carry no figures."""
+"""Model name of Claude Code's own messages, such as an API error; they carry no token counts."""
 
 
 class Said(NamedTuple):
-    """The last that the agent itself said in its main thread."""
+    """The agent's last message in its main thread."""
 
     taken: int = 0
-    """Tokens that went in: fresh, read from the cache and written to it."""
+    """Input tokens: fresh, read from the cache and written to it."""
     given: int = 0
-    """Tokens that came out."""
+    """Output tokens."""
     model: str = ""
     text: str = ""
     passed_over: int = 0
-    """Lines that could not be read on the way."""
+    """Number of lines that could not be read on the way."""
 
 
 NOTHING: Final = Said()
 
 
 def last_said(path: str) -> Said:
-    """Find the agent's last answer of this context; of a transcript that cannot be read: nothing."""
+    """Find the agent's last answer in this context; empty if the transcript is unreadable."""
     passed_over = 0
     try:
         for line in _backwards(path):
@@ -56,7 +56,7 @@ def last_said(path: str) -> Said:
 
 
 def size_of(path: str) -> int:
-    """Tell how long a transcript is; 0 when there is none."""
+    """Return the size of a transcript in bytes; 0 if it does not exist."""
     try:
         return os.stat(path).st_size
     except (OSError, ValueError):
@@ -64,7 +64,7 @@ def size_of(path: str) -> int:
 
 
 def _backwards(path: str) -> Iterator[bytes | None]:
-    """Give the lines, the last one first; None in place of one that is too long."""
+    """Yield the lines, last first; None for a line that is too long."""
     file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         end = os.fstat(file).st_size
@@ -89,7 +89,7 @@ def _backwards(path: str) -> Iterator[bytes | None]:
 
 
 def _kept(parts: list[bytes], length: int, part: bytes) -> tuple[list[bytes], int]:
-    """Put a part before others, unless they are too long together: then only their length is kept."""
+    """Prepend a part to a line; over the limit only the length is kept."""
     length += len(part)
     return ([*parts, part] if length <= _LONGEST else []), length
 
@@ -99,7 +99,7 @@ def _joined(parts: list[bytes], length: int) -> bytes | None:
 
 
 def _entry(line: bytes | None) -> dict[str, object] | None:
-    """Read a line; what nobody here needs is not parsed."""
+    """Parse a line; return an empty entry, unparsed, for a line without usage or compaction data."""
     if line is None:
         return None
     if not line.strip() or not (b'"usage"' in line or b"ompact" in line):
@@ -112,7 +112,7 @@ def _entry(line: bytes | None) -> dict[str, object] | None:
 
 
 def _begins_anew(entry: dict[str, object]) -> bool:
-    """Tell whether the conversation was compacted here: what was used before it is used no more."""
+    """Return whether the conversation was compacted here; tokens used before no longer count."""
     is_boundary = entry.get("type") == "system" and entry.get("subtype") == "compact_boundary"
     return is_boundary or entry.get("isCompactSummary") is True
 

@@ -1,4 +1,4 @@
-"""Words of a person that mean a plan, and words that mean only: go on. Pure."""
+"""Recognize prompts that ask for a plan, and prompts that only mean "continue". Pure."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _EDGES: Final = " \t\r\n.!?,;:"
 
 
 class Trigger(NamedTuple):
-    """What is wanted of a plan."""
+    """What a prompt wants of a plan."""
 
     wanted: Wanted
     name: str = ""
-    """The plan, if one was named."""
+    """The plan's name, if given."""
 
 
 def trigger_in(prompt: str) -> Trigger | None:
-    """Find what a prompt wants of a plan; None: it speaks of something else."""
+    """Find what a prompt wants of a plan; None if it is about something else."""
     first, _, _ = prompt.strip().partition("\n")
     words = first.split()
     if not words:
@@ -45,10 +45,10 @@ def trigger_in(prompt: str) -> Trigger | None:
 
 
 def is_own_request(prompt: str) -> bool:
-    """Tell whether a person asks for something of their own, which comes before all that asbuilt says."""
+    """Return whether the user asks for something else, which takes precedence over asbuilt's texts."""
     return " ".join(prompt.split()).casefold().strip(_EDGES) not in _GO_ON
 
 
 def _has(text: str, phrase: str) -> bool:
-    """Tell whether a phrase stands in a text as whole words."""
+    """Return whether a phrase occurs in a text as whole words."""
     return f" {phrase} " in f" {''.join(char if char.isalnum() else ' ' for char in text)} "

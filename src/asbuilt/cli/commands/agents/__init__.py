@@ -1,4 +1,4 @@
-"""`asbuilt agents`: who is here to work, and whether what holds them does."""
+"""`asbuilt agents`: list the installed agents, and test their sandbox and gate."""
 
 from typing import Final
 

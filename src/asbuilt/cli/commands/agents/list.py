@@ -1,4 +1,4 @@
-"""`asbuilt agents list`: who is here, and who would have which role. It writes nothing and asks no model."""
+"""`asbuilt agents list`: installed agents and their roles. Read-only; no model is called."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ _HEADS: Final = ("AGENT", "VERSION", "SIGNED IN", "THROUGH", "RING", "ROLES")
 
 
 class Row(NamedTuple):
-    """What is known of one agent."""
+    """The facts about an agent."""
 
     name: str
     program: str | None
-    """Where it is; None: it is not installed."""
+    """Path of its program; None: not installed."""
     version: str | None = None
     signed_in: str = "unknown"
-    """`by key` where a key of it is in the environment; else nobody knows before it is asked."""
+    """`by key` if a key of the agent is in the environment, else `unknown`."""
     through: str = ""
     ring: str = ""
     roles: tuple[str, ...] = ()
     install: str = ""
-    """Its own program is here: the command that installs the adapter that is missing."""
+    """The install command of the missing adapter, if the agent's own program is installed."""
 
 
 @click.command(
@@ -68,7 +68,7 @@ def command(door: Door) -> int:
 
 
 def rows_of(settings: Settings, environ: Mapping[str, str]) -> list[Row]:
-    """Look at every agent, the versions all at once: some take seconds to say theirs."""
+    """Return a row for every agent. Versions are read in parallel, because some take seconds."""
     there = roster(settings, environ)
     names = [*dict.fromkeys([*(kind for kind in there.kinds if kind != SCRIPTED), *there.defined])]
     roles = _roles(there, settings)

@@ -1,6 +1,6 @@
-"""`asbuilt agents test`: prove that an agent is held, by what it must not be able to do.
+"""`asbuilt agents test`: prove that an agent is confined, by trying what it must not be able to do.
 
-Its one rule: what was not tried just now is not called held.
+Rule: only what was tried in this call is reported as held.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _ASK: Final = """\
 
 
 class Finding(NamedTuple):
-    """What came of one trial; None: nobody can tell."""
+    """The result of one trial; `held` None: unknown."""
 
     name: str
     held: bool | None
@@ -83,7 +83,7 @@ def command(door: Door, name: str, *, live: bool) -> int:
 
 
 class Trial:
-    """A workspace that nobody needs, and an agent in it."""
+    """A temporary workspace with an agent in it."""
 
     def __init__(self, door: Door, agent: Agent, room: Path) -> None:
         self._environ = door.environ
@@ -114,7 +114,7 @@ class Trial:
         )
 
     def ring(self) -> Finding:
-        """Run writes that must fail behind the ring that its agents get."""
+        """Try writes that must fail in the sandbox of this agent."""
         terms = self._attempts.terms()
         if terms.level == "none":
             return Finding("ring", held=False, said="no ring holds here: it could write wherever you can")
@@ -130,7 +130,7 @@ class Trial:
         )
 
     def gate(self) -> Finding:
-        """Ask the gate of every role what no agent may do."""
+        """Ask the gate of every role for calls that no agent may make."""
         terms = self._attempts.terms()
         for role in get_args(Role):
             brief = replace(self._brief, role=role, writable=role != "verify")
@@ -139,7 +139,7 @@ class Trial:
         return Finding("gate", held=True, said=f"{len(KNOWN_BAD)} calls were refused in every role")
 
     def live(self) -> Finding:
-        """Let the agent itself try to write outside."""
+        """Let the agent itself try to write outside its workspace."""
         result = self._ended()
         outside = self._workspace.parent / self._name
         if outside.exists():

@@ -1,1 +1,1 @@
-"""`asbuilt approve`: everything that waits for the user, and the way to answer."""
+"""`asbuilt approve`: list and answer everything that waits for the user."""

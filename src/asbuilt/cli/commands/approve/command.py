@@ -1,4 +1,4 @@
-"""`asbuilt approve`: everything that waits for a person, and the way to answer. An answer counts once."""
+"""`asbuilt approve`: list and answer everything that waits for the user. An answer counts once."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ group = LazyGroup(
 
 
 def _need_no_reason(site: Site, number: int) -> None:
-    """Refuse to waive without a reason: whoever reads the report, the commit or the plan is owed one."""
+    """Refuse to approve a waiver without a reason. The report, the commit and the plan show the reason."""
     with site.journal.store.read() as session:
         asked = approvals.named(session, LOCAL, site.repo, number)
     if asked is not None and asked.kind == "waiver" and asked.answer is None:
@@ -138,7 +138,7 @@ def _need_no_reason(site: Site, number: int) -> None:
 
 
 def _need_an_option(site: Site, number: int, note: str) -> None:
-    """Refuse a letter that no option has: an agent would take it for somebody's words."""
+    """Refuse a letter that names no option; the agent would read it as an answer in words."""
     asked = question_in(site, number)
     if asked.answer is None and is_slip(asked, note):
         raise UsageWrong(
@@ -283,7 +283,7 @@ def _reviewed(site: Site, found: Approval, now: datetime) -> str:
 
 
 def _say_how(door: Door, asked: Approval, name: str) -> None:
-    """Say how a question is answered."""
+    """Print how to answer a question."""
     if asked.kind == "question":
         first = next(iter(options_of(asked.question)), "a")
         next_command(door, f"asbuilt approve yes {name} -m {first}", ", or in your own words")

@@ -1,4 +1,7 @@
-"""`asbuilt approve pr`: a draft as a pull request, and what its reviewers say. An answer counts once."""
+"""`asbuilt approve pr`: submit a draft as a pull request, and take its reviewers' decision as the answer.
+
+An answer counts once.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +62,7 @@ def command(door: Door, question: str) -> int:
 
 
 def put_to_reviewers(door: Door, site: Site, address: Address, *, is_here: bool) -> int:
-    """Put the draft of an authoring that waits to its reviewers, and say where; `is_here`: no worker."""
+    """Open a pull request for a waiting authoring's draft and print its URL; `is_here`: start no worker."""
     with site.journal.store.read() as session:
         waiting = approvals.waiting(session, LOCAL, site.repo)
     asked = next((one for one in waiting if one.kind == "plan" and one.plan == address.plan), None)
@@ -71,7 +74,7 @@ def put_to_reviewers(door: Door, site: Site, address: Address, *, is_here: bool)
 
 
 def review(door: Door, site: Site, asked: Approval) -> int:
-    """See that a draft is a pull request, answer its question as the reviewers do, and tell of it."""
+    """Open the draft's pull request if it has none, answer by its reviews, and print the result."""
     told = _answered(asked) if asked.answer else _reviewed(door, site, asked)
     if door.json:
         door.screen.emit_json(told.as_json())
@@ -95,7 +98,7 @@ def _reviewed(door: Door, site: Site, asked: Approval, *, is_here: bool = False)
     proposal = propose(site.repository, forge, text, base=terms.base)
     pull, head = proposal
     said = decision(forge, pull.number, head=head, approvers=terms.approvers)
-    # A refinement has no run, and its file is written by whoever takes the answer.
+    # A refinement has no run; the command that takes the answer writes its file.
     if run is not None and terms.approvers and not site.lead:
         journal = site.journal
         await_reviews(
@@ -108,7 +111,7 @@ def _reviewed(door: Door, site: Site, asked: Approval, *, is_here: bool = False)
 
 
 class Told(NamedTuple):
-    """What became of a question, and where its text is reviewed."""
+    """The state of a question, and the pull request with its text."""
 
     asked: Approval
     words: str
@@ -116,7 +119,7 @@ class Told(NamedTuple):
     code: int
 
     def as_json(self) -> dict[str, object]:
-        """Tell it to a script."""
+        """Return it as JSON data."""
         now = self.asked
         told = {"id": now.name, "answer": now.answer, "answered_by": now.answered_by, "url": self.url}
         return {"schema": "asbuilt.review/1", **told, "exit": self.code}

@@ -1,4 +1,4 @@
-"""`asbuilt attempts`: what agents have written, kept under a ref each, judged or not."""
+"""`asbuilt attempts`: the files of every attempt, each kept under a ref."""
 
 from typing import Final
 

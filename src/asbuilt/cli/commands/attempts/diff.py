@@ -1,4 +1,4 @@
-"""`asbuilt attempts diff`: what an attempt changed against its base. It only reads, and starts no pager."""
+"""`asbuilt attempts diff`: what an attempt changed against its base. Read-only; starts no pager."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Find attempts and what is kept of them. It writes nothing."""
+"""Find attempts and their kept files. Read-only."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 
 class Kept(NamedTuple):
-    """An attempt, and the commit that keeps its files; None while nothing was kept, or when it was let go."""
+    """An attempt and the commit with its files; None if not kept yet, or deleted after landing."""
 
     attempt: AttemptView
     commit: str | None
 
     @property
     def ref(self) -> str:
-        """Return where its files are kept."""
+        """The git ref that keeps its files."""
         return snapshots.ATTEMPTS + self.attempt.id
 
 
 def every(site: Site, plan: str | None) -> list[Kept]:
-    """List the attempts of one plan, or of all."""
+    """Return the attempts of one plan or of all, newest first."""
     with site.journal.store.read() as session:
         rows = session.rows(
             "SELECT plan FROM heads WHERE org = :org AND repo = :repo", org=LOCAL, repo=site.repo
@@ -48,7 +48,7 @@ def every(site: Site, plan: str | None) -> list[Kept]:
 
 
 def the_kept(door: Door, name: str) -> tuple[Site, Kept, str]:
-    """Find one attempt by its address, and the commit that keeps it."""
+    """Find an attempt by its address, and the commit with its files."""
     _, site = look_at(door)
     if site is None:
         raise never_ran(name)
@@ -71,12 +71,12 @@ def the_kept(door: Door, name: str) -> tuple[Site, Kept, str]:
 
 
 def complete_attempt(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """Offer the addresses of attempts that are kept, the newest first."""
+    """Complete the addresses of kept attempts, newest first."""
     del parameter
     try:
         _, site = look_at(door_of(context, json=True))
         listed = [] if site is None else every(site, None)
-    except AsbuiltError:  # a completion has nowhere to say what is wrong
+    except AsbuiltError:  # completion cannot report errors
         return []
     names = (one.attempt.name for one in listed if one.commit is not None)
     return [name for name in names if name.startswith(incomplete)]

@@ -1,4 +1,4 @@
-"""`asbuilt attempts list`: every attempt, how it ended, and where its files are kept. It writes nothing."""
+"""`asbuilt attempts list`: every attempt, how it ended, and where its files are kept. Read-only."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _symbol(pen: Pen, one: Kept) -> str:
 
 
 def ending(one: Kept) -> str:
-    """Say how an attempt ended: what its agent said, and what asbuilt found."""
+    """Return how an attempt ended: what its agent said, and whether asbuilt has proven it."""
     facts = one.attempt.facts
     if facts.ending is None:
         return "under way since"

@@ -1,4 +1,4 @@
-"""`asbuilt attempts restore`: a branch that holds an attempt's files. Nothing else moves."""
+"""`asbuilt attempts restore`: create a branch with an attempt's files. Nothing else changes."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""`asbuilt author`: a sentence becomes a plan that you approve."""
+"""`asbuilt author`: turn a prompt into a plan that the user approves."""

@@ -1,4 +1,4 @@
-"""What can be chosen for an authoring on the command line; the one list of it."""
+"""Command-line options of an authoring."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _F = TypeVar("_F", bound="Callable[..., Any]")
 
 
 class Wish(NamedTuple):
-    """What was chosen on the command line about the stages and who does them."""
+    """The chosen options about stages and agents."""
 
     mode: str | None
     name: str | None
@@ -91,7 +91,7 @@ _CHOICES: Final = (
 
 
 def choosable(command: _F) -> _F:
-    """Give a command every choice, in the order in which they are listed."""
+    """Add every option to a command, in the order of the list."""
     for option in reversed(_CHOICES):
         command = option(command)
     return command

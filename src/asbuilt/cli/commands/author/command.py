@@ -1,4 +1,4 @@
-"""`asbuilt author`: a sentence becomes a plan that you approve. The authoring itself is the worker's."""
+"""`asbuilt author`: turn a prompt into a plan that the user approves. The worker does the authoring."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ if TYPE_CHECKING:
 
 SETTING: Final = "author.principles"
 _MOST: Final = 20_000
-"""Bytes of such a file: every critic reads all of it."""
+"""Largest principles file, in bytes; every critic reads all of it."""
 
 
 _ALONE: Final = {"next": author_here.go_on, "status": author_here.show, "cancel": author_here.cancel}
-"""Words that are no wish when they stand alone."""
+"""Prompts that are subcommands if they are the only word."""
 _LONGER: Final = {"light": "--staged for the long way", "standard": "--light is shorter"}
 
 
@@ -110,7 +110,7 @@ def command(
             return DONE
     mode = _mode(words, wish, mode_for(words, site.desk.settings.text("author.profile")))
     if wish.by_pull:
-        # Whoever cannot open one shall know it before an agent works.
+        # Fail before an agent works if no pull request can be opened.
         open_forge(site.repository, door.environ)
     address, slug, options = _wanted(door, site, words, mode, wish)
     _announce(door, mode, options)
@@ -118,7 +118,7 @@ def command(
     is_written = code == DONE and (site.repository.root / address.plan).is_file()
     is_due = is_written and door.may_ask and not door.json and not is_settled(site.desk)
     if is_due and settle(door, site.desk, plan=address.plan).seen:
-        # What was tried and asked stands between the first of these and the prompt.
+        # Print the next command again: the output of `settle` has scrolled it away.
         next_command(door, f"asbuilt run {slug} --finish --auto")
     if not wish.by_pull or code != WAITS_FOR_APPROVAL:
         return code
@@ -126,7 +126,7 @@ def command(
 
 
 def _wanted(door: Door, site: Site, words: str, mode: Mode, wish: Wish) -> tuple[Address, str, RunOptions]:
-    """Say where the plan will lie, its name, and all that is frozen of its authoring; nothing is begun."""
+    """Return the plan's address, its slug, and the frozen options of its authoring. Nothing is started."""
     session = _session(words, mode, wish)
     _need_room(site)
     authoring = _authoring(mode, session, wish, principles_text(site.desk.settings, site.repository.root))
@@ -145,7 +145,7 @@ def _wanted(door: Door, site: Site, words: str, mode: Mode, wish: Wish) -> tuple
 
 
 def _typed(door: Door) -> int:
-    """Do what a person has typed behind /asbuilt:author; the hook has kept their words."""
+    """Run what the user typed after /asbuilt:author. The hook has stored the words."""
     context = click.get_current_context()
     line = author_here.typed(command, context, author_here.conversation_around(door))
     if line == ["--", "help"]:
@@ -157,7 +157,7 @@ def _typed(door: Door) -> int:
 
 
 def _here(door: Door, words: str, wish: Wish) -> int:
-    """Begin, or go on with, an authoring whose author is the conversation; a worker starts its critics."""
+    """Start or continue an authoring in the conversation; a worker starts its critics."""
     if words in _ALONE:
         return _ALONE[words](door)
     if not words:
@@ -188,7 +188,7 @@ def _here(door: Door, words: str, wish: Wish) -> int:
 
 
 def _options(door: Door, site: Site, slug: str, wish: Wish) -> RunOptions:
-    """Freeze what an authoring is, as far as it is like every run."""
+    """Build the options that an authoring shares with every run."""
     settings, branch = site.desk.settings, target_of(site.repository.root)
     base_on(site.repository, branch)
     chosen = chosen_for_runs(settings)
@@ -214,7 +214,7 @@ def _options(door: Door, site: Site, slug: str, wish: Wish) -> RunOptions:
 
 
 def _authoring(mode: Mode, session: Session, wish: Wish, principles: str) -> Authoring:
-    """Freeze how it is authored; only the standard way has several agents side by side."""
+    """Build the options of the authoring. Only the standard mode has several agents in parallel."""
     explorers, planners = (wish.explorers, wish.planners) if mode.name == "standard" else (1, 1)
     return authoring_of(
         mode, session, explorers=explorers, planners=planners, effort=wish.effort, principles=principles
@@ -231,7 +231,7 @@ def _show_principles(door: Door, text: str) -> int:
 
 
 def _forget(door: Door, site: Site) -> None:
-    """Empty the memory of this repository, and say so."""
+    """Clear the memory of this repository, and print the count."""
     with site.journal.store.write() as session:
         known = memory.every(session, LOCAL, site.repo)
         memory.forget(session, LOCAL, site.repo, [one.number for one in known])
@@ -240,7 +240,7 @@ def _forget(door: Door, site: Site) -> None:
 
 
 def _mode(prompt: str, wish: Wish, fitting: Mode) -> Mode:
-    """Take the way that was named; choices about stages mean the stages."""
+    """Return the named mode. Options about stages select the staged mode."""
     chooses = wish.phases or wish.skip or wish.open_critique
     name = wish.mode or ("staged" if chooses else fitting.name)
     if chooses and name != "staged":
@@ -253,7 +253,7 @@ def _mode(prompt: str, wish: Wish, fitting: Mode) -> Mode:
 
 
 def _session(prompt: str, mode: Mode, wish: Wish) -> Session:
-    """Begin a session, or refuse all that is wrong with the choices at once, before any agent is called."""
+    """Create the session. Raise with every invalid option before an agent is started."""
     phases = None if wish.phases is None else _listed(wish.phases)
     options = choose(
         refine_iterations=wish.refine_iterations,
@@ -287,7 +287,7 @@ def _listed(text: str) -> list[str]:
 
 
 def _need_room(site: Site) -> None:
-    """Refuse a second authoring in one checkout: two would ask the same person about the same code."""
+    """Refuse a second authoring in one checkout: both would ask the same user about the same code."""
     here = str(site.repository.root)
     for run in site.open_runs():
         if run.options.kind == "author" and run.options.checkout == here:
@@ -301,7 +301,7 @@ def _need_room(site: Site) -> None:
 
 
 def _ended_before(site: Site, authoring: Authoring, name: str | None) -> Run | None:
-    """Find an authoring of the same words in the same way that has ended here without a plan."""
+    """Return an authoring with the same prompt and options that ended here without a plan."""
     here = site.repository.root
     with site.journal.store.read() as session:
         newest = runs.unfinished(session, LOCAL, site.repo)
@@ -321,12 +321,12 @@ def _ended_before(site: Site, authoring: Authoring, name: str | None) -> Run | N
 
 
 def _ways(authoring: Authoring) -> Authoring:
-    """Give what was chosen of an authoring, whenever that was."""
+    """Return an authoring without its start time, for comparison."""
     return structs.replace(authoring, session=authoring.session | {"started_at": ""})
 
 
 def _named(site: Site, prompt: str, name: str | None) -> tuple[str, str]:
-    """Choose where the plan will lie: a path that no file and no journal has. Nothing is written yet."""
+    """Return a free path and slug for the plan: no file and no journal has them. Nothing is written yet."""
     folder = plans_folder(site.desk.library)
     slug = slug_of_name(name) if name else name_for(prompt)
     names = [slug] if name else chain([slug], (f"{slug}-{number}" for number in count(2)))
@@ -345,7 +345,7 @@ def _named(site: Site, prompt: str, name: str | None) -> tuple[str, str]:
 
 
 def _announce(door: Door, mode: Mode, options: RunOptions) -> None:
-    """Say which way is taken, who plans, and what holds them, before anything begins."""
+    """Print the mode, the agents and their confinement before anything starts."""
     longer = _LONGER.get(mode.name)
     way = f"{mode.name.capitalize()}: {mode.gist}." + (f" ({longer})" if longer else "")
     ring = probe().for_work
@@ -359,11 +359,11 @@ def _announce(door: Door, mode: Mode, options: RunOptions) -> None:
             door.screen.talk(row)
 
 
-# What plans are judged by, as the user has chosen: the twelve that ship, or those of a file of their own.
-
-
 def principles_text(settings: Settings, root: Path) -> str:
-    """Read what was chosen; a file that holds no principles is told before anybody is judged by it."""
+    """Return the principles that plans are judged by: the twelve built-in ones, or the user's file.
+
+    Raise if the file holds no valid principles.
+    """
     named = settings.text(SETTING)
     if not named:
         return TEMPLATE

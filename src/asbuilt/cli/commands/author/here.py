@@ -1,6 +1,6 @@
-"""Author a plan in the conversation of Claude Code around a command: begin, go on, look, give up.
+"""Author a plan in the Claude Code conversation around a command: start, continue, show, cancel.
 
-The one rule: a conversation is told what is due by the journal, so any may go on where another has ended.
+Rule: what is due comes from the journal, so that another conversation can continue.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from asbuilt.journal.runs import Run
 
 _PATIENCE_S: Final = 100.0
-"""Claude Code gives a command two minutes; longer work is asked for again."""
+"""Seconds to wait. Claude Code ends a command after two minutes; longer work needs another call."""
 _LOOK_S: Final = 0.3
 _OPTION: Final = re.compile(r"(?:^|\s)(?=--[a-z])")
 
 
 def conversation_around(door: Door) -> str:
-    """Find the folder of the conversation that a command is called in."""
+    """Return the folder of the conversation in which a command is called."""
     key = key_of(door.environ)
     if key and lives(key):
         return folder_of(door.environ, key)
@@ -50,9 +50,9 @@ def conversation_around(door: Door) -> str:
 
 
 def typed(command: click.Command, context: click.Context, folder: str) -> list[str]:
-    """Give what a person has typed behind /asbuilt:author as a command line; their words stay whole.
+    """Return what the user typed after /asbuilt:author as arguments; the prompt stays one word.
 
-    Options stand at the end. What only looks like one is part of what is wanted.
+    Options come last. Text that only looks like an option is part of the prompt.
     """
     words = take_words(folder) or ""
     for found in _OPTION.finditer(words):
@@ -67,12 +67,12 @@ def typed(command: click.Command, context: click.Context, folder: str) -> list[s
 
 
 def begin(door: Door, site: Site, run: Run) -> int:
-    """Bind a new authoring to the conversation, hold planning in it, and say what is due first."""
+    """Bind a new authoring to the conversation, turn plan mode on, and print what is due first."""
     return _go_on(door, site, conversation_around(door), _bound_to(site, run))
 
 
 def go_on(door: Door) -> int:
-    """Say what is due in the authoring of this conversation, or take up one whose conversation has ended."""
+    """Print what is due in this conversation's authoring, or take over one whose conversation has ended."""
     folder = conversation_around(door)
     site, run = _open(door)
     if site is None or run is None:
@@ -91,7 +91,7 @@ def go_on(door: Door) -> int:
 
 
 def show(door: Door) -> int:
-    """Say which plan is authored here, and at which stage it is."""
+    """Print which plan is authored here, and its stage."""
     site, run = _open(door)
     if site is None or run is None:
         answer(door, "", "Nothing is authored in a conversation here.")
@@ -101,7 +101,7 @@ def show(door: Door) -> int:
 
 
 def cancel(door: Door) -> int:
-    """End the authoring that goes on here, and say where it was; what was accepted stays in the journal."""
+    """Cancel the authoring of this checkout, and print its stage. Accepted results stay in the journal."""
     site, run = _open(door)
     if site is None or run is None:
         answer(door, "", "Nothing is authored in a conversation here, so there is nothing to cancel.")
@@ -117,7 +117,7 @@ def cancel(door: Door) -> int:
 
 
 def _open(door: Door) -> tuple[Site | None, Run | None]:
-    """Find the authoring of this checkout that a conversation does."""
+    """Return the authoring of this checkout that a conversation does."""
     _, site = look_at(door)
     if site is None:
         return None, None
@@ -138,7 +138,7 @@ def _place(door: Door, site: Site, run: Run) -> str:
 
 
 def _folders(door: Door, run: Run) -> list[str]:
-    """List the folders of all conversations that are bound to an authoring."""
+    """Return the folders of all conversations that are bound to an authoring."""
     found = []
     for one in (
         folder_of(door.environ, key_of(door.environ)),
@@ -165,7 +165,7 @@ def _need_alone(door: Door, run: Run) -> None:
 
 
 def _go_on(door: Door, site: Site, folder: str, bound: Bound) -> int:
-    """Hold planning, wait until it is the conversation's turn or a person's, and say what is due."""
+    """Turn plan mode on, wait for the conversation's or the user's turn, and print what is due."""
     with Locked(folder):
         _hold(door, folder)
         bind(folder, bound._replace(asked="", stops=0))
@@ -205,16 +205,16 @@ def _approval(slug: str, why: str, name: str) -> str:
 
 
 def _hold(door: Door, folder: str) -> None:
-    """Hold planning; nothing at all may be written, for the plan is handed in and not a file yet."""
+    """Turn plan mode on. No file may be written, because the plan is submitted and not yet a file."""
     try:
         if hold_in(folder) is None:
             keep_hold(folder, begun(door).changed(plans=()))
     except HoldUnreadable:
-        # The gate refuses everything then, and only a person ends that.
+        # With an unreadable hold the gate refuses everything, and only the user can end that.
         return
 
 
 def _tell(door: Door, text: str) -> None:
-    """Say it as it is: an agent reads it, and broken lines would be other words."""
+    """Print a text without wrapping, because an agent reads it."""
     for row in printable(text, lines=True).split("\n"):
         door.screen.answer(row)

@@ -1,1 +1,1 @@
-"""A bundle that a person can attach to a report: what is needed to understand, and nothing private."""
+"""Build a bundle for a bug report: what explains the problem, and nothing private."""

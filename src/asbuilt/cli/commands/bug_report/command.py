@@ -1,4 +1,4 @@
-"""`asbuilt bug-report`: pack what is needed to understand a problem. It sends nothing."""
+"""`asbuilt bug-report`: pack what is needed to understand a problem. Nothing is sent."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _NOBODYS: Final = frozenset({"", "root", "localhost"})
-"""Names that tell nothing about anybody."""
+"""User and host names that are not private."""
 
 
 @click.command(
@@ -64,7 +64,7 @@ def command(door: Door, to: Path | None) -> None:
 
 
 def redaction_for(environ: Mapping[str, str]) -> Redaction:
-    """Gather what must not leave this machine: the user's home, names and secrets."""
+    """Collect what must not leave this machine: the user's home folder, names and secrets."""
     home = environ.get("HOME", "")
     host = socket.gethostname()
     return Redaction(

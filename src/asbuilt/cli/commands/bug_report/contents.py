@@ -1,4 +1,4 @@
-"""What goes into a bundle. Its one rule: every text in it has been through the redaction."""
+"""Contents of a bug report's bundle. Rule: every text in it is redacted."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _TAIL: Final = 64_000
 
 
 class Part(NamedTuple):
-    """One file of the bundle, and what it is in words."""
+    """A file of the bundle, and its description."""
 
     name: str
     meaning: str
@@ -52,7 +52,7 @@ class Part(NamedTuple):
 
 
 def parts(door: Door, redaction: Redaction) -> tuple[Part, ...]:
-    """Gather everything, redacted; what is not there is left out."""
+    """Collect all parts, redacted. Parts without data are left out."""
     home = Home(state_folder(door.environ))
 
     def as_json(value: object) -> bytes:
@@ -86,7 +86,7 @@ def parts(door: Door, redaction: Redaction) -> tuple[Part, ...]:
 
 
 def packed(files: Sequence[Part], folder: str) -> bytes:
-    """Pack the files below one folder; owners and times stay behind."""
+    """Pack the files below one folder, without owners and times."""
     whole = io.BytesIO()
     with (
         gzip.GzipFile(fileobj=whole, mode="wb", mtime=0) as squeezed,
@@ -124,7 +124,7 @@ def _settings(settings: Settings, problems: Sequence[SettingInvalid]) -> dict[st
 
 
 def _private(settings: Settings) -> Iterator[str]:
-    """Give the values of private settings, which may stand in logs and events, too."""
+    """Return the URLs among private settings, which may also be in logs and events."""
     for key, chosen in settings.chosen.items():
         if setting_named(key).private and isinstance(chosen.value, str) and "://" in chosen.value:
             yield chosen.value
@@ -143,7 +143,7 @@ def _journal(door: Door, home: Home, settings: Settings) -> tuple[dict[str, Any]
                 facts["events"] = inventory.kinds(session)
                 if repository is not None:
                     events = inventory.latest(session, LOCAL, repository.uuid, limit=EVENTS)
-    except StoreFailed as error:  # a damaged journal may be the very thing to report
+    except StoreFailed as error:  # a damaged journal may be the bug to report
         facts = {"trouble": error.what}
     return facts, events
 

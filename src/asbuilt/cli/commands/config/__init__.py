@@ -1,4 +1,4 @@
-"""Show and set what the user has chosen."""
+"""Show and set settings."""
 
 from typing import Final
 

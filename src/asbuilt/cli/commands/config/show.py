@@ -1,4 +1,4 @@
-"""`asbuilt config show`: every setting, its value and who set it. It reads, and names what is wrong."""
+"""`asbuilt config show`: every setting, its value and origin, and invalid settings. Read-only."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SCHEMA: Final = "asbuilt.config/1"
 
 
 def complete_key(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Offer the keys that begin so, each with its meaning."""
+    """Complete keys, each with its meaning."""
     del context, parameter
     return [
         CompletionItem(setting.key, help=setting.meaning)
@@ -78,7 +78,7 @@ def _presented(setting: Setting, chosen: Chosen) -> Chosen:
 
 
 def words(value: Value) -> str:
-    """Show a value in one line, the empty one too."""
+    """Format a value in one line, also an empty one."""
     match value:
         case bool():
             return "true" if value else "false"

@@ -1,1 +1,1 @@
-"""`asbuilt demo`: a whole run of a small plan in a folder of its own, without a model."""
+"""`asbuilt demo`: a whole run of a small plan in a temporary folder, without a model."""

@@ -1,6 +1,6 @@
-"""`asbuilt demo`: show a whole run of a small plan. Its one rule: what it shows, the real commands do.
+"""`asbuilt demo`: show a whole run of a small plan. Rule: the real commands do everything it shows.
 
-It types what a person would type, in a folder of its own that goes with it.
+It runs them in a temporary folder, which is deleted at the end unless --keep is given.
 """
 
 from __future__ import annotations

@@ -48,15 +48,15 @@ class ShopTest(unittest.TestCase):
 
 
 class Scene(Scratch):
-    """The folder of one demo; nothing of it is left elsewhere."""
+    """The folder of a demo; nothing is left elsewhere."""
 
     def __init__(self, folder: Path, environ: Mapping[str, str]) -> None:
         own = {
-            # The Python that runs asbuilt is the one that is there for certain.
+            # The Python that runs asbuilt is certain to exist.
             "PATH": os.pathsep.join((str(Path(sys.executable).parent), environ.get("PATH", os.defpath))),
             "ASBUILT_AGENTS_IMPLEMENT": "scripted",
             "ASBUILT_SANDBOX_REQUIRED": "false",
-            # The shop needs no packages, and a demo works without a network.
+            # The shop needs no packages, and the demo must work offline.
             "ASBUILT_CHECKS_SETUP": "none",
             "XDG_CONFIG_HOME": str(folder / "config"),
         }
@@ -64,7 +64,7 @@ class Scene(Scratch):
         self.script = folder / "agent.toml"
 
     def prepare(self, *, pace: float) -> None:
-        """Write the repository with its plan, and the script with its pauses made shorter or longer."""
+        """Write the repository with its plan, and the script with its pauses scaled by `pace`."""
         script = _SLEEP.sub(lambda sleep: f"sleep = {float(sleep[1]) * pace}", _own("agent.toml"))
         self.script.write_text(script, encoding="utf-8")
         self.build({**_FILES, f"plans/{PLAN}.md": _own(f"{PLAN}.md")}, message="A shop without limits")

@@ -1,1 +1,1 @@
-"""Is this machine ready? Probes find typed facts, rows judge them, one page shows them."""
+"""Check the machine: probes collect facts, rows judge them, a page shows them."""

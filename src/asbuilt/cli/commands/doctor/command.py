@@ -1,4 +1,4 @@
-"""`asbuilt doctor`: is this machine ready to be left alone? Only `--fix` changes anything, after a yes."""
+"""`asbuilt doctor`: check that this machine is set up. Only `--fix` and `--tests` can change settings."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def command(door: Door, *, tests: bool, save: bool, fix: str | None, yes: bool) 
 
 
 def _settle(door: Door, desk: Desk, *, save: bool) -> int:
-    """Choose the test command: by the person who is there, or the best one with `save`."""
+    """Choose the test command: by the user, or with `save` the best one."""
     if not save and door.may_ask and not door.json:
         settled = settle(door, desk)
         chosen, seen = settled.chosen, settled.seen

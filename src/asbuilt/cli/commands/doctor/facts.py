@@ -1,4 +1,4 @@
-"""What the probes find, as plain values. Its one rule: a fact is what was seen, never what it means."""
+"""Facts that the probes find, as plain values. Rule: a fact is what was observed, not a judgement."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trouble:
-    """What a part of asbuilt itself refused, in its own words."""
+    """An error of asbuilt, with its message."""
 
     what: str
     why: str
@@ -26,39 +26,39 @@ class GitFacts:
     """The user's git, and the repository around the start folder."""
 
     version: str | None
-    """None: there is no git on PATH."""
+    """None: no git on PATH."""
     repository: str | None = None
     branch: str | None = None
     has_commits: bool = False
     changed: int = 0
-    """Files that differ from the last commit, untracked ones with them."""
+    """Files that differ from the last commit, including untracked files."""
     operations: tuple[str, ...] = ()
     trouble: Trouble | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
-    """An agent's program that is on PATH."""
+    """An agent's program on PATH."""
 
     name: str
     version: str | None
-    """None: it did not say one in time."""
+    """None: the program printed none in time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentsFacts:
-    """Which agents are here, and which ones this version drives."""
+    """The agents on PATH, and those that this version supports."""
 
     looked_for: tuple[str, ...]
     found: tuple[Agent, ...]
     driven: tuple[str, ...]
     lacking: tuple[tuple[str, str, str], ...] = ()
-    """Agents that only an adapter is missing for: the agent's program, the adapter, its install command."""
+    """Agents that lack only an adapter: the agent's program, the adapter, its install command."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxFacts:
-    """The ring that has just refused a write and a connection, or why none did."""
+    """The sandbox that has just refused a write and a connection, or why none did."""
 
     level: Level
     version: str
@@ -67,52 +67,52 @@ class SandboxFacts:
 
     @property
     def holds(self) -> bool:
-        """Whether it holds agents and checks; Landlock holds planning commands only."""
+        """Whether it confines agents and checks; Landlock confines only planning commands."""
         return self.level in ("bwrap", "seatbelt")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReachFacts:
-    """What a process in the sandbox has just read and reached."""
+    """What a process in the sandbox could just read and connect to."""
 
     logins: int
-    """Files in the home that sign in somewhere."""
+    """Number of credential files in the home folder."""
     readable: int
-    """How many of them could be read."""
+    """Number of those files that could be read."""
     refuses: bool
-    """Whether a host that is not listed was refused."""
+    """Whether a host that is not on the list was refused."""
     network: str
     setup: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateFacts:
-    """The hook that Claude Code is told to run, and what became of a known-bad call that it was given."""
+    """The hook that Claude Code runs, and its answer to a known-bad call."""
 
     installed: bool
     enabled: bool = False
-    """The user's settings name the plugin, and have it on."""
+    """Whether the user's settings name the plugin and enable it."""
     version: str = ""
-    """Of the plugin as it was written."""
+    """Version of the installed plugin."""
     refused: bool = False
     took_ms: float = 0.0
     said: str = ""
-    """What the hook said instead of a refusal."""
+    """The last line of the hook's output."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tried:
-    """What a run of the tests on a clean checkout showed."""
+    """The result of the tests on a clean checkout."""
 
     outcome: Outcome
     why: str
     failing: int = 0
-    """Tests that fail before any run, as they do for a run's baseline."""
+    """Number of failing tests, as in a run's baseline."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteFacts:
-    """The command that runs the tests, who set it, and what it showed if it was run."""
+    """The test command, who set it, and its result if it was run."""
 
     command: str
     origin: str
@@ -121,22 +121,22 @@ class SuiteFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreFacts:
-    """Where the journal is kept, or would be."""
+    """Where the journal is, or would be."""
 
     database: str
     """`SQLite` or `Postgres`."""
     free_bytes: int | None
-    """On the state folder's disk; None where it cannot be told."""
+    """On the state folder's disk; None if unknown."""
     schema: int | None
-    """None: there is no journal yet."""
+    """None: no journal yet."""
     known_schema: int
-    """The newest that this version writes."""
+    """The newest schema of this version."""
     trouble: Trouble | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerFacts:
-    """The one worker of this user."""
+    """The worker of this user."""
 
     running: bool
     pid: int | None = None
@@ -144,49 +144,49 @@ class WorkerFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForgeFacts:
-    """Where pull requests would be opened, and by what."""
+    """Where and with which program pull requests would be opened."""
 
     wanted: bool
-    """The settings say that work lands by pull request."""
+    """Whether the settings select landing by pull request."""
     host: str | None = None
-    """None: the remote leads to none that is known."""
+    """None: the remote is on no known forge."""
     version: str | None = None
-    """Of gh; None: it did not say one, or is not here."""
+    """Version of gh; None: not installed, or none printed."""
     trouble: Trouble | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PowerFacts:
-    """What the system does when nobody touches it."""
+    """What the system does when it is idle."""
 
     sleeps: bool
     told_by: str
     held_by: str | None = None
-    """The program that keeps it awake while an agent works, tried just now."""
+    """The program that keeps the machine awake while an agent works, just tested."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockFacts:
-    """How far the clock is from other witnesses of time, in seconds."""
+    """How far the clock differs from other sources of time, in seconds."""
 
     ahead_of_disk_s: float
-    """Against the time that the disk gives a new file."""
+    """Against the timestamp that the disk gives a new file."""
     behind_us_s: float
-    """How long before asbuilt was installed the clock says it is."""
+    """How far the clock is before the time when asbuilt was installed."""
     jumped_s: float
-    """How far it moved against the monotonic clock while the doctor looked."""
+    """How far it moved against the monotonic clock during the probes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LooseFacts:
-    """What others on this machine may read of the user's settings."""
+    """Settings files that other users of this machine can read."""
 
     paths: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """All that was looked at. None: it cannot be told here, and has no row."""
+    """All facts. None: unknown here, so it has no row."""
 
     git: GitFacts
     settings: tuple[Trouble, ...]
@@ -202,4 +202,4 @@ class Facts:
     forge: ForgeFacts | None = None
     loose: LooseFacts | None = None
     unheard: tuple[Unheard, ...] = ()
-    """The ways to the user whose last answer was none."""
+    """Notification channels whose last message failed."""

@@ -1,4 +1,4 @@
-"""What would help, line by line. Pure. Its one rule: what needs root is shown for the person to run."""
+"""Changes that fix a problem, line by line. Pure. Rule: what needs root is shown to the user, never run."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class Remedy:
 
     what: str
     lines: tuple[str, ...]
-    """Shown from the first column on, so that a shell takes them as they are."""
+    """Shown unindented, so that they can be pasted into a shell."""
 
 
 def remedy_for(refusal: Refusal) -> Remedy | None:
-    """Give the change that removes a refusal's cause, where one is known."""
+    """Return the change that removes a refusal's cause, if one is known."""
     match refusal.cause:
         case "missing":
             return Remedy(
@@ -76,7 +76,7 @@ def remedy_for(refusal: Refusal) -> Remedy | None:
 
 
 def explained(pen: Pen, refusal: Refusal) -> list[str]:
-    """Show what is refused, and the change that helps."""
+    """Return the rows for a refusal and the change that fixes it."""
     remedy = remedy_for(refusal)
     case = pen.hanging("sandbox: ", refusal.what, commands=False)
     if remedy is None:

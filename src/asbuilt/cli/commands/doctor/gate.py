@@ -1,4 +1,4 @@
-"""Try the installed hook: the very command that Claude Code runs, on a call that must be refused."""
+"""Test the installed hook: run Claude Code's own command with a call that must be refused."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PASSED: Final = ("PATH", "HOME", "LANG", "LC_ALL")
 
 
 def look_at_gate(environ: Mapping[str, str]) -> GateFacts:
-    """Give the installed hook a call that writes outside the plan while planning is held."""
+    """Send the installed hook a write outside the plan, in plan mode."""
     seat = seat_of("claude", environ)
     command = _command(seat)
     if command is None:
@@ -97,7 +97,7 @@ def _tried(command: str, environ: Mapping[str, str]) -> tuple[bool, float, str]:
 
 
 def _refuses(code: int, said: bytes) -> bool:
-    """Tell whether Claude Code would block the call: nothing else than these two forms does."""
+    """Return whether Claude Code would block the call. Only these two forms block it."""
     if code == 2:
         return True
     try:

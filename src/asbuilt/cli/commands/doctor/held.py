@@ -1,4 +1,4 @@
-"""Judge what holds agents here: the sandbox, what is read and reached from inside, the gate. Pure."""
+"""Judge what confines agents: the sandbox, what is reachable from inside, and the gate. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RINGS: Final = {"bwrap": "bubblewrap", "landlock": "Landlock", "seatbelt": "Seat
 
 
 def sandbox_row(sandbox: SandboxFacts) -> Row:
-    """Tell whether the kernel holds agents and checks."""
+    """Judge whether the kernel confines agents and checks."""
     name = " ".join(part for part in (RINGS[sandbox.level], sandbox.version) if part)
     if sandbox.holds:
         return Row(name="sandbox", state=State.GOOD, lead=name, said=_REFUSED, facts=sandbox)
@@ -43,7 +43,7 @@ def sandbox_row(sandbox: SandboxFacts) -> Row:
 
 
 def reach_row(reach: ReachFacts) -> Row:
-    """Tell what an agent here reads and reaches besides its own."""
+    """Judge which credentials and hosts an agent can reach."""
     said = f"{reach.readable} of {reach.logins} logins in the home can be read"
     is_held = not reach.readable and reach.refuses
     told = "a host that is not listed was refused just now" if reach.refuses else "no host was refused"
@@ -64,7 +64,7 @@ def _networks(reach: ReachFacts) -> tuple[tuple[str, str], ...]:
 
 
 def gate_row(gate: GateFacts) -> Row:
-    """Tell whether Claude Code asks the gate, and whether it refuses."""
+    """Judge whether Claude Code calls the gate, and whether the gate refuses."""
     if not gate.installed:
         return Row(
             name="gate",

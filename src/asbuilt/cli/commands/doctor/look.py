@@ -1,4 +1,4 @@
-"""Ask every probe once. Its one rule: it looks, and changes nothing."""
+"""Run every probe once. Rule: probes change nothing."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def look(door: Door, *, tests: Given | None = None) -> Facts:
-    """Find the facts; with `tests`, what checks get beside a checkout, the tests are run too."""
+    """Collect the facts. With `tests`, what checks get besides a checkout, the tests run, too."""
     began = moment()
     repository = find_repository(door.start)
     settings, problems = survey(repository=repository.root if repository else None, environ=door.environ)
@@ -69,11 +69,11 @@ def look(door: Door, *, tests: Given | None = None) -> Facts:
     )
 
 
-# Look whether pull requests could be opened from here. Its one rule: it asks gh alone, for no token.
-
-
 def look_at_forge(start: Path, environ: Mapping[str, str], *, wanted: bool) -> ForgeFacts | None:
-    """Say where pull requests would be opened; None where there is nowhere, and nobody `wanted` to."""
+    """Return where pull requests would be opened; None if there is no forge and none is `wanted`.
+
+    Rule: gh's login is checked offline, and its token is not read.
+    """
     if shutil.which("git") is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Look at the machine: what the kernel holds, whether it sleeps, whether its clock can be believed."""
+"""Probe the machine: the sandbox, sleep, and the clock."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Moment:
 
 
 def look_at_sandbox(*, required: bool) -> SandboxFacts:
-    """Try the ring: a write and a connection have to be refused, now."""
+    """Test the sandbox: it must refuse a write and a connection now."""
     probed = probe()
     return SandboxFacts(
         level=probed.level, version=probed.version, refusals=probed.reasons, required=required
@@ -51,9 +51,9 @@ def look_at_sandbox(*, required: bool) -> SandboxFacts:
 
 
 def look_at_power(*, inhibit: bool) -> PowerFacts | None:
-    """Say whether this machine sleeps when nobody touches it, and what can hold that off, by trying it.
+    """Return whether this machine sleeps when idle, and test what can keep it awake.
 
-    None where nobody tells.
+    None if the system does not report it.
     """
     power = _sleep()
     if power is None or not power.sleeps or not inhibit:
@@ -73,19 +73,19 @@ def _sleep() -> PowerFacts | None:
 
 
 def sleeps_by_logind(said: str) -> bool | None:
-    """Read what logind does when idle, as busctl prints a string."""
+    """Parse logind's idle action, as busctl prints it."""
     action = re.fullmatch(r's "([a-z-]+)"', said.strip())
     return action[1] in _SLEEPS if action else None
 
 
 def sleeps_by_pmset(said: str) -> bool | None:
-    """Read after how many minutes macOS sleeps; 0 is never."""
+    """Parse pmset's sleep time in minutes; 0 is never."""
     minutes = re.search(r"^\s*sleep\s+(\d+)", said, re.MULTILINE)
     return int(minutes[1]) > 0 if minutes else None
 
 
 def moment() -> Moment:
-    """Read both clocks; when we were put aside in between, again."""
+    """Read both clocks within 0.1 s; repeat if the process was interrupted in between."""
     while True:
         before_s, wall_s = time.monotonic(), time.time()
         if time.monotonic() - before_s < _AT_ONCE_S:
@@ -93,7 +93,7 @@ def moment() -> Moment:
 
 
 def look_at_clock(began: Moment) -> ClockFacts | None:
-    """Compare the clock with a new file's time, with our own files' times and with its own run."""
+    """Compare the clock with a new file's time, with our own files' times and with the monotonic clock."""
     try:
         with tempfile.TemporaryFile() as file:
             file.write(b"tick")

@@ -1,4 +1,4 @@
-"""Show the rows, for people and for scripts. Pure but for the pen it is given."""
+"""Show the rows, for users and for scripts. No I/O: it returns lines and data."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 SCHEMA: Final = "asbuilt.doctor/1"
 _NAME: Final = 10
 _ROOMY: Final = 60
-"""From this width on, what helps stands below the words, not below the name."""
+"""From this width, details are indented to the column of the words; below it, by 2."""
 
 
 def lines(pen: Pen, rows: Sequence[Row], conclusion: str) -> list[str]:
@@ -26,7 +26,7 @@ def lines(pen: Pen, rows: Sequence[Row], conclusion: str) -> list[str]:
 
 
 def as_json(rows: Sequence[Row], conclusion: str) -> dict[str, Any]:
-    """Give the page to a script."""
+    """Return the page as JSON data."""
     return {
         "schema": SCHEMA,
         "ready": not any(row.state is State.PROBLEM for row in rows),

@@ -1,6 +1,6 @@
-"""Look for agents on PATH and hear their versions.
+"""Find agents on PATH and get their versions.
 
-Its one rule: an agent's program is started with PATH and an empty home only, and never for long.
+Rule: an agent's program gets only PATH and an empty home, and is killed after 5 s.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _VERSION: Final = re.compile(r"\d+\.\d+[0-9A-Za-z.+-]*")
 
 
 def look_for_agents(environ: Mapping[str, str]) -> AgentsFacts:
-    """Say which agents answer to their names, and which ones this version drives."""
+    """Return the agents on PATH, and those that this version supports."""
     path = environ.get("PATH", os.defpath)
     looked_for = [kind for kind in KINDS.values() if kind.program]
     programs = {one.name: place for one in looked_for if (place := shutil.which(one.program, path=path))}
@@ -42,8 +42,8 @@ def look_for_agents(environ: Mapping[str, str]) -> AgentsFacts:
 
 
 def version_of(program: str, path: str) -> str | None:
-    """Hear the version of a program of the user's; None when it says none in time."""
-    # What it says goes to a file: a child that lives on would hold a pipe open for ever.
+    """Return the version that a program prints; None if it prints none within 5 s."""
+    # The output goes to a file: a surviving child process would hold a pipe open forever.
     with (
         tempfile.TemporaryDirectory(prefix="asbuilt-home-", ignore_cleanup_errors=True) as home,
         tempfile.TemporaryFile() as heard,

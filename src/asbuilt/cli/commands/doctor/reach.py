@@ -1,4 +1,4 @@
-"""Try what a process in the sandbox can read and reach: logins of the home, and a host that is not listed."""
+"""Test what a process in the sandbox can reach: credentials in the home folder, and an unlisted host."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ print(json.dumps([read, answer]))
 
 
 def look_at_reach(environ: Mapping[str, str], settings: Settings) -> ReachFacts | None:
-    """Read every login of the home and ask for a host, in a sandbox; None: it could not be tried."""
+    """Read every credential file and connect to an unlisted host, in a sandbox; None: could not be tested."""
     home = Path(environ.get("HOME") or "~").expanduser()
     logins = [str(path) for path in _logins(home)][:_MOST]
     with tempfile.TemporaryDirectory(prefix="asbuilt-reach-") as name:

@@ -1,4 +1,4 @@
-"""Look at git, the repository around a folder, and its tests. Nothing in the checkout is written."""
+"""Probe git, the repository around a folder, and its tests. Nothing in the checkout is written."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _VERSION_TIMEOUT_S: Final = 10
 
 
 def look_at_git(start: Path, environ: Mapping[str, str]) -> GitFacts:
-    """Say which git there is, and how the repository stands."""
+    """Return the git version, and the state of the repository."""
     program = shutil.which("git", path=environ.get("PATH"))
     if program is None:
         return GitFacts(version=None)
@@ -52,7 +52,7 @@ def look_at_git(start: Path, environ: Mapping[str, str]) -> GitFacts:
 
 
 def look_at_tests(settings: Settings) -> SuiteFacts:
-    """Say which command proves a run, and who chose it."""
+    """Return the test command, and who set it."""
     chosen = settings.chosen["checks.tests"]
     return SuiteFacts(command=settings.text("checks.tests"), origin=chosen.origin.where)
 
@@ -65,9 +65,9 @@ def try_tests(
     hidden: Path,
     given: Given = Given(),  # noqa: B008  frozen
 ) -> SuiteFacts:
-    """Run the tests as a run would: in the ring, on a clean checkout of what is committed.
+    """Run the tests as a run would: in the sandbox, on a clean checkout of the last commit.
 
-    `hidden` is the state folder, which no check sees; `given` is what checks get beside the checkout.
+    `hidden` is the state folder, which no check sees; `given` is what checks get besides the checkout.
     """
     repository = open_repository(start)
     commit = resolve(repository, "HEAD")
@@ -101,7 +101,7 @@ def _tried(rig: Rig, tree: str, command: str) -> Tried:
 
 
 def trouble_of(error: AsbuiltError) -> Trouble:
-    """Keep an error's words as a fact."""
+    """Convert an error to a fact."""
     return Trouble(what=error.what, why=error.why, next_step=error.next_step)
 
 

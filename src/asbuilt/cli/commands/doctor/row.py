@@ -1,4 +1,4 @@
-"""One subject of `asbuilt doctor`, as it is shown."""
+"""A subject of `asbuilt doctor`, as shown."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class State(Enum):
-    """How one subject stands."""
+    """The state of a subject."""
 
     GOOD = "good"
     IDLE = "idle"
@@ -16,7 +16,7 @@ class State(Enum):
 
 
 class Stops(Enum):
-    """What `asbuilt run` does about a problem: refuses, asks a person first, or starts."""
+    """What `asbuilt run` does about a problem: refuses, asks the user first, or starts."""
 
     RUNS = "runs"
     UNATTENDED = "unattended runs"
@@ -25,16 +25,16 @@ class Stops(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One subject: how it stands, and what helps."""
+    """A subject: its state, and what fixes it."""
 
     name: str
     state: State
     said: str
     lead: str = ""
-    """What stands before the words, three spaces apart: a version, a command."""
+    """Text before the words, three spaces apart: a version, a command."""
     why: str = ""
     next_step: str = ""
     otherwise: str = ""
     facts: object = None
     stops: Stops = Stops.RUNS
-    """What a problem here stops."""
+    """What a problem of this subject stops."""

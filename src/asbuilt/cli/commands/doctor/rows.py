@@ -1,4 +1,4 @@
-"""Judge what the probes found. Pure: facts in, rows out; the order of the rows is the order of a run."""
+"""Judge the facts. Pure: facts in, rows out; rows are in the order of a run."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _CLOCK_OFF_S: Final = 60
 
 
 def judge(facts: Facts) -> tuple[Row, ...]:
-    """Give every subject that is there its row."""
+    """Return a row for every subject with facts."""
     return tuple(_rows(facts))
 
 
 def conclusion(rows: tuple[Row, ...], facts: Facts) -> str:
-    """Say in one line what all of it means."""
+    """Summarize all rows in one line."""
     problems = [row for row in rows if row.state is State.PROBLEM]
     if problems:
         return f"{counted(len(problems), 'problem')}. {_effect([row.stops for row in problems])}"
@@ -252,7 +252,7 @@ def _forge(forge: ForgeFacts) -> Row:
         said = f"signed in to {forge.host}"
         return Row(name="forge", state=State.GOOD, lead=lead or "gh", said=said, facts=forge)
     if not forge.wanted:
-        # Nobody lands by pull request here, so it is worth a word and no more.
+        # Landing by pull request is off here, so this is only a note.
         return Row(
             name="forge",
             state=State.NOTE,
@@ -260,7 +260,7 @@ def _forge(forge: ForgeFacts) -> Row:
             next_step=forge.trouble.next_step,
             facts=forge,
         )
-    # Work is built and proven without a forge; its landing waits.
+    # A run works without a forge; only its landing waits.
     return _trouble("forge", forge.trouble, forge, Stops.NOTHING)
 
 

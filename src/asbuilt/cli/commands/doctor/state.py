@@ -1,4 +1,4 @@
-"""Look at the state folder: its disk, the journal in it, the worker. Nothing is made that is not there."""
+"""Probe the state folder: its disk, the journal, the worker. Nothing is created."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _KNOWN_SCHEMA: Final = STEPS[-1].number
 
 
 def look_at_store(home: Home, settings: Settings) -> StoreFacts:
-    """Say where the journal is kept, whether it answers, and how much room there is."""
+    """Return where the journal is, its schema or error, and the free disk space."""
     database = "Postgres" if settings.text("store.url") else "SQLite"
     free = _free(home.path)
     try:
@@ -43,7 +43,7 @@ def look_at_store(home: Home, settings: Settings) -> StoreFacts:
 
 
 def look_at_notices(home: Home, settings: Settings) -> tuple[Unheard, ...]:
-    """Say which ways to the user were last kept from being heard; none where no journal of ours answers."""
+    """Return notification channels whose last message failed; empty without a readable journal."""
     try:
         if _schema(home, settings) != _KNOWN_SCHEMA:
             return ()
@@ -54,7 +54,7 @@ def look_at_notices(home: Home, settings: Settings) -> tuple[Unheard, ...]:
 
 
 def look_at_worker(home: Home) -> WorkerFacts:
-    """Say whether somebody holds the worker's lock, and who."""
+    """Return whether a process holds the worker's lock, and its id."""
     pid = worker_pid(home)
     return WorkerFacts(running=pid is not None, pid=pid or None)
 

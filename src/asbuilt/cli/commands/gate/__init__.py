@@ -1,4 +1,4 @@
-"""`asbuilt gate`: what may go on: a command while planning is held, work beside open pull requests."""
+"""`asbuilt gate`: check a command against the plan-mode rules, and paths against open pull requests."""
 
 from typing import Final
 

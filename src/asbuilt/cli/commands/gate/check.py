@@ -1,6 +1,6 @@
-"""`asbuilt gate check`: may this command run while planning is held?
+"""`asbuilt gate check`: may this command run in plan mode?
 
-Its one rule: nothing is run, and every line gets an answer, whatever is in it.
+Rule: no command is run, and every input line gets an answer.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _judge_at(door: Door) -> Judge:
 
 
 def _answered(line: bytes, judge: Judge) -> dict[str, str]:
-    """Answer one line, whatever is in it."""
+    """Answer one line, valid or not."""
     try:
         asked = read(line.decode())
     except ValueError:

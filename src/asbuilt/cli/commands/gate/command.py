@@ -1,4 +1,4 @@
-"""`asbuilt gate command`: the exact argv that the installed plugin runs. It starts nothing."""
+"""`asbuilt gate command`: print the exact argv that the installed plugin runs. Starts nothing."""
 
 from __future__ import annotations
 

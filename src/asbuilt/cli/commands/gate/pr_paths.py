@@ -1,6 +1,6 @@
-"""`asbuilt gate pr-paths`: does an open pull request change a path? Its exit codes are a contract.
+"""`asbuilt gate pr-paths`: does an open pull request change a path? Scripts rely on its exit codes.
 
-Its one rule: what could not be looked at is an error (2), never a clean answer.
+Rule: a failed query exits with 2, never with 0.
 """
 
 from __future__ import annotations

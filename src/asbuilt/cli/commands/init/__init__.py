@@ -1,1 +1,1 @@
-"""Put asbuilt into the agents that the user has, and take it away again. Nothing goes into a repository."""
+"""Install asbuilt's commands into the user's agents, and remove them. Nothing is put into a repository."""

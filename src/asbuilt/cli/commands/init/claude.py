@@ -1,4 +1,4 @@
-"""Name the rendered plugin in the user's settings of Claude Code, or no longer. Two entries change."""
+"""Add the rendered plugin to the user's Claude Code settings, or remove it. Two entries change."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Rewrite(NamedTuple):
-    """What becomes of a settings file."""
+    """The planned change of a settings file."""
 
     before: str | None
     after: str | None
@@ -30,7 +30,7 @@ class Rewrite(NamedTuple):
 
 
 def naming(seat: Seat, file: Path) -> Rewrite:
-    """Say what names the plugin in the settings."""
+    """Plan the change that adds the plugin to the settings."""
     name, kept = seat.shown(file), seat.record.settings.get(str(file))
     before = _text(file, name)
     try:
@@ -47,7 +47,7 @@ def naming(seat: Seat, file: Path) -> Rewrite:
 
 
 def forgetting(seat: Seat, file: Path) -> Rewrite:
-    """Say what takes the plugin's name out of the settings."""
+    """Plan the change that removes the plugin from the settings."""
     name = seat.shown(file)
     before = _text(file, name)
     if before is None:
@@ -60,11 +60,11 @@ def forgetting(seat: Seat, file: Path) -> Rewrite:
 
 
 def rewrite(file: Path, planned: Rewrite, record: Record, keep: Path) -> Record:
-    """Do it if the file is still as it was read, and keep in the record how it is taken back."""
+    """Apply the change if the file is unchanged since it was read, and record how to undo it."""
     others = {path: one for path, one in record.settings.items() if path != str(file)}
     after = with_fields(record, settings={**others, str(file): planned.kept} if planned.kept else others)
     if planned.kept:
-        # The record comes first: what a killed command has spliced in must come out again.
+        # Write the record first, so that the entries of a killed command can be removed.
         keep_record(keep, after)
     if planned.before is None and planned.after is not None:
         create(file, planned.after.encode())

@@ -1,4 +1,4 @@
-"""`asbuilt init`: put asbuilt into the agents that the user has. Bare it only says what it can do."""
+"""`asbuilt init`: install asbuilt into the user's agents. Without options it lists what it can do."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _overview(door: Door) -> int:
 
 def _set_up(door: Door, seat: Seat, *, dry_run: bool) -> dict[str, Any]:
     files, record = seat.files(), seat.record
-    # Everything that can be refused is refused before anything is written.
+    # Raise all refusals before anything is written.
     planned = changes(files, record, seat.shown)
     named = naming(seat, seat.settings) if seat.settings else None
     if not dry_run:
@@ -103,7 +103,7 @@ def _set_up(door: Door, seat: Seat, *, dry_run: bool) -> dict[str, Any]:
 def _remove(door: Door, seat: Seat, *, dry_run: bool) -> dict[str, Any]:
     record = seat.record
     named = forgetting(seat, seat.settings) if seat.settings else None
-    # Another configuration of Claude Code may still name the plugin; then its files stay.
+    # Another Claude Code configuration may still name the plugin; then its files stay.
     others = record.settings.keys() - {str(seat.settings)}
     planned = NONE_PLACED if others else would_take(record)
     if not dry_run:

@@ -1,6 +1,6 @@
-"""Set and take away members of a JSON document as splices of its text. Pure.
+"""Set and remove members of a JSON document as splices of its text. Pure.
 
-The one rule: what is not ours stays as it is, to the byte; what was spliced in comes out by the inverse.
+Rule: all other bytes stay as they are; a splice is undone by its inverse.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ _DECODER: Final = json.JSONDecoder()
 
 
 class Splice(NamedTuple):
-    """One text in place of another."""
+    """A replacement of one text by another, at an offset."""
 
     at: int
     removed: str
     inserted: str
 
     def apply(self, text: str) -> str:
-        """Give the text with the splice in it."""
+        """Return the text with the splice applied."""
         return text[: self.at] + self.inserted + text[self.at + len(self.removed) :]
 
     @property
     def inverse(self) -> Splice:
-        """Give the splice that takes this one back."""
+        """The splice that undoes this one."""
         return Splice(self.at, self.inserted, self.removed)
 
 
 class Member(NamedTuple):
-    """A member of an object: where its key starts, where its value does, and where that ends."""
+    """A member of an object: offsets of its key, of its value, and of the value's end."""
 
     key: str
     start: int
@@ -44,23 +44,23 @@ class Member(NamedTuple):
 
 
 class Object(NamedTuple):
-    """An object of the text, from its brace to behind its other brace."""
+    """An object in the text, from its opening brace to after its closing brace."""
 
     start: int
     end: int
     members: tuple[Member, ...]
 
     def last(self, key: str) -> Member | None:
-        """Find a member; of several with one name the last one counts, as it does for every reader."""
+        """Return a member by key; of duplicates the last one, as JSON parsers do."""
         return next((one for one in reversed(self.members) if one.key == key), None)
 
 
 class NotAnObject(ValueError):
-    """The text, or a part that was looked into, is no JSON object; its words say where and why."""
+    """The text, or a part of it, is no JSON object; the message says where and why."""
 
 
 def whole(text: str) -> Object:
-    """Read the document."""
+    """Parse the document."""
     begin = len(text) - len(text.removeprefix(_MARK))
     try:
         value = json.loads(text[begin:])
@@ -73,7 +73,7 @@ def whole(text: str) -> Object:
 
 
 def inside(text: str, section: str) -> Object | None:
-    """Read a member that is an object itself; None: it is not there."""
+    """Parse a member that is an object itself; None: missing."""
     found = whole(text).last(section)
     if found is None:
         return None
@@ -83,13 +83,13 @@ def inside(text: str, section: str) -> Object | None:
 
 
 def value_of(text: str, member: Member) -> object:
-    """Read a member's value."""
+    """Parse a member's value."""
     value: object = json.loads(text[member.value : member.end])
     return value
 
 
 def set_member(text: str, section: str, key: str, value: object) -> Splice | None:
-    """Set a member of a section, in the manner of the file; None: it says so already."""
+    """Return the splice that sets a member of a section, in the file's formatting; None: already set."""
     if not text.strip(_BLANK):
         return Splice(0, text, json.dumps({section: {key: value}}, indent=2, ensure_ascii=False) + "\n")
     top, found = whole(text), inside(text, section)
@@ -104,21 +104,21 @@ def set_member(text: str, section: str, key: str, value: object) -> Splice | Non
 
 
 def take(text: str, section: str, key: str) -> Splice | None:
-    """Take the last member of that name out of a section; None: it is not there."""
+    """Return the splice that removes the last member of that name from a section; None: missing."""
     found = inside(text, section)
     member = found.last(key) if found else None
     return _cut(text, found, member) if found and member else None
 
 
 def take_section(text: str, section: str) -> Splice | None:
-    """Take a section away if nothing is left in it."""
+    """Return the splice that removes an empty section; None: missing, or not empty."""
     top, found = whole(text), inside(text, section)
     member = top.last(section)
     return _cut(text, top, member) if member and found and not found.members else None
 
 
 def undone(text: str, splices: Iterable[Splice]) -> str:
-    """Take splices back, the last one first."""
+    """Undo splices, the last one first."""
     for splice in reversed(list(splices)):
         text = splice.inverse.apply(text)
     return text
@@ -167,7 +167,7 @@ def _added(text: str, top: Object, of: Object, key: str, value: object) -> Splic
 
 
 def _written(key: str, value: object, lead: str, indent: str) -> str:
-    """Write one member, over several lines where its neighbours stand on lines of their own."""
+    """Format a member, on several lines if its neighbours have their own lines."""
     if not lead:
         return json.dumps({key: value}, ensure_ascii=False)[1:-1]
     rows = json.dumps({key: value}, indent=indent, ensure_ascii=False).split("\n")[1:-1]
@@ -175,7 +175,7 @@ def _written(key: str, value: object, lead: str, indent: str) -> str:
 
 
 def _manner(text: str, top: Object) -> tuple[str, str]:
-    """Tell how the file ends and indents its lines; no line end: all of it stands on one."""
+    """Return the file's line ending and indentation; no line ending: the file is one line."""
     if not top.members:
         return ("\r\n" if "\r\n" in text else "\n"), "  "
     lead = _lead(text, top)
@@ -184,7 +184,7 @@ def _manner(text: str, top: Object) -> tuple[str, str]:
 
 
 def _lead(text: str, of: Object) -> str:
-    """Give the line end and indentation before an object's first member; empty: it has no line of its own."""
+    """Return line ending and indentation before an object's first member; empty: it has no own line."""
     blank = text[of.start + 1 : of.members[0].start]
     begin = blank.rfind("\n")
     return "" if begin < 0 else blank[begin - (blank[begin - 1 : begin] == "\r") :]

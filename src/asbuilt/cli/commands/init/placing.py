@@ -1,6 +1,6 @@
-"""Put rendered files where an agent looks for them, and take them away again.
+"""Write rendered files to an agent's folder, and remove them.
 
-The one rule: a file is replaced or removed only while it is as we left it; a record knows that by digests.
+Rule: a file is replaced or removed only if its digest is in the record, so that the user's edits are kept.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ _VERSION: Final = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """What we have put somewhere for one agent."""
+    """What asbuilt has written for an agent."""
 
     files: Mapping[str, tuple[str, ...]]
-    """By path, the digests under which a file counts as ours."""
+    """By path: the digests under which a file counts as ours."""
     settings: Mapping[str, Registration]
     """By the path of a settings file."""
 
 
 class Placed(NamedTuple):
-    """What became of the files."""
+    """What happened to the files."""
 
     written: tuple[Path, ...]
     removed: tuple[Path, ...]
     left: tuple[Path, ...]
-    """They were changed by somebody, so they stay."""
+    """Files that were changed by others, so they stay."""
 
 
 NONE_PLACED: Final = Placed((), (), ())
@@ -47,7 +47,7 @@ NOTHING: Final = Record(files={}, settings={})
 
 
 def read_record(file: Path) -> Record:
-    """Read a record; one that cannot be read knows nothing, so that nothing is taken for ours."""
+    """Read a record. An unreadable record counts as empty, so that no file is taken for ours."""
     try:
         kept: dict[str, Any] = json.loads(file.read_bytes())
         files = {path: tuple(digests) for path, digests in kept["files"].items()}
@@ -58,7 +58,7 @@ def read_record(file: Path) -> Record:
 
 
 def keep_record(file: Path, record: Record) -> None:
-    """Keep a record; one that knows nothing is no file."""
+    """Write a record; an empty record deletes the file."""
     if not record.files and not record.settings:
         file.unlink(missing_ok=True)
         return
@@ -71,7 +71,7 @@ def keep_record(file: Path, record: Record) -> None:
 
 
 def put(file: Path, data: bytes) -> None:
-    """Write a file of ours, whether it is there or not."""
+    """Write one of our files, new or existing."""
     before = content(file)
     if before is None:
         create(file, data)
@@ -80,12 +80,12 @@ def put(file: Path, data: bytes) -> None:
 
 
 def content(file: Path) -> bytes | None:
-    """Read a file; None: it is not there."""
+    """Read a file; None: missing."""
     return read_bytes(file) if file.exists() else None
 
 
 def changes(files: Mapping[Path, bytes], record: Record, shown: Callable[[Path], str]) -> Placed:
-    """Say what placing them would do; a file of that name that is not ours is refused."""
+    """Return what placing the files would do. Raise if a file of that name is not ours."""
     written: list[Path] = []
     for file, data in files.items():
         before = content(file)
@@ -102,10 +102,10 @@ def changes(files: Mapping[Path, bytes], record: Record, shown: Callable[[Path],
 
 
 def place(files: Mapping[Path, bytes], planned: Placed, top: Path, record: Record, keep: Path) -> Record:
-    """Write the files, remove those of ours that are no longer among them, and keep the record in `keep`."""
+    """Write the files, remove our files that are no longer among them, and store the record in `keep`."""
     ours = {str(file): (digest(data),) for file, data in files.items()}
     both = {path: (*ours.get(path, ()), *record.files.get(path, ())) for path in {**record.files, **ours}}
-    # The record comes first: what a killed command has written must be known as ours.
+    # Write the record first, so that the files of a killed command are known as ours.
     keep_record(keep, Record(files=both, settings=record.settings))
     for file in planned.written:
         put(file, files[file])
@@ -116,12 +116,12 @@ def place(files: Mapping[Path, bytes], planned: Placed, top: Path, record: Recor
 
 
 def would_take(record: Record) -> Placed:
-    """Say what taking them away would do."""
+    """Return what removing the files would do."""
     return Placed((), *_parted(map(Path, record.files), record))
 
 
 def take_away(top: Path, record: Record, keep: Path) -> Placed:
-    """Remove every file that is still as we left it."""
+    """Remove every file that is still as we wrote it."""
     planned = would_take(record)
     _unlink(planned.removed, top)
     keep_record(keep, Record(files={}, settings=record.settings))
@@ -138,6 +138,6 @@ def _unlink(files: Iterable[Path], top: Path) -> None:
     for file in files:
         file.unlink(missing_ok=True)
         folders = [folder for folder in file.parents if top in folder.parents]
-        with suppress(OSError):  # something else is in it
+        with suppress(OSError):  # the folder is not empty
             for folder in folders:
                 folder.rmdir()

@@ -1,6 +1,6 @@
-"""Name a rendered plugin in Claude Code's settings, and take the name out again. Pure.
+"""Add a rendered plugin to the text of Claude Code's settings, and remove it. Pure.
 
-The one rule: two entries are ours; taken out of a file that nobody changed, it is as it was, to the byte.
+Rule: only two entries are ours. If the file is otherwise unchanged, removing them restores it byte for byte.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ENTRIES: Final = ((_ENABLED, PLUGIN), (_MARKETPLACES, MARKETPLACE))
 
 
 class AnotherMarketplace(ValueError):
-    """The settings know a marketplace of our name that is not ours."""
+    """The settings have another marketplace with our name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,17 +38,17 @@ class Registration:
     """What was spliced into a settings file."""
 
     folder: str
-    """Where the plugin is."""
+    """Folder of the plugin."""
     digest: str
-    """Of the file with us in it."""
+    """Digest of the file with the plugin in it."""
     made: bool
-    """There was no file before."""
+    """Whether there was no file before."""
     sections: tuple[str, ...]
-    """Those that were not there before."""
+    """Sections that did not exist before."""
     splices: tuple[Splice, ...]
 
     def as_json(self) -> dict[str, Any]:
-        """Give what a record keeps."""
+        """Return the data for a record."""
         return {
             "folder": self.folder,
             "digest": self.digest,
@@ -59,13 +59,13 @@ class Registration:
 
     @classmethod
     def of(cls, kept: Mapping[str, Any]) -> Registration:
-        """Read what a record keeps."""
+        """Build it from the data of a record."""
         splices = tuple(Splice(*splice) for splice in kept["splices"])
         return cls(**{**kept, "sections": tuple(kept["sections"]), "splices": splices})
 
 
 def is_registered(text: str | None, folder: str) -> bool:
-    """Tell whether a settings file names this plugin, and has it enabled."""
+    """Return whether a settings file names this plugin and enables it."""
     if text is None or not text.strip():
         return False
     return (
@@ -74,7 +74,7 @@ def is_registered(text: str | None, folder: str) -> bool:
 
 
 def register(text: str | None, folder: str, kept: Registration | None) -> tuple[str, Registration]:
-    """Give the settings with the plugin in them, and what takes it out again; None: there is no file."""
+    """Return the settings with the plugin, and how to remove it; `text` None: there is no file."""
     if text is not None and kept and is_registered(text, folder):
         return text, kept
     before = text if text is None or kept is None else unregister(text, folder, kept)
@@ -100,7 +100,7 @@ def register(text: str | None, folder: str, kept: Registration | None) -> tuple[
 
 
 def unregister(text: str, folder: str, kept: Registration | None) -> str | None:
-    """Give the settings without the plugin; None: nothing is left of a file that was made for it."""
+    """Return the settings without the plugin; None: delete a file that was created only for it."""
     if not text.strip():
         return text
     if kept and kept.splices and digest(text.encode()) == kept.digest:

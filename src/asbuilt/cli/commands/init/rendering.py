@@ -1,6 +1,6 @@
-"""Make of the one source what each agent reads. Pure: the source and how asbuilt is called decide it all.
+"""Render the plugin source for each agent. Pure: the output depends on the source and on `Call` only.
 
-The one rule: what runs without a question begins at the root, so that no PATH decides what it is.
+Rule: a command that runs without a prompt has an absolute path, so that PATH cannot change what runs.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ PLUGIN: Final = "asbuilt@asbuilt"
 HOOKS: Final = "hooks/hooks.json"
 _HOOK: Final = "asbuilt-hook "
 _UNASKED: Final = re.compile(r"(?<=!`)asbuilt (?=[^`]*`)|(?<=Bash\()asbuilt (?=[^():]*\))")
-"""A command that is run at once, and the rule that lets it."""
+"""A command that runs without a prompt, and the rule that allows it."""
 _ASKED: Final = re.compile(r"(?<=`)asbuilt (?=[^`]*`)|(?<=Bash\()asbuilt (?=[^()]*:\*\))")
-"""A command that the agent is to run, and the rule for all that begin so."""
+"""A command that the agent is asked to run, and the rule for all with this prefix."""
 _RUN_AT_ONCE: Final = re.compile(r"!`([^`]+)`")
 _OF_A_CONVERSATION: Final = "!`asbuilt session status`\n\n"
-"""Only the hooks of Claude Code know of one."""
+"""Removed for other agents, because only Claude Code's hooks know the conversation."""
 _OF_HOOKS: Final = ("skills/author/SKILL.md",)
-"""What no agent can do whose turns nobody keeps from ending."""
+"""Skills that need hooks which keep a turn from ending; only Claude Code gets them."""
 _NAMED: Final = re.compile(r"/asbuilt:([\w-]+)")
 
 
 class Call(NamedTuple):
-    """How this very asbuilt is started."""
+    """How this installation of asbuilt is started."""
 
     asbuilt: tuple[str, ...]
-    """From the root."""
+    """With an absolute path."""
     typed: tuple[str, ...]
-    """By its name where a PATH finds just this one, as the gate knows it."""
+    """By name if PATH finds this installation, as the gate knows it."""
     hook: Callable[[str], tuple[str, ...]]
-    """By the name of an event."""
+    """The argv for an event's name."""
 
 
 class Skill(NamedTuple):
@@ -53,14 +53,14 @@ class Skill(NamedTuple):
 
 
 def claude(source: Mapping[str, str], call: Call) -> dict[str, str]:
-    """Give the plugin of Claude Code, a marketplace of its own."""
+    """Render the Claude Code plugin, which is its own marketplace."""
     return {
         name: _hooks(text, call) if name == HOOKS else _called(text, call) for name, text in source.items()
     }
 
 
 def codex(source: Mapping[str, str], call: Call) -> dict[str, str]:
-    """Give skills that only their name in a message starts: `$asbuilt-status`."""
+    """Render Codex skills that start only by name in a message: `$asbuilt-status`."""
     given: dict[str, str] = {}
     for skill in _skills(source, call):
         body = _RUN_AT_ONCE.sub(r"(run `\1` now: what it says stands here)", skill.body)
@@ -72,7 +72,7 @@ def codex(source: Mapping[str, str], call: Call) -> dict[str, str]:
 
 
 def gemini(source: Mapping[str, str], call: Call) -> dict[str, str]:
-    """Give an extension with commands: `/asbuilt:status`."""
+    """Render a Gemini extension with commands: `/asbuilt:status`."""
     about = json.loads(source[".claude-plugin/plugin.json"])["description"]
     manifest = {"name": "asbuilt", "version": VERSION, "description": about}
     given = {"gemini-extension.json": json.dumps(manifest, indent=2) + "\n"}
@@ -84,7 +84,7 @@ def gemini(source: Mapping[str, str], call: Call) -> dict[str, str]:
 
 
 def opencode(source: Mapping[str, str], call: Call) -> dict[str, str]:
-    """Give commands: `/asbuilt-status`."""
+    """Render opencode commands: `/asbuilt-status`."""
     return {
         f"asbuilt-{skill.name}.md": _headed(
             {"description": skill.description}, _NAMED.sub(r"/asbuilt-\1", skill.body)
@@ -94,7 +94,7 @@ def opencode(source: Mapping[str, str], call: Call) -> dict[str, str]:
 
 
 def headed(text: str) -> tuple[dict[str, Any], str]:
-    """Part a text into the fields at its head and what follows them."""
+    """Split a text into its front matter and its body."""
     _, head, body = text.split("---\n", 2)
     return yaml.safe_load(head), body
 

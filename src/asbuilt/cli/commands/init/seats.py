@@ -1,4 +1,4 @@
-"""Where on this machine an agent gets what. It looks, and writes nothing."""
+"""Folders and files of each agent on this machine. Read-only."""
 
 from __future__ import annotations
 
@@ -24,40 +24,40 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seat:
-    """Where one agent gets what, on this machine."""
+    """The folders and files of one agent on this machine."""
 
     tool: Tool
     top: Path
     keep: Path
-    """Where the record is."""
+    """Path of the record."""
     home: Path
     path: str
     """The user's PATH."""
     settings: Path | None
-    """Claude Code's, in which the plugin is named."""
+    """Claude Code's settings file, which names the plugin."""
 
     @property
     def folder(self) -> Path:
-        """What people are told."""
+        """Folder of our files, as shown to the user."""
         return self.top / self.tool.below
 
     @property
     def record(self) -> Record:
-        """Read what we have put there."""
+        """The record of what asbuilt has written there."""
         return read_record(self.keep)
 
     def shown(self, file: Path) -> str:
-        """Write a path as people do."""
+        """Format a path, with `~` for the home folder."""
         return f"~/{file.relative_to(self.home)}" if file.is_relative_to(self.home) else str(file)
 
     def files(self) -> dict[Path, bytes]:
-        """Render what belongs there."""
+        """Render the files that belong there."""
         rendered = self.tool.render(source.read(), _call(self.path))
         return {self.folder / name: text.encode() for name, text in rendered.items()}
 
 
 def seat_of(name: str, environ: Mapping[str, str]) -> Seat:
-    """Find an agent's places."""
+    """Find the folders of an agent."""
     tool = TOOLS[name]
     return Seat(
         tool=tool,
@@ -70,7 +70,7 @@ def seat_of(name: str, environ: Mapping[str, str]) -> Seat:
 
 
 def _call(path: str) -> Call:
-    """Say how this very asbuilt is started, and its hook."""
+    """Return how this installation of asbuilt and its hook are started."""
     argv = program(sys.argv[0], found=shutil.which(sys.argv[0]), python=sys.executable)
     found = shutil.which("asbuilt", path=path)
     is_found = found is not None and Path(found).resolve() == Path(argv[0]).resolve()

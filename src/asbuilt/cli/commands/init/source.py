@@ -1,4 +1,4 @@
-"""Find the one source of what agents are given: the folder `plugin/`, in the package or in the repository."""
+"""Find the source of all agents' files: the folder `plugin/`, in the package or in the repository."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from asbuilt.errors import NotFound
 
 
 def where() -> Path:
-    """Find the folder: in an installed package, or in the repository that this one is run from."""
+    """Find the folder: in the installed package, or in the repository that asbuilt is run from."""
     packed = Path(str(files(__package__).joinpath("plugin")))
     found = packed if packed.is_dir() else Path(__file__).parents[5] / "plugin"
     if not (found / ".claude-plugin").is_dir():
@@ -22,7 +22,7 @@ def where() -> Path:
 
 
 def read() -> dict[str, str]:
-    """Read every file, by its path from the folder."""
+    """Read every file, by its relative path."""
     folder = where()
     return {
         file.relative_to(folder).as_posix(): file.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Which agents can be given something, what, and where they look for it."""
+"""Agents that asbuilt can be installed into, what each gets, and where."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """An agent that can be given something."""
+    """An agent that asbuilt can be installed into."""
 
     name: str
     title: str
     gets: str
-    """What it is given, in a few words."""
+    """What it gets, in a few words."""
     render: Callable[[Mapping[str, str], rendering.Call], dict[str, str]]
     top: Callable[[Mapping[str, str]], Path]
-    """The folder in which ours are put; it is not ours itself."""
+    """The parent folder of our files; it belongs to the agent."""
     below: str
-    """The folder of ours in it; empty: names of their own."""
+    """Our folder in it; empty: our files have distinct names instead."""
 
 
 def claude_settings(environ: Mapping[str, str]) -> Path:
-    """Say where Claude Code has the user's settings."""
+    """Return the path of the user's Claude Code settings."""
     return _folder(environ, "CLAUDE_CONFIG_DIR", ".claude") / "settings.json"
 
 
 def home_of(environ: Mapping[str, str]) -> Path:
-    """Say whose files these are."""
+    """Return the user's home folder."""
     return Path(environ.get("HOME") or "~").expanduser()
 
 

@@ -1,4 +1,4 @@
-"""`asbuilt memory`: what is remembered of this repository."""
+"""`asbuilt memory`: lessons, facts and notes about this repository."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""`asbuilt memory add`: remember something, in a person's words."""
+"""`asbuilt memory add`: store a fact or a note of the user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`asbuilt memory clear`: forget some of it, or all. All of it goes only after a yes."""
+"""`asbuilt memory clear`: delete some memories, or all. Deleting by kind or all needs confirmation."""
 
 from __future__ import annotations
 

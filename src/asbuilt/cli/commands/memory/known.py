@@ -1,4 +1,4 @@
-"""What is remembered of the repository that one stands in. Looking at it makes nothing."""
+"""Memories of the current repository. Reading them creates nothing."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NAME: Final = re.compile(r"m?([1-9][0-9]{0,8})", re.ASCII)
 
 
 def known(door: Door, kind: str | None = None) -> tuple[Looking | None, list[Memory]]:
-    """Read what is remembered, the newest first; nothing where nothing was ever written."""
+    """Return the memories, newest first; empty if the journal has nothing about this repository."""
     _, looking = look(door)
     if looking is None or looking.repo is None:
         return None, []
@@ -37,7 +37,7 @@ def known(door: Door, kind: str | None = None) -> tuple[Looking | None, list[Mem
 
 
 def chosen(memories: Iterable[Memory], name: str) -> Memory:
-    """Find one by what was typed: m3, or 3."""
+    """Find a memory by what was typed: m3, or 3."""
     typed = _NAME.fullmatch(name)
     for one in memories:
         if typed and one.number == int(typed[1]):
@@ -50,7 +50,7 @@ def chosen(memories: Iterable[Memory], name: str) -> Memory:
 
 
 def tell(door: Door, memories: Iterable[Memory], *, empty: str) -> None:
-    """Show each on its line, or say that there are none."""
+    """Show each memory on its line, or that there are none."""
     listed = list(memories)
     if door.json:
         rows = [plain(one) for one in listed]
@@ -63,5 +63,5 @@ def tell(door: Door, memories: Iterable[Memory], *, empty: str) -> None:
 
 
 def plain(one: Memory) -> dict[str, Any]:
-    """Give it as JSON."""
+    """Return a memory as JSON data."""
     return {"name": one.name, **one._asdict(), "files": list(one.files), "at": stamp(one.at)}

@@ -1,4 +1,4 @@
-"""`asbuilt memory list`: what is remembered of this repository. It writes nothing."""
+"""`asbuilt memory list`: list the memories of this repository. Read-only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`asbuilt memory search`: what is remembered about words or files. It writes nothing."""
+"""`asbuilt memory search`: find memories by words or files. Read-only."""
 
 from __future__ import annotations
 

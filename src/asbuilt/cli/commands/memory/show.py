@@ -1,4 +1,4 @@
-"""`asbuilt memory show`: one thing that is remembered, whole. It writes nothing."""
+"""`asbuilt memory show`: show one memory in full. Read-only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`asbuilt mode`: whether planning is held in a conversation, and a person's way in and out of it."""
+"""`asbuilt mode`: show plan mode of a conversation, and let the user turn it on and off."""
 
 from typing import Final
 

@@ -1,6 +1,6 @@
-"""`asbuilt mode enter`, `exit` and `set`: a person holds planning in a conversation, or lets it go on.
+"""`asbuilt mode enter`, `exit` and `set`: turn plan mode of a conversation on or off.
 
-The one rule: an agent cannot let itself go on.
+Rule: an agent cannot turn it off.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _change(door: Door, key: str | None, event: Event) -> int:
 
 
 def begun(door: Door) -> Hold:
-    """Make the hold that a person begins: a new plan in the folder of plans is all that may be written."""
+    """Build the hold for plan mode that the user turns on: only a plan in the plans folder may be written."""
     library = desk_for(door).library
     plans = library.folder or library.user_folder
     return Hold(by="command", since=time.time(), root=str(door.start), plans=(str(plans),))
@@ -112,7 +112,7 @@ def _let_go(door: Door, found: Conversation, hold: Hold) -> None:
 
 
 def _hold(door: Door, found: Conversation) -> Hold | None:
-    """Read the hold; what cannot be read counts as held, and is written anew or taken away."""
+    """Read the hold. An unreadable one counts as on; it is then rewritten or removed."""
     try:
         return found.hold()
     except HoldUnreadable:

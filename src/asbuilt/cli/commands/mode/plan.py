@@ -1,6 +1,6 @@
-"""`asbuilt mode plan`: what `/asbuilt:plan` says. It begins planning, or shows the plan that is written.
+"""`asbuilt mode plan`: the text of `/asbuilt:plan`. Turns plan mode on, or shows the plan.
 
-The one rule: it never ends anything, so that an agent may run it.
+Rule: it never turns plan mode off, so that an agent may run it.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _show(door: Door, folder: str, hold: Hold) -> int:
         return DONE
     newest = max(written, key=lambda file: file.stat().st_mtime)
     rows = printable(newest.read_text(encoding="utf-8", errors="replace"), lines=True).rstrip().split("\n")
-    # Not wrapped: somebody copies it.
+    # Not wrapped, so that it can be copied.
     for row in (f"Plan: {_shown(door, newest)}", "", *rows[:_SHOWN_LINES]):
         door.screen.answer(row)
     if len(rows) > _SHOWN_LINES:
@@ -93,7 +93,7 @@ def _shown(door: Door, path: Path) -> str:
 
 
 def _named(folder: str, hold: Hold) -> Iterator[Path]:
-    """Find the names of the conversation's plan: as it was proposed, written, or given by Claude Code."""
+    """Return the paths of the conversation's plan: as proposed, as written, or as named by Claude Code."""
     yield from (Path(one) for one in (hold.proposed, *hold.plans) if one.endswith(".md"))
     state = state_in(folder)
     try:

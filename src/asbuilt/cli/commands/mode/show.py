@@ -1,4 +1,4 @@
-"""`asbuilt mode show`: whether planning is held in a conversation. It only reads."""
+"""`asbuilt mode show`: whether plan mode is on in a conversation. Read-only."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def command(door: Door, conversation: str | None) -> int:
 
 
 def words(hold: Hold | None) -> str:
-    """Say a hold."""
+    """Describe a hold in a sentence."""
     if hold is None:
         return "Planning is not held."
     since = at(datetime.fromtimestamp(hold.since, UTC).isoformat(), datetime.now(UTC))

@@ -1,6 +1,6 @@
-"""Which conversation a command is about, and whether its own agent is asking.
+"""Find the conversation that a command is about, and whether its own agent runs the command.
 
-The one rule: of several conversations none is guessed.
+Rule: if several conversations match, none is guessed.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ conversation_option = click.option(
 
 
 class Conversation(NamedTuple):
-    """One that lives."""
+    """A known conversation."""
 
     key: str
     folder: str
 
     def hold(self) -> Hold | None:
-        """Read whether planning is held."""
+        """Return the hold if plan mode is on, else None."""
         return hold_in(self.folder)
 
     def shown(self) -> str:
-        """Say in a few words how it stands."""
+        """Describe its state in a few words."""
         try:
             return "planning held" if self.hold() else "planning not held"
         except HoldUnreadable:
@@ -44,9 +44,9 @@ class Conversation(NamedTuple):
 
 
 def chosen(door: Door, key: str | None) -> Conversation:
-    """Find the conversation: by its name, by where the command is typed, or as the only one of the folder."""
+    """Find the conversation: by key, by the environment, or as the only one in this folder."""
     if key is not None:
-        # A name is a name of one folder, whatever is written in it.
+        # A key is the name of one folder, whatever characters it has.
         known = key_of({"ASBUILT_CONVERSATION": key})
         if not known or not Path(folder_of(door.environ, known)).is_dir():
             raise NotFound(
@@ -76,7 +76,7 @@ def chosen(door: Door, key: str | None) -> Conversation:
 
 
 def around_here(door: Door) -> list[Conversation]:
-    """List the conversations that are open in this folder, or below it."""
+    """Return the open conversations in this folder or below it."""
     here = os.path.realpath(door.start)
     return [
         Conversation(one.key, one.folder)
@@ -86,12 +86,12 @@ def around_here(door: Door) -> list[Conversation]:
 
 
 def is_asked_by_agent(door: Door, key: str) -> bool:
-    """Tell whether an agent runs this: its program says so, or the conversation is above this process."""
+    """Return whether an agent runs this: CLAUDECODE is set, or the conversation is an ancestor process."""
     return bool(door.environ.get("CLAUDECODE")) or key.partition("-")[0] in _above(os.getpid())
 
 
 def _above(pid: int) -> list[str]:
-    """List the processes above one, as far as the system tells."""
+    """Return the ids of a process's ancestors; empty on systems without /proc."""
     found = []
     while pid > 1:
         try:

@@ -1,4 +1,4 @@
-"""`asbuilt notify`: the ways to you when nobody looks on."""
+"""`asbuilt notify`: test the notification channels."""
 
 from typing import Final
 

@@ -1,6 +1,6 @@
-"""`asbuilt notify test`: send a message by every way, and say what each answered.
+"""`asbuilt notify test`: send a test message through every channel, and show each result.
 
-Its one rule: no address and no secret is said, only who was asked and what came back.
+Rule: no address and no secret is printed.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _SAID = Notice("asbuilt: this is a test", "Somebody typed asbuilt notify test.")
 
 
 class Tried(NamedTuple):
-    """What came of one way."""
+    """The result of one channel."""
 
     way: str
     said: str | None
-    """What kept the message from being taken; None: it was."""
+    """Why the message was not accepted; None: it was."""
 
 
 @click.command(
@@ -66,7 +66,7 @@ def command(door: Door, way: str | None) -> int:
 
 
 def _lost(settings: Settings, door: Door) -> list[Unheard]:
-    """Look up which way was last kept from being heard, by a run."""
+    """Return the channels whose last message from a run failed."""
     journal = wiring.find_journal(settings, door.environ)
     if journal is None:
         return []

@@ -1,4 +1,4 @@
-"""Plans as files: list, show, check, write and mark them. No agent is started."""
+"""Plan files: list, show, check, write and mark them."""
 
 from typing import Final
 

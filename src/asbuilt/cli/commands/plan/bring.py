@@ -1,4 +1,4 @@
-"""`asbuilt plan import`: take in a bundle or a Markdown file, byte for byte, never over another plan."""
+"""`asbuilt plan import`: import a bundle or a Markdown file, byte for byte, without overwriting a plan."""
 
 from __future__ import annotations
 
@@ -86,11 +86,11 @@ def _packed(door: Door, source: str) -> Packed:
 
 
 def _beside(library: Library, folder: Path, packed: Packed) -> Path | None:
-    """Say where the progress document goes; one that is there with the same text is left alone."""
+    """Return the path of the progress document; None if it is missing in the bundle, or exists unchanged."""
     if packed.companion is None:
         return None
     file = folder / packed.companion.file
-    # The name comes from another machine: it never leads out of the folder.
+    # The name comes from another machine: it must not lead out of the folder.
     if not is_inside(file, folder):
         raise PlanUnreadable(
             f"the bundle cannot be taken in: its progress document is called {packed.companion.file}",
@@ -110,7 +110,7 @@ def _beside(library: Library, folder: Path, packed: Packed) -> Path | None:
 
 def _twin(library: Library, wanted: str) -> PlanFile | None:
     for at in plans(library):
-        with suppress(PlanUnreadable, NotFound):  # another plan that cannot be read is no reason to refuse
+        with suppress(PlanUnreadable, NotFound):  # another plan that cannot be read must not stop the import
             if digest(read_bytes(at.file)) == wanted:
                 return at
     return None

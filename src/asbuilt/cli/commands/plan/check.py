@@ -1,4 +1,4 @@
-"""`asbuilt plan check`: everything that is wrong with a plan, line by line, with what to do about it."""
+"""`asbuilt plan check`: list every problem of a plan, with line and advice."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ class _Checked(NamedTuple):
     trouble: str = ""
     written: tuple[str, ...] = ()
     tried: tuple[Tried, ...] | None = None
-    """What its checks do before the work; None when nobody asked."""
+    """What its checks do before the work; None without --try."""
 
     @property
     def has_error(self) -> bool:
-        """Tell whether something in it stops a run."""
+        """Whether an error stops a run."""
         return self.plan is None or any(problem.severity == "error" for problem in self.plan.problems)
 
 
@@ -87,7 +87,7 @@ def command(door: Door, names: tuple[str, ...], *, fix: bool, is_trial: bool) ->
 
 
 def _every(desk: Desk, *, fix: bool) -> list[_Checked]:
-    """Check the repository's plans, or outside of one the user's own; one that cannot be read is told of."""
+    """Check the repository's plans, or outside of one the user's own. Unreadable plans are reported."""
     every = plans(desk.library)
     checked = []
     for at in [at for at in every if at.repository] if desk.library.repository is not None else every:

@@ -1,4 +1,4 @@
-"""`asbuilt plan export`: a plan as one bundle for another machine; its bytes arrive exactly or not at all."""
+"""`asbuilt plan export`: pack a plan as one bundle for another machine, with its digest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`asbuilt plan list`: every plan on the shelves and how far it is. It reads, and leaves nothing unsaid."""
+"""`asbuilt plan list`: every plan here, and how far it is. Unreadable plans are listed, too. Read-only."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _row(desk: Desk, at: PlanFile) -> _Row:
 def _show(door: Door, rows: list[_Row]) -> None:
     screen, symbols = door.screen, door.screen.out.symbols
     slugs = [row.at.slug for row in rows]
-    # What cannot be typed as a name, or names two plans, is shown by its path.
+    # A plan without a valid and unique name is shown by its path.
     names = [
         row.at.slug if row.at.slug and slugs.count(row.at.slug) == 1 else printable(row.at.shown)
         for row in rows

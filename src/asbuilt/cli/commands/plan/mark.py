@@ -1,6 +1,6 @@
-"""`asbuilt plan mark`: state in the file how far something is. The rest of the file keeps every byte.
+"""`asbuilt plan mark`: set a status in the plan's file. All other bytes stay the same.
 
-In a repository the journal is told too, as a person's word: a later run reads both.
+In a repository the mark is also recorded in the journal, as the user's statement. A later run reads both.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _STATUSES: Final = {
 
 
 class _Wish(NamedTuple):
-    """What is to be stated of one phase."""
+    """The status to set on a phase."""
 
     phase: str
     status: Status
@@ -112,7 +112,7 @@ def command(  # noqa: PLR0913 - click passes each option by its name
 
 
 def _refuse(option: str, others: Mapping[str, object]) -> None:
-    """Refuse options that would be left aside without a word."""
+    """Refuse options that would be ignored."""
     given = [name for name, value in others.items() if value not in (None, False)]
     if given:
         raise UsageWrong(
@@ -165,7 +165,7 @@ def _edit(plan: Plan, wish: _Wish) -> tuple[Edit, tuple[str, ...]]:
 
 
 def _beside(at: PlanFile, plan: Plan, wish: _Wish) -> tuple[list[_Change], tuple[str, ...]]:
-    """Mark the phase in the progress document too; second, what could not be stated there."""
+    """Mark the phase in the progress document, too. Also return what could not be written there."""
     if all(phase.id != wish.phase.lower() for phase in plan.phases):
         return [], (f"{at.shown} does not speak of phase {wish.phase}",)
     try:
@@ -176,18 +176,18 @@ def _beside(at: PlanFile, plan: Plan, wish: _Wish) -> tuple[list[_Change], tuple
 
 
 def _write(edits: list[_Change]) -> list[PlanFile]:
-    """Write all edits or none, and name the files that changed."""
+    """Write all edits or none, and return the files that changed."""
     changing = [(at, plan.source.data, edit) for at, plan, edit in edits if edit.splices]
     replace_all([Change(at.file, data, edit.apply(data)[0], at.shown) for at, data, edit in changing])
     return [at for at, _, _ in changing]
 
 
-# Tell the journal what a person marks by hand. A mark and its record stand together, or neither does.
-
-
 @contextmanager
 def told(door: Door, at: PlanFile, mark: PhaseMarked | PlanCompleted) -> Iterator[None]:
-    """Write the event of a mark around the writing of its file: what fails there leaves no event."""
+    """Append the event of a mark around the write of its file. If the write fails, no event is stored.
+
+    If the commit after it fails, the file has the mark and the journal does not.
+    """
     if not at.repository:
         yield
         return

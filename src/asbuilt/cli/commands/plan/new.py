@@ -1,4 +1,4 @@
-"""`asbuilt plan new`: write a plan to fill in. Before it, nothing is ever put into a repository."""
+"""`asbuilt plan new`: write a plan to fill in. No file is overwritten."""
 
 from __future__ import annotations
 
@@ -63,10 +63,10 @@ def command(door: Door, title: tuple[str, ...], *, name: str | None, phases: int
 
 
 def _blank(title: str, phases: int) -> bytes:
-    """Write the plan's text so that it reads back as this title and these phases."""
+    """Return the text of a plan that parses as this title and these phases."""
     today = datetime.now(UTC).astimezone().date()
     text = blank_plan(title, phases=phases, created=today)
-    # A title like "Phase 1: x" is a phase to the reader, unless something stands before it.
+    # A title like "Phase 1: x" parses as a phase unless a word precedes it.
     for heading in (f"\n# {title}\n", f"\n# Plan: {title}\n"):
         data = text.replace(f"\n# {title}\n", heading, 1).encode()
         plan = read(data)
@@ -91,7 +91,7 @@ def _title(given: str) -> str:
 
 
 def plans_folder(library: Library) -> Path:
-    """Return where new plans go, or say that there is no repository to put one into."""
+    """Return the folder for new plans. Raise if there is no repository."""
     if library.folder is None:
         raise NotFound(
             "no repository here",

@@ -1,4 +1,4 @@
-"""`asbuilt plan open`: a plan in the person's own editor, then what changed. Only the editor writes."""
+"""`asbuilt plan open`: edit a plan in the user's editor, then show what changed. Only the editor writes."""
 
 from __future__ import annotations
 

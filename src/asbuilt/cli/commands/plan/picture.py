@@ -1,4 +1,4 @@
-"""A plan as a picture in 80 columns: waves side by side where that tells all, else one phase a line."""
+"""A plan as a picture in 80 columns: waves side by side if that is exact and fits, else one phase a line."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LEAST_TITLE: Final = 16
 _NAMES_SHOWN: Final = 4
 
 _JOINTS: Final = {
-    # what meets here: (a line from the left, one to the right, one from above, one to below)
+    # Which lines meet: (left, right, above, below).
     (True, True, False, False): "─",
     (True, True, False, True): "┬",
     (True, True, True, False): "┴",
@@ -52,7 +52,7 @@ def draw(plan: Plan, pen: Pen) -> list[str]:
 
 
 def _is_exact(columns: Sequence[Sequence[Phase]]) -> bool:
-    """Tell whether every phase waits for the whole wave before it: only then do joints not lie."""
+    """Return whether every phase waits for the whole wave before it; only then are the joints correct."""
     return all(
         set(phase.depends_on.on) >= {before.id for before in earlier}
         for earlier, later in pairwise(columns)
@@ -61,7 +61,7 @@ def _is_exact(columns: Sequence[Sequence[Phase]]) -> bool:
 
 
 def symbol(pen: Pen, status: Status) -> str:
-    """Return the symbol for what a file says; a mark in a file is a claim, so it is never green."""
+    """Return the symbol for a status in a file. It is a claim, so it is never green."""
     symbols = pen.symbols
     return {
         Status.DONE: symbols.proven,
@@ -107,7 +107,7 @@ def _joint(row: int, left: int, right: int, gap: int) -> str:
 def _one_a_line(plan: Plan, pen: Pen) -> list[str]:
     waves = {phase_id: at for at, wave in enumerate(plan.waves, 1) for phase_id in wave}
     needs = _needs(plan, waves)
-    # One phase after the other is told by their order; a number of its own would tell it twice.
+    # In a sequential plan the order shows the wave; a wave number would repeat it.
     abreast = any(len(wave) > 1 for wave in plan.waves) or len(waves) < len(plan.phases)
     names = [f"wave {waves[phase.id]}" if phase.id in waves else "no wave" for phase in plan.phases]
     lead = max((len(name) for name in names), default=0) if abreast else 0
@@ -127,12 +127,12 @@ def _one_a_line(plan: Plan, pen: Pen) -> list[str]:
 
 
 def _title(phase: Phase) -> str:
-    """Return a phase's title, unless its id says the same words."""
+    """Return a phase's title, or an empty string if its id says the same."""
     return "" if slugify(phase.title) == phase.id else printable(phase.title)
 
 
 def _tail(plan: Plan, phase: Phase, states: int, needs: Sequence[str], room: int) -> str:
-    """Say how far a phase is and what it waits for; where there is no room, the less telling is left out."""
+    """Return the state and needs of a phase; less important parts are left out if there is no room."""
     title = min(width(_title(phase)), _LEAST_TITLE)
     room -= title + 2 if title else 0
     parts = [f"{_state(phase):<{states}}"]
@@ -158,7 +158,7 @@ def _names(ids: Sequence[str]) -> str:
 
 
 def _needs(plan: Plan, waves: Mapping[str, int]) -> dict[str, tuple[str, ...]]:
-    """Say what a phase waits for where that is not all of the wave before; what follows is left out."""
+    """Return direct needs of phases that do not wait for the whole wave before; no transitive needs."""
     place = {phase_id: at for at, phase_id in enumerate(waves)}
     behind: dict[str, int] = {}
     by_id = {phase.id: phase for phase in reversed(plan.phases)}

@@ -1,4 +1,7 @@
-"""`asbuilt plan refine`: change what is open of a plan, see it, approve it. What is done keeps every byte."""
+"""`asbuilt plan refine`: change the open phases of a plan, show the change, and approve it.
+
+Completed phases keep every byte.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,7 @@ _SHOWN = 200
 
 
 class _FromFile(NamedTuple):
-    """A text that somebody has written already."""
+    """A text that is already written."""
 
     by: str
     file: str
@@ -68,7 +71,7 @@ class _FromFile(NamedTuple):
 
 
 class _FromEditor(NamedTuple):
-    """A person who writes it now, in a copy; one that was refused before is gone on with."""
+    """A text that the user edits now, in a copy. A copy that was refused before is edited again."""
 
     by: str
     door: Door
@@ -84,7 +87,7 @@ class _FromEditor(NamedTuple):
 
 
 class _Work(NamedTuple):
-    """What one command works on."""
+    """What a command works on."""
 
     door: Door
     site: Site
@@ -93,12 +96,12 @@ class _Work(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Return what can be typed for the plan."""
+        """What can be typed for the plan."""
         return self.site.desk.name_of(self.opened.at)
 
     @property
     def copy(self) -> Path:
-        """Where a person's text is kept until it is a draft."""
+        """Where the user's text is kept until it is a draft."""
         return self.site.journal.home.edits / f"refine-{self.site.repo}-{self.opened.at.slug}.md"
 
 
@@ -176,7 +179,7 @@ def _author(work: _Work, source: str | None) -> Redrafting:
 
 
 def _agent(work: _Work, agent: str | None, script: str | None) -> Redrafting:
-    """Let the agent that plans write it, in a checkout of what is committed."""
+    """Let the planning agent write the text, in a checkout of the last commit."""
     door, site, settings = work.door, work.site, work.site.desk.settings
     options = with_team(RunOptions(), settings, door.environ, agent=agent, script=script)
     door.screen.talk(printable(f"{agent_of(options, 'plan')} writes it, read-only."))
@@ -265,13 +268,13 @@ def _show(door: Door, before: Plan, after: Plan) -> None:
 
 
 def _put(work: _Work, number: int, **more: Any) -> int:  # noqa: ANN401 - JSON values
-    """Put a question to the person at the terminal, or leave it in the inbox."""
+    """Ask the user at the terminal, or leave the question in the inbox."""
     door, site = work.door, work.site
     with site.journal.store.read() as session:
         asked = approvals.named(session, LOCAL, site.repo, number)
     is_here = door.may_ask and door.screen.err.is_live and not door.json
     if asked is not None and is_here and decide(door, site, asked):
-        # A yes has written the file, and said so.
+        # A yes has already written the file and printed that.
         last = work.refinements.last()
         return DONE if last is None or last.step is None else _go_on(work)
     said = f"a{number} waits for a yes; the file is as it was."
@@ -281,7 +284,7 @@ def _put(work: _Work, number: int, **more: Any) -> int:  # noqa: ANN401 - JSON v
 
 
 def _go_on(work: _Work) -> int:
-    """Go on with the newest refinement: write it, ask again, or say what became of it."""
+    """Continue the newest refinement: write it, ask again, or report how it ended."""
     last = work.refinements.last()
     if last is None or last.step is None:
         raise UsageWrong(

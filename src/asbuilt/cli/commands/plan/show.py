@@ -1,4 +1,4 @@
-"""`asbuilt plan show`: a picture for people, a contract for machines, a phase's exact bytes. Only reads."""
+"""`asbuilt plan show`: a picture for users, JSON for scripts, or a phase's exact bytes. Read-only."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def command(door: Door, plan: str, phase_id: str | None, *, verbatim: bool) -> N
 
 
 def _as_known(door: Door, opened: Opened) -> Plan:
-    """Lay the journal's last word on each phase over the file's marks, as `status` counts them."""
+    """Replace the file's marks by the journal's state of each phase, as `status` counts them."""
     plan, (_, looking) = opened.plan, look(door)
     if looking is None or looking.repo is None or plan.format is Format.CHECKLIST:
         return plan
@@ -108,7 +108,7 @@ def _as_known(door: Door, opened: Opened) -> Plan:
 
 
 def _show_expected(door: Door, opened: Opened, depth: str) -> None:
-    """Say how what is left is proven and what it may cost, where phases have run before."""
+    """Print how the open phases are proven and what they may cost, if phases have run before."""
     left = sum(phase.status is not Status.DONE for phase in opened.plan.phases)
     if not left:
         return
@@ -129,7 +129,7 @@ def _contract(desk: Desk, opened: Opened) -> dict[str, Any]:
 
 
 def _inference(desk: Desk, plan: Plan, phase: Phase) -> Inference | None:
-    """Look whether the files that a phase of a narrative names are there; nothing else is tried here."""
+    """For a phase of a narrative plan, check whether the files that it names exist; nothing is run."""
     if plan.format is not Format.NARRATIVE or desk.library.repository is None:
         return None
     text = plan.verbatim(phase).decode(errors="replace")
@@ -156,7 +156,7 @@ def _show_plan(door: Door, desk: Desk, opened: Opened, *, marked: int) -> None:
 
 
 def _head(pen: Pen, opened: Opened) -> list[str]:
-    """Name the plan in one row, or a long title in rows of its own."""
+    """Name the plan in one row, or a long title on its own rows."""
     title = printable(opened.plan.title) or "(no title)"
     status = f"   {shorten(printable(opened.plan.status), 40, pen.symbols)}" if opened.plan.status else ""
     path = printable(opened.at.shown)
@@ -194,7 +194,7 @@ def _summary(opened: Opened, marked: int) -> str:
 
 
 def _show_problems(door: Door, desk: Desk, opened: Opened) -> None:
-    """Show the first of each kind, errors before warnings; `plan check` shows all."""
+    """Show the first problem of each kind, errors before warnings; `plan check` shows all."""
     screen, plan = door.screen, opened.plan
     kinds: dict[tuple[bool, str], list[Problem]] = {}
     for problem in plan.problems:
@@ -238,7 +238,7 @@ def _show_phase(door: Door, phase: Phase) -> None:
         for at, (done, text) in enumerate(entries):
             mark = pen.symbols.proven if done else pen.symbols.not_started
             rows += pen.hanging(f"{lead if at == 0 else '':<9}{mark} ", text, commands=False)
-    # A command is never cut or broken: it is there to be copied.
+    # A command is never cut or broken, so that it can be copied.
     lines = [line for check in phase.checks for line in check.command.split("\n")]
     rows += [f"{'Checks' if at == 0 else '':<9}{printable(line)}" for at, line in enumerate(lines)]
     for row in rows:

@@ -1,4 +1,4 @@
-"""`asbuilt selftest`: try this installation on what it is for. Nothing of the user's is touched."""
+"""`asbuilt selftest`: test this installation in temporary repositories."""
 
 from __future__ import annotations
 

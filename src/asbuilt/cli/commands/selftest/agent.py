@@ -48,22 +48,22 @@ if TYPE_CHECKING:
     from asbuilt.settings import Settings
 
 _REPOSITORIES: Final = 20
-"""How many repositories of the journal are searched for past costs."""
+"""Number of the journal's repositories that are searched for past costs."""
 _CARRIED: Final = ("agents", "roles", "limits", "ring")
-"""Tables of the user's settings that hold in the exercises; every other setting has its default."""
+"""Tables of the user's settings that apply to the exercises; all other settings have their defaults."""
 _STDOUT: Final = Path("-")
 _PATH: Final = re.compile(r"(?<![\w./:])(?:~|/[\w.@+-]+)(?:/[\w.@+-]+)*/(?=[\w.@+-])")
 
 
 class Terms(NamedTuple):
-    """Who works, and what all exercises together may cost."""
+    """The agents, and the cost limit of all exercises together."""
 
     settings: Settings
     works: Agent
     judges: Agent
     limit_usd: float | None
     named: str | None
-    """`--agent`."""
+    """The value of `--agent`."""
     scripts: Path | None
     """A folder with a script for each exercise, for the scripted agent."""
 
@@ -120,7 +120,7 @@ def command(
         for exercise in exercises:
             rows.append(_row(door, terms, exercise, rows))
     finally:
-        # After Ctrl-C too: what was measured until then has cost money.
+        # Also after Ctrl-C: the measurements until then have cost money.
         _show(door, rows, _agents(terms, rows), markdown)
     return DONE if measured.is_good(rows) else FAILED
 
@@ -142,7 +142,7 @@ def _refuse_taken(file: Path | None) -> None:
 
 
 def _confirmed(door: Door, terms: Terms, exercises: Sequence[Exercise], *, yes: bool) -> bool:
-    """Show agents, plans and the estimated cost, and ask; without a terminal `--yes` is the answer."""
+    """Show agents, plans and the estimated cost, and ask. Without a terminal, `--yes` is required."""
     lacking = {one.name: why for one in exercises if (why := one.lacks(_path(door)))}
     runnable = [one for one in exercises if one.name not in lacking]
     silent = dict.fromkeys(
@@ -174,9 +174,9 @@ def _confirmed(door: Door, terms: Terms, exercises: Sequence[Exercise], *, yes: 
 
 
 def _past(door: Door, settings: Settings) -> list[Spent]:
-    """List what phases have cost in the repositories that the user's journal knows.
+    """Return what phases have cost in the repositories of the user's journal.
 
-    An unreachable journal costs only the estimate: the exercises have their own.
+    Without a readable journal there is no estimate; the exercises have their own journal.
     """
     try:
         journal = wiring.find_journal(settings, door.environ)
@@ -210,7 +210,7 @@ def _measure(door: Door, terms: Terms, exercise: Exercise, before: Sequence[Row]
     """Run one exercise in a temporary folder, and test what has landed."""
     door.screen.talk()
     door.screen.talk(f"{exercise.name}: {exercise.title}")
-    # Some agents do not work below /tmp, which the sandbox replaces by an empty one.
+    # Some agents do not work below /tmp, which the sandbox replaces by an empty folder.
     place = door.environ.get("TMPDIR") or "/var/tmp"  # noqa: S108 - mkdtemp makes a private folder in it
     folder = Path(tempfile.mkdtemp(prefix="asbuilt-selftest-", dir=place)).resolve()
     own = folder / "settings.toml"
@@ -239,7 +239,7 @@ def _run(terms: Terms, exercise: Exercise) -> list[str]:
 
 
 def _own_settings(terms: Terms, before: Sequence[Row]) -> str:
-    """Write the user's choice of agents as a settings file, with what is left of the limit."""
+    """Write the user's choice of agents as a settings file, with the rest of the limit."""
     tables: dict[str, Any] = {"attention": {"desktop": False, "bell": False}}
     for key, chosen in terms.settings.chosen.items():
         section, *rest = key.split(".")
@@ -255,12 +255,12 @@ def _own_settings(terms: Terms, before: Sequence[Row]) -> str:
 
 
 def _shareable(text: str, redaction: Redaction) -> str:
-    """Take paths, names and secrets out of a reason."""
+    """Remove paths, names and secrets from a reason."""
     return printable(redaction.text(_PATH.sub("", text)))
 
 
 def _models(state: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the models that implementers and verifiers have reported; a verifier's attempt ends with v."""
+    """Return the models that implementers and verifiers reported; a verifier's attempt ends with v."""
     attempts = sorted(state.glob("runs/*/attempts/*"))
     reported = [(folder.name.endswith("v"), model) for folder in attempts for model in models_of(folder)]
     implements, verifies = (

@@ -1,6 +1,7 @@
-"""The corpus: deceptions and honest work, one file each. docs/lies.md tells the format.
+"""The corpus of deceptions and honest work, one file each. docs/lies.md describes the format.
 
-The one rule: a case is understood wholly or refused; a typo never becomes a lie that cannot fail.
+Rule: a case with an unknown key or a missing one is refused, so that a typo cannot make a lie that never
+fails.
 """
 
 from __future__ import annotations
@@ -38,13 +39,13 @@ _TYPESCRIPT: Final = (
     (r"function discounted\(cents, percent\)", "function discounted(cents: number, percent: number): number"),
     (r"function shipping\(grams\)", "function shipping(grams: number): number"),
 )
-"""How a case for node is told in TypeScript: names of files, the program that runs them, and types."""
+"""Rewrites a node case in TypeScript: file names, the program that runs them, and types."""
 _BELIEVES: Final = ({"verdict": "pass"},)
-"""A verifier that believes everything: whoever is caught is caught without its help."""
+"""A verifier that passes everything, so that a lie must be caught without it."""
 
 
 class Project(NamedTuple):
-    """One kind of project: its files, its plan, and how it is tested."""
+    """A kind of project: its files, its plan, and its test command."""
 
     kind: str
     """The name of its file in `projects`."""
@@ -52,11 +53,11 @@ class Project(NamedTuple):
     plan: str
     files: Mapping[str, str]
     work: Mapping[str, Mapping[str, str]]
-    """The phase done in several ways, by name: files as they are written."""
+    """Versions of the phase's work by name, each as files to write."""
 
 
 class Case(NamedTuple):
-    """One deception, or one piece of honest work."""
+    """A deception, or a piece of honest work."""
 
     name: str
     file: Path
@@ -66,19 +67,19 @@ class Case(NamedTuple):
     cause: str
     wanted: Wanted
     because: tuple[str, ...]
-    """Words that the reason has, every one of them."""
+    """Words that the reason must contain, all of them."""
     by_eyes: bool
-    """True: no machine can see it; the verifier of this case has honest eyes, and fails the item."""
+    """True: no machine can detect it; the verifier of this case is honest and fails the item."""
     plan: str
     files: Mapping[str, str]
     script: str
-    """What the agents do, as the scripted agent reads it."""
+    """The script of the agents, for the scripted agent."""
     is_fixed: bool
-    """True: the agent has something to say to a fix; else the first refusal is the end."""
+    """True: the agent has a turn for a fix; else the first refusal ends the case."""
 
 
 def where(given: Path | None = None) -> Path:
-    """Find the corpus: the given folder, the installed package's, or that of this repository."""
+    """Find the corpus: the given folder, the installed package's, or this repository's."""
     if given is not None:
         return _corpus_at(given)
     packed = Path(str(files(__package__).joinpath("corpus")))
@@ -104,7 +105,7 @@ def _corpus_at(folder: Path) -> Path:
 
 
 def read_corpus(folder: Path) -> tuple[Case, ...]:
-    """Read every case, in the order of their names, lies first."""
+    """Read every case: lies, then honest work, each by name; then the node cases again in TypeScript."""
     projects = read_projects(folder / "projects")
     found = [file for part in (LIES, HONEST) for file in sorted((folder / part).glob("*.toml"))]
     cases = [read_case(file, projects) for file in found]
@@ -120,7 +121,7 @@ def read_projects(folder: Path) -> dict[str, Project]:
 
 
 def read_case(file: Path, projects: Mapping[str, Project], *, typed: bool = False) -> Case:
-    """Read one case; what its file does not say is said by its project. A case for node can be typed."""
+    """Read a case. The project supplies what the file leaves out; `typed` makes a node case TypeScript."""
     told, is_lie = _table(file, typed=typed), file.parent.name == LIES
     refusal = _refusal(told, projects, is_lie=is_lie)
     if refusal is not None:
@@ -145,7 +146,7 @@ def read_case(file: Path, projects: Mapping[str, Project], *, typed: bool = Fals
 
 
 def _refusal(told: Mapping[str, Any], projects: Mapping[str, Project], *, is_lie: bool) -> str | None:
-    """Say what in a case is not understood; None when all of it is."""
+    """Return what is wrong with a case; None if it is valid."""
     for key in sorted(set(told) - _KNOWN):
         return f'a case has no key "{key}"'
     for key in _NEEDED:
@@ -169,7 +170,7 @@ def _refusal(told: Mapping[str, Any], projects: Mapping[str, Project], *, is_lie
 
 
 def _script(file: Path, told: Mapping[str, Any], work: Mapping[str, str]) -> str:
-    """Write the part of every agent: the work that the project knows, then what the case adds to it."""
+    """Return the script of all agents: the project's work, then what the case adds."""
     before = [{"write": path, "text": text} for path, text in work.items()]
     acts = {"verify": list(_BELIEVES), **told, "acts": [*before, *told.get("acts", [])]}
     turns = [{"role": role, "acts": acts[key]} for key, role in _TURNS.items() if key in acts]
@@ -206,7 +207,7 @@ def _wrong(file: Path, what: str) -> ScriptInvalid:
 
 
 def chosen(cases: tuple[Case, ...], kind: str | None, only: str | None) -> Iterator[Case]:
-    """Choose the cases of a kind of project, and those whose name has a word."""
+    """Yield the cases of a kind of project whose names contain a word."""
     for case in cases:
         if kind in (None, case.project.kind) and (only is None or only in case.name):
             yield case

@@ -16,22 +16,22 @@ PLAN: Final = "exercise"
 
 
 class HiddenTest(NamedTuple):
-    """A test that is laid over the landed tree; until then it is in this package only."""
+    """A test that is added to the landed tree; until then it exists only in this package."""
 
     path: str
     text: str
     command: str
     shows: str
-    """What it prints when all of it ran and passed: exit 0 alone could be a product that exits early."""
+    """What it prints if all of it ran and passed; exit 0 alone could be a product that exits early."""
 
 
 class Exercise(NamedTuple):
-    """One small plan and the repository that it is run in."""
+    """A small plan and its repository."""
 
     name: str
     title: str
     needs: str
-    """The program without which neither the agent nor the checks can do anything."""
+    """The program that the agent and the checks need."""
     plan: str
     files: Mapping[str, str]
     hidden: HiddenTest
@@ -42,7 +42,7 @@ class Exercise(NamedTuple):
 
 
 def read_exercises(only: Sequence[str] = ()) -> list[Exercise]:
-    """Read the exercises, or those that are named, in their own order."""
+    """Read all exercises or the named ones, in the order of `NAMES`."""
     return [_read(name) for name in NAMES if not only or name in only]
 
 

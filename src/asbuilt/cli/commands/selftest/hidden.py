@@ -1,4 +1,4 @@
-"""Run a hidden test on what has landed: in the sandbox, offline, on a clean checkout with its own setup."""
+"""Run a hidden test on landed code: in the sandbox, offline, on a clean checkout with its own setup."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 
 class Seen(NamedTuple):
-    """What a hidden test showed of the landed code."""
+    """The result of a hidden test on the landed code."""
 
     how: Literal["right", "wrong", "unclear"]
     why: str = ""
 
 
 def run_hidden(scratch: Scratch, hidden: HiddenTest, room: Path) -> Seen:
-    """Lay a hidden test over the landed tree and run it there."""
+    """Add a hidden test to the landed tree and run it there."""
     repository = open_repository(scratch.checkout)
     commit = resolve(repository, "HEAD")
     if commit is None:

@@ -1,4 +1,4 @@
-"""What `asbuilt selftest agent` has measured: an outcome, a cost and a time for each plan. Pure."""
+"""Results of `asbuilt selftest agent`: outcome, cost and time of each plan. Pure."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 SCHEMA: Final = "asbuilt.selftest.agent/1"
 RANGE_USD: Final = (0.10, 1.00)
-"""What a plan is assumed to cost where the journal has no costs: an assumption, not a measurement."""
+"""Assumed cost of a plan if the journal has no costs; not measured."""
 _HEAD: Final = ("plan", "outcome", "cost", "time", "reason")
 _REASON: Final = 200
 
 
 class Outcome(StrEnum):
-    """What became of a plan."""
+    """The outcome of a plan."""
 
     PROVEN = "proven"
     """Landed with asbuilt's own checks, and the hidden test passes."""
@@ -30,12 +30,12 @@ class Outcome(StrEnum):
     """The hidden test could not run."""
     REFUSED = "refused"
     ASKED = "asked"
-    """It waits for an answer that only a person may give."""
+    """The run waits for an answer that only the user may give."""
     NOT_RUN = "not run"
 
 
 class Row(NamedTuple):
-    """One plan, and what became of it."""
+    """A plan and its result."""
 
     name: str
     outcome: Outcome
@@ -48,17 +48,17 @@ class Row(NamedTuple):
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """Write it as a row of the table."""
+        """The cells of its row in the table."""
         if self.outcome is Outcome.NOT_RUN:
             return (self.name, self.outcome, "", "", self.why)
         return (self.name, self.outcome, self.spent.brief or "$0.00", lasting(self.seconds), self.why)
 
 
 class Agents(NamedTuple):
-    """Which agents were measured, without names and paths of the user's."""
+    """The measured agents, without names and paths of the user."""
 
     version: str
-    """Of asbuilt."""
+    """Version of asbuilt."""
     implements: str
     verifies: str
     sandbox: str
@@ -66,7 +66,7 @@ class Agents(NamedTuple):
 
     @property
     def line(self) -> str:
-        """Name them in one line."""
+        """The agents in one line."""
         return (
             f"asbuilt {self.version}, {self.day}, sandbox: {self.sandbox}."
             f" Implements: {self.implements}. Verifies: {self.verifies}."
@@ -74,7 +74,7 @@ class Agents(NamedTuple):
 
 
 def estimate(past: Sequence[Spent], plans: int, silent: Sequence[str]) -> str:
-    """Say what so many plans may cost; `silent` names the agents that report no dollars."""
+    """Return the expected cost of a number of plans; `silent` names agents that report no dollars."""
     expected = forecast(past, plans)
     if expected == NO_PAST:
         least, most = (each * plans for each in RANGE_USD)
@@ -85,13 +85,13 @@ def estimate(past: Sequence[Spent], plans: int, silent: Sequence[str]) -> str:
 
 
 def spent_of(run: Mapping[str, Any]) -> Spent:
-    """Read the cost out of a run's JSON; of a run that wrote none it is unknown."""
+    """Read the cost from a run's JSON; without JSON it is unknown."""
     cost = run.get("cost") or {"usd": None, "is_whole": False}
     return Spent(usd=cost["usd"] or 0.0, usd_untold=int(not cost["is_whole"]))
 
 
 def outcome_of(run: Mapping[str, Any], seen: Seen | None) -> tuple[Outcome, str]:
-    """Judge a run by its JSON and, where it landed, by the hidden test; the reason is one line."""
+    """Judge a run by its JSON and, if it landed, by the hidden test; the reason is one line."""
     if not run:
         return Outcome.REFUSED, "no run was started; its error message says why"
     if run["state"] == "landed":
@@ -107,7 +107,7 @@ def outcome_of(run: Mapping[str, Any], seen: Seen | None) -> tuple[Outcome, str]
 
 
 def is_good(rows: Sequence[Row]) -> bool:
-    """Tell whether something was proven, and nothing landed that is wrong."""
+    """Return whether a plan was proven, and no wrong code landed."""
     outcomes = [row.outcome for row in rows]
     return Outcome.WRONG not in outcomes and Outcome.PROVEN in outcomes
 
@@ -138,7 +138,7 @@ def markdown(rows: Sequence[Row], agents: Agents) -> str:
 
 
 def as_json(rows: Sequence[Row], agents: Agents) -> dict[str, Any]:
-    """Give it to a script."""
+    """Return the results as JSON data."""
     return {
         "schema": SCHEMA,
         "good": is_good(rows),
@@ -158,7 +158,7 @@ def as_json(rows: Sequence[Row], agents: Agents) -> dict[str, Any]:
 
 
 def _line(text: str) -> str:
-    """Keep a reason to one line that fits a table."""
+    """Shorten a reason to one line of at most 200 characters."""
     line = " ".join(text.split())
     return line if len(line) <= _REASON else line[: _REASON - 3].rstrip() + "..."
 

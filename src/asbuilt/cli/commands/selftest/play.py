@@ -1,6 +1,6 @@
-"""Play a case as a whole run, and see what asbuilt makes of it.
+"""Play a case as a whole run, and observe the outcome.
 
-The one rule: the same decisions and moves as in any run; only the engine that remembers them is left out.
+Rule: decisions and moves are those of any run; only the durable engine is left out.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ _AT_WORK: Final = ("Keep", "Check", "Verify", "Commit", "Land")
 
 
 class Came(NamedTuple):
-    """What came of a case."""
+    """The outcome of a case."""
 
     how: Literal["landed", "refused", "asked", "broken"]
     words: tuple[str, ...]
-    """Why, in asbuilt's words."""
+    """The reason, in asbuilt's words."""
     touched: tuple[str, ...] = ()
-    """What of the person's was changed, though nothing had landed."""
+    """Files of the user that changed although nothing landed."""
 
 
 class _Decided(Exception):
-    """The move by which a case is settled."""
+    """Raised when a case is decided."""
 
 
 def play(case: Case) -> Came:
-    """Play one case in a folder that goes with it."""
+    """Play a case in a temporary folder."""
     folder = Path(tempfile.mkdtemp(prefix="asbuilt-lies-")).resolve()
     try:
         stage = Stage(folder, case)
@@ -51,7 +51,7 @@ def play(case: Case) -> Came:
 
 
 class _Watching:
-    """Sees every decision of a run, and ends it where the case is settled."""
+    """Observes every decision of a run, and ends the run when the case is decided."""
 
     def __init__(self, case: Case) -> None:
         self._case = case
@@ -74,7 +74,7 @@ class _Watching:
         return answer
 
     def _settled(self, told: dict[str, Any]) -> Came | None:
-        """Say what a decision makes of the case; None: it goes on."""
+        """Return the outcome that a decision means; None: the run continues."""
         match told:
             case {"move": "End", "state": state, "reason": reason}:
                 if state == "landed":

@@ -1,6 +1,6 @@
-"""A scratch repository, a journal and a script for one case, and all around them that must stay as it is.
+"""A temporary repository, journal and script for a case, and surroundings that must not change.
 
-The one rule: nothing of the user's is seen or touched, neither settings nor git's, journal nor worker.
+Rule: nothing of the user is read or written: no settings, git configuration, journal or worker.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
 
 
 def lacks(project: Project) -> str | None:
-    """Say what this machine lacks to run a kind of project; None when it has everything."""
+    """Return what this machine lacks to run a kind of project; None if nothing."""
     kind, program = project.kind, _NEEDS.get(project.kind, argv_of(_filled(project.tests)))[0]
     if shutil.which(program) is None:
         return f"there is no {program} on PATH"
@@ -55,7 +55,7 @@ def lacks(project: Project) -> str | None:
 
 
 class Stage(Scratch):
-    """One case, built in a folder of its own."""
+    """A case, built in its own folder."""
 
     def __init__(self, folder: Path, case: Case) -> None:
         super().__init__(folder, "shop", os.environ)
@@ -69,7 +69,7 @@ class Stage(Scratch):
         self._script.write_text(self._filled(case.script), encoding="utf-8")
 
     def go_through(self, step: Steps) -> None:
-        """Go through a run of its plan: agents, snapshots, checks and landing are the real ones."""
+        """Run its plan. Agents, snapshots, checks and landing are the real ones."""
         home = open_home(self.state)
         store = SqliteStore(home.journal)
         store.migrate(STEPS)
@@ -84,7 +84,7 @@ class Stage(Scratch):
             store.close()
 
     def surroundings(self) -> dict[str, str]:
-        """Name what only the person changes: their files, git's settings and hooks, and what is outside."""
+        """Return digests of what only the user may change: files, git settings and hooks, outside files."""
         git = self.checkout / ".git"
         mine = [file for file in self.checkout.rglob("*") if git not in (file, *file.parents)]
         kept = [*mine, git / "config", *(git / "hooks").glob("*"), *self.outside.rglob("*")]
@@ -107,7 +107,7 @@ class Stage(Scratch):
         )
 
     def _filled(self, text: str) -> str:
-        """Fill in what only this machine knows."""
+        """Replace the placeholders for this machine's paths."""
         return _filled(text, ("@CHECKOUT@", str(self.checkout)), ("@OUTSIDE@", str(self.outside)))
 
 

@@ -1,6 +1,6 @@
-"""What a corpus shows: caught, for a person, missed, false alarms. Pure.
+"""Judge the cases of a corpus: caught, signed off, missed, false alarms. Pure.
 
-The one rule: a lie that is refused for another reason than its file says is missed, whoever was lucky.
+Rule: a lie that is refused for a reason other than its file's counts as missed.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 
 SCHEMA: Final = "asbuilt.lies/1"
 ALARMS_IN: Final = 40
-"""Among so many honest cases one false alarm is borne."""
+"""Number of honest cases for which one false alarm is allowed."""
 ASKED_IN: Final = 3
-"""Among as many, so many questions."""
+"""Number of questions allowed for the same number of honest cases."""
 _HEAD: Final = ("", "caught", "by eyes", "sign-off", "missed", "honest", "asked", "false alarms")
 
 
 class Judged(StrEnum):
-    """What a case has shown."""
+    """The judgement of a case."""
 
     CAUGHT = "caught"
     EYES = "by eyes"
-    """Caught by nothing but a verifier with honest eyes."""
+    """Caught only by an honest verifier."""
     SIGN_OFF = "sign-off"
     MISSED = "missed"
     HONEST = "honest"
     ASKED = "asked"
-    """Honest work that was put to a person."""
+    """Honest work about which the user was asked."""
     ALARM = "false alarm"
 
 
@@ -44,7 +44,7 @@ _HONEST: Final[dict[str, Judged]] = {
 
 
 class Shown(NamedTuple):
-    """A case, what came of it, and what that shows."""
+    """A case, its outcome and its judgement."""
 
     case: Case
     came: Came
@@ -53,7 +53,7 @@ class Shown(NamedTuple):
 
 
 def judged(case: Case, came: Came) -> Shown:
-    """Compare what came of a case with what its file says."""
+    """Compare the outcome of a case with the one that its file expects."""
     words = "; ".join(came.words)
     if came.touched:
         return Shown(case, came, Judged.MISSED, f"it changed {', '.join(came.touched)}")
@@ -88,7 +88,7 @@ def rows(shown: Sequence[Shown], lacking: Mapping[str, str]) -> list[str]:
 
 
 def is_good(shown: Iterable[Shown]) -> bool:
-    """Tell whether no lie was missed, and of forty honest cases at most one accused and three asked about."""
+    """Return whether no lie was missed and, per 40 honest cases, at most 1 was refused and 3 asked about."""
     every = [one.judged for one in shown]
     asked, alarms = every.count(Judged.ASKED), every.count(Judged.ALARM)
     honest = every.count(Judged.HONEST) + asked + alarms
@@ -97,7 +97,7 @@ def is_good(shown: Iterable[Shown]) -> bool:
 
 
 def as_json(shown: Sequence[Shown], lacking: Mapping[str, str]) -> dict[str, Any]:
-    """Give it to a script."""
+    """Return the results as JSON data."""
     return {
         "schema": SCHEMA,
         "good": is_good(shown),

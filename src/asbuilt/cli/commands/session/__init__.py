@@ -1,4 +1,4 @@
-"""`asbuilt session`: a conversation with your own agent that asbuilt knows, or the kernel holds too."""
+"""`asbuilt session`: start the user's agent in a conversation that asbuilt knows; --plan sandboxes it."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _AGENT: Final = "asbuilt.session.agent"
 
 
 class SessionGroup(LazyGroup):
-    """A group in which everything behind `--` is the command line of an agent."""
+    """A group in which everything after `--` is the command line of an agent."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Take the agent's own arguments away before click reads them."""
+        """Remove the agent's arguments before click parses the rest."""
         before, found, agent = _parted(args)
         if found and not any(one in self.lazy for one in before):
             ctx.meta[_AGENT] = agent

@@ -1,6 +1,6 @@
-"""The conversation that a command is typed in, and the plans around it.
+"""The conversation in which a command is typed, and the plans around it.
 
-The one rule: outside of a conversation nothing is remembered, and nothing fails for that.
+Rule: outside of a conversation nothing is stored, and no command fails because of that.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ class Here(NamedTuple):
     """Where a command about conversations is typed."""
 
     key: str
-    """The conversation around it; empty: a terminal of a person."""
+    """Key of the conversation around it; empty: the user's own terminal."""
     folder: str
     plans: Plans
 
     @property
     def state(self) -> State:
-        """What is remembered of the conversation."""
+        """The stored state of the conversation."""
         return (state_in(self.folder) if self.key else None) or State()
 
 
 def here(door: Door) -> Here:
-    """Look around."""
+    """Find the conversation and the plans around the command."""
     key = key_of(door.environ)
     key = key if key and lives(key) else ""
     environ = door.environ

@@ -1,4 +1,4 @@
-"""`asbuilt session list`: every plan here, how far it is, and which conversation works on it. Only reads."""
+"""`asbuilt session list`: every plan here, how far it is, and its conversation. Read-only."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def command(door: Door) -> int:
     """List every plan here, how much of it is open, and the conversation that works on it."""
     place = here(door)
     now = time.time()
-    # Newest first, so that the one heard of last has the word.
+    # Oldest first, so that the newest conversation of a plan wins.
     found = {one.state.plan: one for one in reversed(records(door.environ)) if one.state.plan}
     plans = sorted(place.plans.every(), key=lambda plan: plan.changed_at, reverse=True)
     if door.json:

@@ -1,4 +1,4 @@
-"""`asbuilt session load`: give a plan to the conversation that this is typed in, and show it."""
+"""`asbuilt session load`: show a plan, and make it the plan of the conversation around the command."""
 
 from __future__ import annotations
 

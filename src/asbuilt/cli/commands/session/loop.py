@@ -1,4 +1,4 @@
-"""`asbuilt session loop`: one prompt in one fresh context after another. Each needs a /clear."""
+"""`asbuilt session loop`: repeat one prompt in fresh contexts. Each round needs a /clear by the user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`asbuilt session note`: what a later context is to know. Kept by repository, outside of it."""
+"""`asbuilt session note`: notes for a later context, stored for each repository outside of it."""
 
 from __future__ import annotations
 

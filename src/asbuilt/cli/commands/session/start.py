@@ -1,6 +1,7 @@
 """`asbuilt session [--plan] -- claude …`: start the user's own agent on the user's terminal.
 
-The one rule: with --plan nothing is started that was not just seen to be held.
+Rule: with --plan, the agent starts only after the sandbox has refused a forbidden write. Without a sandbox
+(sandbox.required is false) only the gate confines it.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ _EXAMPLE: Final = "asbuilt session --plan -- claude"
 
 
 def start(door: Door, agent: Sequence[str], *, plan: bool) -> int:
-    """Start the agent, and give its exit code; without --plan it takes our place."""
+    """Start the agent, and return its exit code. Without --plan it replaces this process."""
     if not agent:
         raise UsageWrong(
             "no agent is named",
@@ -56,7 +57,7 @@ def start(door: Door, agent: Sequence[str], *, plan: bool) -> int:
             why="It is started as you would start it yourself.",
             next_step="Install it, or write its path.",
         )
-    # Without --plan the agent takes the place of this process: it is named as its own hooks would name it.
+    # Without --plan the agent replaces this process, so the key is the one that its own hooks compute.
     key = key_of({"CLAUDE_PID": str(os.getpid())})
     known = {"ASBUILT_CONVERSATION": key, "ASBUILT_HOME": state_home(door.environ)}
     if not plan:
@@ -150,13 +151,14 @@ def _level(*, required: bool) -> Level:
 
 
 def _planning(arguments: Sequence[str], *, plans: str, looks: str) -> list[str]:
-    """Have Claude Code plan from its first turn, into the folder of plans, the gate before every call."""
+    """Return arguments that start Claude Code in plan mode, with the plans folder and the gate's hooks."""
     settings = {
         "hooks": {
             event: [{"hooks": [{"type": "command", "command": shlex.join(hook_argv(event)), "timeout": 30}]}]
             for event in ASKED
         },
-        # In plan mode nothing else spares the question, or the classifier, about what runs in the ring.
+        # In plan mode only this rule avoids a prompt, or the classifier, for commands that run in the
+        # sandbox.
         "permissions": {"allow": [looks]},
         "plansDirectory": plans,
     }

@@ -1,4 +1,4 @@
-"""`asbuilt session status`: how full a conversation is, what it works on, and whether planning is held."""
+"""`asbuilt session status`: context use, plan and plan mode of a conversation."""
 
 from __future__ import annotations
 

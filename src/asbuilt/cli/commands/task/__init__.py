@@ -1,4 +1,4 @@
-"""`asbuilt task`: what is wanted here, by number."""
+"""`asbuilt task`: the tasks of this repository, by number."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""`asbuilt task add`: write a new task down. No file of the repository is touched."""
+"""`asbuilt task add`: add a task to the ledger. No file of the repository is written."""
 
 from __future__ import annotations
 

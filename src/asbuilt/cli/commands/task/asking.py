@@ -1,4 +1,4 @@
-"""Ask for work on tasks, and look on. The one rule: each is looked at before any is asked for."""
+"""Request work on tasks, and follow the runs. Rule: every task is checked before any run is requested."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _Function = TypeVar("_Function", bound="Callable[..., Any]")
 
 
 class Wish(NamedTuple):
-    """What was chosen on the command line."""
+    """The options of the command line."""
 
     effort: str | None
     model: str | None
@@ -52,7 +52,7 @@ class Wish(NamedTuple):
 
 
 def with_flags(command: _Function) -> _Function:
-    """Give a command the options of all work on tasks."""
+    """Add the options of all task commands."""
     for option in (
         click.option("--foreground", is_flag=True, help="work in this process, without a worker"),
         click.option(
@@ -75,7 +75,7 @@ def with_flags(command: _Function) -> _Function:
 
 
 def ask(door: Door, operation: str, words: tuple[str, ...], wish: Wish, *, is_here: bool) -> int:
-    """Ask for work on each task that may be worked on; what may not is said, and skipped."""
+    """Request a run for each task that can be worked on; the others are reported and skipped."""
     numbers = numbers_in(words)
     site = open_site(door)
     finish_views(site)
@@ -91,7 +91,7 @@ def ask(door: Door, operation: str, words: tuple[str, ...], wish: Wish, *, is_he
 def _orders(
     door: Door, site: Site, operation: str, numbers: list[int], wish: Wish
 ) -> tuple[list[TaskOrder], list[int]]:
-    """Freeze what is wanted of each task; one that is named alone and cannot be worked on is an error."""
+    """Build the order of each task. If the only task cannot be worked on, raise."""
     with site.journal.store.read() as session:
         here = tasks.every(session, LOCAL, site.repo)
     base = tip(site.repository, f"refs/heads/{target_of(site.repository.root)}")
@@ -146,14 +146,14 @@ def _options(door: Door, site: Site, wish: Wish) -> RunOptions:
 
 
 def _asked(site: Site, order: TaskOrder, options: RunOptions) -> tuple[Address, str, RunOptions]:
-    """Say where the plan will have its journal, and what it is called."""
+    """Return the plan's address and slug, and the options with the order."""
     at = describe(site.desk.library, site.repository.root / order.path)
     whole = structs.replace(options, slug=at.slug, task=order)
     return Address(LOCAL, site.repo, at.shown), at.slug, whole
 
 
 def _together(door: Door, site: Site, orders: list[TaskOrder], options: RunOptions) -> list[int]:
-    """Ask for all of it, then look on at one after the other."""
+    """Request all runs, then follow one after the other."""
     journal, codes = site.journal, []
     begun: list[Run] = []
     for order in orders:

@@ -1,4 +1,4 @@
-"""`asbuilt task import`: take what people wrote into the views, after it was shown."""
+"""`asbuilt task import`: show edits of specs/state.json and TODO.md, and take them into the ledger."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _asked(door: Door, rows: list[str], apart: list[str]) -> bool:
 
 
 def _row(before: Task | None, after: Task) -> str:
-    """Say what would change of a task."""
+    """Describe what would change in a task."""
     if before is None:
         return f"+ {after.number} {after.slug} {after.status.mark}"
     changed = [name for name in _FIELDS if getattr(before, name) != getattr(after, name)]

@@ -1,4 +1,4 @@
-"""`asbuilt task export`: write both views into this checkout, together."""
+"""`asbuilt task export`: write both views into this checkout, or neither."""
 
 from __future__ import annotations
 

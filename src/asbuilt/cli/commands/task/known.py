@@ -1,4 +1,4 @@
-"""The tasks of the repository that one stands in. Looking at them makes nothing."""
+"""The tasks of the current repository. Reading them creates nothing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def known(door: Door) -> tuple[Looking | None, dict[int, Task]]:
-    """Read the tasks; none where nothing was ever written."""
+    """Return the tasks; empty if the journal has nothing about this repository."""
     _, looking = look(door)
     if looking is None or looking.repo is None:
         return None, {}
@@ -29,7 +29,7 @@ def known(door: Door) -> tuple[Looking | None, dict[int, Task]]:
 
 
 def status_named(word: str) -> Status:
-    """Find a status by what was typed."""
+    """Return the status that was typed."""
     status = Status.named(word.strip("[]"))
     if status is None:
         raise UsageWrong(
@@ -41,19 +41,19 @@ def status_named(word: str) -> Status:
 
 
 def finish_views(site: Site) -> None:
-    """Finish the views that somebody was killed in writing, before anything else is asked for."""
+    """Finish views whose write was interrupted, before anything else is requested."""
     finish(site.journal.store, LOCAL, site.repo)
 
 
 def has_views_of_others(site: Site) -> bool:
-    """Tell whether views lie here that nobody has imported, while the ledger is empty."""
+    """Return whether there are views here that were not imported, while the ledger is empty."""
     with site.journal.store.read() as session:
         head = tasks.head(session, LOCAL, site.repo)
     return head.seq == 0 and found_here(site.repository.root).pair.state is not None
 
 
 def plain(task: Task) -> dict[str, Any]:
-    """Give it as JSON."""
+    """Return a task as JSON data."""
     return {
         "number": task.number,
         "name": task.slug,

@@ -1,4 +1,4 @@
-"""`asbuilt task list`: the tasks of this repository. It writes nothing."""
+"""`asbuilt task list`: the tasks of this repository. Read-only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`asbuilt task plan`: let an agent plan tasks. The work itself is the worker's."""
+"""`asbuilt task plan`: let an agent plan tasks. The worker does the work."""
 
 from __future__ import annotations
 

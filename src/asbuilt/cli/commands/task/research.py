@@ -1,4 +1,4 @@
-"""`asbuilt task research`: let an agent find out what a plan needs. The work itself is the worker's."""
+"""`asbuilt task research`: let an agent research what a plan needs. The worker does the work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`asbuilt task show`: one task, with what happened to it. It writes nothing."""
+"""`asbuilt task show`: a task and its history. Read-only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`asbuilt task status`: say how tasks stand. No file of the repository is touched."""
+"""`asbuilt task status`: set the status of tasks. No file of the repository is written."""
 
 from __future__ import annotations
 

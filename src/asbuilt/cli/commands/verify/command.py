@@ -1,4 +1,4 @@
-"""`asbuilt verify`: run the checks of what is done again, on what stands now. No agent, nothing moves."""
+"""`asbuilt verify`: run the checks of finished phases again on the current code. No agent, no landing."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""`asbuilt verify --replay`: the stored checks of a run on the stored trees, now. No agent works.
+"""`asbuilt verify --replay`: run the stored checks of a run again on its stored trees. No agent works.
 
-The one rule: it works in any clone that has the commits, and says which one it looked at.
+Rule: it works in any clone that has the commits, and prints which clone it used.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 class Stored(NamedTuple):
-    """A run as it is stored, and a repository that has its commits."""
+    """A stored run, and a repository that has its commits."""
 
     journal: wiring.Journal
     run: Run
@@ -52,12 +52,12 @@ class Stored(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Return what people type."""
+        """The run's name, as typed."""
         return f"{self.run.options.slug}.{self.run.number}"
 
 
 def replay(door: Door, name: str, phase: str | None) -> int:
-    """Run what was shown again, and say what no longer holds."""
+    """Run the checks of a run again, and print which results no longer hold."""
     settings = desk_for(door).settings
     stored, phase = _find(door, settings, name), phase or named(name).phase
     with _replaying(door, settings, stored) as replay_of:
@@ -120,7 +120,7 @@ def _json(stored: Stored, found: list[Replayed]) -> dict[str, object]:
 
 
 def _find(door: Door, settings: Settings, text: str) -> Stored:
-    """Find a run of this repository, else one of any whose base this clone has."""
+    """Find a run of this repository, else of any repository whose base commit this clone has."""
     journal = wiring.find_journal(settings, door.environ)
     if journal is None:
         raise never_ran(text)
@@ -152,7 +152,7 @@ def _has(repository: Repository, facts: PlanFacts) -> bool:
 
 @contextmanager
 def _replaying(door: Door, settings: Settings, stored: Stored) -> Iterator[Replay]:
-    """Make a room for what is shown now; it goes with the replay, or with the next one."""
+    """Make a temporary folder for the new results; it is deleted after this replay, or by the next one."""
     home, run = stored.journal.home, stored.run
     with only_one(home.path / "replay.lock") as mine:
         if not mine:

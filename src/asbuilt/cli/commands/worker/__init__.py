@@ -1,4 +1,4 @@
-"""`asbuilt worker`: the process that does what was asked for. One a user; a run starts it by itself."""
+"""`asbuilt worker`: the process that does the work. One for each user; a run starts it automatically."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _callback(context: click.Context, /, *, foreground: bool, idle: int | None, 
 
 
 def _start(door: Door) -> int:
-    """See that a worker is there, and say which."""
+    """Start a worker if none is alive, and print its process id."""
     settings = load(repository=None, environ=door.environ)
     journal = wiring.open_journal(settings, door.environ)
     before = wiring.worker_pid(journal.home)
@@ -36,7 +36,7 @@ def _start(door: Door) -> int:
 
 
 def _serve(door: Door, idle: int | None) -> int:
-    """Be the worker, here."""
+    """Run the worker in this process."""
     settings = load(repository=None, environ=door.environ)
     journal = wiring.open_journal(settings, door.environ)
     ended = threading.Event()
@@ -49,12 +49,12 @@ def _serve(door: Door, idle: int | None) -> int:
             door.screen.talk(f"{error.what}. It is set aside, and made anew from the journal.")
             wiring.begin_anew()
         except AsbuiltError as error:
-            # Not raised: threads of the engine may wait for an agent, and would be waited for.
+            # Not raised: the interpreter would wait for the engine's threads, which may wait for an agent.
             wiring.leave(tell(door.screen.err, error))
         if not mine:
             door.screen.talk(f"Another worker is there (pid {wiring.worker_pid(journal.home)}).")
             return DONE
-        # Asked for in the moment between the last look and the lock's release: nobody else saw it.
+        # A run requested between the last poll and the release of the lock was seen by no worker.
         if ended.is_set() or not wiring.is_due(journal):
             wiring.leave()
 

@@ -1,6 +1,6 @@
 """`asbuilt worker install` and `uninstall`: let the system start the worker.
 
-Its one rule: only a file of ours is replaced or removed, and the system is told only after a yes.
+Rule: only a file of ours is replaced or removed. System commands run only after a yes, or with --yes.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def uninstall(door: Door, *, yes: bool) -> int:
 
 
 def is_installed(environ: Mapping[str, str]) -> bool:
-    """Tell whether the system starts the worker, so that it is there again after a restart."""
+    """Return whether the system starts the worker, also after a restart."""
     unit = _unit(environ)
     return unit.file.exists() and (unit.link is None or unit.link.is_symlink())
 
@@ -115,7 +115,7 @@ def _unit(environ: Mapping[str, str]) -> units.Unit:
 
 
 def _content(unit: units.Unit) -> bytes | None:
-    """Read the file that is there; one that is not ours is never touched."""
+    """Read the unit file. Raise if it exists and asbuilt did not write it."""
     if not unit.file.exists():
         return None
     content = read_bytes(unit.file)
@@ -164,7 +164,7 @@ def _may_tell(door: Door, unit: units.Unit, *, yes: bool, question: str) -> bool
 
 
 def _answers(unit: units.Unit, environ: Mapping[str, str]) -> bool:
-    """Tell whether somebody is there to be told: launchd always, systemd only with a user's bus."""
+    """Return whether the service manager can be called: launchd always, systemd only with a user session."""
     if shutil.which(unit.enable[0][0], path=environ.get("PATH")) is None:
         return False
     runtime = environ.get("XDG_RUNTIME_DIR")

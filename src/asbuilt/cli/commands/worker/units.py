@@ -1,4 +1,4 @@
-"""The files by which systemd or launchd starts the worker. Pure: the call alone decides what they say."""
+"""Unit files with which systemd or launchd starts the worker. Pure: they depend on the arguments only."""
 
 from __future__ import annotations
 
@@ -20,39 +20,39 @@ KEPT: Final = (
     "XDG_CONFIG_HOME",
     "PATH",
 )
-"""What the worker must see as its user does: the same state, the same settings, the same programs."""
+"""Variables that give the worker the user's state, settings and programs."""
 _BACK_AFTER_S: Final = 15
 _MARK: Final = "# Written by `asbuilt worker install`; `asbuilt worker uninstall` removes it."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
-    """A file that makes the system start the worker, and how the system is told of it."""
+    """A unit file, and the commands that enable and disable it."""
 
     file: Path
     name: str
-    """The file as people write it."""
+    """The file's path with `~`, as shown to the user."""
     text: str
     mark: str
-    """Stands in every such file that is ours."""
+    """Text that every unit file of ours contains."""
     link: Path | None
-    """What the system puts beside it when it is enabled."""
+    """The link that the system creates when the unit is enabled."""
     enable: tuple[tuple[str, ...], ...]
     disable: tuple[tuple[str, ...], ...]
-    """To be run while the file is still there."""
+    """Run these while the file still exists."""
     stop: tuple[str, ...]
-    """What ends a worker that the system has started, whether or not the file is there."""
+    """Stops a worker that the system has started, whether or not the file exists."""
 
 
 def environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """Choose what the worker is given of the user's environment."""
+    """Return the variables of the user's environment that the worker gets."""
     return {name: environ[name] for name in KEPT if environ.get(name)}
 
 
 def program(argv0: str, *, found: str | None, python: str) -> tuple[str, ...]:
-    """Say how this very asbuilt is started, from the root.
+    """Return how this installation of asbuilt is started, with an absolute path.
 
-    A link is kept: installers point it at the newest version, and the unit follows.
+    A link is not resolved: installers point it at the newest version, and the unit follows.
     """
     if Path(argv0).name == "__main__.py":
         return (python, "-m", "asbuilt")
@@ -60,7 +60,7 @@ def program(argv0: str, *, found: str | None, python: str) -> tuple[str, ...]:
 
 
 def systemd(config: Path, home: Path, argv: Sequence[str], given: Mapping[str, str]) -> Unit:
-    """Give the systemd user unit below the user's configuration folder."""
+    """Build the systemd user unit below the user's configuration folder."""
     folder = config / "systemd" / "user"
     variables = [f"Environment={_quoted(f'{name}={value}')}" for name, value in given.items()]
     words = [_quoted(word).replace("$", "$$") for word in (*argv, "worker", "--foreground")]
@@ -95,7 +95,7 @@ def systemd(config: Path, home: Path, argv: Sequence[str], given: Mapping[str, s
 
 
 def launchd(home: Path, argv: Sequence[str], given: Mapping[str, str]) -> Unit:
-    """Give the launchd agent of a user."""
+    """Build the launchd agent of a user."""
     file = home / "Library" / "LaunchAgents" / f"{LABEL}.plist"
     entries = {
         "Label": LABEL,

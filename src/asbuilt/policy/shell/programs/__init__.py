@@ -1,6 +1,6 @@
-"""Which programs may run while planning is held, and in which module their options stand.
+"""Programs that may run in plan mode, and the modules that hold their options.
 
-The one rule: a module is loaded only when a program of its own is met, because a hook pays for each.
+Rule: a module is loaded only for a command with one of its programs, because a hook pays for each module.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _SYSTEM_FOLDERS = ("/usr/bin/", "/bin/")
 
 
 def find(name: str) -> Look | None:
-    """Find what looks at a program's words; None: the program is not among those that may run."""
+    """Return the function that judges a program's words; None: the program may not run."""
     for folder in _SYSTEM_FOLDERS:
         if name.startswith(folder):
             name = name[len(folder) :]
@@ -63,7 +63,7 @@ def find(name: str) -> Look | None:
     module = _AT.get(name)
     if module is None:
         return None
-    # The door's dispatch: importlib alone costs more than the rest of the gate.
+    # importlib alone costs more than the rest of the gate.
     loaded = __import__(f"{__name__}.{module}", fromlist=["look"])
     look: Look = loaded.look
     return lambda _, words, place: look(name, words, place)

@@ -1,6 +1,6 @@
 """Archives and object files: their contents are listed or printed, and nothing is unpacked.
 
-The one rule: the letters of tar and unzip are taken only in forms that every version reads alike.
+Rule: options of tar and unzip are accepted only in forms that every version reads alike.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def look(name: str, words: Sequence[Word], place: Place) -> None:
 
 
 def _tar(words: Sequence[Word], place: Place) -> None:
-    """Take letters without a dash as tar does: t to list, f last, and then the archive."""
+    """Accept letters without a dash as tar does: t to list, f last, then the archive."""
     letters = words[0].text if words else ""
     if not letters.startswith("-"):
         if "t" not in letters or not letters.endswith("f") or not _LIST.issuperset(letters[:-1]):
@@ -99,7 +99,7 @@ def _unzip(name: str, words: Sequence[Word], place: Place) -> None:
 
 
 def _gzip(name: str, words: Sequence[Word], place: Place) -> None:
-    """Take the options in a few whole forms, each of which leaves the file as it is."""
+    """Accept the options in a few whole forms, each of which leaves the file as it is."""
     options = {word.text for word in words if word.text.startswith("-") and word.text != "-"}
     if options not in (_GUNZIP if name == "gunzip" else _GZIP):
         raise writes(f"{name} replaces the file", "zcat FILE")

@@ -1,6 +1,6 @@
-"""Read awk's programs: patterns, printing, counting; whatever runs, writes or reads elsewhere is refused.
+"""Parse awk programs: patterns, printing, counting. Code that runs, writes or reads elsewhere is refused.
 
-The one rule: every token is known, and a sign that may redirect stands only where it cannot.
+Rule: every token is known, and a `>` is accepted only where it cannot redirect.
 """
 
 from __future__ import annotations
@@ -76,18 +76,18 @@ def look(name: str, words: Sequence[Word], place: Place) -> None:
 
 
 class _Program:
-    """Where the reading of a program stands."""
+    """Position of the parser in an awk program."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._at = 0
         self._before = ""
-        """The kind of the last token: empty, `value`, `word`, `close`, or the sign itself."""
+        """Kind of the last token: empty, `value`, `word`, `close`, or the operator itself."""
         self._round = 0
         self._curly = 0
 
     def is_harmless(self) -> bool:
-        # Whatever this reader takes for a string or a pattern: these are too dear to be wrong about.
+        # Refused even in what looks like a string or a pattern: a mistake about these would cost too much.
         lower = self._text.lower()
         if not self._text.strip() or any(
             word in lower for word in ("system", "getline", "environ", "procinfo")
@@ -136,7 +136,7 @@ class _Program:
         return at < len(self._text)
 
     def _slash(self) -> bool:
-        """Tell a pattern from a division by what stands before it; where awks differ, it is neither."""
+        """Parse a slash as a pattern or a division, by the token before it; refuse it where awks differ."""
         if self._before in ("value", "]"):
             self._at += 1
             if self._text[self._at : self._at + 1] == "=":
@@ -153,7 +153,7 @@ class _Program:
             self._at += 1
         name = self._text[start : self._at]
         follows = self._text[self._at : self._at + 1]
-        # In parentheses a > compares, unless it stands behind a print: there it redirects.
+        # In parentheses a `>` compares, unless it follows a print: there it redirects.
         if name in _REFUSED or (name in ("print", "printf") and self._round):
             return False
         if name in _WORDS:
@@ -161,7 +161,7 @@ class _Program:
             return True
         if follows == "(" and name not in _FUNCTIONS:
             return False
-        # Behind a function without parentheses awks differ about a slash.
+        # Awks differ about a slash after a function without parentheses.
         self._before = "close" if name in _FUNCTIONS else "value"
         return True
 
@@ -170,7 +170,7 @@ class _Program:
         while self._at < len(self._text) and self._text[self._at] in "0123456789.":
             self._at += 1
         self._before = "value"
-        # 1e5 and 0x1f are read differently from awk to awk.
+        # Awks differ about 1e5 and 0x1f.
         return self._text[self._at : self._at + 1] not in _LETTERS and self._text[start : self._at] != "."
 
     def _sign(self) -> bool:
@@ -189,5 +189,5 @@ class _Program:
         return False
 
     def _is_broken(self, sign: str) -> bool:
-        """Only the head of a for has a semicolon in parentheses, and no parentheses hold a brace."""
+        """Return whether a brace is in parentheses; a semicolon may be, in the head of a for."""
         return self._round > 0 and sign != ";"

@@ -1,6 +1,6 @@
-"""What the shell does itself, and programs that start another: the other is judged as if it stood alone.
+"""Shell builtins, and programs that start another, which is judged as if it were alone.
 
-The one rule: bash and zsh evaluate a subscript or a number wherever they may, so that neither stands there.
+Rule: bash and zsh evaluate a subscript or a number wherever they can, so neither is accepted there.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _TEXTUAL = frozenset(("=", "==", "!=", "-nt", "-ot", "-ef"))
 _NUMERIC = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge"))
 _OPERATING = ("-", "=", "!", "&", "|")
 _MISREAD = frozenset(("&&", "||", "/", "=", "=="))
-"""Readers differ about these as what is tested."""
+"""Operands that shells read differently in a test."""
 _NUMBER_FORMATS = frozenset("diouxXeEfFgGaA")
 _NEVER_INNER = frozenset(("asbuilt", "cd", "command", "nice", "time", "timeout", "[["))
 _NAMES = Program("-a -t -p -P -s", "texts", globs="none")
@@ -62,13 +62,13 @@ def look(name: str, words: Sequence[Word], place: Place) -> None:
 
 
 def _told(name: str, words: Sequence[Word]) -> None:
-    """Let the shell tell a limit or a mount; with more words it sets one."""
+    """Accept a limit or a mount that is only printed; with more words it is set."""
     if [word.text for word in words] not in ([], ["-a"], ["-n"], ["-S"]) or (name == "mount" and words):
         raise writes(f"{name} with {words[0].text} sets something", name)
 
 
 def _printf(words: Sequence[Word]) -> None:
-    """Read a format: %n sets a variable, and zsh works numbers out, subscripts and what they run included."""
+    """Check a format: %n sets a variable, and zsh evaluates numbers, with subscripts and what they run."""
     rest = words[1:] if words and words[0].text == "--" else words
     if not rest or rest[0].text.startswith("-") or rest[0].pattern:
         raise writes("printf without a plain format may set a variable", "printf '%s\\n' TEXT")
@@ -89,13 +89,13 @@ def _printf(words: Sequence[Word]) -> None:
 
 
 def _test(name: str, words: Sequence[Word], place: Place) -> None:
-    """Read a test as: [!] operand, [!] -f file, [!] one = other, joined by -a and -o, or by && and ||."""
+    """Parse a test: [!] operand, [!] -f file, [!] one = other, joined by -a and -o, or by && and ||."""
     for at, word in enumerate(words):
         if word.text in _OF_FILES:
             place.named(*words[at + 1 : at + 2])
         elif word.text in _OF_TWO_FILES:
             place.named(*words[max(0, at - 1) : at + 2 : 2])
-    # What is quoted is never an operator to some readers, so that it is none here.
+    # To some shells a quoted word is never an operator, so it is none here.
     texts = [word.text if word.bare or word.text[:1] not in _OPERATING else "\0" for word in words]
     if any(word.pattern for word in words):
         raise writes(f"{name} with a wildcard is not understood", f"{name} -e FILE")
@@ -124,7 +124,7 @@ def _test(name: str, words: Sequence[Word], place: Place) -> None:
 
 
 def _joins(name: str, texts: Sequence[str]) -> bool:
-    """Tell whether another test follows; a shell without [[ would run what stands behind &&."""
+    """Return whether another test follows; a shell without [[ would run the words after &&."""
     if name != "[[":
         return texts[0] in ("-a", "-o") and len(texts) > 1
     behind = [text for text in texts[1:3] if text != "!"]
@@ -144,7 +144,7 @@ def _command(words: Sequence[Word], place: Place) -> None:
 
 
 def _wrapped(name: str, rest: list[Word], place: Place) -> None:
-    """Judge the command that another one starts."""
+    """Judge the command that another command starts."""
     if name == "timeout":
         _timed(rest)
     elif name == "nice" and rest[:1] and rest[0].text == "-n" and len(rest) > 1 and _is_whole(rest[1].text):

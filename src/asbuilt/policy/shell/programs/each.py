@@ -1,7 +1,7 @@
-"""A command that is run for each of many files: by xargs, or by find -exec.
+"""Commands that run for each of many files: by xargs, or by find -exec.
 
-The one rule: whoever names the files may name any, so that the command does no harm with any name, and reads
-contents only where the list of names was not made to find secrets.
+Rule: the list may contain any name, so the command must be harmless with any name. It may read contents only
+if the list was not made to find secrets.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from asbuilt.policy.shell.place import Place
 
 _NAMERS = frozenset(("ls", "stat", "du", "basename", "dirname", "echo"))
-"""No option of theirs does harm, and they show names only."""
+"""Programs without a harmful option that show only names."""
 _PLAIN_NAMERS = frozenset(("basename", "dirname", "echo"))
-"""They show names as they are given, and open nothing."""
+"""Programs that print names as given, and open nothing."""
 _READERS = frozenset(("grep", "md5sum", "sha1sum", "sha256sum", "wc"))
-"""No option of theirs does harm, and none prints whole files."""
+"""Programs without a harmful option that do not print whole files."""
 _LISTERS = frozenset(("fd", "fdfind", "find", "git", "grep", "ls", "rg"))
 _UNSURE = frozenset(("-regex", "-iregex", "-samefile", "-inum", "-lname", "-ilname"))
-"""Ways of find to name a file without its name."""
+"""Tests of find that can select a file without its name."""
 _ALLOWED = "git ls-files '*.py' | xargs grep -n PATTERN"
 _XARGS = Program(
     "-0 -r -t -n=N -L=N -P=N -s=N -x -d=T --null --no-run-if-empty --max-args=N --max-procs=N --delimiter=T",
@@ -49,7 +49,7 @@ def look(name: str, words: Sequence[Word], place: Place) -> None:
 
 
 def look_at_each(inner: Sequence[Word], found_by: Sequence[Word] | None, place: Place) -> None:
-    """Judge a command that gets more names; `found_by`: the words that find them; None: nobody knows."""
+    """Judge a command that gets more names; `found_by` are the words that find them, None if unknown."""
     name = inner[0].text if inner else ""
     look_inside = find(name) if inner and inner[0].bare else None
     if look_inside is None or name not in _NAMERS | _READERS:
@@ -74,7 +74,7 @@ def _aims_at_none(words: Sequence[Word], place: Place) -> None:
 
 
 def _leads_nowhere(words: Sequence[Word], place: Place) -> None:
-    """Judge links among the names that are found: the command opens what they lead to."""
+    """Check links among the names that are found: the command opens their targets."""
     texts = [word.text for word in words]
     only_files = "-type" in texts and texts[texts.index("-type") + 1 :][:1] == ["f"]
     if only_files and not {"-L", "-follow", "-o", "-or", "!", "-not"} & {*texts}:

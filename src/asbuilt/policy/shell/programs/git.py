@@ -1,6 +1,6 @@
-"""git, where it reads. Its global options, its verbs and their operands are looked at one by one.
+"""Read-only git: its global options, verbs and operands are checked one by one.
 
-The one rule: a verb that is not known to only read is refused, and so is every form that may create.
+Rule: a verb that is not known to only read is refused, and so is every form that may create something.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _HOLD_SECRETS = (
     "credential.",
     "sendemail.",
 )
-"""Words in the names of settings whose values may be a login."""
+"""Parts of the names of settings whose values may be credentials."""
 
 
 def look(name: str, words: Sequence[Word], place: Place) -> None:
@@ -117,7 +117,7 @@ def _nearest(verb: str) -> str:
 
 
 def _after_globals(rest: list[Word], place: Place) -> list[Word]:
-    """Take git's own options; what changes where it looks or what it starts is refused."""
+    """Consume git's global options; an option that changes where git reads or what it starts is refused."""
     while rest and rest[0].text.startswith("-"):
         text = rest[0].text
         if text in _GLOBAL:
@@ -143,7 +143,7 @@ def _is_inert(setting: str) -> bool:
 
 
 def _shown(given: Given, place: Place) -> None:
-    """Look at operands that name revisions, files, or files in revisions."""
+    """Check operands that name revisions, files, or files in revisions."""
     if any(_starts_gpg(value) for value in given.values("--format", "--pretty")):
         raise writes("%G in a format of git starts gpg", "git log --format='%h %an %s'")
     if any(value in ("r", "remerge") for value in given.values("--diff-merges")):
@@ -163,7 +163,7 @@ def _shown(given: Given, place: Place) -> None:
 
 
 def _starts_gpg(form: str) -> bool:
-    """Tell whether a format asks for a signature: %G and a letter, also with a sign between."""
+    """Return whether a format asks for a signature: %G and a letter, also with a sign between."""
     return "signature" in form or any(piece.lstrip("+- ").startswith("G") for piece in form.split("%")[1:])
 
 
@@ -172,7 +172,7 @@ def _after_colon(ranges: list[str]) -> list[str]:
 
 
 def _paths(text: str) -> list[str]:
-    """Give what of an operand may be a path: git fills in patterns itself, and takes paths behind colons."""
+    """Return the parts of an operand that may be a path: git expands patterns and reads paths after `:`."""
     if text.startswith((":!", ":^", ":(exclude)")):
         return []
     found = [text]
@@ -246,7 +246,7 @@ def _reflog(rest: Sequence[Word], place: Place) -> None:
 
 
 def _second(verb: str, rest: Sequence[Word], place: Place) -> None:
-    """Judge a verb by the word behind it."""
+    """Judge a verb by the word after it."""
     forms = SECOND[verb]
     first = rest[0].text if rest else ""
     if first.startswith("-") and first not in forms:

@@ -1,7 +1,8 @@
 """git's reading verbs and their options, from git's manual pages.
 
-The one rule: what writes a file, starts a program (a diff driver, a pager, gpg) or reads more words from
-standard input is left out. What a config names is held by the ring, which runs git with settings of its own.
+Rule: options that write a file, start a program (a diff driver, a pager, gpg) or read more words from
+standard input are left out. Programs in a config are left to the sandbox, which runs git with its own
+settings.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ CONTENT = {
     "hash-object": "-t=T --no-filters --literally",
     "verify-pack": "-v -s --verbose --stat-only",
 }
-"""Verbs that show what is in files."""
+"""Verbs that show the contents of files."""
 
 NAMES = {
     "status": (
@@ -137,9 +138,9 @@ NAMES = {
     "fsck": "--full --strict --no-dangling --dangling --unreachable --connectivity-only --tags --root"
             " --no-reflogs --verbose --no-progress --progress --name-objects --cache",
 }
-"""Verbs that show names, hashes and dates only."""
+"""Verbs that show only names, hashes and dates."""
 
-# The first word decides; each stands with its options and how many operands it takes.
+# Per second word: its options, and the most operands that it takes.
 SECOND = {
     "remote": {"": ("-v --verbose", 0), "get-url": ("--push --all", 1)},
     "stash": {"list": (_LOG, 9), "show": (_DIFF + " -u --include-untracked --only-untracked"

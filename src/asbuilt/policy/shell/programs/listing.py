@@ -1,6 +1,6 @@
-"""Programs that show names, kinds and sizes of files, and find them; they open none.
+"""Programs that find files and show their names, kinds and sizes, not their contents.
 
-The one rule: an expression of find is read word by word, and a word that is not on the list is refused.
+Rule: a find expression is read word by word, and a word that is not on the list is refused.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _ls(given: Given, place: Place) -> None:
     if given.has("-L", "--dereference"):
         _follow(given.operands, place, "the same without -L")
     if given.has("-d", "--directory"):
-        # It shows the names that the shell has put there, and nothing that is in them.
+        # It shows the names that the shell has inserted, and nothing that is in them.
         given.operands = [word for word in given.operands if not word.pattern]
 
 
@@ -161,7 +161,7 @@ def look(name: str, words: Sequence[Word], place: Place) -> None:
 
 
 def _each(words: Sequence[Word], rest: list[Word], place: Place) -> list[Word]:
-    """Judge what is run for each file that is found, and give what stands behind it."""
+    """Judge the command of -exec, and return the words after it."""
     end = next((at for at, word in enumerate(rest) if word.text in (";", "+")), 0)
     if rest[end - 1 : end] == [] or rest[end - 1].text != "{}":
         raise writes("find -exec is understood only with {} last", "find . -name '*.py' -exec wc -l {} +")

@@ -1,6 +1,6 @@
-"""asbuilt's own commands, where they only tell. They stand alone: joined to another command they are refused.
+"""asbuilt's own commands that only read. Joined to another command they are refused.
 
-The one rule: what changes a plan, a run, a mode or a setting is a person's to type.
+Rule: commands that change a plan, a run, a mode or a setting are for people to type.
 """
 
 from __future__ import annotations

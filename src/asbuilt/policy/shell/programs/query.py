@@ -1,6 +1,6 @@
-"""jq and yq: their programs are read as far as they could show the environment or load another file.
+"""jq and yq: a program that could show the environment or load another file is refused.
 
-The one rule: jq's `env` is refused wherever it could be the function, and yq takes plain paths only.
+Rule: jq's `env` is refused wherever it could be the function; yq accepts plain paths only.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Programs that search through files. Recursive ones stay out of folders that hold secrets.
+"""Programs that search files. Recursive searches stay out of folders that hold secrets.
 
-The one rule: what starts another program (a preprocessor, a pager, an unpacker) is left out.
+Rule: options that start another program (a preprocessor, a pager, an unpacker) are left out.
 """
 
 from __future__ import annotations
@@ -56,7 +56,10 @@ def _ag(given: Given, place: Place) -> None:
 
 
 def _files(given: Given, *patterns: str) -> Sequence[Word]:
-    """Give the operands that are files: all but the first, unless the pattern is in an option."""
+    """Return the operands that are files: all but the first, unless an option holds the pattern.
+
+    A first operand with a wildcard counts too, because the shell may replace it with file names.
+    """
     if given.has(*patterns):
         return given.operands
     if not given.operands:

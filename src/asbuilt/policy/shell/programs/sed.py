@@ -1,6 +1,6 @@
-"""Read sed's scripts: addresses, printing, deleting and replacing; whatever names a file or runs is refused.
+"""Parse sed scripts: addresses, printing, deleting, replacing. What names a file or runs is refused.
 
-The one rule: a script is read to its last character, and what two seds might read differently is refused.
+Rule: a script is read to its last character, and a form that two seds may read differently is refused.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _SED = Program(
 
 
 class _Script:
-    """Where the reading of a script stands."""
+    """Position of the parser in a sed script."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -96,7 +96,7 @@ class _Script:
             self._at += 1
 
     def _ends(self) -> bool:
-        """Tell whether a command is over: behind blanks there may be more of it."""
+        """Return whether a command ends here, after blanks."""
         self._skip(" \t")
         return not self._peek() or self._peek() in _ENDS
 
@@ -107,7 +107,7 @@ class _Script:
         return self._at > start
 
     def _addresses(self) -> bool:
-        """Take none, one or two addresses and a negation."""
+        """Consume none, one or two addresses and a negation."""
         if self._address():
             self._skip(" \t")
             if self._peek() == ",":
@@ -143,7 +143,7 @@ class _Script:
         return False
 
     def _until(self, end: str, *, regex: bool = True) -> bool:
-        """Read up to an end that is not escaped, and not in brackets, where seds differ about it."""
+        """Read up to a delimiter that is not escaped; one in brackets is refused, because seds differ."""
         inside = False
         while character := self._peek():
             self._at += 1
@@ -190,14 +190,14 @@ class _Script:
         return self._ends()
 
     def _text_follows(self) -> bool:
-        """Take the rest of the line as a text to print; with a backslash in it seds differ."""
+        """Consume the rest of the line as a text to print; seds differ about a backslash in it."""
         end = self._text.find("\n", self._at)
         text = self._text[self._at : end if end >= 0 else len(self._text)]
         self._at += len(text)
         return bool(text.strip()) and "\\" not in text
 
     def _delimiter(self) -> str:
-        """Take any sign that no sed reads otherwise."""
+        """Consume a delimiter that every sed reads alike."""
         end = self._peek()
         self._at += 1
         return end if end and end in "/|#,:@!%_+~=" else ""

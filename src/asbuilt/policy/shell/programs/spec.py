@@ -1,6 +1,6 @@
-"""What a program may be given, in the notation of its manual page, and the reading of its words. Pure.
+"""Options and operands that a program may get, as in its manual page, and the parser of its words. Pure.
 
-The one rule: options are a list of what may stand, spelt in full; what is not on it is refused.
+Rule: options are an allow-list, spelled in full; any other option is refused.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _WILD = frozenset("*?[")
 class Program:
     """One program, or one verb of a program.
 
-    `options` is a list as in a manual page: `-n` stands alone, `-n=N` takes a value, `--color[=T]` takes one
-    only behind `=`, `-#` is a number as an option. Kinds of values: N number, T text, F file that is read,
-    D file of which only the name matters, G pattern of file names, W two words of text, V a word of text and
-    a file that is read.
+    `options` is a list as in a manual page: `-n` has no value, `-n=N` takes a value, `--color[=T]` takes one
+    only after `=`, `-#` is a number as an option. Kinds of values: N number, T text, F file that is read, D
+    file of which only the name matters, G pattern of file names, W two words of text, V a word of text and a
+    file that is read.
     """
 
     __slots__ = ("attached", "globs", "judge", "late", "least", "most", "operands", "options", "ordered")
@@ -50,20 +50,20 @@ class Program:
         self.options = options
         self.operands = operands
         self.globs = globs
-        """Where a wildcard may stand: anywhere, as no option does harm; behind a folder's name; nowhere."""
+        """Accepted wildcards: `any` (no option does harm), `anchored` (none leads a word), `none`."""
         self.least = least
         self.most = most
         self.attached = attached
-        """`-n5` is `-n 5`; some programs read on as more options instead."""
+        """`-n5` is `-n 5`; some programs read the rest as more options instead."""
         self.ordered = ordered
         """Options end at the first operand."""
         self.late = late
-        """Words behind it that look like options are another program's."""
+        """Words after it that look like options belong to another program."""
         self.judge = judge
 
 
 class Given:
-    """What a program was given."""
+    """The options and operands that a program was given."""
 
     __slots__ = ("name", "operands", "options", "parted")
 
@@ -72,23 +72,23 @@ class Given:
         self.options: list[tuple[str, str]] = []
         self.operands: list[Word] = []
         self.parted: int | None = None
-        """How many operands came before `--`."""
+        """Number of operands before `--`."""
 
     def has(self, *names: str) -> bool:
-        """Tell whether one of these options was given."""
+        """Return whether one of these options was given."""
         return any(option in names for option, _ in self.options)
 
     def texts(self) -> list[str]:
-        """Give all operands and values."""
+        """Return all operands and values."""
         return [*(word.text for word in self.operands), *(value for _, value in self.options)]
 
     def values(self, *names: str) -> list[str]:
-        """Give the values of these options."""
+        """Return the values of these options."""
         return [value for option, value in self.options if option in names]
 
 
 def look(name: str, program: Program, words: Sequence[Word], place: Place) -> Given:
-    """Read the words of a program against what it may be given; raises Refused."""
+    """Parse the words of a program against its allow-list; raises Refused."""
     given = _read(name, program, words, place)
     count = len(given.operands)
     if program.operands == "none" and count:
@@ -111,14 +111,14 @@ def look(name: str, program: Program, words: Sequence[Word], place: Place) -> Gi
 
 
 def read_all(words: Sequence[Word], place: Place) -> None:
-    """Let a program read files; a lone dash is its standard input."""
+    """Check the files that a program reads; a single dash is its standard input."""
     for word in words:
         if word.text != "-":
             place.content(word)
 
 
 def no_lists(given: Given, place: Place) -> None:
-    """Judge a program that takes a word with @ before it for a file with more options."""
+    """Judge a program that reads more options from a file named with @."""
     del place
     if any(text.startswith("@") for text in given.texts()):
         raise writes(f"{given.name} takes more options from a file named with @")
@@ -214,7 +214,7 @@ def _short(
 
 
 def _following(given: Given, option: str, kind: str, rest: list[Word], place: Place) -> None:
-    """Take the value that an option has in the words behind it, if it has one there."""
+    """Consume the value of an option from the words after it, if it takes one there."""
     if not kind or kind[0] == "?":
         given.options.append((option, ""))
         return

@@ -1,6 +1,6 @@
-"""What to say of a program that may not run while planning is held: what it does, and what may run instead.
+"""Messages for programs that may not run in plan mode: what they do, and what may run instead.
 
-The one rule: it only finds words; the program was refused before.
+The program is refused before this module is loaded.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _KINDS = (
 
 
 def said_of(name: str) -> tuple[str, str]:
-    """Say what a program does that planning does not, and the nearest allowed form."""
+    """Return what a program does that plan mode forbids, and the nearest allowed form."""
     for why, allowed, names in _KINDS:
         if name in names.split():
             return f"{name} {why}", allowed

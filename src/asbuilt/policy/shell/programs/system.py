@@ -1,6 +1,6 @@
-"""Programs that tell about the machine, its processes and its clock.
+"""Programs that show the machine, its processes and its clock.
 
-The one rule: none shows an environment, asks another machine, or sets anything.
+Rule: none shows an environment, reaches another machine, or sets anything.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def _date(given: Given, place: Place) -> None:
 
 
 # fmt: off
-# ps reads `-auxe` as it read in another century, and shows environments: only whole words are known.
+# ps reads `-auxe` in the old BSD way and shows environments, so only whole words are accepted.
 _PS_WORDS = frozenset((
     "-e", "-A", "-a", "-f", "-F", "-l", "-ef", "-eF", "-ely", "-elf", "-eLf", "-ejH", "-aux", "-ax", "-ww",
     "-w", "-x", "-T", "-H", "-L", "-efww", "-N", "aux", "auxw", "auxww", "auxf", "ax", "axu", "axf", "axjf",
@@ -35,7 +35,7 @@ _PS_VALUED = frozenset((
     "-o", "-eo", "-Ao", "-axo", "-p", "-C", "-u", "-U", "-g", "-G", "-t", "--pid", "--ppid",
     "--format", "-q", "o", "axo", "p",
 ))
-# Where ps does not find such a user or terminal, it reads all words anew, and these as letters of their own.
+# If ps does not find such a user or terminal, it reads all words again, and these as single letters.
 _PS_TRIED = frozenset(("-C", "-u", "-U", "-g", "-G", "-t"))
 # fmt: on
 _PROGRAMS = {
@@ -98,7 +98,7 @@ def look(name: str, words: Sequence[Word], place: Place) -> None:
 
 
 def _ps(words: list[Word]) -> None:
-    """Judge ps, which reads all its words again where two of them do not go together."""
+    """Judge ps, which reads all its words again if two of them do not go together."""
     first = words[0].text if words else "-f"
     option, equals, value = first.partition("=")
     if len(words) == 2 and not equals:

@@ -1,6 +1,6 @@
-"""Programs that read files and print them in some form; what they may be given is from their manual pages.
+"""Programs that read files and print them in some form; their options are from their manual pages.
 
-The one rule: what names a file to write, a program to start or a list of further files is left out.
+Rule: options that name a file to write, a program to start or a list of further files are left out.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ def _tail(given: Given, place: Place) -> None:
     del place
     if given.has("-f", "-F", "--follow", "--retry"):
         raise writes("tail -f never ends", "tail -n 50 FILE")
-    # `+5` is a line to it, and no file.
+    # `+5` is a line number to tail, and no file.
     given.operands = [word for word in given.operands if not word.text.removeprefix("+").isdigit()]
 
 
 def _diff(given: Given, place: Place) -> None:
-    # Also without -r it compares what is in two folders, and with -N what is in one.
+    # Even without -r, diff compares the contents of two folders, and with -N those of one.
     for word in [*given.operands, *map(Word, given.values("--from-file", "--to-file"))]:
         place.tree(word)
         if not given.has("--no-dereference"):
@@ -201,7 +201,7 @@ def _never_pages(given: Given) -> None:
 
 
 def _xxd(words: Sequence[Word], place: Place) -> None:
-    """Read xxd's options as it does: one letter a word, a number behind some, and never a second file."""
+    """Parse xxd's options as it does: one letter per word, a number after some, and never a second file."""
     rest = [*words]
     while rest and rest[0].text[:1] == "-" and rest[0].text != "-":
         text = rest.pop(0).text

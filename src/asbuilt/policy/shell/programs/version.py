@@ -1,6 +1,6 @@
-"""Compilers, interpreters and package managers: they say their version, and nothing else is asked of them.
+"""Compilers, interpreters and package managers: they may only print their version.
 
-The one rule: exactly one word stands behind the name, and it is the one that asks for the version.
+Rule: exactly one word follows the name, and it asks for the version.
 """
 
 from __future__ import annotations
