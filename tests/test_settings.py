@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
+from asbuilt.errors import SettingInvalid
 from asbuilt.policy.sandbox.services import TABLE
 from asbuilt.settings import (
     SETTINGS,
@@ -25,6 +26,7 @@ from asbuilt.settings import (
     organisation_file,
 )
 from asbuilt.settings.setting import BUILT_IN_SERVICES
+from asbuilt.settings.values import from_text
 from tests.settings_world import World, toml, world
 
 __all__ = ["world"]
@@ -150,6 +152,12 @@ def test_a_value_is_read_by_its_kind(world: World) -> None:
     ):
         with pytest.raises(TypeError):
             read(key)
+
+
+@pytest.mark.parametrize("typed", ["1234567890", "9" * 5000])
+def test_a_number_that_is_too_long_is_refused_and_not_cut(typed: str) -> None:
+    with pytest.raises(SettingInvalid):
+        from_text(SETTINGS["limits.tokens"], typed, where="", next_step="")
 
 
 def test_a_flag_against_a_lock_is_refused_and_the_same_value_is_not(world: World) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _TRUE: Final = frozenset({"true", "yes", "on", "1"})
 _FALSE: Final = frozenset({"false", "no", "off", "0"})
-_DIGITS: Final = 9
+_DIGITS: Final = 15
 _LAST_PORT: Final = 65_535
 _LISTS: Final = (*(Kind.GLOBS, Kind.CHOICES, Kind.NAMES, Kind.SERVICES, Kind.SUITES, Kind.HOSTS, Kind.PATHS),)
 _HOST: Final = re.compile(r"(https?://)?((\*\.)?[A-Za-z0-9_.-]+|\[[0-9a-fA-F:.]+\])(:[0-9]{1,5})?/?")
@@ -77,8 +77,8 @@ def _as_toml(setting: Setting, text: str) -> object:
     word = text.strip().lower()
     if setting.kind is Kind.FLAG and word in _TRUE | _FALSE:
         return word in _TRUE
-    if setting.kind is Kind.NUMBER and word.isdecimal() and word.isascii():
-        return int(word[:_DIGITS])
+    if setting.kind is Kind.NUMBER and word.isdecimal() and word.isascii() and len(word) <= _DIGITS:
+        return int(word)
     if setting.kind is Kind.MONEY and re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", word):
         return float(word)
     if setting.kind in _LISTS:

@@ -84,7 +84,7 @@ class Trying:
             raise GateStopped(
                 "no ring holds here what the checks run",
                 why="Nobody has approved these commands yet, and they could reach your files and network.",
-                next_step="`asbuilt doctor --fix ring`, or leave --try out.",
+                next_step="`asbuilt doctor --fix sandbox`, or leave --try out.",
             )
         there = _there(self._repository, self._tree)
         resolved = resolve_setup(setup, project_of(self._repository, self._tree))

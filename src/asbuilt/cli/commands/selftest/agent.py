@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 _REPOSITORIES: Final = 20
 """Number of the journal's repositories that are searched for past costs."""
-_CARRIED: Final = ("agents", "roles", "limits", "ring")
+_CARRIED: Final = ("agents", "roles", "limits", "sandbox")
 """Tables of the user's settings that apply to the exercises; all other settings have their defaults."""
 _STDOUT: Final = Path("-")
 _PATH: Final = re.compile(r"(?<![\w./:])(?:~|/[\w.@+-]+)(?:/[\w.@+-]+)*/(?=[\w.@+-])")

@@ -168,7 +168,7 @@ def _replaying(door: Door, settings: Settings, stored: Stored) -> Iterator[Repla
             raise GateStopped(
                 "no ring holds here what the checks run",
                 why="They run code that an agent wrote, with your files and network in reach.",
-                next_step="`asbuilt doctor --fix ring`, or `asbuilt config set sandbox.required false`",
+                next_step="`asbuilt doctor --fix sandbox`, or `asbuilt config set sandbox.required false`",
             )
         rigs = Rigs(
             home.path / "setups" / run.repo,
