@@ -13,10 +13,11 @@ setup:
 # lint, types, floors, and every test but the long ones: under 5 minutes on two cores
 check: lint types floors test
 
-# formatting and lint
+# formatting, lint, and phrases that readers have to decode
 lint:
     ruff format --check .
     ruff check .
+    python scripts/voice.py
 
 # mypy, strict, on sources and tests
 types:

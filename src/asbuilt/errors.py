@@ -69,7 +69,7 @@ class EditRefused(AsbuiltError):
 
 
 class PlanChanged(AsbuiltError):
-    """Somebody else wrote the file since we read it; their text stays."""
+    """The file changed since asbuilt read it; the new text stays."""
 
     exit_code = GATE_STOPPED
 
@@ -87,7 +87,7 @@ class AnswerLost(AsbuiltError):
 
 
 class StoreFailed(AsbuiltError):
-    """The journal cannot be read or written; nothing goes on without it."""
+    """The journal cannot be read or written; no run continues without it."""
 
 
 class JournalNewer(StoreFailed):
@@ -120,7 +120,7 @@ class FileDenied(AsbuiltError):
 
 
 class EngineDamaged(StoreFailed):
-    """The engine's own database cannot be read any more; a worker that starts anew makes another one."""
+    """The engine's own database cannot be read; the next worker that starts makes a new one."""
 
 
 class WorkerFailed(AsbuiltError):
@@ -136,7 +136,7 @@ class RepositoryBusy(GitFailed):
 
 
 class ForgeFailed(AsbuiltError):
-    """The forge cannot be asked, or refused, and a person has to mend it."""
+    """The forge cannot be reached, or refused a request; this needs user action."""
 
 
 class ForgeBusy(ForgeFailed):
@@ -149,7 +149,7 @@ class ForgeBusy(ForgeFailed):
 
 
 class PathsUnknown(AsbuiltError):
-    """Nobody could be asked which paths open pull requests change, so that nothing is known to be free."""
+    """The forge could not be asked which paths open pull requests change, so no path is known to be free."""
 
     exit_code = USAGE
 

@@ -148,7 +148,7 @@ def acquire(door: Door, plan: str, *, owner: str) -> int:
 @shared(json=True)
 @_by_contract
 def release(door: Door, plan: str, *, owner: str) -> int:
-    """Let go of a plan; somebody else's claim stays."""
+    """Release a plan. A claim of another run stays."""
     site = site_of(door, plan)
     address = site.address(plan)
 

@@ -42,7 +42,7 @@ _ONE_BY_ONE: Final = 5
 )
 @shared(json=True)
 def command(door: Door, plan: str | None, *, yes: bool, days: int) -> int:
-    """Show what asbuilt has made and nobody needs any more. What is not provably safe to lose stays."""
+    """Show old workspaces, logs and other leftovers that can be deleted without loss."""
     site = site_of(door, plan) if plan is not None else look_at(door)[1]
     things = [] if site is None else _find(site, plan, days)
     can_go = [one for one in things if isinstance(one.fate, Goes)]

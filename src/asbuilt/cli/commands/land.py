@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 @click.option("--undo", is_flag=True, help="take back what the last run landed")
 @shared(json=True)
 def command(door: Door, plan: str, *, undo: bool) -> int:
-    """Land what is proven. If something is in the way, nothing moves, and you are told how to go on."""
+    """Land proven commits on the target branch. If that is not possible, nothing moves."""
     site = site_of(door, plan)
     address = site.address(plan)
     with site.journal.store.read() as session:

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 )
 @shared(json=True)
 def command(door: Door, plan: str | None, *, agent: str | None, script: str | None) -> int:
-    """Go on with a run: a paused or parked one now, one that ended as a new run from where it was."""
+    """Continue a run: a paused or parked run at once, an ended run as a new run from where it stopped."""
     site, run = _chosen(door, plan)
     if site is None or run is None:
         if door.json:

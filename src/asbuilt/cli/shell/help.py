@@ -9,40 +9,40 @@ Examples
   asbuilt plan check plans/login.md         what is wrong with it, line by line
   asbuilt run rate-limit                    next phase, then stop
   asbuilt run rate-limit --finish --auto    all phases, no questions, then land
-  asbuilt why                               is it stuck, and on what?
+  asbuilt why                               what is it waiting for?
 
-Plan    author      a sentence becomes a plan that you approve
+Plan    author      turn a sentence into a plan that you approve
         plan        list show check new mark open refine import export
         task        add list show status research plan import export
-        approve     everything that waits for a person
-        session     your own agent; --plan: the kernel holds it while it plans
+        approve     list everything that waits for you, and answer it
+        session     start your own agent; --plan: read-only, held by the kernel
 Run     run         --finish all phases, --auto unattended, --every WHEN
-        run-plan    the words of /run-plan: PLAN finish auto, stop, next
-        watch       look on; Ctrl-C leaves it running
-        tell        a note for the next attempt, in your words
-        pause       let a run wait at its next safe point
-        now         run a scheduled plan early; the schedule stays
+        run-plan    the grammar of /run-plan: PLAN finish auto, stop, next
+        watch       follow a run; Ctrl-C leaves it running
+        tell        give the next attempt a note
+        pause       pause a run at its next safe point
+        now         run a scheduled plan now; the schedule stays
         stop        end a run and its schedule; all work is kept; --all
-        resume      go on after a stop, a limit, a failure, a crash
+        resume      continue after a stop, a limit, a failure or a crash
         land        move proven commits to the target branch; --undo
-Look    status      how far every plan is; --all repositories
-        why         is it stuck, and on what?
-        log         everything that happened to a plan
-        report      what a run promised, and what is proven
-        next        what happens by itself, and when
-        attempts    list diff restore: what agents have written
+Look    status      show how far every plan is; --all repositories
+        why         explain what a run waits for
+        log         list everything that happened to a plan
+        report      show what a run promised, and what is proven
+        next        list scheduled and parked runs
+        attempts    list diff restore: the trees that agents produced
         memory      list show add search clear: lessons, facts, notes
-Prove   verify      prove again that what is done is done
-        demo        see a small plan run: 30 s, no model
-        selftest    lies: are they caught, and is honest work let through?
-Set up  doctor      is this machine ready to be left alone?
+Prove   verify      run the checks of finished phases again
+        demo        watch a small plan run: 30 s, no model
+        selftest    lies: check that lies are caught; agent: try your own agent
+Set up  doctor      check that this machine is set up
         init        --claude --codex --gemini --opencode; --remove
-        agents      list test: who is here to work, and are they held?
-        notify      test: the ways to you when nobody looks on
-        gate        check command pr-paths: what may go on here
-        mode        show enter exit set: is planning held here?
-        clean       remove what nobody needs any more; shows it first
-        worker      the process that does the work; install uninstall
+        agents      list test: list agents and test their sandbox
+        notify      test: send a test notification
+        gate        check command pr-paths: check commands against plan mode
+        mode        show enter exit set: show or change plan mode
+        clean       delete old workspaces and logs; asks first
+        worker      the process that runs plans; install uninstall
         claim       list acquire release break
         config      show set unset
         bug-report  pack what a bug report needs, redacted

@@ -154,7 +154,7 @@ def land(
                 with recorded(repository, lock_of(ready.ref), "HEAD.lock"):
                     said = _push(repository, ready, held, hooks, descriptor)
                 outcome = _judged(repository, ready, held, said)
-                # A program that git started may have been killed, so try once more; a real obstacle fails
+                # A program that git started may have been killed, so try again; a real obstacle fails
                 # again.
                 is_chance = is_first and isinstance(outcome, Refused) and outcome.kind == "git"
                 if outcome is not None and not is_chance:

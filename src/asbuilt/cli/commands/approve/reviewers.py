@@ -45,10 +45,10 @@ if TYPE_CHECKING:
 @click.argument("question")
 @shared(json=True)
 def command(door: Door, question: str) -> int:
-    """Put a plan to reviewers as a pull request. The worker takes their word; typed again, this does now.
+    """Open a pull request that puts a plan to reviewers. The worker polls it; run this again to poll now.
 
-    An approving review of exactly this text, by whom approvals.plan names (github:LOGIN), is its yes.
-    One that requests changes is a no, with the remarks as findings. While nobody has decided it ends with 5.
+    An approving review of exactly this text by a reviewer in approvals.plan (github:LOGIN) approves it.
+    A review that requests changes declines it; its remarks become findings. Exits with 5 while undecided.
     """
     site, number = question_at(door, question)
     asked = question_in(site, number)

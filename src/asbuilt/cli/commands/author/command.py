@@ -91,10 +91,10 @@ def command(
     principles: bool,
     **given: Any,  # noqa: ANN401 - click passes each option by its name
 ) -> int:
-    """Turn what you want into a plan: agents read the code, code judges what they hand in, you approve it.
+    """Turn what you want into a plan: agents read the code, asbuilt validates each draft, you approve it.
 
-    Planning is read-only, and the draft stays in the store until your yes: then the file is written, over no
-    other. Without a terminal, questions and the approval wait in `asbuilt approve`.
+    Planning is read-only. The draft stays in the journal until you approve it.
+    Without a terminal, questions and the approval wait in `asbuilt approve`.
 
     In a conversation (/asbuilt:author) `next` alone says what is due, `status` where it is, `cancel` ends it.
     """

@@ -47,7 +47,7 @@ _BY_EXIT_CODE: Final = "asbuilt config set checks.counts exit-code"
 @click.option("--yes", is_flag=True, help="with --fix: do what needs no root without asking")
 @shared(json=True)
 def command(door: Door, *, tests: bool, save: bool, fix: str | None, yes: bool) -> int:
-    """Say whether this machine is ready to be left alone. It ends with 1 when a problem stops runs.
+    """Check that this machine is set up. Exits with 1 when a problem stops runs.
 
     Everything is tried, not assumed: the sandbox has to refuse a write and a connection now.
     """

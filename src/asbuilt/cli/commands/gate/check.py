@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 @click.option("--jsonl", is_flag=True, help='read lines of {"cmd": "ls"} and answer each with one')
 @shared(json=True)
 def command(door: Door, text: str | None, *, jsonl: bool) -> int:
-    """Ask the gate whether a command may run here while planning is held. Nothing is run.
+    """Check whether a command may run here while plan mode is on. Runs nothing.
 
-    It reads only what it understands to the last character, and lets a program have only the options that
-    read. What it is not sure of it refuses, with the reason and the nearest form that is allowed.
+    The gate allows only commands and options that it knows to be read-only. It refuses everything else, with
+    the reason and the nearest command that is allowed.
     """
     if jsonl == (text is not None):
         raise UsageWrong(

@@ -32,7 +32,7 @@ _BY_PEOPLE: Final = click.Choice([Kind.FACT.value, Kind.NOTE.value])
 @click.option("--file", "files", multiple=True, metavar="PATH", help="a file it is about; more than once")
 @shared(json=True)
 def command(door: Door, text: str, *, kind: str, files: tuple[str, ...]) -> int:
-    """Remember something about this repository, for whoever plans here next."""
+    """Remember something about this repository for later plans."""
     said = " ".join(text.split())
     if not said or len(said) > LONGEST:
         raise UsageWrong(

@@ -34,7 +34,7 @@ _OWN: Final = " While Claude Code itself is in plan mode it is held again: press
 @conversation_option
 @shared(json=False)
 def enter(door: Door, conversation: str | None) -> int:
-    """Hold planning in a conversation, until a person lets it go on with `asbuilt mode exit`."""
+    """Turn plan mode on in a conversation, until you type `asbuilt mode exit`."""
     return _change(door, conversation, Entered(who="person"))
 
 

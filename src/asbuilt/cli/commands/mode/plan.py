@@ -39,9 +39,9 @@ _ENDS: Final = ", typed at a terminal of your own, ends it"
 )
 @shared(json=False)
 def command(door: Door) -> int:
-    """Begin planning in the conversation around this command; while it is held, show the plan and its path.
+    """Turn plan mode on in the conversation around this command; if it is on, show the plan and its path.
 
-    Planning that was begun so ends when a person types `asbuilt mode exit` at a terminal of their own.
+    It ends when you type `asbuilt mode exit` in a terminal of your own.
     """
     key = key_of(door.environ)
     if not key or not lives(key):

@@ -32,7 +32,7 @@ BY: Final = {"mode": "plan mode", "command": "asbuilt mode enter", "session": "a
 @conversation_option
 @shared(json=True)
 def command(door: Door, conversation: str | None) -> int:
-    """Show whether planning is held, since when, and what began it."""
+    """Show whether plan mode is on, since when, and what turned it on."""
     found = chosen(door, conversation)
     try:
         hold = found.hold()

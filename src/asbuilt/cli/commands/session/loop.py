@@ -31,10 +31,10 @@ from asbuilt.session.state import keep_loop
 @click.option("--end", is_flag=True, help="end the loop of this conversation")
 @shared(json=False)
 def command(door: Door, prompt: str | None, most: int, until: str, *, end: bool) -> int:
-    """Go on with one prompt in one fresh context after another.
+    """Repeat one prompt, each time in a fresh context.
 
     A round ends with its phase, when the context is full, or when the agent says that it is done and the
-    plan agrees. The next one begins behind a /clear of yours, so nothing goes on without you.
+    plan agrees. The next round starts after you type /clear.
     """
     place = here(door)
     if not place.key or bool(prompt) == end:

@@ -37,7 +37,7 @@ _BY = {"mode": "plan mode", "command": "asbuilt mode enter", "session": "asbuilt
 )
 @shared(json=True)
 def command(door: Door) -> int:
-    """Show how full the context of this conversation is, its plan, and whether planning is held."""
+    """Show how full the context of this conversation is, its plan, and whether plan mode is on."""
     place = here(door)
     state, limits = place.state, limits_of(door.environ)
     plan = place.plans.look(state.plan) if state.plan else None

@@ -27,9 +27,9 @@ from asbuilt.lifecycle.tasks.numbering import PLAN
 @with_flags
 @shared(json=True)
 def command(door: Door, numbers: tuple[str, ...], *, foreground: bool, **given: Any) -> int:  # noqa: ANN401 - click passes each option by its name
-    """Plan tasks: an agent reads, read-only, and hands in a plan that code judges.
+    """Plan tasks: a read-only agent submits a plan, and asbuilt validates it.
 
-    The task says planning before the agent begins and planned when it is done; the plan, its link and both
-    views are one commit. What cannot be used leaves the task planning, with the reason.
+    The task is "planning" while the agent works and "planned" afterwards. The plan, its link and both views
+    are one commit. If the plan cannot be used, the task stays "planning" and the reason is shown.
     """
     return ask(door, PLAN, numbers, Wish(**given), is_here=foreground)

@@ -24,5 +24,5 @@ from asbuilt.lifecycle.tasks.numbering import RESEARCH
 @with_flags
 @shared(json=True)
 def command(door: Door, numbers: tuple[str, ...], *, foreground: bool, **given: Any) -> int:  # noqa: ANN401 - click passes each option by its name
-    """Research tasks: an agent reads, read-only, and hands in a report. A plan of the same round follows."""
+    """Research tasks: a read-only agent submits a report. A plan of the same round follows."""
     return ask(door, RESEARCH, numbers, Wish(roadmap=False, **given), is_here=foreground)

@@ -33,11 +33,11 @@ from asbuilt.settings.running import chosen_for_runs
 )
 @shared(json=True)
 def command(door: Door, plan: str, phase: str | None, *, is_replay: bool) -> int:
-    """Prove again that what is done is done: the tests and each phase's checks, on a clean checkout.
+    """Run the tests and the checks of every finished phase again, on a clean checkout.
 
-    With --replay a run is named: what asbuilt has shown in it is run again on the trees of then, and every
-    verdict is looked up anew. It says what no longer holds, works in any clone that has the commits, and
-    writes nothing down.
+    With --replay, the stored checks of a run are run again at the original commits, and its verdicts are
+    judged again. It reports what no longer holds, works in any clone that has the commits, and records
+    nothing.
     """
     if is_replay:
         return replay(door, plan, phase)
