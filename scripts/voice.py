@@ -20,7 +20,7 @@ BANNED: Final = {
     r"begun anew": "restart",
     r"(is|was|are|were) told": "reports, returns, gets",
     r"told as such": "reported as",
-    r"each one\b": "the noun",
+    r"\beach one\b": "the noun",
     r"\b(whoever|somebody|nobody)\b": "the user, another worker, no worker",
     r"what stands in": "the contents of",
     r"\blets? go of": "release, delete",

@@ -164,12 +164,17 @@ def test_every_decision_is_listed() -> None:
     assert listed == sorted(file.name for file in (ROOT / "docs/adr").glob("0*.md"))
 
 
-def test_every_floor_is_a_question_that_its_package_answers() -> None:
-    packages = [path.parent for path in (ROOT / "src/asbuilt").glob("*/__init__.py")]
+def test_every_package_has_a_sentence_and_the_architecture_names_every_floor() -> None:
+    packages = [path.parent for path in (ROOT / "src/asbuilt").rglob("__init__.py")]
     firsts = {
-        package.name: (package / "__init__.py").read_text(encoding="utf-8").splitlines()[0]
-        for package in packages
+        package: (package / "__init__.py").read_text(encoding="utf-8").splitlines()[0] for package in packages
     }
-    assert {
-        name: first for name, first in firsts.items() if "?" not in first and name not in ("cli", "hook")
-    } == {}
+    assert [package for package, first in firsts.items() if not first.startswith('"""')] == []
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    drawn = text.partition("```mermaid")[2].partition("```")[0]
+    floors = {package.name for package in packages if package.parent.name == "asbuilt"}
+    assert {floor for floor in floors if not re.search(rf"\b{floor}\b", drawn)} == set()
+    named = re.findall(r"`([a-z_]+/[a-z_/]*(?:\.py)?)`", text)
+    assert [
+        name for name in named if not ((ROOT / "src/asbuilt" / name).exists() or (ROOT / name).exists())
+    ] == []

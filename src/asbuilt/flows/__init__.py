@@ -1,1 +1,1 @@
-"""How does it proceed? Durable segments that decide and perform; the only package that imports dbos."""
+"""Durable workflows: segments that decide the next move and perform it. Only this package imports dbos."""

@@ -1,4 +1,4 @@
-"""Tell the store which repository this is. Its one rule: a copy never shares the journal of its original."""
+"""Register a repository in the store. Rule: a copy never shares the journal of its original."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def known(store: Store, repository: Repository) -> str | None:
-    """Return the repository's id in the store; None when nothing was ever written about this one."""
+    """Return the repository's id in the store; None if the store has nothing about it."""
     found = identity(repository)
     if found is None:
         return None
@@ -30,7 +30,7 @@ def known(store: Store, repository: Repository) -> str | None:
 
 
 def enrol(store: Store, repository: Repository) -> str:
-    """Return the repository's id in the store, minting one for a newcomer and for a copy of one we know."""
+    """Return the repository's id in the store; a new repository or a copy of a known one gets a new id."""
     found = ensure_identity(repository)
     with store.read() as session:
         before = repositories.find(session, LOCAL, found.uuid)
@@ -44,7 +44,7 @@ def enrol(store: Store, repository: Repository) -> str:
 
 
 def _is_copy(found: Identity, before: Known) -> bool:
-    """Tell whether the repository of this name still lives elsewhere; if it does not, it has moved here."""
+    """Return whether the repository with this id still exists elsewhere; if not, it was moved here."""
     here = _as_known(found)
     if before.path == here.path or before.inode == here.inode:
         return False

@@ -1,4 +1,4 @@
-"""The kinds of run: who performs the moves of each."""
+"""The kinds of run, and what performs the moves of each."""
 
 from __future__ import annotations
 
@@ -58,10 +58,10 @@ class Performer:
         lease: Lease | None = None,
         forge: Callable[[Repository, Mapping[str, str]], Forge] = open_forge,
     ) -> None:
-        """Take what it works with; `awake` keeps the machine from sleeping while an agent works.
+        """Keep the parts; `awake` keeps the machine awake while an agent works.
 
         `forge` opens a repository's forge with the login of the user who asked for the run. On a shared
-        database agents work only while the `lease` is renewed.
+        database, agents work only while the `lease` is renewed.
         """
         self.home = home
         self.tidings = Tidings()
@@ -76,7 +76,7 @@ class Performer:
     def perform(self, run: Run, facts: Facts, move: Move, fenced: Fenced) -> None:
         """Perform one move; its events are written only while the segment is this worker's."""
         repository = open_repository(Path(run.options.checkout), agreed=run.options.programs or ())
-        # A move that was cut off may find its work done, and the lock of the git that did it.
+        # A move that was cut off may leave its work done, and the lock of the git that did it.
         heal_left(repository)
         record = Record(run=run, store=fenced, blobs=self._blobs, workflow=fenced.segment.workflow)
         context = Context(record, repository, self.home, self._processes, self.tidings, self._forge)

@@ -1,4 +1,4 @@
-"""Perform the moves that every run makes which proves something: start, tests, setup, baseline."""
+"""Perform the moves of every run that proves something: start, tests, setup, baseline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gather the facts of a run's account. What is not kept any more is left out, never made up."""
+"""Gather the facts of a run's report. Deleted blobs are left out, never made up."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ _Kind = TypeVar("_Kind", bound="Event")
 
 
 class _Gathering:
-    """One run's events and blobs, while its account is made of them."""
+    """One run's events and blobs, to build its account from."""
 
     def __init__(self, record: Record, facts: ProvingFacts) -> None:
         self._record = record
@@ -78,7 +78,7 @@ class _Gathering:
         self._by_key = {entry.key.removeprefix(f"{run.run}/"): entry.event for entry in every}
 
     def told(self, kind: type[_Kind], key: str) -> _Kind | None:
-        """Return an event by its key; None when it was not written."""
+        """Return an event by its key; None if it was not written."""
         event = self._by_key.get(key)
         return event if isinstance(event, kind) else None
 
@@ -88,13 +88,13 @@ class _Gathering:
         return next((event for event in found if isinstance(event, kind)), None)
 
     def frozen(self, phase: str) -> Plan | None:
-        """Read the plan as it was when a phase began."""
+        """Read the plan as it was when a phase started."""
         begun = self.told(PhaseBegun, f"{phase}/begun")
         kept = self._blob(begun.text) if begun else None
         return read(kept) if kept else None
 
     def phase(self, phase: PhaseFacts) -> PhaseAccount:
-        """Tell a phase that was begun, or checked again."""
+        """Return the account of a phase that was started or checked again."""
         plan = self.frozen(phase.id)
         frozen = the_phase(plan, phase.id) if plan else None
         attempts = tuple(self._attempt(phase.id, attempt) for attempt in phase.attempts)
@@ -142,7 +142,7 @@ class _Gathering:
         )
 
     def whole(self) -> AttemptAccount | None:
-        """Tell what was shown of all phases together, where there are several."""
+        """Return the account of all phases together; None unless there are several."""
         proven, judged = self.told(TogetherDone, "together"), self.told(TogetherJudged, "together/judged")
         facts = self._facts
         works = (*facts.unlanded, *facts.works) if isinstance(facts, DeliveryFacts) else ()
@@ -166,12 +166,12 @@ class _Gathering:
         return None if kept is None else opinion_from(kept)
 
     def pictures(self) -> tuple[Picture, ...]:
-        """Give the last pictures of what people see."""
+        """Return the latest pictures of the UI."""
         told = self.last(PicturesTaken)
         return pictures_in(self._record.blobs, told) if told else ()
 
     def pull(self) -> PullAccount | None:
-        """Tell of the pull request, once it is opened."""
+        """Return the account of the pull request; None before it is opened."""
         opened = self.last(PullOpened)
         if opened is None:
             return None
@@ -185,7 +185,7 @@ class _Gathering:
         )
 
     def decisions(self) -> tuple[Decision, ...]:
-        """List what was asked of people, and what they said, the newest first."""
+        """List questions to users and their answers, newest first."""
         answers = {
             one.event.key: (one.event, one) for one in self.entries if isinstance(one.event, ApprovalAnswered)
         }
@@ -219,7 +219,7 @@ def _decision(asked: ApprovalAsked, answered: ApprovalAnswered | None, entry: En
 
 
 def account_of(record: Record, facts: ProvingFacts, folder: Path, now: str) -> Account:
-    """Gather what a report says of a run; `folder` is where its workspaces are."""
+    """Gather the facts of a run's report; `folder` has its workspaces."""
     run, gathering = record.run, _Gathering(record, facts)
     entries = gathering.entries
     pictured = gathering.last(PicturesTaken)
@@ -271,7 +271,7 @@ def account_of(record: Record, facts: ProvingFacts, folder: Path, now: str) -> A
 
 
 def report(record: Record, facts: ProvingFacts, home: Home, now: str = "") -> str:
-    """Keep the report of a run as it is now; returns its digest."""
+    """Keep the current report of a run as a blob; returns its digest."""
     run = record.run
     account = account_of(record, facts, home.workspaces / run.repo / run.run, now)
     return record.blobs.put(Page(account, UTC).markdown.encode("utf-8", "replace"))

@@ -1,6 +1,6 @@
-"""What people ask for, written down for the worker. Its one rule: nothing is performed here.
+"""Requests of users, written for the worker. Rule: nothing is performed here.
 
-A command writes rows and goes; whatever becomes of it, the worker finds them.
+A command writes rows and exits; the worker finds them even if the command is killed.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from asbuilt.settings.running import Change
 
 _VALUE: Final = 700
-"""Bytes of a value in an event."""
+"""Most bytes of a value in an event."""
 
 
 class Asker(NamedTuple):
-    """Who asks, on which machine, and from which environment."""
+    """The user, machine and environment of a request."""
 
     actor: str
     host: str
@@ -48,7 +48,7 @@ class Asker(NamedTuple):
 
 
 class Declined(NamedTuple):
-    """Another run has the plan; nothing was started."""
+    """Another run has claimed the plan; nothing was started."""
 
     claim: Claim
     holder: Run | None
@@ -57,9 +57,9 @@ class Declined(NamedTuple):
 def request(
     store: Store, rooms: Path, address: Address, *, slug: str, options: RunOptions, asker: Asker
 ) -> Run | Declined:
-    """Ask for a run. The plan is claimed in the same breath, so of two that ask at once one is told.
+    """Request a run. The plan is claimed in the same transaction, so one of two requests is declined.
 
-    `rooms` is where runs have their folders: what the run may see of the asker's environment is kept there.
+    `rooms` has the runs' folders: the part of the asker's environment that the run may see is kept there.
     """
     run = new_id()
     environment.keep(rooms / run, asker.environ, kinds_in(options), options=options)
@@ -70,7 +70,7 @@ def request(
 def enter(
     session: Session, address: Address, *, run: str, slug: str, options: RunOptions, asker: Asker
 ) -> Run | Declined:
-    """Claim a plan for a run and write the run down, whoever asks: a person, or a schedule."""
+    """Claim a plan for a run and record the run, for a user or a schedule."""
     open_plan(session, address, slug)
     options = structs.replace(options, revision=UNSET)
     taken = claims.acquire(session, address, run=run, mode=options.mode, host=asker.host, actor=asker.actor)
@@ -85,7 +85,7 @@ def enter(
 
 
 def holder_of(session: Session, address: Address) -> Declined | None:
-    """Tell who has a plan, so that nobody is asked about a run that would be declined."""
+    """Return the claim on a plan, so that no questions are asked about a run that would be declined."""
     claim = claims.find(session, address)
     return (
         None if claim is None else Declined(claim, runs.find(session, address.org, address.repo, claim.run))
@@ -93,18 +93,18 @@ def holder_of(session: Session, address: Address) -> Declined | None:
 
 
 def kinds_in(options: RunOptions) -> set[str]:
-    """Name the kinds of agents that a run is given: each may see what it needs to sign in."""
+    """Return the kinds of a run's agents: each may see the variables that it needs to sign in."""
     return {member.program.kind for member in options.agents.values()}
 
 
 def stop(store: Store, run: Run, *, reason: str, asker: Asker) -> bool:
-    """Ask a run to end at once, its work kept; False when it is over already."""
+    """Request that a run stop at once and keep its work; False if it is over already."""
     with store.write() as session:
         return _stop(session, run, reason=reason, asker=asker)
 
 
 def take_away(session: Session, address: Address, *, reason: str, asker: Asker) -> Claim | None:
-    """Break the claim of a plan. A run that had it ends: else it would work beside whoever claims it next."""
+    """Break the claim on a plan and stop its run, which would otherwise work beside the next claimant."""
     hold(session, address)
     held = claims.break_(session, address, reason=reason, actor=asker.actor)
     issues.release(session, address)
@@ -131,7 +131,7 @@ def _stop(session: Session, run: Run, *, reason: str, asker: Asker) -> bool:
 
 
 def pause(store: Store, run: Run, *, reason: str, asker: Asker) -> bool:
-    """Ask a run to wait at its next safe point; False when it is over, or was asked before."""
+    """Request a pause at the next safe point; False if the run is over or a pause is open."""
     with store.write() as session:
         hold(session, run.address)
         found = runs.find(session, run.org, run.repo, run.run)
@@ -151,7 +151,7 @@ def pause(store: Store, run: Run, *, reason: str, asker: Asker) -> bool:
 
 
 def _tell_changes(session: Session, run: Run, changes: Sequence[Change], asker: Asker) -> None:
-    """Write down which settings a run has otherwise than the plan's last one, or than before."""
+    """Record which settings of a run differ from the plan's last run, or from its own earlier ones."""
     revision = run.options.revision or 0
     for one in changes:
         append(
@@ -172,7 +172,7 @@ def _in_event(value: object) -> object:
 
 
 def renew(store: Store, run: Run, settings: Settings, *, asker: Asker) -> None:
-    """Give a run that is not over the settings of now; each one that differs is an event."""
+    """Apply the current settings to a run that is not over; each difference is an event."""
     with store.write() as session:
         hold(session, run.address)
         found = runs.find(session, run.org, run.repo, run.run)
@@ -186,7 +186,7 @@ def renew(store: Store, run: Run, settings: Settings, *, asker: Asker) -> None:
 
 
 def go_on(store: Store, run: Run, *, asker: Asker) -> bool:
-    """End a run's pause, and make what it waits for due now; False when it waits for nothing."""
+    """End a run's pause, and make what it waits for due now; False if it waits for nothing."""
     with store.write() as session:
         hold(session, run.address)
         pauses = runs.pauses(session, run)
@@ -217,7 +217,7 @@ def go_on(store: Store, run: Run, *, asker: Asker) -> bool:
 
 
 def note(store: Store, address: Address, slug: str, *, text: str, asker: Asker) -> None:
-    """Leave a note for the plan's next attempt, in whatever run it begins."""
+    """Leave a note for the plan's next attempt, in any run."""
     with store.write() as session:
         open_plan(session, address, slug)
         hold(session, address)
@@ -236,10 +236,10 @@ def answer(  # noqa: PLR0913 - an answer has these parts
     asker: Asker,
     approvers: Sequence[str] = (),
 ) -> tuple[bool, Approval]:
-    """Answer a question, and let the run that asked it go on: (whether this answer counts, the question).
+    """Answer a question and wake the run that asked it: (whether this answer counts, the question).
 
-    About a plan only `approvers` are heard, or whom its authoring was begun with; a yes names the text that
-    it covers in the same breath.
+    Only `approvers`, or those that the authoring's options name, may answer about a plan. A yes records the
+    text that it covers in the same transaction.
     """
     with store.write() as session:
         asked = _asked(session, org, repo, number)
@@ -266,9 +266,9 @@ def revise(  # noqa: PLR0913 - an answer has these parts
     asker: Asker,
     approvers: Sequence[str] = (),
 ) -> tuple[bool, Approval]:
-    """Put a person's text in the place of a draft: (True, the question about it).
+    """Replace a draft with a user's text: (True, the question about it).
 
-    Where the draft was answered or changed meanwhile nothing is written: (False, the question as it is).
+    If the draft was answered or changed meanwhile, nothing is written: (False, the question as it is).
     """
     plan, text = read(data), blobs.put(data)
     with store.write() as session:
@@ -284,7 +284,7 @@ def revise(  # noqa: PLR0913 - an answer has these parts
 
 
 def put_off(store: Store, org: str, repo: str, number: int, *, asker: Asker) -> Approval:
-    """Write down that somebody has seen a question and leaves it open; it waits on."""
+    """Record that a user has seen a question and leaves it open."""
     with store.write() as session:
         asked = _asked(session, org, repo, number)
         if asked.answer is None:
@@ -313,7 +313,7 @@ def _asked(session: Session, org: str, repo: str, number: int) -> Approval:
 def _may_approve(
     session: Session, address: Address, asked: Approval, approvers: Sequence[str], asker: Asker
 ) -> None:
-    """Refuse whoever is not named; those that were frozen into the authoring hold on every machine."""
+    """Refuse users who are not named; names frozen into the authoring apply on every machine."""
     run = runs.find(session, address.org, address.repo, asked.run)
     names = (run.options.approvers if run else None) or approvers
     if not may_answer(names, asker.actor):

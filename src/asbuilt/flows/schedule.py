@@ -1,6 +1,6 @@
-"""Plans that are run by themselves: asked for, fired, ended.
+"""Scheduled plans: set, fire and end a schedule.
 
-The one rule: whatever becomes of a schedule is one transaction, so that a kill leaves the old or the new one.
+Rule: each change of a schedule is one transaction, so that a kill leaves the old or the new one.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class Asked(NamedTuple):
-    """A schedule as it stands now, and the one in whose place it is."""
+    """A new schedule, and the one that it replaced."""
 
     schedule: Schedule
     before: Schedule | None
@@ -52,7 +52,7 @@ def schedule(  # noqa: PLR0913 - a schedule has these parts
     options: RunOptions,
     asker: Asker,
 ) -> Asked:
-    """Let a plan be run at a cadence, in place of any that it has: the first time at its next slot."""
+    """Schedule a plan, in place of any schedule that it has; the first run is at the next slot."""
     with store.write() as session:
         open_plan(session, address, slug)
         hold(session, address)
@@ -67,7 +67,7 @@ def schedule(  # noqa: PLR0913 - a schedule has these parts
 
 
 def cancel(store: Store, home: Home, address: Address, *, reason: str, asker: Asker) -> Schedule | None:
-    """Take the schedule of a plan away; None when it has none."""
+    """Delete the schedule of a plan; None if it has none."""
     with store.write() as session:
         found = schedules.end(session, address, reason=reason, actor=asker.actor)
     clear(store, home, address)
@@ -75,9 +75,9 @@ def cancel(store: Store, home: Home, address: Address, *, reason: str, asker: As
 
 
 def clear(store: Store, home: Home, address: Address) -> None:
-    """Take away what the runs of a schedule would see, unless the plan has one; this may be done again.
+    """Delete the environment kept for a schedule's runs, unless the plan has a schedule. Idempotent.
 
-    Only while nobody else can change the plan: whoever puts one on writes there before its row is seen.
+    The plan is locked meanwhile: a new schedule writes the environment before its row is visible.
     """
     room = room_of(home, address)
     if not room.exists():
@@ -89,42 +89,42 @@ def clear(store: Store, home: Home, address: Address) -> None:
 
 
 def setting_of(one: Schedule) -> Setting:
-    """Give what a schedule means."""
+    """Return the cadence, zone and start of a schedule."""
     return Setting(one.cadence, one.zone, one.since)
 
 
 def room_of(home: Home, address: Address) -> Path:
-    """Name the folder that keeps what the runs of a plan's schedule may see."""
+    """Return the folder with the environment that the runs of a plan's schedule may see."""
     return home.schedules / hashlib.sha256("\0".join(address).encode("utf-8", "surrogateescape")).hexdigest()
 
 
 class Schedules:
-    """The schedules that one worker looks after."""
+    """The schedules that one worker fires."""
 
     def __init__(self, store: Store, home: Home, *, org: str, machine: str | None = None) -> None:
-        """Take what it works with; `machine` names the one whose repositories it works in, of several."""
+        """Keep the parts. `machine` limits it to one machine's repositories on a shared database."""
         self._store = store
         self._home = home
         self._org = org
         self._machine = machine
 
     def is_due(self, session: Session) -> bool:
-        """Tell whether there is anything to look at."""
+        """Return whether any schedule is due."""
         return bool(schedules.to_look_at(session, self._org, machine=self._machine, limit=1))
 
     def is_any(self, session: Session) -> bool:
-        """Tell whether a worker has to be there for any."""
+        """Return whether any schedule needs a worker."""
         return schedules.is_any(session, self._org, machine=self._machine)
 
     def fire(self) -> list[Run]:
-        """Send a run off for every plan whose time has come; return those."""
+        """Start a run for every plan that is due; return the runs."""
         with self._store.read() as session:
             due = schedules.to_look_at(session, self._org, machine=self._machine)
         fired = [self._look_at(one.address) for one in due]
         return [run for run in fired if run is not None]
 
     def _look_at(self, address: Address) -> Run | None:
-        """Do what is to be done about one schedule, as it stands once nobody else can change it."""
+        """Fire, defer or pass one schedule, with the plan locked."""
         with self._store.write() as session:
             hold(session, address)
             one = schedules.find(session, address)
@@ -139,7 +139,7 @@ class Schedules:
             try:
                 answer = firing.answer(due, session.now)
             except (ValueError, ZoneInfoNotFoundError) as error:
-                # Loudly over, not silently stalled; and the worker goes on for all others.
+                # End the schedule with a reason instead of stalling; the worker continues with the others.
                 reason = f"its next time cannot be computed here: {error}"
                 schedules.end(session, address, reason=reason, actor=ACTOR)
             match answer:
@@ -173,7 +173,7 @@ class Schedules:
         )
         match sent:
             case Declined(claim, _):
-                # Its head row is held, and it had no claim: nobody can have taken it since.
+                # The plan's head row is locked and had no claim, so no other run can have claimed it.
                 raise LookupError(claim.run)
             case _:
                 schedules.fire(session, one, run=run, next_slot=next_slot)

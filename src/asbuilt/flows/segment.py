@@ -1,4 +1,4 @@
-"""A run: decide, perform, until it ends or waits. Every answer is recorded, so a replay repeats none."""
+"""Perform a run: decide and act until it ends or waits. Results are recorded, so a replay repeats none."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 _MAX_REASON: Final = 900
 
 Plain = dict[str, Any]
-"""What passes through the engine: JSON and nothing else."""
+"""What passes through the engine: only JSON."""
 Act = Callable[[Fenced, "Run", "Facts"], None]
 """Carries out one decision."""
 
@@ -68,7 +68,7 @@ class Performing(Protocol):
 
     @property
     def tidings(self) -> Tidings:
-        """Which runs a user has stopped or paused, polled once for all that wait."""
+        """Signals: runs that have to stop, and segments that this worker lost."""
         ...
 
     def perform(self, run: Run, facts: Facts, move: moves.Move, fenced: Fenced) -> None:
@@ -92,7 +92,7 @@ class Runs:
         *,
         step: Steps = dbos.step,
     ) -> None:
-        """Take what it works with; `step` does something at least once and remembers its answer."""
+        """Keep the parts; `step` performs an action at least once and stores its result."""
         self._store = store
         self._step = step
         self._blobs = blobs
@@ -102,13 +102,13 @@ class Runs:
 
     @property
     def tidings(self) -> Tidings:
-        """Where those who wait for an agent hear of their runs."""
+        """Signals for threads that wait for an agent."""
         return self._performer.tidings
 
     def segment(self, org: str, repo: str, run: str, n: int) -> None:
-        """Go through one segment of a run: it ends when the run does, or with the next one planned.
+        """Perform one segment of a run, until the run ends or the next segment is planned.
 
-        It also ends when another worker has gone on with the run: then nothing more may come of it.
+        It also ends, and writes nothing more, if another worker has taken over the run.
         """
         fenced = Fenced(self._store, runs.Segment(org, repo, run, n, "", ""))
         with suppress(Superseded):
@@ -153,10 +153,10 @@ class Runs:
             return _recorded(next_move(self._histories.facts_of(session, found), session.now))
 
     def _as_decided(self, act: Act, fenced: Fenced, move: moves.Move) -> bool:
-        """Do what was decided, if it still is what comes next; else False, and it is decided anew.
+        """Perform a decision if it still is the next move; else return False, to decide again.
 
-        Between the two a worker may have died with its work done, a person may have spoken, and the journal
-        may have been put back to an earlier time, while the engine remembers a decision of a later one.
+        Since the decision, a worker may have died with its work done, a user may have answered, or the
+        journal may have been restored from a backup while the engine remembers a later decision.
         """
         with fenced.read() as session:
             found = _found(session, fenced.segment)
@@ -167,19 +167,19 @@ class Runs:
         return True
 
     def lost(self, segment: Segment, why: str) -> None:
-        """Go on after a segment that the engine gave up, with the next one; given up too often, the run ends.
+        """Continue after a segment that the engine gave up, with the next one; fail the run after 10 retries.
 
-        The journal knows where the run stands, so the next segment goes on there.
+        The next segment continues from the state in the journal.
         """
         run, n = segment.run, segment.n
         with self._store.write() as session:
             found = _found(session, segment)
             if why == ENDED_WELL and not found.is_over:
-                # Only a journal that was put back to an earlier time has open what the engine has ended.
+                # Only a journal that was restored from a backup has a segment open that the engine has ended.
                 if segments.follow(session, segment, due_at=session.now, why="behind"):
                     say(session, found, JournalBehind(), f"behind/{n}")
                 return
-            # What is kept outside the journal may be what has broken, so nothing of it is needed here.
+            # Files outside the journal may be what broke, so this needs none of them.
             troubles = fold(run, found.options, whole_history(session, found.address)).troubles
             what = f"segment {n} broke off: {why}"[:_MAX_REASON]
             again = again_at(troubles, session.now)
@@ -192,9 +192,9 @@ class Runs:
         clear(self._store, self._performer.home, found.address)
 
     def taken_over(self, segment: Segment) -> None:
-        """Go on with the next segment after one whose worker is lost: its number is what tells it apart.
+        """Plan the next segment after one whose worker is lost; any free worker takes it.
 
-        That is nobody's fault, and no trouble of the run. Whoever is free takes it.
+        A lost worker does not count as a transient error of the run.
         """
         with self._store.write() as session:
             found = _found(session, segment)
@@ -204,11 +204,11 @@ class Runs:
                 segments.follow(session, segment, due_at=session.now, why="taken over", by="")
 
     def _perform(self, move: moves.Move, turn: str, fenced: Fenced, found: Run, facts: Facts) -> None:
-        """Perform one move; what stops it is written down in words: trouble that may pass, or the end."""
+        """Perform one move; record what stops it: a transient error with its retry, or the end of the run."""
         try:
             self._performer.perform(found, facts, move, fenced)
         except CommandStopped:
-            # Nothing was recorded of it; the next decision ends the run.
+            # Nothing was recorded; the next decision ends the run.
             return
         except (AsbuiltError, OSError) as error:
             trouble = trouble_in(error)
@@ -231,13 +231,13 @@ class Runs:
         self._calling.call(found, f"{ask.key}/asked")
 
     def _wait(self, wait: moves.Wait, fenced: Fenced, found: Run, _: Facts) -> None:
-        """Plan the next segment in place of this one; closed before, it has been planned already."""
+        """Plan the next segment in place of this one; if this one is closed, that has happened already."""
         segment, reason, why, until = fenced.segment, wait.reason, wait.why, wait.until
         with self._store.write() as session:
             if segments.follow(session, segment, due_at=until or runs.FAR, why=why):
                 runs.set_state(session, found, "paused" if reason is WaitReason.PAUSE else "waiting")
                 say(session, found, RunParked(reason=reason, why=why, until=until), f"parked/{segment.n}")
-                # What somebody said between the decision and this moment would otherwise wait for ever.
+                # An answer or a stop since the decision would otherwise wait forever.
                 facts = self._histories.facts_of(session, _found(session, segment))
                 move = next_move(facts, session.now)
                 if not _still_waits(move, wait):
@@ -245,7 +245,7 @@ class Runs:
         self._calling.call(found, f"{segment.run}/parked/{segment.n}")
 
     def _end(self, ending: moves.End, fenced: Fenced, found: Run, facts: Facts) -> None:
-        """Write the last account of a run and let go of its plan."""
+        """Write the last report of a run and release its plan."""
         state, reason = ending.state, ending.reason[:_MAX_REASON]
         following = ending.next_step[:_MAX_REASON]
         with self._store.read() as session:
@@ -253,7 +253,7 @@ class Runs:
         if facts.ended is None:
             facts.ended = state
             facts.reason, facts.next_step = reason, following
-        # Planning promises nothing yet, so there is nothing to account for.
+        # Authoring has proven nothing, so there is nothing to report.
         report = self._performer.report(found, facts, now) if isinstance(facts, ProvingFacts) else None
         with self._store.write() as session:
             if runs.close_segment(session, fenced.segment):
@@ -268,9 +268,9 @@ class Runs:
 def end(
     session: Session, run: Run, state: str, reason: str, *, following: str = "", is_complete: bool = False
 ) -> None:
-    """Write down that a run is over, keep what it teaches, and let go of its plan.
+    """Record that a run is over, store its lessons, and release its plan.
 
-    First of all its schedule ends, where another run would only come to the same end.
+    First its schedule ends, if another run could only end the same way.
     """
     over = ends_with(state, is_complete=is_complete) if run.options.kind == "run" else None
     if over is not None:
@@ -281,7 +281,7 @@ def end(
     if state == "stopped" or (state == "landed" and is_complete):
         issues.release(session, run.address)
     if run.options.kind == "author":
-        # What another run asked may be answered for the next one; what a planner asked, only while it plans.
+        # Questions of other runs may be answered for the next run; those of an authoring end with it.
         approvals.withdraw(session, run.org, run.repo, run.run, actor=ACTOR)
     claims.release(session, run.address, run=run.run, actor=ACTOR)
 

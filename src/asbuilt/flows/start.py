@@ -1,6 +1,6 @@
-"""Start a run: claim its plan, look at the repository, and write down what the run builds on.
+"""Start a run: claim its plan, check the repository, and record what the run builds on.
 
-The one rule: nothing is guessed. Where the repository and the journal differ, a person is told and decides.
+Rule: nothing is guessed. If the repository and the journal differ, the run stops and the user decides.
 """
 
 from __future__ import annotations
@@ -44,24 +44,23 @@ class Ground(NamedTuple):
     target: str
     """The target's tip."""
     branch: str | None
-    """The tip of the plan's branch, if it is there."""
+    """The tip of the plan's branch; None if there is no branch."""
     standing: Standing
     unlanded: tuple[Work, ...]
-    """What is proven and the target does not have."""
+    """Proven work that the target does not have."""
     there: tuple[Landed, ...]
-    """What the target has though the journal does not say so: merged by hand, or landed after its time."""
+    """Work that the target has but the journal has not recorded: merged by hand, or landed after a backup."""
 
 
 def start(
     record: Record, repository: Repository, *, ring: str, room: Path, pushed: str | None = None
 ) -> None:
-    """Claim the plan, look at the repository, and write down what this run is.
+    """Claim the plan, check the repository, and record the start of the run.
 
-    `pushed` is the target's tip at the forge, for a run that lands there: what others, or an earlier pull
-    request, have brought is built on, though the person's own branch may not have it yet.
-
-    A run that was started before, and whose journal was put back to an earlier time since, begins where it
-    had begun: on the same commit and with the same date, so that it finds its own commits again.
+    `pushed` is the target's tip at the forge, for a run that lands there: the run builds on what others, or
+    an earlier pull request, have merged, even if the user's own branch does not have it yet. A run that was
+    started before, and whose journal was restored from a backup since, starts on the same commit and with the
+    same date, so that it finds its own commits.
     """
     run = record.run
     target = _look(record, repository)
@@ -113,7 +112,7 @@ def start(
 
 
 def _began_on(repository: Repository, room: Path, target: str) -> str:
-    """Return the target's tip as the run has found it first, as long as the target still has it."""
+    """Return the target's tip at the first start of the run, if the target still contains it."""
     file = room / _BEGAN_ON
     known = file.read_text(encoding="ascii").strip() if file.is_file() else ""
     if known and commits.contains(repository, target, known):
@@ -126,16 +125,16 @@ def _began_on(repository: Repository, room: Path, target: str) -> str:
 
 
 def is_agreed(record: Record, key: LastingKey) -> bool:
-    """Tell whether a person has said yes before, in whatever run of this repository."""
+    """Return whether a user has said yes before, in any run of this repository."""
     with record.store.read() as session:
         said = approvals.last_answered(session, record.run.org, record.run.repo, under=key.under)
     return said is not None and said.answer == "yes"
 
 
 def _carried(record: Record, repository: Repository, base: str) -> tuple[str, str, list[str]] | None:
-    """Find the files with which the run that this one continues had come furthest in a phase.
+    """Find the files of the last attempt of the run that this one continues.
 
-    They are taken up only where they were made: on another base they would undo what others did since.
+    They are reused only on the same base: on another base they would undo what others did since.
     """
     run = record.run
     with record.store.read() as session:
@@ -151,7 +150,7 @@ def _carried(record: Record, repository: Repository, base: str) -> tuple[str, st
 
 
 def _look(record: Record, repository: Repository) -> str:
-    """Look at the repository; returns the target's tip."""
+    """Check the state of the repository; return the target's tip."""
     need_writable(repository)
     target = f"refs/heads/{record.run.options.branch}"
     for checkout in checkouts_of(repository, target):
@@ -179,7 +178,7 @@ def _look(record: Record, repository: Repository) -> str:
 
 
 def claim(record: Record) -> None:
-    """Take the plan for this run, or say who has it."""
+    """Claim the plan for this run, or raise with the run that has it."""
     run = record.run
     with record.store.write() as session:
         taken = claims.acquire(
@@ -248,7 +247,7 @@ def _check_branch(record: Record, repository: Repository, ground: Ground) -> Non
 
 
 def _undo(record: Record, ground: Ground, of: str | None) -> dict[str, Any]:
-    """Tell what an undo takes back: what a run has landed, and what it has proven and nobody landed."""
+    """Return what an undo reverts: what a run landed, and what it proved without landing."""
     drops = [work for work in ground.unlanded if work.run == of]
     above = ground.unlanded[-1:] if not drops else ground.unlanded[ground.unlanded.index(drops[0]) :]
     newer = next((work for work in above if work.run != of), None)

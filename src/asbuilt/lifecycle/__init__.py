@@ -1,1 +1,1 @@
-"""What comes next? Moves chosen from facts. Pure: the flows perform them."""
+"""Choose the next move of a run from its facts. Pure: `flows` performs the moves."""

@@ -1,6 +1,6 @@
-"""Whose yes covers which text of a plan, and what becomes of a draft that was answered. Pure.
+"""Approvals of a plan's text, and the next step for a draft. Pure.
 
-The one rule: an approval names one intent. What a plan wants otherwise is covered by no yes.
+Rule: an approval covers one intent. A plan whose intent changes needs a new approval.
 """
 
 from __future__ import annotations
@@ -18,44 +18,44 @@ if TYPE_CHECKING:
     from asbuilt.events.event import Entry
 
 AGENT: Final = "agent"
-"""Who has written a draft that no person has."""
+"""Author of a draft that an agent wrote."""
 EDITED: Final = "edited by user"
 REVISED: Final = "revised"
-"""What became of a question whose draft has a newer revision; it is neither a yes nor a no."""
+"""Answer of a question whose draft has a newer revision; neither yes nor no."""
 WITHDRAWN: Final = "withdrawn"
-"""What became of a question whose authoring ended before anybody answered it."""
+"""Answer of a question whose authoring ended before the user answered."""
 ANSWERS: Final = ("yes", "no")
-"""What only a person says."""
+"""Answers that only a user gives."""
 
 
 class Revision(NamedTuple):
-    """One text of a draft."""
+    """One revision of a draft's text."""
 
     run: str
     number: int
     intent: str
     digest: str
     text: str
-    """Where its bytes are kept."""
+    """Digest of its bytes in the store."""
     by: str
     label: str
 
 
 class Question(NamedTuple):
-    """A revision as it was put to a person."""
+    """A question to the user about a revision."""
 
     name: str
     run: str
     intent: str
     revision: int
     is_again: bool
-    """It was asked a second time, after a no that gave no reason."""
+    """Whether this repeats the question after a no without a note."""
     answer: str | None = None
     note: str = ""
 
 
 class Approved(NamedTuple):
-    """A yes, and the text that it covers."""
+    """An approval and the text that it covers."""
 
     run: str
     intent: str
@@ -66,41 +66,41 @@ class Approved(NamedTuple):
 
     @property
     def heading(self) -> str:
-        """Say what was approved: what the agent had handed in, or what a person has made of it."""
+        """Return the heading; it says whether the user edited the agent's draft."""
         return f"Approved Plan ({EDITED})" if self.edited else "Approved Plan"
 
 
 class Drafts(NamedTuple):
-    """All that is known of the texts of one plan and what people said to them, in order."""
+    """Revisions, questions and approvals of one plan, in order."""
 
     revisions: tuple[Revision, ...] = ()
     questions: tuple[Question, ...] = ()
     approved: tuple[Approved, ...] = ()
     filed: str | None = None
-    """Where the approved text was written."""
+    """Path of the file with the approved text."""
 
     def revision(self, number: int) -> Revision | None:
-        """Return a revision by its number; they are numbered through all runs of the plan."""
+        """Return a revision by its number. Numbers are unique across all runs of the plan."""
         return next((one for one in self.revisions if one.number == number), None)
 
     @property
     def newest(self) -> Revision | None:
-        """Return the last text."""
+        """Return the last revision."""
         return self.revisions[-1] if self.revisions else None
 
     @property
     def asked(self) -> Question | None:
-        """Return the last question about the newest text."""
+        """Return the last question about the newest revision."""
         number = self.newest.number if self.newest else 0
         return next((one for one in reversed(self.questions) if one.revision == number), None)
 
     def covering(self, intent: str) -> Approved | None:
-        """Return the first yes to this very intent."""
+        """Return the first approval of this intent."""
         return next((one for one in self.approved if one.intent == intent), None)
 
 
 def fold_drafts(entries: Iterable[Entry]) -> Drafts:
-    """Fold the events of a plan, in order; other kinds of events say nothing of its drafts."""
+    """Fold the events of a plan, in order. Other kinds of events are ignored."""
     drafts = Drafts()
     for entry in entries:
         drafts = hear(drafts, entry)
@@ -108,7 +108,7 @@ def fold_drafts(entries: Iterable[Entry]) -> Drafts:
 
 
 def hear(drafts: Drafts, entry: Entry) -> Drafts:
-    """Hear one more event of a plan."""
+    """Apply one event of a plan."""
     event, run = entry.event, entry.run or ""
     match event:
         case DraftWritten():
@@ -157,14 +157,14 @@ def key_of(revision: Revision, *, again: bool = False) -> str:
 
 
 class Ask(NamedTuple):
-    """Put the newest text to a person; `again` after a no that gave no reason."""
+    """Ask the user to approve the newest revision; `again` after a no without a note."""
 
     revision: Revision
     again: bool = False
 
 
 class Await(NamedTuple):
-    """Somebody has been asked. Nothing happens before they answer."""
+    """Wait for the user's answer."""
 
     question: Question
 
@@ -176,13 +176,13 @@ class File(NamedTuple):
 
 
 class Rewrite(NamedTuple):
-    """Let the agent change the text by what a person said to it."""
+    """Have the agent revise the text by the user's note."""
 
     question: Question
 
 
 class GiveUp(NamedTuple):
-    """A person has declined twice without a word; the draft stays in the store."""
+    """Stop: the user declined twice without a note. The draft stays in the store."""
 
     question: Question
 
@@ -191,7 +191,7 @@ Step = Ask | Await | File | Rewrite | GiveUp
 
 
 def next_step(drafts: Drafts) -> Step | None:
-    """Choose what becomes of the newest text; None while there is none. First match wins."""
+    """Choose the next step for the newest revision; None without one. First match wins."""
     newest, asked = drafts.newest, drafts.asked
     if newest is None:
         return None
@@ -210,25 +210,25 @@ def next_step(drafts: Drafts) -> Step | None:
 
 
 def unchanged(drafts: Drafts, intent: str) -> Question | None:
-    """Find the no that an agent's text has got before: handed in again, it is refused without asking."""
+    """Return the no that this intent got before. An unchanged text is refused without asking the user."""
     said = (one for one in reversed(drafts.questions) if one.intent == intent and one.answer == "no")
     return next(said, None)
 
 
 def is_edited(drafts: Drafts, revision: Revision) -> bool:
-    """Tell whether a text differs from what an agent handed in last."""
+    """Return whether a revision differs from the last text that an agent submitted."""
     theirs = [one for one in drafts.revisions if one.by == AGENT and one.number <= revision.number]
     return not theirs or theirs[-1].digest != revision.digest
 
 
 def needs_approval(drafts: Drafts, intent: str) -> bool:
-    """Tell whether a run may not work on this: the plan was approved, and this intent was not.
+    """Return whether a run needs an approval first: the plan has approvals, but none of this intent.
 
-    A plan that nobody was ever asked about is its owner's own word.
+    A plan without any approval needs none: its owner wrote it.
     """
     return bool(drafts.approved) and drafts.covering(intent) is None
 
 
 def may_answer(names: Sequence[str], actor: str) -> bool:
-    """Tell whether somebody is among those who may answer; where nobody is named, everybody is."""
+    """Return whether an actor may answer. `names` may hold patterns; an empty list allows every actor."""
     return not names or actor in names or any(fnmatchcase(actor, name) for name in names)

@@ -1,6 +1,6 @@
-"""Which events a person has to know of although nobody looks on, and the words for it. Pure.
+"""Select the events that notify the user, and build the notices. Pure.
 
-The one rule: a notice holds our own words and the run's name: no secret, no agent's words, no text of a plan.
+Rule: a notice holds only fixed texts and the run's name: no secret, no agent output, no text of a plan.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Topic(StrEnum):
-    """What a notice is about, as settings name it."""
+    """Topic of a notice, as in the settings."""
 
     NEEDS = "needs"
     PARKED = "parked"
@@ -28,29 +28,29 @@ class Topic(StrEnum):
 
 
 class Notice(NamedTuple):
-    """What a person is told, in a title and a sentence."""
+    """Title and text of one notification."""
 
     title: str
     text: str
 
 
 class Message(NamedTuple):
-    """What is sent at once: one notice, or all that quiet hours have gathered."""
+    """One message to send: a single notice, or all notices that quiet hours held back."""
 
     id: str
-    """The same whenever it is sent again, so that a receiver can tell."""
+    """The same on every retry, so that a receiver can drop duplicates."""
     at: str
-    """When the first of it happened."""
+    """Time of the first notice's event."""
     notices: tuple[Notice, ...]
 
     @property
     def title(self) -> str:
-        """What stands above it."""
+        """Title of the message."""
         return self.notices[0].title if len(self.notices) == 1 else f"{_OURS}{len(self.notices)} notices"
 
     @property
     def text(self) -> str:
-        """All that it says, bounded."""
+        """Text of the message, at most 20 notices."""
         if len(self.notices) == 1:
             return self.notices[0].text
         rows = [f"{title.removeprefix(_OURS)}. {text}" for title, text in self.notices[:_ROWS]]
@@ -71,13 +71,13 @@ _ENDED: Final = {
 
 
 def topic_of(event: Event) -> Topic | None:
-    """Tell what an event is about for somebody who does not look on; None: it can wait until they do."""
+    """Return the topic of an event; None if it notifies no user."""
     told = _told(event)
     return None if told is None else told[0]
 
 
 def notice(name: str, event: Event) -> Notice | None:
-    """Tell what to say of an event of the run `name`; None when it can wait until somebody looks."""
+    """Return the notice for an event of the run `name`; None if the event notifies no user."""
     told = _told(event)
     return None if told is None else _notice(name, *told[1:])
 
@@ -95,7 +95,7 @@ def _told(event: Event) -> tuple[Topic, str, str] | None:
 
 
 def _notice(name: str, what: str, text: str) -> Notice:
-    # A plan's name is a file's name, and may hold whatever a file's name may: a secret, too.
+    # A plan's name is a file name, so it may contain a secret.
     shown = "".join(char if char.isprintable() else "?" for char in name)[:80]
     return Notice(f"{_OURS}{_MASKS.text(shown)} {what}", text)
 

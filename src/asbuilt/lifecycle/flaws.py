@@ -1,4 +1,4 @@
-"""What is wrong with something that was handed in. The one rule: it says found, needed, and an example."""
+"""Flaws of a submission: what was found, what is needed, and an example."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Flaw(NamedTuple):
-    """One reason why something is not accepted, in words that its writer can mend it by."""
+    """One reason for a refusal, with enough detail to fix it."""
 
     what: str
     found: str

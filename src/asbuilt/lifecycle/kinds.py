@@ -1,4 +1,4 @@
-"""The kinds of run: how each folds its events and chooses its next move. Pure."""
+"""Kinds of run: how each folds its events and chooses its next move. Pure."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Facts = PlanFacts | LandingFacts | UndoFacts | VerificationFacts | AuthoringFact
 
 
 def fold(run: str, options: RunOptions, entries: Iterable[Entry]) -> Facts:
-    """Fold the events of one run, in order; events that mean nothing to its kind are passed over."""
+    """Fold the events of one run, in order; events of other kinds are ignored."""
     match options.kind:
         case "run":
             return fold_plan_run(run, options, entries)
@@ -51,7 +51,7 @@ def fold(run: str, options: RunOptions, entries: Iterable[Entry]) -> Facts:
 
 
 def next_move(facts: Facts, now: str) -> Move:
-    """Choose what a run does next; a paused run waits before the next move that can wait."""
+    """Choose a run's next move; a paused run waits before the next move that can wait."""
     move = End(facts.ended, "") if facts.ended is not None else _choose(facts, now)
     return paced(facts, move, now)
 

@@ -1,6 +1,6 @@
-"""What is worth knowing the next time: lessons drawn from what failed, and which of them are recalled. Pure.
+"""Lessons from failures, and their recall in later runs. Pure.
 
-The one rule: a lesson says what was found and where, in one bounded line; nothing is made up from it.
+Rule: a lesson is one bounded line with what was found and where; nothing is inferred from it.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.critique.standing import Standing
 
 LONGEST: Final = 500
-"""Characters of a memory."""
+"""Maximum number of characters of a memory."""
 OF_ONE: Final = 10
-"""Lessons that one session or run leaves at most."""
+"""Maximum number of lessons per session or run."""
 BUDGET: Final = 4_000
-"""Characters that are recalled at most, unless somebody says otherwise."""
+"""Default maximum number of characters to recall."""
 _FILES: Final = 8
 _ON_THE_FILE: Final = 4
 _IN_THE_FOLDER: Final = 1
@@ -34,23 +34,23 @@ _PATH: Final = re.compile(
     r"(?<![\w/.-])(?=[\w./-]*[^\W\d_])(?:(?:\.?[\w-]+/)+[\w-]+(?:\.[\w-]+)*|[\w-]+\.(?:c|cfg|cpp|css|go|h|html|ini|java|js|json|jsx"
     r"|kt|md|php|py|rb|rs|sh|sql|swift|toml|ts|tsx|txt|ya?ml)\b)"
 )
-"""A path with a folder in it, or a name that ends as files of source do."""
+"""A path with a folder, or a file name with the extension of a source file."""
 _JUDGED: Final = (ChecksDone, VerdictGiven, TogetherDone, TogetherJudged)
 
 
 class Kind(StrEnum):
-    """What sort of thing is remembered."""
+    """Kind of a memory."""
 
     LESSON = "lesson"
-    """Drawn from what failed."""
+    """Drawn from a failure."""
     FACT = "fact"
-    """Said by a person, true until it is taken away."""
+    """Stated by a user; true until it is removed."""
     NOTE = "session-note"
-    """Left by a session for the next one."""
+    """Left by a session for the next session."""
 
 
 class Lesson(NamedTuple):
-    """Something to be remembered."""
+    """A text to remember."""
 
     kind: Kind
     text: str
@@ -59,17 +59,17 @@ class Lesson(NamedTuple):
 
     @property
     def key(self) -> str:
-        """Name what it says: said again, it is the same."""
+        """Return a digest of its content; equal lessons have equal keys."""
         whole = f"{self.kind}\n{self.plan}\n{self.text}"
         return sha256(whole.encode("utf-8", "replace")).hexdigest()[:24]
 
 
 class Memory(NamedTuple):
-    """Something that is remembered of a repository."""
+    """A stored memory of a repository."""
 
     number: int
     kind: str
-    """A `Kind`, or one that a later version has left."""
+    """A `Kind`, or a kind of a later version."""
     text: str
     files: tuple[str, ...]
     plan: str
@@ -78,19 +78,19 @@ class Memory(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Return what people type: m7."""
+        """Return the name that users type: m7."""
         return f"m{self.number}"
 
 
 def lesson(kind: Kind, text: str, *, files: Iterable[str] = (), plan: str = "") -> Lesson:
-    """Make something of a text that can be remembered: one line, bounded, with the files that it names."""
+    """Build a lesson from a text: one bounded line, with the files that it names."""
     line = "".join(char if char.isprintable() else "?" for char in " ".join(text.split()))
     cut = line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
     return Lesson(kind, cut, tuple(dict.fromkeys((*files, *_PATH.findall(cut))))[:_FILES], plan)
 
 
 def lessons_of_run(run: str, *, slug: str, plan: str, entries: Iterable[Entry]) -> tuple[Lesson, ...]:
-    """Draw from a run why what it did was not proven, and which numbers of the plan were off."""
+    """Return a run's lessons: why its work was not proven, and which numbers of the plan were off."""
     found: dict[tuple[str, str], None] = {}
     proven: set[str] = set()
     for event in (entry.event for entry in entries if entry.run == run):
@@ -110,7 +110,7 @@ def lessons_of_run(run: str, *, slug: str, plan: str, entries: Iterable[Entry]) 
 
 
 def lessons_of_critique(standings: Iterable[Standing], *, task: str) -> tuple[Lesson, ...]:
-    """Draw from a critique what was materially wrong with a plan, whatever became of it; the worst first."""
+    """Return the lessons of a critique: its material findings, resolved or not, the worst first."""
     worst = sorted((one for one in standings if one.finding.is_material), key=lambda one: -one.finding.level)
     return tuple(_of_finding(one, task) for one in worst[:OF_ONE])
 
@@ -118,7 +118,7 @@ def lessons_of_critique(standings: Iterable[Standing], *, task: str) -> tuple[Le
 def recall(
     known: Sequence[Memory], *, about: str = "", files: Collection[str] = (), budget: int = BUDGET
 ) -> tuple[Memory, ...]:
-    """Choose what fits into so many characters: what is about these files and words, then the newest."""
+    """Select memories that fit into `budget` characters: by shared files and words, then the newest."""
     chosen: list[Memory] = []
     left = budget
     for _, memory in ranked(known, about=about, files=files):
@@ -131,13 +131,13 @@ def recall(
 def ranked(
     known: Sequence[Memory], *, about: str = "", files: Collection[str] = ()
 ) -> list[tuple[float, Memory]]:
-    """Weigh what is remembered against words and files; the weightiest first, of equals the newest."""
+    """Rank memories by shared words and files; the highest first, of equals the newest."""
     spoken = {memory.number: words(memory.text) for memory in known}
     often = Counter(word for said in spoken.values() for word in said)
     wanted = words(about)
     weighed = [
         (
-            # In a fixed order: sums of fractions depend on it, and the order of a set on the process.
+            # Sorted: a float sum depends on the order, and set order differs between processes.
             sum(1 / often[word] for word in sorted(wanted & spoken[memory.number]))
             + sum(_nearness(path, files) for path in memory.files),
             memory,
@@ -148,7 +148,7 @@ def ranked(
 
 
 def _told(event: Event) -> Iterator[str]:
-    """Give what an event says against the work, in its words."""
+    """Yield the failures that an event reports."""
     if isinstance(event, _JUDGED) and event.outcome != "PASS":
         yield from map(str, event.failures)
     elif isinstance(event, DriftFound):

@@ -1,4 +1,7 @@
-"""What may be thrown away, and why. Pure; the one rule: what is not provably safe to lose stays."""
+"""Retention: what may be deleted, and why. Pure.
+
+Rule: only data that is provably safe to lose is deleted.
+"""
 
 from __future__ import annotations
 
@@ -15,19 +18,19 @@ if TYPE_CHECKING:
     from asbuilt.events.event import Entry
 
 DAYS: Final = 30
-"""How long what a landing has made superfluous is kept after it."""
+"""Days after a landing before its superseded data may be deleted."""
 OUTPUT_DAYS: Final = 1
-"""An output is written before the event that names it; a day is far more than lies between the two."""
+"""Minimum age of an output that no event names. The event follows its output within far less than a day."""
 
 
 class Goes(NamedTuple):
-    """It may go: the proof that nothing is lost with it."""
+    """May be deleted, with the proof that nothing is lost."""
 
     why: str
 
 
 class Stays(NamedTuple):
-    """It stays, and why."""
+    """Stays, with the reason."""
 
     why: str
 
@@ -36,7 +39,7 @@ Fate = Goes | Stays
 
 
 class Made(NamedTuple):
-    """An attempt at a phase: its run, its number, and when it began."""
+    """An attempt at a phase: its run, its number, and its start."""
 
     run: str
     phase: str
@@ -45,12 +48,12 @@ class Made(NamedTuple):
 
     @property
     def id(self) -> str:
-        """What its ref is called."""
+        """Name of its ref."""
         return f"{self.run}.{self.phase}.{self.number}"
 
 
 def attempts_in(entries: Iterable[Entry]) -> list[Made]:
-    """List the attempts at phases, each with its first start; repairs of a pull request are none."""
+    """List the attempts at phases, each with its first start, without repairs of a pull request."""
     found: dict[str, Made] = {}
     for entry in entries:
         event = entry.event
@@ -61,7 +64,7 @@ def attempts_in(entries: Iterable[Entry]) -> list[Made]:
 
 
 def landings(entries: Iterable[Entry]) -> dict[str, str]:
-    """Tell of each phase of a plan when the landing that stands happened."""
+    """Return for each phase the time of its last landing that was not undone."""
     landed: dict[str, tuple[str, str]] = {}
     for entry in entries:
         match entry.event:
@@ -75,7 +78,7 @@ def landings(entries: Iterable[Entry]) -> dict[str, str]:
 
 
 def of_attempt(phase: str, *, began_at: str, landed_at: str | None, now: str, days: int) -> Fate:
-    """Judge the kept files of an attempt of a run that is over: its phase has to have landed since."""
+    """Judge the kept files of an attempt of a finished run: its phase must have landed since."""
     if landed_at is None:
         return Stays(f"phase {phase} has not landed")
     if began_at > landed_at:
@@ -84,7 +87,7 @@ def of_attempt(phase: str, *, began_at: str, landed_at: str | None, now: str, da
 
 
 def of_age(what: str, at: str, *, now: str, days: int) -> Fate:
-    """Judge what is of use only for some days after something."""
+    """Judge data that is kept for some days after an event."""
     since = (datetime.fromisoformat(now) - datetime.fromisoformat(at)).days
     told = f"{what} {since} {'day' if since == 1 else 'days'} ago"
     return Goes(told) if since >= days else Stays(f"{told}; it goes after {days}")

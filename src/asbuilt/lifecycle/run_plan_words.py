@@ -1,7 +1,7 @@
-"""The words behind `run-plan`: `plans/F.md finish auto pr`, `every 4h now`, `stop`. Pure.
+"""Parse the words behind `run-plan`: `plans/F.md finish auto pr`, `every 4h now`, `stop`. Pure.
 
-The one rule: a plan's path is found before any word is, so that no word in a path is ever obeyed; and what is
-not understood is refused whole.
+Rule: the plan's path is found before any word, so that a word in a path is never a command. Text that is not
+understood is refused as a whole.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Word(StrEnum):
-    """The words that mean something, in any case."""
+    """Keywords, in any case."""
 
     STOP = "stop"
     NEXT = "next"
@@ -38,7 +38,7 @@ class Finish(StrEnum):
 
 
 class Landing(StrEnum):
-    """A landing that is chosen by a word."""
+    """A way of landing, as a keyword."""
 
     PR = "pr"
     DIRECT = "direct"
@@ -56,7 +56,7 @@ class RunWords:
 
     @property
     def mode(self) -> Finish:
-        """How far it goes, from the words alone."""
+        """How far it goes, by its keywords."""
         if not self.finish:
             return Finish.NONE
         return Finish.FINISH_AUTO if self.auto else Finish.FINISH
@@ -64,39 +64,39 @@ class RunWords:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EveryWords:
-    """Run a plan again and again, its next phase each time; always `auto`, since nobody is there to ask."""
+    """Run a plan's next phase on a schedule; always `auto`, since no user attends."""
 
     plan: str
     schedule: str
     now: bool = False
-    """Whether it runs once at once, too."""
+    """Whether it also runs once immediately."""
     landing: Landing | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopWords:
-    """End what runs and what is scheduled, of a plan or, without one, of this repository."""
+    """Stop runs and schedules, of a plan or of the whole repository."""
 
     plan: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NextWords:
-    """Say what happens by itself, and when."""
+    """Show what is scheduled, and when."""
 
     plan: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusWords:
-    """Say how far a plan is."""
+    """Show a plan's progress."""
 
     plan: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NowWords:
-    """Let what is scheduled run once before its time."""
+    """Run a scheduled plan once, now."""
 
     plan: str | None = None
 
@@ -105,7 +105,7 @@ Words = RunWords | EveryWords | StopWords | NextWords | StatusWords | NowWords
 
 
 class Unclear(NamedTuple):
-    """Words that cannot be obeyed: what is the case, why, and what was understood of them."""
+    """Words that cannot be executed: the problem, the reason, and what was understood."""
 
     what: str
     why: str
@@ -118,12 +118,12 @@ _ASKED: Final[Mapping[Word, type[StopWords | NextWords | StatusWords]]] = {
     Word.NEXT: NextWords,
     Word.STATUS: StatusWords,
 }
-"""What outranks all other words, the highest first."""
+"""Keywords that outrank all others, the highest first."""
 _PHASE: Final = re.compile(r"[A-Za-z]{1,3}[0-9]{1,6}|[0-9]{1,6}(?:\.[0-9]{1,6})*[A-Za-z]?")
 _INTERVAL: Final = re.compile(r"[0-9]+[A-Za-z]+")
-"""A time that is one word; any other goes on until a word of ours."""
+"""A time in one word; other times extend to the next keyword."""
 _LONGEST: Final = 64
-"""A plan's path has at most so many words."""
+"""Maximum number of words in a plan's path."""
 
 
 class _Atom(NamedTuple):
@@ -142,7 +142,7 @@ class _Atom(NamedTuple):
 
 
 class _Read(NamedTuple):
-    """What was found in a text."""
+    """Parts found in a text."""
 
     plan: str | None
     words: frozenset[Word]
@@ -152,7 +152,7 @@ class _Read(NamedTuple):
 
 
 def parse(text: str, is_plan: Callable[[str], bool]) -> Words | Unclear:
-    """Read the words; `is_plan` tells whether a text is the path of a plan that is there."""
+    """Parse the words; `is_plan` returns whether a text is the path of an existing plan."""
     read = _read(text, is_plan)
     unclear = _unclear(read)
     if unclear is not None:
@@ -180,7 +180,7 @@ def parse(text: str, is_plan: Callable[[str], bool]) -> Words | Unclear:
 
 
 def render(words: Words) -> str:
-    """Say the words in their usual order, made from what was understood."""
+    """Format parsed words in their usual order."""
     match words:
         case RunWords():
             flags = [Word.FINISH.value] * words.finish + [Word.AUTO.value] * words.auto
@@ -226,7 +226,7 @@ def _read(text: str, is_plan: Callable[[str], bool]) -> _Read:
             schedules[-1] = [*schedules[-1], atom.text]
             is_time = len(schedules[-1]) > 1 or _INTERVAL.fullmatch(atom.text) is None
         elif plan is None:
-            # No path here is a plan's: this is its name, or was meant to be; whoever opens it can tell.
+            # No path here is a plan: this may be a plan's name; the caller that opens it finds out.
             plan = atom.text
         elif _PHASE.fullmatch(atom.text):
             phases.append(atom.text)
@@ -240,7 +240,7 @@ def _read(text: str, is_plan: Callable[[str], bool]) -> _Read:
 def _plan_in(
     text: str, atoms: Sequence[_Atom], is_plan: Callable[[str], bool]
 ) -> tuple[str | None, int, int]:
-    """Find the first place where the path of a plan begins, and the longest one there."""
+    """Find the first position where a plan's path starts, and the longest path there."""
     for first in range(len(atoms)):
         for behind in range(min(len(atoms), first + _LONGEST), first, -1):
             named = _unquoted(text[atoms[first].start : atoms[behind - 1].end])
@@ -284,7 +284,7 @@ def _unclear(read: _Read) -> Unclear | None:
 
 
 def _understood(read: _Read) -> str:
-    """Say what was understood, in one line."""
+    """Return what was understood, in one line."""
     parts = [
         f"plan {read.plan}" if read.plan else "no plan",
         *(f"phase {phase}" for phase in read.phases),

@@ -1,4 +1,4 @@
-"""What a text speaks of: its words without those that say nothing. Texts are compared by no more."""
+"""Compare texts by their words, without common and short ones."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ _COMMON: Final = frozenset((
     "still", "than", "that", "the", "then", "there", "this", "two", "until", "was", "what", "when", "where",
     "which", "while", "who", "why", "will", "with", "without", "would",
 ))  # fmt: skip
-"""Words that say nothing of what is spoken of."""
+"""Common words that do not distinguish texts."""
 _SHARED: Final = 2
-"""So many words at least two texts have in common before one counts as the other, written anew."""
+"""Minimum number of shared words for two texts to count as similar."""
 
 
 @lru_cache(maxsize=4_096)
 def words(text: str) -> frozenset[str]:
-    """Give the words of a text by which it is compared: no short ones, no plurals."""
+    """Return the words by which a text is compared, without short words and a plural `s`."""
     found = (word for word in _WORD.findall(text.casefold()) if len(word) > _SHORT)
     return frozenset(word.removesuffix("s") for word in found if word not in _COMMON)
 
 
 def alike(one: str, other: str) -> float:
-    """Tell which share of the shorter text's words the other has too; 0 for too little to go by."""
+    """Return the share of the shorter text's words that the other has too; 0 below two shared words."""
     first, second = words(one), words(other)
     shared = len(first & second)
     return shared / min(len(first), len(second)) if shared >= _SHARED else 0.0

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def keep(context: Context, facts: DeliveryFacts, move: Keep, ground: Ground) -> None:
-    """Keep what an attempt has written, or record that it is lost or too large."""
+    """Keep the files that an attempt wrote, or record that they are lost or too large."""
     record, repository, base = context.record, context.repository, ground.base
     phase_id, number = move.phase, move.number
     attempt = f"{record.run.run}.{phase_id}.{number}"
@@ -33,7 +33,8 @@ def keep(context: Context, facts: DeliveryFacts, move: Keep, ground: Ground) -> 
     workspace = context.workspace(ground.lane, base, files_of=ground.files_of)
     author = record.author()
     kept = snapshots.found(repository, attempt)
-    # A journal behind git asks again for what was kept before other files came into the workspace.
+    # A journal that is older than the repository repeats this move, possibly after another attempt wrote
+    # files into the workspace. Keep again only while the workspace is this attempt's.
     if kept is None or workspaces.lent_to(workspace) == attempt:
         try:
             kept = snapshots.keep(repository, workspace, attempt, parent=base, at=author.at)
@@ -42,13 +43,13 @@ def keep(context: Context, facts: DeliveryFacts, move: Keep, ground: Ground) -> 
             key, reason = f"{phase_id}/{number}/refused/{again}", f"{error.what}. {error.next_step}"
             record.say(TreeRefused(phase=phase_id, number=number, reason=reason), key)
             return
-        # The plan is ours to mark and the person's to change; an agent's tree brings it as it was.
+        # asbuilt marks the plan and the user edits it. An agent's change to the plan file is reverted.
         if record.run.is_in_repository:
             kept = workspaces.put_back(
                 repository, workspace, record.run.plan, kept=kept, base=base, author=author
             )
     if phase_id in REPAIRS:
-        # Nothing goes on in there: what was kept is all that it has.
+        # Nothing else uses the workspace of a repair: leave exactly the kept tree in it.
         workspaces.reset_to(repository, workspace, kept.commit, kept=kept)
     record.say(
         TreeKept(

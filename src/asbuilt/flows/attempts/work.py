@@ -1,4 +1,4 @@
-"""Give work to agents and wait for its end. An attempt that was begun is re-attached, never begun twice."""
+"""Give work to agents and wait for the result. A running attempt is re-attached, never started twice."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ if TYPE_CHECKING:
 
 _LOOK_S: Final = 0.05
 _LOOK_AT_MOST_S: Final = 1.0
-"""Whoever has worked for long is looked at less often: a thousand that work must not cost a core."""
+"""The poll interval grows by 10% a poll up to this, so that 1000 running agents do not use up a core."""
 _TOLD: Final = 500
-"""Files that a verifier is told by name; the difference itself is in its workspace."""
+"""Most file names in a verifier's brief; its workspace has the whole diff."""
 _UNSEEN: Final = 50
-"""Places of new code that no test runs or notices which a verifier is told."""
+"""Most places of new code in a verifier's brief that no test runs or notices."""
 _STARTS: Final = 5
-"""Hosts that an attempt may lose: one that dies each time would cost an agent's work for ever."""
+"""Most lost hosts per attempt: without a limit, a host that always dies would cost agent work forever."""
 
 
 class _Verifying(NamedTuple):
@@ -82,7 +82,7 @@ class Working:
         rooms: Path,
         setups: Path,
     ) -> None:
-        """Take what it works with; runs have folders in `rooms`, repositories their setups in `setups`."""
+        """Keep the parts. Runs have folders in `rooms`, repositories their setups in `setups`."""
         self._rooms = rooms
         self._setups = setups
         self._attempts = attempts
@@ -98,7 +98,7 @@ class Working:
         move: moves.Attempt,
         around: Surroundings | None = None,
     ) -> None:
-        """Let an agent work, or go on waiting for one that does; what is `around` is compared afterwards."""
+        """Run an agent, or wait for a running one. Without a sandbox, compare what is `around` afterwards."""
         attempt = f"{record.run.run}.{move.phase}.{move.number}"
         known, start = _known(facts, move)
         key = f"{move.phase}/{move.number}"
@@ -132,7 +132,7 @@ class Working:
         record.say(evolve(event, drift=drift, outside=outside), f"{key}/ended/{start}")
 
     def converse(self, record: Record, facts: RunFacts, move: moves.Attempt, briefs: Sequence[Brief]) -> None:
-        """Let agents do a stage of authoring side by side, or go on waiting for them; keep their outputs."""
+        """Run the agents of an authoring stage in parallel, or wait for running ones; keep their outputs."""
         known, start = _known(facts, move)
         key = f"{move.phase}/{move.number}"
         record.say(
@@ -166,7 +166,7 @@ class Working:
         record.say(evolve(event, output=output), f"{key}/ended/{start}")
 
     def _after(self, attempt: str, ended_start: int) -> int:
-        """Tell which start of one of several is over; whoever has handed something in does nothing again."""
+        """Return the start that ended. An agent that already submitted a result is not started again."""
         result = self._attempts.result(attempt)
         return 0 if result is not None and result.ending == "done" else ended_start
 
@@ -178,7 +178,7 @@ class Working:
         facts: PlanFacts,
         move: moves.Verify,
     ) -> None:
-        """Let a second agent judge the kept tree in a workspace of its own that it cannot change."""
+        """Let a second agent judge the kept tree, in a read-only workspace of its own."""
         phase, number = facts.phases[move.phase], move.number
         judged = attempt_of(phase, number)
         name = f"{number}v{_again(judged)}"
@@ -203,7 +203,7 @@ class Working:
     def verify_together(
         self, record: Record, repository: Repository, workspace: Workspace, facts: PlanFacts
     ) -> None:
-        """Let another agent judge all that waits to be landed, as one change."""
+        """Let another agent judge all work that is pending to land, as one change."""
         whole, name = facts.whole, f"1v{_again(facts.whole)}"
         record.say(TogetherJudging(), f"together/{name}/begun")
         exhibits = all_exhibits(record, repository, facts.pending)
@@ -227,7 +227,7 @@ class Working:
         verifying: _Verifying,
         after: int,
     ) -> tuple[Brief, Result]:
-        """Give a verifier what it judges, with the names of all that it can cite."""
+        """Run a verifier, with the names of everything that it can cite in its brief."""
         exhibits = verifying.exhibits
         attempt = f"{record.run.run}.{verifying.name}"
         brief = self._brief(record, verifying.matter, workspace, facts, attempt=attempt, role="verify")
@@ -240,7 +240,7 @@ class Working:
             unseen=tuple(dict.fromkeys(place for one in exhibits.evidence for place in one.unseen))[:_UNSEEN],
         )
         ended = self._await(record, brief, after=after)
-        # Where a ring holds, the kernel has kept its workspace as it was.
+        # In a sandbox, the kernel keeps the workspace unchanged.
         if ended.ending == "done" and ended.ring == "none":
             wrote = written_in(repository, workspace, exhibits.tree)
             exhibits.written = tuple(path for path in wrote if not is_cache(path))
@@ -264,12 +264,12 @@ class Working:
         )
 
     def _is_there(self, attempt: str, after: int) -> bool:
-        """Tell whether an agent works on it, or has come to an end that nobody has heard of."""
+        """Return whether an agent is running, or has a result that is not recorded yet."""
         result = self._attempts.result(attempt)
         return self._attempts.alive(attempt) or (result is not None and result.starts > after)
 
     def _await(self, record: Record, brief: Brief, *, after: int) -> Result:
-        """Start or re-attach an attempt and wait for its end, with the machine kept awake meanwhile."""
+        """Start or re-attach an attempt and wait for its end; keep the machine awake meanwhile."""
         if _is_stopped(record) and not self._is_there(brief.attempt, after):
             starts = self._attempts.starts(brief.attempt)
             return Result(ending="cancelled", reason="Stopped before an agent was there.", starts=starts)
@@ -277,10 +277,10 @@ class Working:
             return self._ended(record, brief, after=after)
 
     def _ended(self, record: Record, brief: Brief, *, after: int) -> Result:
-        """Wait for an attempt's end; a stop that was asked for ends it.
+        """Wait for an attempt's result; a requested stop cancels it.
 
-        Its host hears of every accepted beat of this worker, and of nothing else: without one it ends the
-        agent before another worker may start one.
+        Each accepted heartbeat of this worker is passed on to the attempt's host. Without one, the host ends
+        the agent before another worker may start one.
         """
         self._start(record, brief, after)
         look_s, heard = _LOOK_S, 0
@@ -306,7 +306,10 @@ class Working:
         return result
 
     def _start(self, record: Record, brief: Brief, after: int) -> None:
-        """Start or re-attach it, unless another worker has gone on: one that wakes has a new lease soon."""
+        """Start or re-attach an attempt, unless another worker has taken over.
+
+        A worker that wakes from suspend renews its lease first.
+        """
         if self._lease is not None:
             if not self._lease.is_good:
                 self._lease.beat()
@@ -322,7 +325,7 @@ def _is_stopped(record: Record) -> bool:
 
 
 def _known(facts: RunFacts, move: moves.Attempt) -> tuple[AttemptFacts | None, int]:
-    """Find what is known of an attempt, and which start of it this is."""
+    """Return the facts of an attempt, and the number of this start."""
     known = next((one for one in facts.part(move.phase).attempts if one.number == move.number), None)
     return known, 1 if known is None else known.starts + (known.ending in GOES_ON)
 
@@ -332,7 +335,7 @@ def _again(judged: AttemptFacts) -> str:
 
 
 def _weighed(record: Record, verifying: _Verifying, ended: Result) -> Weighed:
-    """Look up what a verifier says in what we hold."""
+    """Weigh a verifier's opinion against the evidence."""
     matter, exhibits = verifying.matter, verifying.exhibits
     opinion = _opinion(ended)
     waivers = waivers_of(record, matter.intent, range(1, len(matter.promises) + 1))

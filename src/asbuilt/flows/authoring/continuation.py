@@ -1,6 +1,6 @@
-"""Go on with an authoring that has ended: its stages, its texts and what people said to them are taken over.
+"""Continue an authoring that has ended, with its stages, its drafts and the user's answers.
 
-The one rule: what somebody has done or answered is neither done nor asked again.
+Rule: completed stages and answered questions are reused; no stage runs and no question is asked twice.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def take_over(session: Session, record: Record) -> None:
-    """Take over what the authoring that this one continues has come to; nothing, where it continues none."""
+    """Copy the state of the authoring that this run continues; nothing if it continues none."""
     run, facts = record.run, _before(session, record, record.run)
     if facts is None:
         return
@@ -46,7 +46,7 @@ def take_over(session: Session, record: Record) -> None:
             "proposals/taken",
         )
     stages = list(_stages(draft))
-    # Whatever came after a text was sent back is heard after that.
+    # Stages accepted after a draft was sent back have to follow that event.
     at = len(stages) if draft.reopened_at is None else draft.reopened_at
     _take_stages(session, record, stages[:at])
     _take_text(session, record, draft)
@@ -54,7 +54,7 @@ def take_over(session: Session, record: Record) -> None:
 
 
 def _before(session: Session, record: Record, run: Run) -> AuthoringFacts | None:
-    """Find what is known of the authoring that a run continues; one that never began has nothing of it."""
+    """Return the facts of the nearest earlier authoring that started."""
     before = runs.find(session, run.org, run.repo, run.options.continues or "")
     if before is None:
         return None
@@ -65,7 +65,7 @@ def _before(session: Session, record: Record, run: Run) -> AuthoringFacts | None
 
 
 def _take_questions(session: Session, record: Record, facts: AuthoringFacts, number: int) -> None:
-    """Take over what was asked together; what nobody has answered is this authoring's to ask."""
+    """Copy a batch of questions; unanswered ones get keys of this run, so that this run asks them."""
     run, draft = record.run, facts.draft
     asks, answers = [], []
     for at, key in enumerate(draft.batches[number - 1], 1):
@@ -85,7 +85,7 @@ def _take_questions(session: Session, record: Record, facts: AuthoringFacts, num
 
 
 def _stages(draft: DraftFacts) -> Iterator[tuple[str, Handed, str, str | None]]:
-    """Give each output that was accepted with the name of its stage and what followed it."""
+    """Yield each accepted output with its stage, the stage that followed, and how the session finished."""
     names = [one.attempt.rpartition(".")[0] for one in draft.accepted]
     for one, name, due in zip(draft.accepted, names, [*names, draft.due][1:], strict=True):
         yield name, one, due, draft.finished if one is draft.accepted[-1] else None
@@ -113,7 +113,7 @@ def _take_stages(
 
 
 def _take_text(session: Session, record: Record, draft: DraftFacts) -> None:
-    """Take over the last text, what its checks did before the work, and what a person said to it."""
+    """Copy the newest draft, its dry run, and the user's answer to it."""
     run, newest = record.run, draft.texts.newest
     if newest is None:
         return

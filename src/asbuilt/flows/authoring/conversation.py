@@ -1,7 +1,7 @@
-"""An authoring that a conversation of the person's does: what it is asked, and what it hands in.
+"""Authoring in the user's own conversation: the prompt of each stage, and the outputs it submits.
 
-The one rule: an output is written down before it is judged, and wherever it is not the conversation's turn
-the worker goes on: it starts the critics, tries the checks and asks for the approval.
+Rule: an output is written before it is judged. Whenever it is not the conversation's turn, the worker
+continues: it starts critics, dry-runs the checks and asks for approval.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.authoring.turns import Turn
 
 AGENT: Final = "claude"
-"""Only Claude Code has hooks by which a conversation can be held to its stages."""
+"""Only Claude Code has hooks that can keep a conversation in its stages."""
 _CRITIC: Final = "critique"
 
 
 class Conversing:
-    """One authoring as its conversation sees it."""
+    """One authoring, from the view of its conversation."""
 
     def __init__(self, store: Store, blobs: Blobs, repository: Repository, *, repo: str, run: str) -> None:
         self._store = store
@@ -60,15 +60,15 @@ class Conversing:
 
     @property
     def place(self) -> str:
-        """Say where it is: `[3/8] alternatives`; empty before it has begun."""
+        """Progress, as `[3/8] alternatives`; empty before the run has started."""
         with self._store.read() as session:
             facts = self._facts(session)
         return progress(self._staging(facts).session) if facts.started else ""
 
     def asked(self, *, begins: bool = False, is_new: bool = False) -> str:
-        """Say what the stage that is due wants, with the rules where that `begins`.
+        """Return the prompt of the stage that is due, with the rules if the conversation `begins`.
 
-        One that is new here is told what was handed in before; others have said it themselves.
+        A conversation that `is_new` also gets the earlier outputs; any other wrote them itself.
         """
         with self._store.read() as session:
             facts = self._facts(session)
@@ -83,7 +83,7 @@ class Conversing:
         return stage_for(ask, kept, begins=begins)
 
     def hand_in(self, turn: Yours, text: str) -> Turn:
-        """Take what the conversation says for its output, judge it, and tell whose turn it is then."""
+        """Take a text as the conversation's output, judge it, and return whose turn it is then."""
         if self._write_down(turn, text):
             with self._store.read() as session:
                 facts = self._facts(session)
@@ -94,7 +94,7 @@ class Conversing:
         return after
 
     def _write_down(self, turn: Yours, text: str) -> bool:
-        """Keep an output before it is judged; False when it is no longer the turn that it was made for."""
+        """Keep an output before it is judged; False if its turn is over."""
         run = self._record.run
         output = self._record.blobs.put(json.dumps([text]).encode())
         stage, number = turn.stage, turn.number

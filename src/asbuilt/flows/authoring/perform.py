@@ -1,6 +1,6 @@
-"""Author a plan: agents in a read-only workspace, stages that code judges, and a file once a person said yes.
+"""Author a plan: agents in a read-only workspace, stages that code judges, and a file after approval.
 
-The one rule: each move looks first whether it is done. What an agent handed in is kept before it is judged.
+Rule: each move first checks whether it is done. An agent's output is kept before it is judged.
 """
 
 from __future__ import annotations
@@ -54,18 +54,18 @@ _FIELDS: Final = (
     "who calls it, and what would break",
     "what was tried before, and what is like it elsewhere in the code",
 )
-"""What each of several explorers looks at."""
+"""Focus of each of several explorers."""
 _BENTS: Final = (
     "the smallest change that does it",
     "the change that is easiest to live with afterwards",
     "the change that is safest to make step by step",
     "the change that somebody new to the code would understand first",
 )
-"""What each of several planners prefers."""
+"""Preference of each of several planners."""
 
 
 class Authoring:
-    """Everything that an authoring does to the world outside."""
+    """Performs the moves of an authoring."""
 
     def __init__(self, home: Home, working: Working, processes: Processes) -> None:
         self._home = home
@@ -92,7 +92,7 @@ class Authoring:
                 raise ValueError(move)
 
     def _start(self, record: Record, repository: Repository, ring: str) -> None:
-        """Claim the plan that is to be, and write down what this authoring looks at."""
+        """Claim the plan's address, and record the base and the stages of this authoring."""
         branch = record.run.options.branch
         base = base_on(repository, branch)
         claim(record)
@@ -115,7 +115,7 @@ class Authoring:
     def _tried(
         self, record: Record, repository: Repository, facts: AuthoringFacts, plan: Plan
     ) -> list[Tried] | None:
-        """Try the checks of a draft on the base; where no ring holds them, nobody has."""
+        """Dry-run the checks of a draft on the base; None if the sandbox is unavailable."""
         level = self._processes.level
         if level == "none":
             return None
@@ -136,7 +136,7 @@ class Authoring:
         if not isinstance(step, approval.File):
             raise TypeError(f"{record.run.run} has nothing to file: {type(step).__name__}")
         record.hold()
-        # Nobody reads there any more; where something is in its way, `clean` says so later.
+        # No agent reads there any more. If the removal fails, `clean` reports it later.
         with suppress(NotLanded, GitFailed):
             workspaces.remove(repository, self._workspace(record, repository, facts))
         file_approved(record, step.approved)
@@ -153,7 +153,7 @@ class Authoring:
     def _attempt(
         self, record: Record, repository: Repository, facts: AuthoringFacts, move: moves.Attempt
     ) -> None:
-        """Let an agent do the stage that is due, or several at once where that was chosen."""
+        """Run the agent of the stage that is due, or several in parallel if so chosen."""
         staging = self._staging(record, repository, facts)
         workspace = self._workspace(record, repository, facts)
         ask, told = asked_of(record, staging)
@@ -179,13 +179,13 @@ class Authoring:
         )
         briefs = [_one_of(brief, at, lean) for at, lean in enumerate(leans, 1)] or [brief]
         self._working.converse(record, facts, move, briefs)
-        # Where a ring holds, the kernel has kept the workspace as it was.
+        # In a sandbox, the kernel keeps the workspace unchanged.
         if not brief.ring_required:
             need_unchanged(repository, workspace, facts.base or "")
 
 
 def _one_of(brief: Brief, at: int, lean: str) -> Brief:
-    """Give one of several who work side by side its own address and its own leaning."""
+    """Give one of several parallel agents its own address and focus."""
     phase = brief.phase if at == 1 else f"{brief.phase}-{at}"
     run, _, number = brief.attempt.rpartition(f".{brief.phase}.")
     attempt = f"{run}.{phase}.{number}"

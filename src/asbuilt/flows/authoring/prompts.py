@@ -1,4 +1,7 @@
-"""What a stage of an authoring is asked, whoever does it. The one rule: what others wrote keeps its name."""
+"""Prompts of the stages of an authoring, for an agent or a conversation.
+
+Rule: text that others wrote is passed as a named block, never mixed with our own words.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +21,11 @@ if TYPE_CHECKING:
     from asbuilt.flows.run.record import Record
 
 Told = tuple[tuple[str, str], ...]
-"""What others wrote, by its name."""
+"""Named blocks of text that others wrote."""
 
 
 def asked_of(record: Record, staging: Staging) -> tuple[str, Told]:
-    """Say what the stage has to bring in our words, and give what others wrote by its name."""
+    """Return our instructions for the stage, and the named blocks that others wrote."""
     session = staging.session
     move = stage_machine.next_move(session, staging.around(_remembered(record)))
     if not isinstance(move, stage_machine.Ask):

@@ -1,6 +1,6 @@
-"""Let an agent write a plan anew, in a checkout that it cannot change. The port `Redrafting`.
+"""Let an agent rewrite a plan in a read-only checkout. Implements the port `Redrafting`.
 
-The one rule: it only hands in a text. Whoever asked judges it, and what is refused is told to the next try.
+The agent only submits a text. The caller judges it, and the next try gets the refusal.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from asbuilt.ports import Attempts, Result, Workspace
 
 TRIES: Final = 3
-"""So many texts of an agent are looked at."""
+"""Most texts of an agent that are judged."""
 _LOOK_S: Final = 0.2
 _NAME: Final = "refine"
 _ASK: Final = """\
@@ -47,28 +47,28 @@ nothing else."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentRedrafting:
-    """The agent that plans, asked for another text of a plan."""
+    """The planning agent, asked for a new text of a plan."""
 
     attempts: Attempts
     home: Home
     repository: Repository
     repo: str
     options: RunOptions
-    """Who plans, as a run's options keep it."""
+    """The options that choose the planning agent."""
     environ: Mapping[str, str]
     done: Collection[str]
     judge: Callable[[bytes], object]
-    """Raises what is wrong with a text."""
+    """Raises if a text has a problem."""
     write_down: Callable[[Brief, Result | None], object]
-    """Keeps how a turn ended, and what it has used; None: it did not come to its end."""
+    """Records how a turn ended and what it used; None if the turn did not end."""
 
     @property
     def by(self) -> str:
-        """Say that no person has written it."""
+        """The author: an agent, not a person."""
         return AGENT
 
     def redraft(self, text: bytes, change: str) -> bytes:
-        """Ask for the text until one holds; the last refusal is raised."""
+        """Return the first text that `judge` accepts; raise the last refusal after 3 tries."""
         run = new_id()
         kind = program_of(self.options, "plan").kind
         environment.keep(self.home.runs / run, self.environ, {kind})
@@ -105,7 +105,7 @@ class AgentRedrafting:
         try:
             yield made, base
         finally:
-            # Where something is in its way, `clean` says so later.
+            # If the removal fails, `clean` reports it later.
             with suppress(NotLanded, GitFailed):
                 workspaces.remove(self.repository, made)
 
@@ -129,7 +129,7 @@ class AgentRedrafting:
         )
 
     def _ended(self, brief: Brief) -> Result:
-        """Wait for the agent; whoever stops waiting ends it."""
+        """Wait for the agent; cancel it if the wait is interrupted."""
         self.attempts.start(brief)
         result = None
         try:

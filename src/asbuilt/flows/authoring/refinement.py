@@ -1,6 +1,6 @@
-"""Take a refinement of a plan from a new text to the file: put to a person, approved, written.
+"""Refine a plan: a new text, a question to the user, and after approval the file.
 
-The one rule: the file is written only by a yes to exactly what it will want, and what is done stays as it is.
+Rule: the file is written only after a yes to exactly the new intent, and completed phases keep their text.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _RUN: Final = "refine-"
 
 
 class Wish(NamedTuple):
-    """What is to change in a plan, in whose words, and in which checkout."""
+    """A requested change of a plan: the words, the user, and the checkout."""
 
     slug: str
     change: str
@@ -49,21 +49,21 @@ class Wish(NamedTuple):
 
 
 class Refining(NamedTuple):
-    """A refinement that was asked for, and what becomes of it next."""
+    """A refinement, and its next step."""
 
     run: str
     change: str
-    """What a person wanted changed, in their words."""
+    """The requested change, in the user's words."""
     base: str
-    """What the file wanted when the new text was made."""
+    """Intent of the file when the new text was made."""
     checkout: str
-    """Where that file is."""
+    """The checkout with that file."""
     step: Step | None
-    """None: its text is in the file, or another one has taken its place."""
+    """None: its text was filed, or a newer draft replaced it."""
 
 
 def is_refinement(run: str) -> bool:
-    """Tell whether a question was asked by a refinement, for which no worker goes on."""
+    """Return whether a question is from a refinement, which has no run for a worker to resume."""
     return run.startswith(_RUN)
 
 
@@ -71,28 +71,28 @@ class Refinements:
     """The refinements of one plan."""
 
     def __init__(self, store: Store, blobs: Blobs, address: Address) -> None:
-        """Take the plan's place in the journal."""
+        """Keep the plan's address in the journal."""
         self._store = store
         self._blobs = blobs
         self._address = address
 
     def done(self, plan: Plan) -> frozenset[str]:
-        """Tell which phases are completed: by the journal where it knows them, else by the plan's marks."""
+        """Return the completed phases: from the journal if it knows the plan, else from the plan's marks."""
         with self._store.read() as session:
             told = events_of(session, self._blobs, self._address)
         return done_now(fold_plan(told), (one.id for one in plan.phases if one.status is Status.DONE))
 
     def refined(self, plan: Plan, proposed: bytes) -> bytes:
-        """Put a new text around what is done."""
+        """Merge a new text with the completed phases."""
         return refine(plan, proposed, self.done(plan))
 
     def propose(
         self, before: Plan, after: Plan, wish: Wish, *, by: str, tried: Sequence[Tried] | None = None
     ) -> Approval:
-        """Put a refinement to whoever may approve plans; the file stays as it is until then.
+        """Ask for approval of a refinement; the file does not change before that.
 
-        `by` is who has written the new text, `tried` what its checks do before the work. What the file says
-        now is a revision too, so that the question shows what would change.
+        `by` wrote the new text; `tried` is the dry run of its checks. The file's current text is recorded as
+        a revision too, so that the question can show the difference.
         """
         run = f"{_RUN}{new_id()}"
         was, now = (self._blobs.put(one.source.data) for one in (before, after))
@@ -116,7 +116,7 @@ class Refinements:
             return drafts.ask(session, self._address, written, title=title, actor=ACTOR)
 
     def write_down(self, slug: str, brief: Brief, ended: Result | None) -> None:
-        """Keep how a turn of an agent ended that writes a plan anew, and what it has used."""
+        """Record how a redrafting turn ended, and what it used."""
         run, _, attempt = brief.attempt.partition(".")
         event = PlanRedrafted(
             attempt=attempt,
@@ -130,7 +130,7 @@ class Refinements:
             append(session, self._address, event, key=brief.attempt, actor=ACTOR, run=run)
 
     def last(self) -> Refining | None:
-        """Return the newest refinement, and what becomes of it; None when there never was one."""
+        """Return the newest refinement and its next step; None if there never was one."""
         with self._store.read() as session:
             told = [
                 (one.run or "", one.event)
@@ -149,9 +149,9 @@ class Refinements:
         return Refining(run, begun.change, begun.base, begun.checkout, step)
 
     def file(self, refining: Refining, plan: Plan, file: Path, *, name: str, actor: str) -> Approved | None:
-        """Write an approved text into the file it refines; None when it has no yes, or is there already.
+        """Write an approved text to the file; None if it has no approval or was filed already.
 
-        Marks that were made since it was asked about stay, and so does everything that was done since.
+        Marks and completed phases that were added since the question stay.
         """
         if not isinstance(refining.step, File):
             return None

@@ -1,6 +1,6 @@
-"""Put a plan's draft to reviewers as a pull request. The one rule: what is there already is not done again.
+"""Propose a plan's draft to reviewers as a pull request. Every step is idempotent.
 
-The draft's text is one commit on a branch of its own; nothing in the user's checkout or branches changes.
+The draft is one commit on a branch of its own; the user's checkout and branches do not change.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ BRANCH: Final = "plan/"
 
 
 class Text(NamedTuple):
-    """A draft, as it would lie in the repository."""
+    """A draft, as a file of the repository."""
 
     path: str
     slug: str
@@ -40,14 +40,14 @@ class Text(NamedTuple):
 
 
 class Proposal(NamedTuple):
-    """A pull request, and the commit of it that holds exactly the text."""
+    """A pull request, and its commit with exactly the text."""
 
     pull: Pull
     head: str
 
 
 def propose(repository: Repository, forge: Forge, text: Text, *, base: str) -> Proposal:
-    """See that the branch has the text and a pull request that is open, and return that."""
+    """Ensure that the branch has the text and an open pull request, and return the pull request."""
     branch = BRANCH + text.slug
     head, target = forge.fetch(branch), forge.fetch(base)
     if target is None:
@@ -70,7 +70,7 @@ def propose(repository: Repository, forge: Forge, text: Text, *, base: str) -> P
 
 
 def decision(forge: Forge, number: int, *, head: str, approvers: Sequence[str]) -> Decision:
-    """Read what the approvers have decided; only logins that a pattern names are asked about."""
+    """Return the approvers' decision; write access is queried only for logins that match a pattern."""
     reviews = forge.reviews(number)
     asked = to_ask_about(reviews, head=head, approvers=approvers)
     writers = {login for login in sorted(asked) if forge.may_write(login)}
@@ -78,13 +78,13 @@ def decision(forge: Forge, number: int, *, head: str, approvers: Sequence[str]) 
 
 
 def text_of(path: str, data: bytes, revision: int) -> Text:
-    """Give a revision as it would lie in the repository."""
+    """Return a revision as a file of the repository."""
     plan = read(data)
     return Text(path, path.rpartition("/")[2].removesuffix(".md"), plan.title, data, revision)
 
 
 def _pushed_by_others(repository: Repository, forge: Forge, text: Text, branch: str) -> str:
-    """Take a branch that was moved meanwhile as it is, if it has the text: two may propose it at once."""
+    """Accept a branch that moved meanwhile if it has the text: two workers may propose it at once."""
     head = forge.fetch(branch)
     if head is None or file_in(repository, head, text.path) != text.data:
         raise ForgeBusy(

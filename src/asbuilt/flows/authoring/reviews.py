@@ -1,7 +1,7 @@
-"""The plans that reviewers have as pull requests: looked at by the worker until somebody who may has decided.
+"""Poll the pull requests of plan drafts until an approver decides.
 
-The one rule: a look is put off before it is made, and all that it does may be done again. Whoever is killed
-in the middle loses one pace, and an answer counts once.
+Rule: the next poll is scheduled before this one starts, and every step is idempotent. A worker that is killed
+during a poll loses one interval, and an answer counts once.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.pull_request.reviews import Decision
 
 LOOK_S: Final = 5.0
-"""So often the journal is asked whether a look is due; the forge is asked at the pace of each plan."""
+"""Interval of the journal query for due polls; the forge is polled at each plan's own interval."""
 
 _WORDS: Final = 400
-"""Characters of a failed look that its row keeps, of each part."""
+"""Most characters of each part of a failed poll's error that its row keeps."""
 
 
 def await_reviews(  # noqa: PLR0913 - a review has these parts
     store: Store, home: Home, run: Run, proposal: Proposal, *, question: int, terms: Terms, asker: Asker
 ) -> None:
-    """Let the worker look at what the reviewers say, and put the next draft to them, by the asker's gh."""
+    """Have the worker poll the reviews and propose later drafts, with the asker's forge login."""
     keep_for_forge(home.runs / run.run, asker.environ)
     with store.write() as session:
         wanted = _review(run, proposal, question=question, terms=terms, now=session.now)
@@ -60,7 +60,7 @@ def await_reviews(  # noqa: PLR0913 - a review has these parts
 
 
 class _Asked(NamedTuple):
-    """A text that reviewers are to decide on now."""
+    """A draft that waits for the reviewers' decision."""
 
     run: Run
     question: int
@@ -68,7 +68,7 @@ class _Asked(NamedTuple):
 
 
 class _Heard(NamedTuple):
-    """What the forge told of a text."""
+    """The state of a pull request, and the reviewers' decision."""
 
     review: Review
     state: PullState
@@ -76,12 +76,12 @@ class _Heard(NamedTuple):
 
 
 class Reviews:
-    """The reviews that one worker looks at."""
+    """The reviews that one worker polls."""
 
     def __init__(
         self, store: Store, blobs: Blobs, home: Home, *, org: str, machine: str | None = None
     ) -> None:
-        """Take what it works with; `machine` names the one whose repositories it works in, of several."""
+        """Keep the parts. `machine` limits the reviews to one machine's repositories on a shared database."""
         self._store = store
         self._blobs = blobs
         self._home = home
@@ -91,11 +91,11 @@ class Reviews:
 
     @property
     def waits(self) -> bool:
-        """Whether reviewers have anything, as it was last seen."""
+        """Whether any review is open, as of the last poll."""
         return self._waits
 
     def look(self) -> int:
-        """Look at everything that is due now, and tell how many plans that were."""
+        """Poll every review that is due, and return their number."""
         looked = 0
         while self._is_due() and (found := self._taken()) is not None:
             self._look_at(found)
@@ -108,7 +108,7 @@ class Reviews:
             return self._waits and reviews.is_due(session, self._org, machine=self._machine)
 
     def _taken(self) -> Review | None:
-        """Take what is to be looked at next from all other workers."""
+        """Claim the next due review, so that no other worker polls it."""
         with self._store.write() as session:
             found = reviews.next_due(session, self._org, machine=self._machine)
             if found is not None:
@@ -116,7 +116,7 @@ class Reviews:
         return found
 
     def _look_at(self, review: Review) -> None:
-        """Do what is to be done about one plan; what hinders it is written down, and tried again later."""
+        """Poll one plan's review; record an error and retry later."""
         asked = self._asked(review)
         if asked is None:
             return
@@ -135,7 +135,7 @@ class Reviews:
         self._take(heard, asked)
 
     def _asked(self, review: Review) -> _Asked | None:
-        """Find the text that waits for a decision; a plan of which none ever will is looked at no more."""
+        """Return the draft that waits for a decision, or None; end a review that can never get one."""
         with self._store.read() as session:
             run = runs.find(session, review.org, review.repo, review.run)
             drafts = drafts_of(session, review.address)
@@ -148,7 +148,7 @@ class Reviews:
         return None
 
     def _heard(self, review: Review, asked: _Asked) -> _Heard:
-        """Ask the forge; a text that it has not yet is put to the same reviewers first."""
+        """Query the forge; propose a new draft to the same reviewers first."""
         options = asked.run.options
         repository = open_repository(Path(options.checkout), agreed=options.programs or ())
         forge = open_forge(repository, kept_for_forge(self._home.runs / review.run))
@@ -166,7 +166,7 @@ class Reviews:
         return _Heard(review, state, said)
 
     def _take(self, heard: _Heard, asked: _Asked) -> None:
-        """Take what the reviewers said as the answer to the question about their text."""
+        """Record the reviewers' decision as the answer to the question about their draft."""
         review, state, said = heard
         match said:
             case Bound(by):
@@ -193,7 +193,7 @@ class Reviews:
 
 
 def looking(found: Reviews) -> AbstractContextManager[Callable[[], bool]]:
-    """Look for as long as a worker is there; give what tells whether it has to stay for that."""
+    """Poll while the worker runs; yields a callable that returns whether reviews are open."""
     return beside(found, every_s=LOOK_S)
 
 

@@ -1,6 +1,6 @@
-"""One authoring between its journal and the stage machine: what was handed in, judged and written.
+"""One authoring, between its journal and the stage machine: outputs, verdicts, the written draft.
 
-The one rule: the machine decides over texts, the journal keeps them by digest, and neither knows the other.
+The stage machine works on texts and the journal stores digests; neither depends on the other.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ _TOO_LONG = (Rule.LONG_PLAN, Severity.ERROR)
 
 
 class Staging:
-    """What an authoring has come to."""
+    """State of one authoring."""
 
     def __init__(self, record: Record, facts: AuthoringFacts, files: Collection[str]) -> None:
-        """Take what is known of it, and the files that its agents see."""
+        """Keep the facts of the authoring, and the files that its agents see."""
         self._record = record
         self._facts = facts
         self._draft = facts.draft
@@ -71,7 +71,7 @@ class Staging:
 
     @staticmethod
     def begun(record: Record) -> Session:
-        """Read back what was asked and chosen; what nobody can read ends in words, and is kept."""
+        """Return the session as requested; raise `GateStopped` if it cannot be read."""
         session = read_session(record.run.options.how_authored.session)
         if isinstance(session, Session):
             return session
@@ -81,20 +81,20 @@ class Staging:
 
     @cached_property
     def session(self) -> Session:
-        """The session as it stands, without rounds of critique that nobody needs."""
+        """The current session, without rounds of critique that are not needed."""
         chosen = self._chosen_session
         is_sent_back = self._draft.reopened_at is not None
         return chosen if is_sent_back else without_needless(chosen, self.rounds, self._principles)
 
     @cached_property
     def _chosen_session(self) -> Session:
-        """The session as it was chosen. A revision that was sent back is one more stage after all before."""
+        """The session as chosen. A draft that was sent back adds a REVISE stage after the accepted ones."""
         session, draft = self.begun(self._record), self._draft
         records = [Handed(Stage(one.stage), one.round, self._text(one.text)) for one in draft.accepted]
         if draft.reopened_at is not None:
             before, since = records[: draft.reopened_at], records[draft.reopened_at :]
             at = max(at for at, one in enumerate(before) if one.stage in PLANS)
-            # A person may have edited it meanwhile.
+            # The user may have edited the draft since.
             before[at] = before[at]._replace(text=self._text(draft.texts.revisions[-1].text))
             stages_now = (*(one.stage for one in before), Stage.REVISE)
             options = replace(session.options, stages=stages_now, max_phases=len(stages_now) + 1)
@@ -104,7 +104,7 @@ class Staging:
 
     @cached_property
     def rounds(self) -> tuple[Round, ...]:
-        """The rounds of critique until now."""
+        """The rounds of critique so far."""
         options, run = self._record.run.options, self._record.run.run
         who = {
             f"{one.stage}-{one.round}": Who(agent_of(options, role_of(one.stage)), f"{run}.{one.attempt}")
@@ -117,13 +117,13 @@ class Staging:
 
     @property
     def asks_left(self) -> int:
-        """So many questions the stage that is due may put to a person."""
+        """Number of questions that the current stage may still ask the user."""
         is_open = self.session.stage is Stage.DRAFT and self._draft.reopened_at is None
         return self._mode.most if is_open and len(self._draft.batches) < self._mode.batches else 0
 
     @property
     def said(self) -> list[tuple[str, str]]:
-        """What people have decided, and what others have proposed, by its name."""
+        """The user's answers, other agents' proposals and the latest feedback, as named blocks."""
         draft = self._draft
         answers = [
             answer_to(draft.asked[key], self._facts.approvals.get(key) or "", draft.notes.get(key, ""))
@@ -138,14 +138,14 @@ class Staging:
         ]
 
     def around(self, remembered: str = "") -> Surroundings:
-        """Give what the session does not know by itself."""
+        """Return what the session does not contain: files, memory, principles, earlier findings, demands."""
         is_judging = self.session.stage is Stage.CRITIQUE
         earlier = earlier_in(self.rounds, self.session.plan) if is_judging and self.rounds else []
         demands = DEMANDS._replace(length=self._length)
         return Surroundings(self._files, remembered, self._principles, earlier, demands)
 
     def leans(self, fields: Sequence[str], bents: Sequence[str]) -> Sequence[str]:
-        """Say what each of several looks at who do the stage side by side; nothing for one alone."""
+        """Return the focus of each agent if several do the stage in parallel; empty for a single agent."""
         chosen = self._chosen
         many = {Stage.EXPLORE: (chosen.explorers, fields), Stage.DRAFT: (chosen.planners, bents)}
         wanted, leanings = many.get(self.session.stage, (1, ()))
@@ -153,7 +153,7 @@ class Staging:
         return leanings[:wanted] if wanted > 1 and not is_proposed else ()
 
     def judge(self, stage: str, number: int) -> None:
-        """Judge what was handed in, and write down what comes of it."""
+        """Judge an attempt's output, and record the verdict."""
         attempt = next(one for one in self._facts.phases[stage].attempts if one.number == number)
         texts = self._texts(attempt.output or "")
         if len(texts) > 1 and self.session.stage is Stage.DRAFT:
@@ -214,14 +214,14 @@ class Staging:
                 raise TypeError(f"nothing to judge: {type(move).__name__}")
 
     def _unchanged(self, text: str) -> tuple[Flaw, ...]:
-        """Refuse what a person has sent back, handed in again as it was."""
+        """Refuse a draft that was sent back and is submitted again unchanged."""
         if self._draft.reopened_at is None or _body(text) != _body(self.session.plan):
             return ()
         needed = f"a plan that answers: {self._draft.feedback[-1]}"
         return (Flaw("unchanged plan", "the plan as it was sent back", needed, "the phase that it is about"),)
 
     def _no_room(self, text: str) -> tuple[Flaw, ...]:
-        """Refuse a last text that is too long once what nobody has settled stands in it."""
+        """Refuse a final text that is too long once the open findings are added."""
         with_all = read(encode(self._with_carried(text)), length=self._length)
         over = [one for one in with_all.problems if (one.rule, one.severity) == _TOO_LONG]
         if not over:
@@ -230,7 +230,7 @@ class Staging:
         return (Flaw("length", found, "room for that, or an answer to it", "fewer lines of prose"),)
 
     def _with_carried(self, text: str) -> str:
-        """Write into a text what the critique left open."""
+        """Add the open findings of the critique to a text."""
         if not self.rounds:
             return text
         principles = [one.id for one in self._principles]
@@ -241,9 +241,9 @@ class Staging:
         return Length(self._record.run.options.length or Length.CONTROL)
 
     def write(self, tried: Callable[[Plan], Sequence[Tried] | None]) -> None:
-        """Write down the plan that came out, as a revision; what the critique left open stands in it.
+        """Write the finished plan as a revision, with the open findings of the critique.
 
-        `tried` tries its checks before the work; what they did is written with it.
+        `tried` dry-runs its checks; the results are recorded with the revision.
         """
         run, record = self._record.run, self._record
         finish = stage_machine.next_move(self.session, self.around())
@@ -275,7 +275,7 @@ class Staging:
 
 
 def _body(text: str) -> list[str]:
-    """Give the words of a plan without what says when and why it came out; none of what nobody can read."""
+    """Return the words of a plan without its front matter; empty if it cannot be read."""
     try:
         plan = read(encode(without_promises(text)))
     except PlanUnreadable:

@@ -1,1 +1,1 @@
-"""What do checks find where they run?"""
+"""Run checks, and inspect what an attempt changed."""

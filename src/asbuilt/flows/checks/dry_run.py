@@ -1,6 +1,6 @@
-"""Try the checks of a plan on its base before anybody approves it: offline, on a clean checkout.
+"""Dry-run the checks of a plan on its base before approval: offline, on a clean checkout.
 
-The one rule: nobody has approved these commands yet, so nothing runs where no kernel holds it.
+Rule: a plan's commands are not approved yet, so they run only in a sandbox.
 """
 
 from __future__ import annotations
@@ -54,28 +54,28 @@ if TYPE_CHECKING:
 
 _SHOWS: Final = (Before.FAILS, Before.ABSENT, Before.PASSES)
 LIMIT_S: Final = 120
-"""What one check may take before the work; most fail at once."""
+"""Time limit of one check in a dry run; most fail at once."""
 SUITE_LIMIT_S: Final = 15 * 60
-"""What a whole suite may take while a person waits for it."""
+"""Time limit of a whole suite while the user waits for it."""
 
 
 class Trying:
-    """The rigs of one repository, and the tree that a plan would begin from."""
+    """Dry runs in the check environments of one repository, on the tree that a plan would start from."""
 
     def __init__(self, repository: Repository, rigs: Rigs, tree: str, level: Level) -> None:
-        """Take where checks run, and the ring that holds them there."""
+        """Keep the check environments and the sandbox level."""
         self._repository = repository
         self._rigs = rigs
         self._tree = tree
         self._level = level
         self._ran: dict[tuple[Setup, Suite], Ran] = {}
-        """What suites did: several ways share some."""
+        """Results of suites: several ways share some."""
 
     def tried(self, plan: Plan, *, setup: str | None, done: Collection[str] | None = None) -> list[Tried]:
-        """Try every check of the phases that are not done, and those of the whole; each command runs once.
+        """Run every check of the open phases and of the whole plan; each command runs once.
 
-        `setup` is the command that was chosen: None for one to be detected, empty for none. `done` names the
-        phases that are done; None: those that the plan's own marks name.
+        `setup` is the chosen command: None to detect one, empty for none. `done` names the completed phases;
+        None: those that the plan marks as done.
         """
         wanted = to_try(plan, done)
         if not wanted:
@@ -116,7 +116,7 @@ class Trying:
     def seen(self, way: Way, *, setup: str | None, required: bool = True) -> Seen:
         """Run all suites of a way on the tree, as a run's baseline would; `setup` as for `tried`.
 
-        Where nothing holds commands, none runs if a sandbox is `required`.
+        Without a sandbox, nothing runs if one is `required`.
         """
         if self._level == "none" and required:
             return Seen(way, why="not tried: the sandbox is unavailable")
@@ -153,7 +153,7 @@ class Trying:
 
 
 def _ran(ran: RanThere, *, what: What = "baseline", by_exit: bool = False) -> Ran:
-    """Keep what a command did; the last of its lines is the cause, where it is known."""
+    """Return a command's result; the last of its lines is the cause, if known."""
     code, output = ran.ended.exit_code, ran.ended.output
     failed = explained(Failure(what, ran.command, "", code, timed_out=code is None), output)
     cause = (failed.cause,) if failed.cause and code != 0 else ()
@@ -163,14 +163,14 @@ def _ran(ran: RanThere, *, what: What = "baseline", by_exit: bool = False) -> Ra
 def keep_tried(
     session: Session, blobs: Blobs, address: Address, revision: Revision, tried: Sequence[Tried]
 ) -> None:
-    """Keep what the checks of a draft did before the work, for whoever approves it."""
+    """Record the dry run of a draft, for the approver."""
     rows = blobs.put(json.dumps([one.plain for one in tried]).encode())
     event = DraftTried(number=revision.number, rows=rows, told=told(tried))
     append(session, address, event, key=_key(revision), actor=ACTOR, run=revision.run)
 
 
 def tried_of(session: Session, blobs: Blobs, address: Address, revision: Revision) -> list[Tried] | None:
-    """Give back what the checks of a draft did; None when nobody has tried them."""
+    """Return the dry run of a draft; None if there was none."""
     found = keyed(session, address, _key(revision))
     if found is None or not isinstance(found.event, DraftTried):
         return None

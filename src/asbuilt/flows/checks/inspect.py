@@ -1,6 +1,7 @@
-"""Look at what an attempt changed, before anything of it runs: the suite, the scope, the plan.
+"""Inspect what an attempt changed, before any of it runs: tests, scope, plan.
 
-The one rule: it depends on two trees, the frozen text and the user's rules alone, so a replay finds the same.
+Rule: the result depends only on two trees, the frozen text and the user's rules, so that a replay finds the
+same.
 """
 
 from __future__ import annotations
@@ -41,16 +42,16 @@ _NAMED: Final = 4
 
 
 class Inspection(NamedTuple):
-    """What was noticed, and a digest of all that it depends on."""
+    """Remarks on a change, and a digest of everything that they depend on."""
 
     of: str
     remarks: tuple[Remark, ...]
     order: Order
-    """What the phase orders, for what its checks show later."""
+    """What the phase orders; the results of its checks are judged by it later."""
 
     @property
     def failing(self) -> list[str]:
-        """Word what fails the phase whatever its checks show."""
+        """Remarks that fail the phase whatever its checks show."""
         return failing_of(self.remarks)
 
     def after(self, shown: Sequence[Evidence]) -> tuple[Remark, ...]:
@@ -76,10 +77,9 @@ def inspect(
     run: str | None = None,
     anew: bool = False,
 ) -> Inspection:
-    """Inspect a kept commit of a phase; what this run has noticed of the very same before stands.
+    """Inspect a kept commit of a phase; reuse this run's remarks on the same input.
 
-    `run` is the one that froze the phase, where it was another one. With `anew` it is looked at once more,
-    as a replay does.
+    `run` is the run that froze the phase, if it was another. `anew` inspects again, as a replay does.
     """
     phase, text = record.frozen(phase_id, run=run)
     around = _around_phases(read(record.frozen_plan(phase_id, run=run)))
@@ -113,12 +113,12 @@ def inspect(
 
 
 def are_compared(remarks: Sequence[Remark]) -> bool:
-    """Tell whether the plan orders every change of a file of tests."""
+    """Return whether the plan orders every change of a test file."""
     return not any(one.rule == Kind.NOT_COMPARED and one.severity is Severity.SIGN_OFF for one in remarks)
 
 
 def failing_of(remarks: Sequence[Remark], *, changed: bool = True) -> list[str]:
-    """Word what fails a phase, short enough for an event; a tree that equals its base always fails."""
+    """List what fails a phase, short enough for an event; a tree that equals its base always fails."""
     told = [*(() if changed else (NO_CHANGES,)), *(one.words[:_SHOWN] for one in failing(remarks))]
     return [*told[:_NAMED], f"and {len(told) - _NAMED} more"] if len(told) > _NAMED else told
 
@@ -129,12 +129,12 @@ def keep_remarks(record: Record, remarks: Sequence[Remark]) -> str:
 
 
 def kept_remarks(record: Record, digest: str | None) -> tuple[Remark, ...]:
-    """Read them back."""
+    """Read remarks back from a blob."""
     return () if digest is None else tuple(map(remark_from, json.loads(record.blobs.get(digest))))
 
 
 def _around_phases(plan: Plan) -> str:
-    """Give what a plan says of all its phases together."""
+    """Return the text of a plan outside its phases."""
     within = {line for phase in plan.phases for line in range(phase.lines[0], phase.lines[1] + 1)}
     return "\n".join(text for line, text in enumerate(plan.source.lines, 1) if line not in within)
 
@@ -142,7 +142,7 @@ def _around_phases(plan: Plan) -> str:
 def _unchanged(
     repository: Repository, tree: str, changes: Sequence[Change], folders: Collection[str]
 ) -> dict[str, bytes]:
-    """Read the runner settings of the suites that did not change."""
+    """Read the runner settings that did not change, of the suites' folders and the root."""
     changed = {change.path for change in changes}
     files = names_in(repository, tree)
     return {
@@ -159,7 +159,7 @@ def _has_a_say(path: str, folders: Collection[str]) -> bool:
 def _of_the_plan(
     repository: Repository, plan: str, base: str, before: Sequence[str], rules: dict[str, str]
 ) -> list[Remark]:
-    """Say what the agent did to the plan: the tree has it put back, the commit before has it as it was."""
+    """Return remarks on the agent's edit of the plan: the tree has it reverted, the parent has it."""
     wanted = file_in(repository, base, plan)
     if wanted is None:
         return []

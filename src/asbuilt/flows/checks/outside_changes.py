@@ -1,6 +1,6 @@
-"""What lies around a workspace, compared before and after an agent that nothing holds.
+"""Compare what is around a workspace before and after an agent that runs without a sandbox.
 
-The one rule: what it is compared with was written down before the phase's first agent began.
+Rule: the state to compare with is recorded before the phase's first agent starts.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NAMED: Final = 20
 
 
 class Surroundings:
-    """All that lies around one workspace, as far as it is compared."""
+    """The files and refs around one workspace that are compared."""
 
     def __init__(self, record: Record, repository: Repository, workspace: Workspace) -> None:
         self._record = record
@@ -31,16 +31,16 @@ class Surroundings:
         self._workspace = workspace
 
     def keep(self) -> str:
-        """Keep what is there now as a blob and return its digest."""
+        """Keep the current state as a blob and return its digest."""
         return self._record.blobs.put(json.dumps(self._now()).encode())
 
     def keep_strayed(self, phase: str) -> str | None:
-        """Keep what has changed since the phase's first agent began; None when nothing has."""
+        """Keep the changes since the phase's first agent started; None if there are none."""
         told = self._record.told(AttemptBegun, f"{phase}/1/begun/1").before
         if told is None:
             return None
         before, now = json.loads(self._record.blobs.get(told)), self._now()
-        # What was kept since is ours.
+        # Refs that were created since are asbuilt's own.
         now["ours"] = {
             name: one for name, one in now["ours"].items() if name in before["ours"] or not _is_ref(name)
         }
@@ -52,7 +52,7 @@ class Surroundings:
         return keep_remarks(self._record, found[:_NAMED]) if found else None
 
     def _now(self) -> dict[str, dict[str, str]]:
-        # Where a ring holds, nothing that changes in the person's checkout is an agent's doing.
+        # In a sandbox, an agent cannot change the user's checkout.
         is_open = self._record.told(RunStarted, "started").ring == "none"
         return {
             "ours": reach(self._repository, self._workspace, self._record.run.run),

@@ -1,6 +1,6 @@
-"""What people see of proven work: they look at it before it lands, at pictures where a command makes some.
+"""Sign-off of visible changes before they land, with pictures if a command takes them.
 
-The one rule: whatever comes of the pictures, a phase that people see lands only with a person's yes.
+Rule: a phase that changes the UI lands only after a user's yes, whatever comes of the pictures.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _LEFT: Final = 5
 def seen_by_people(
     record: Record, repository: Repository, works: Iterable[Work], intents: Mapping[Work, str]
 ) -> list[SignOff]:
-    """List the phases that change what people see: each wants a yes to exactly this tree of its own."""
+    """List the phases that change the UI: each needs a yes to exactly its own tree."""
     slug, seen = record.run.options.slug, []
     pictures = f"; asbuilt report {slug} --open has pictures" if record.run.options.pictures else ""
     for work in works:
@@ -44,7 +44,7 @@ def seen_by_people(
 
 
 def take_pictures(record: Record, repository: Repository, rigs: Rigs, facts: DeliveryFacts) -> None:
-    """Draw what people see where the run stands, once for each tree; what came of it is told either way."""
+    """Take pictures of the run's current tree, once per tree; record success and failure alike."""
     command, tree = record.run.options.pictures, tree_of(repository, facts.base_now)
     if not command or record.has(f"pictures/{tree}"):
         return
@@ -78,7 +78,7 @@ def take_pictures(record: Record, repository: Repository, rigs: Rigs, facts: Del
 
 
 def pictures_in(blobs: Blobs, told: PicturesTaken) -> tuple[Picture, ...]:
-    """Give the pictures of an event; what is not kept any more is left out."""
+    """Return the pictures of an event; empty if a blob was deleted."""
     try:
         named = json.loads(blobs.get(told.pictures))
         kept = [(name, blobs.get(digest)) for name, digest in named]

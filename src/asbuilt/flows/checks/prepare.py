@@ -1,6 +1,6 @@
-"""Get ready to prove: how the project is tested, its setup, and what its tests show before any work.
+"""Prepare to prove: detect the suites, run the setup, and run the tests before any work.
 
-The one rule: all three are found out once, on the run's base, before an agent's code is there.
+Rule: all three happen once, on the run's base, before any agent's code exists.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 _UNKNOWN: Final[Outcome] = "INDETERMINATE"
 _WORST_FIRST: Final[tuple[Outcome, ...]] = (_UNKNOWN, "NOT_RUN", "FAIL")
 _SHOWN: Final = 600
-"""Characters of a setup that its event has; a longer one is kept whole beside it."""
+"""Most characters of a setup in its event; a longer one is kept whole as a blob."""
 
 
 def resolve_tests(record: Record, repository: Repository, tree: str) -> None:
-    """Write down how the project is tested, and whether a person has agreed to it before."""
+    """Record how the project is tested, and whether the user agreed to it before."""
     run = record.run
     resolved = resolve(given_suites(run), project_of(repository, tree), counts=run.options.counts or None)
     key = proposal(resolved)
@@ -43,7 +43,7 @@ def resolve_tests(record: Record, repository: Repository, tree: str) -> None:
 
 
 def set_up(record: Record, repository: Repository, proving: Proving, tree: str) -> None:
-    """Make what checks shall find, or find it made."""
+    """Prepare the check environment, or reuse a prepared one."""
     setup = setup_on(record.run, project_of(repository, tree))
     is_long = setup.command is not None and len(setup.command) > _SHOWN
     shown = proving.set_up(setup)
@@ -63,14 +63,14 @@ def set_up(record: Record, repository: Repository, proving: Proving, tree: str) 
 
 
 def run_baseline(record: Record, proving: Proving, facts: ProvingFacts) -> None:
-    """Run the tests on the base; a landing or an undo is judged by the base on which the work was proven."""
+    """Run the suites on the base; a landing or an undo reuses the baseline of the run that proved it."""
     suites = record.suites()
     if not suites:
         why = "skipping test gate: there are no tests; when the plan adds some, set checks.tests"
         record.prepare(BaselineDone(outcome="PASS", why=why), "baseline")
         return
     if isinstance(facts, VerificationFacts):
-        # What is verified is the base itself: no failure there is an old one.
+        # The base itself is verified: no failure there is an old one.
         record.prepare(BaselineDone(outcome="PASS", why="every failure counts"), "baseline")
         return
     if isinstance(facts, LandingFacts | UndoFacts):
@@ -89,7 +89,7 @@ def run_baseline(record: Record, proving: Proving, facts: ProvingFacts) -> None:
     shown = [evidence for evidence, _ in base.values()]
     counts = {name: counted for name, (_, counted) in base.items()}
     outcomes = {name: _of_base(evidence, counted) for name, (evidence, counted) in base.items()}
-    # Of several suites, one that could not be run decides; failures that are known by name do not.
+    # The worst outcome counts: a suite that could not run outranks failures that are known by name.
     outcome: Outcome = next((one for one in _WORST_FIRST if one in outcomes.values()), "PASS")
     asks = any(outcomes[name] == _UNKNOWN and one.ran and not one.unusable for name, (one, _) in base.items())
     record.prepare(
@@ -110,7 +110,7 @@ def run_baseline(record: Record, proving: Proving, facts: ProvingFacts) -> None:
 
 
 def _of_base(shown: Evidence, counted: Counts | None) -> Outcome:
-    """Judge a suite on the base: failures known by name are not blamed on a phase, and are no PASS."""
+    """Judge a suite on the base: FAIL if failures are known by name, INDETERMINATE if they are not."""
     if shown.outcome == "FAIL" and counted is None:
         return _UNKNOWN
     return "FAIL" if shown.outcome == "PASS" and shown.failed else shown.outcome

@@ -1,4 +1,4 @@
-"""Which files of a tree say how it is tested and set up, and the setup that follows from them."""
+"""Find the files of a tree that define how it is tested and set up, and the setup that follows from them."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _MAX_COMMAND: Final = 1_000
 
 
 def setup_on(run: Run, project: Project) -> Setup:
-    """Return how a tree is prepared, by the settings of a run."""
+    """Return the setup of a tree, by the settings of a run."""
     return resolve_setup(value_or(run.options.setup, None), project, given_suites(run))
 
 
 def own_setup(record: Record, repository: Repository, base: str, tree: str) -> Setup | None:
-    """Return the setup of a tree that asks for other packages than its base; None where the base's serves."""
+    """Return the setup of a tree that needs other packages than its base; None if the base's is enough."""
     before, after = names_in(repository, base), names_in(repository, tree)
     changed = {name for name in (*before, *after) if installs(name) and before.get(name) != after.get(name)}
     if not changed:
@@ -42,13 +42,13 @@ def own_setup(record: Record, repository: Repository, base: str, tree: str) -> S
 
 
 def project_of(repository: Repository, tree: str) -> Project:
-    """List every file of a tree, with the texts that tell how it is tested and set up."""
+    """List every file of a tree, with the texts that define how it is tested and set up."""
     names = names_in(repository, tree)
     return Project(names, texts_of(repository, {name: names[name] for name in wanted(names)}))
 
 
 def given_suites(run: Run) -> tuple[Suite, ...] | None:
-    """Return the suites that the settings name; None where they name none."""
+    """Return the suites that the settings name; None if they name none."""
     suites = chosen(run.options)
     if suites and len(json.dumps([suite[:4] for suite in suites])) > _MAX_COMMAND:
         raise GateStopped(

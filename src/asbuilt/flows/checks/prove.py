@@ -1,4 +1,4 @@
-"""Run checks on a clean checkout of a tree and keep what they show. Nobody else's word counts here."""
+"""Run checks on a clean checkout of a tree and keep what they show. An agent's claims do not count here."""
 
 from __future__ import annotations
 
@@ -50,17 +50,20 @@ if TYPE_CHECKING:
 _SHOWN: Final = 220
 _NOTED: Final = 20
 _NAMES: Final = 500
-"""Tests of a phase that are told by name."""
+"""Most tests of a phase that evidence lists by name."""
 
 
 @lru_cache(maxsize=256)
 def tree_of(repository: Repository, commit: str) -> str:
-    """Return the tree of a commit; it is remembered, since a commit's name says what is in it."""
+    """Return the tree of a commit; cached, since a commit id fixes its content."""
     return read_commit(repository, commit).tree
 
 
 class Proving:
-    """The checks of one run, each in a rig that was made ready on the run's base."""
+    """The checks of one run.
+
+    Environments are prepared on the run's base, except for a tree that needs other packages.
+    """
 
     def __init__(self, record: Record, repository: Repository, rigs: Rigs, base: str) -> None:
         self._record = record
@@ -69,14 +72,15 @@ class Proving:
         self.base = base
 
     def set_up(self, setup: Setup) -> Evidence | None:
-        """Make what checks shall find; None when it is there already, or there is nothing to make."""
+        """Prepare the environment; None if it is ready already, or there is nothing to prepare."""
         with self._rigs.take(setup) as rig:
             return self._made(rig)
 
     def baseline(self, name: str, suite: Suite) -> tuple[Evidence, Counts | None]:
-        """Run a suite on the base; failures there are noted, no test at all is a stop.
+        """Run a suite on the base. Failures are recorded; a suite without tests stops the run.
 
-        The canaries run here too: only what a runner reports rightly before any work can be held against it.
+        The canaries run here too: a runner is judged only by canaries that it reports correctly before any
+        work.
         """
         with self._rigs.take(self._record.setup()) as rig:
             made = self._made(rig)
@@ -90,7 +94,7 @@ class Proving:
             )
             shown = naming_failures(self._tests(name, suite, ran, ran.counts), ran.counts)
             if not shown.ran and not shown.unusable and shown.outcome != "PASS":
-                # What was set up long ago may not work any more: the next run makes it again.
+                # An old setup may have stopped working: the next run prepares it again.
                 rig.forget()
             elif shown.is_conclusive:
                 sung = trials.sing(ran)
@@ -103,10 +107,10 @@ class Proving:
     def prove(
         self, tree: str, checks: Sequence[str] = (), *, order: Order | None = None, anew: bool = False
     ) -> list[Evidence]:
-        """Run the tests and a phase's own checks on a tree; what this run has shown of it already stands.
+        """Run the suites and a phase's own checks on a tree; reuse what this run showed of the same tree.
 
-        Asked for anew, nothing stands. With an order, the files that tell a runner how to test are those of
-        its base, unless its text names them, and the phase's own tests are tried on that base too.
+        `anew` reuses nothing. With an `order`, files that configure a runner are those of its base, unless
+        its text names them, and the phase's own tests run on that base too.
         """
         (setup, of), suites = self._setup_of(tree), self._record.suites()
         known = {} if anew else self._known(tree, suites, setup, probed=order is not None)
@@ -129,7 +133,7 @@ class Proving:
                 ran, told = self._suite(rig, inside, tree, name, suite, allowance)
                 shown.append(told)
                 tried.append(Tested(inside, ran, ran.counts))
-            # Where no suite proves anything, what a runner is told cannot make one green.
+            # Without suites, runner settings cannot fake a pass: only caches are left out.
             over = trials.over_checks if suites else trials.without_caches
             shown += self._checked(rig, tree, checks, over, tried)
             if order is None or outcome_of(shown) != "PASS":
@@ -153,14 +157,14 @@ class Proving:
             return self._checked(rig, tree, checks, {})
 
     def _setup_of(self, tree: str) -> tuple[Setup, str]:
-        """Return how a tree is prepared, and on which tree: the base, unless it asks for other packages."""
+        """Return the setup of a tree, and the tree it runs on: the base, unless other packages are needed."""
         own = own_setup(self._record, self._repository, self.base, tree) if tree != self.base else None
         return (own, tree) if own else (self._record.setup(), self.base)
 
     def _suite(
         self, rig: Rig, trials: Trials, tree: str, name: str, suite: Suite, allowance: Allowance
     ) -> tuple[Ran, Evidence]:
-        """Run a suite, then try the run itself: a PASS stands only when every trial agrees."""
+        """Run a suite, then test that run: a PASS holds only if every trial agrees."""
         earlier = [one for one in self._record.shown() if one.name == name]
         before_s = next((one.duration_s for one in earlier if one.is_suite), 0.0)
         ran = _whole(
@@ -182,7 +186,7 @@ class Proving:
     def _judged(
         self, trials: Trials, ran: Ran, suite: Suite, name: str, earlier: list[Evidence], *, tight: bool
     ) -> Evidence:
-        """Judge a run of the suite by what it was on the base."""
+        """Judge a run of the suite by its result on the base."""
         known = {one.tree: one for one in earlier}
         before = known.get(self.base)
         counts, put_back = ran.counts, tuple(trials.over_tests)
@@ -212,7 +216,7 @@ class Proving:
         earlier: Sequence[Evidence],
         allowance: Allowance,
     ) -> Evidence:
-        """Run the tests of the base on the new code, and those of the phase on its base."""
+        """Run the base's tests on the new code, and the phase's tests on its base."""
         before = next((one for one in reversed(earlier) if one.tree == trials.base), None)
         counts, counted = ran.counts, self._record.baseline(shown.name)
         olds = run_old_tests(rig, trials, ran, self._counts_before(before, counted), allowance)
@@ -227,13 +231,13 @@ class Proving:
         return shown._replace(proves=compared.proves[:_NAMES], idle=compared.idle[:_NAMES], notes=notes)
 
     def _tried_again(self, shown: Evidence, trials: Trials, ran: Ran, before: Evidence | None) -> Evidence:
-        """Run tests once more that fail though nothing was done to them; a chance is told, not rounded up."""
+        """Run failing tests again whose files did not change; if they are flaky, pass and name them."""
         counts, records = ran.counts, self._record.baselines(self.base, shown.name)
         of_phase = self._record.counts_of(before) if before and before.tree != self.base else None
         records += [of_phase] if of_phase else []
         names = to_run_again(shown, counts, records, trials.held_around(ran)) if counts else ()
         flaky = flaky_among(names, trials.again(ran, names), records) if names else None
-        # Only of a phase is a person asked; elsewhere nobody would hear of it.
+        # Only a phase asks the user about flaky tests. Elsewhere they fail, unless they were flaky before.
         if flaky is None or not (trials.base or all(one.was_so for one in flaky)):
             return shown
         told = ", ".join(f"{one.name} passed {one.passed} of {one.runs}" for one in flaky[:3])
@@ -242,11 +246,11 @@ class Proving:
         return shown._replace(outcome="PASS", why=why, new_failures=(), flaky=flaky[:_NAMES], notes=notes)
 
     def _counts_before(self, before: Evidence | None, counted: Counts | None) -> Counts | None:
-        """Return what the phase's base has shown; where that is not known, the base of the run."""
+        """Return the counts of the phase's base; if unknown, those of the run's base."""
         return (self._record.counts_of(before) if before else None) or counted
 
     def _gone(self, before: Evidence | None, now: Counts | None, changed: Mapping[str, str]) -> str | None:
-        """Say which tests of the phase's base did not run, though nothing was done to their files."""
+        """Return a reason if tests of the phase's base did not run though their files did not change."""
         then = self._record.counts_of(before) if before else None
         held = "\n".join(changed.values())
         gone = left_out(then.ran_names, now.ran_names, changed, held) if then and now else ()
@@ -263,7 +267,7 @@ class Proving:
         over: Mapping[str, bytes | None],
         tried: Sequence[Tested] = (),
     ) -> list[Evidence]:
-        # Each check starts from the tree, not from what the one before left behind.
+        # Each check starts from the tree, not from what the check before it left behind.
         shown = []
         same = (one for one in tried if not one.trials.folder and one.trials.over_tests == over)
         known = {argv_of(one.ran.command): one.ran for one in same}
@@ -283,18 +287,18 @@ class Proving:
     def _known(
         self, tree: str, suites: Mapping[str, Suite], setup: Setup, *, probed: bool
     ) -> dict[str, Evidence]:
-        """Find what each suite has shown of this very tree before."""
+        """Return the earlier evidence of each suite on this very tree."""
         wanted = {(name, argv_of(suite.command), tree, setup.digest) for name, suite in suites.items()}
         found: dict[str, Evidence] = {}
         for one in self._record.shown():
-            # A phase's PASS counts only when its files were emptied, too.
+            # A phase's PASS is reused only if its files were emptied too, at this depth or deeper.
             is_whole = (one.emptied and covers(one.depth, self._depth)) or one.outcome != "PASS" or not probed
             if (one.name, one.argv, one.tree, one.setup) in wanted and one.is_conclusive and is_whole:
                 found.setdefault(one.name, one._replace(reused=True))
         return found
 
     def _made(self, rig: Rig, tree: str = "") -> Evidence | None:
-        """Make what checks find; a tree with packages of its own is prepared as it is, by an agent's code."""
+        """Run the setup. A tree with packages of its own is set up from files that an agent wrote."""
         of = tree or self.base
         is_own = of != self.base
         ran = rig.set_up(of, is_trusted=not is_own)
@@ -319,7 +323,7 @@ class Proving:
         *,
         may_shrink: bool = False,
     ) -> Evidence:
-        """Judge a run of the suite; what its runner did on the base already is not held against it."""
+        """Judge a run of the suite; a contradiction that its runner also showed on the base is no failure."""
         ended, counts = ran.ended, ran.counts
         judged = judge_tests(
             ended.exit_code,
@@ -374,13 +378,13 @@ class Proving:
 
 
 def _whole(run: Callable[[], Ran]) -> Ran:
-    """Run a command, and once more where it was cut off: that shows nothing of the tree."""
+    """Run a command, and again if it was cut off: a cut-off run shows nothing of the tree."""
     ran = run()
     return ran if ran.cut_off is None else run()
 
 
 def failures_of(shown: Sequence[Evidence]) -> list[str]:
-    """Word what was not shown, short enough for an event; the evidence itself is a blob."""
+    """List what did not pass, short enough for an event: 4 items of 440 characters."""
     return [
         f"{one.name[:_SHOWN]}: {one.outcome}, {one.why}"[: 2 * _SHOWN]
         for one in shown
@@ -389,10 +393,10 @@ def failures_of(shown: Sequence[Evidence]) -> list[str]:
 
 
 def outcome_of(shown: Sequence[Evidence]) -> Outcome:
-    """Judge all of it; where nothing was ordered, nothing had to be shown."""
+    """Return the overall outcome; PASS if nothing was ordered."""
     return overall(one.outcome for one in shown) if shown else "PASS"
 
 
 def unusable_in(shown: Sequence[Evidence]) -> bool:
-    """Tell whether checks showed nothing, where no other one failed."""
+    """Return whether a check was unusable and no other check failed."""
     return outcome_of(shown) == "INDETERMINATE" and any(one.unusable for one in shown)

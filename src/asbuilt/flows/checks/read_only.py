@@ -1,4 +1,4 @@
-"""Planning is read-only, also where no ring holds it: there the workspace of a planner is looked at after."""
+"""Planning is read-only. Without a sandbox, a planner's workspace is checked afterwards."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def need_unchanged(repository: Repository, workspace: Workspace, base: str) -> None:
-    """Refuse what a planner handed in who has changed its workspace."""
+    """Refuse the output of a planner that changed its workspace."""
     wrote = written_in(repository, workspace, tree_of(repository, base))
     if wrote:
         raise GateStopped(

@@ -1,6 +1,6 @@
-"""Find what runs have left, and let go of it. Each thing is looked at again in the moment it is removed.
+"""Find and delete leftovers of runs. Workspaces and refs are checked again at the moment of removal.
 
-Nothing is remembered here, so that whoever is killed in the middle looks again and goes on.
+No state is kept here, so that an interrupted cleanup can be repeated.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 
 Kind = Literal["workspace", "attempt", "rig", "scratch", "log", "output"]
 _TELLING = (AttemptBegun.kind, LandingDone.kind, LandingUndone.kind)
-"""What says of an attempt when it began, and when its phase landed."""
+"""Events with the start of an attempt, and with the landing of its phase."""
 
 
 class Thing(NamedTuple):
-    """Something that asbuilt has made, what it takes on the disk, and what becomes of it."""
+    """Something that asbuilt made, its size on disk, and whether it goes or stays."""
 
     kind: Kind
     name: str
@@ -51,7 +51,7 @@ class Thing(NamedTuple):
 
 
 class Leavings:
-    """What the runs of some plans have left in their repository and in the state folder."""
+    """Leftovers of the runs of some plans, in their repository and in the state folder."""
 
     def __init__(
         self,
@@ -61,9 +61,9 @@ class Leavings:
         repo: str,
         plan: Address | None = None,
     ) -> None:
-        """Look what is there of any run, or of the runs of one plan; the journal is asked about those alone.
+        """List what exists of any run, or of the runs of one plan; query the journal for those runs only.
 
-        So it costs nothing that plans were finished of which nothing is left.
+        Finished plans without leftovers therefore cost nothing.
         """
         self._home, self._store, self._blobs = journal
         self._repository = repository
@@ -82,7 +82,7 @@ class Leavings:
         self._runs = {run.run: run for run in newest_first}
 
     def find(self, *, days: int) -> Iterator[Thing]:
-        """Find them, workspaces first: the refs that go after them may keep their commits."""
+        """Find them, workspaces first: the refs that follow may be all that holds their commits."""
         for leftover in self._leftovers:
             if leftover.run in self._runs:
                 yield self._workspace(leftover, self._runs[leftover.run])
@@ -97,7 +97,7 @@ class Leavings:
                 yield Thing("log", name_of(run), size_of(folder), fate, partial(delete, folder))
 
     def strange(self) -> Iterator[Thing]:
-        """Find what none of these plans' runs has made; nobody can say what it is worth."""
+        """Find what no run of these plans made. Its worth is unknown, so it stays."""
         fate = Stays("the journal does not know its run")
         for one in self._leftovers:
             if one.run not in self._runs:
@@ -120,7 +120,7 @@ class Leavings:
         return Thing("workspace", f"{name_of(run)} {leftover.lane}", size_of(path), fate, remove)
 
     def _judged(self, leftover: Leftover, run: Run) -> tuple[Fate, Kept | None]:
-        """Look whether a workspace's commits and files are all somewhere else."""
+        """Check whether all commits and files of a workspace also exist elsewhere."""
         workspace = leftover.workspace
         if not leftover.here:
             return Goes("its folder is gone"), None
@@ -146,7 +146,7 @@ class Leavings:
         return self._repository.git.line("rev-parse", "--verify", f"{commit}^{{tree}}")
 
     def _attempts(self, plan: Address, days: int) -> Iterator[Thing]:
-        """Judge the attempts of a plan whose trees are kept, the newest first."""
+        """Judge the attempts of a plan whose trees are kept, newest first."""
         with self._store.read() as session:
             told = [whole(entry, self._blobs.get) for entry in of_kinds(session, plan, _TELLING)]
         landed = retention.landings(told)
@@ -164,7 +164,7 @@ class Leavings:
             yield Thing("attempt", name, 0, fate, partial(self._let_go, plan, made, commit))
 
     def _let_go(self, plan: Address, made: Made, commit: str) -> None:
-        """Write down first what is let go; the history would otherwise name a ref that is not there."""
+        """Record the deletion first; otherwise the history would name a ref that does not exist."""
         event = AttemptLetGo(phase=made.phase, number=made.number, commit=commit)
         with self._store.write() as session:
             append(session, plan, event, key=f"{made.id}/let-go", actor=ACTOR, run=made.run)
@@ -172,12 +172,12 @@ class Leavings:
 
 
 def name_of(run: Run) -> str:
-    """Name a run as people do."""
+    """Return a run's name, as users write it."""
     return f"{run.options.slug}.{run.number}"
 
 
 def size_of(path: Path) -> int:
-    """Tell what a file, or all files below a folder, take."""
+    """Return the size of a file, or of all files below a folder."""
     if not path.is_dir() or path.is_symlink():
         return path.lstat().st_size if path.exists() else 0
     return sum(one.lstat().st_size for one in path.rglob("*") if not one.is_dir())

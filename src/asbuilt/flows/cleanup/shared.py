@@ -1,4 +1,4 @@
-"""Find what no run owns and all may share: rigs, scratch, logs, outputs that nobody names."""
+"""Find what belongs to no single run: check environments, scratch, logs, and outputs that no event names."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Commons:
-    """What lies in the state folder and belongs to no single run."""
+    """Files in the state folder that belong to no single run."""
 
     def __init__(self, home: Home, store: Store, blobs: Blobs, *, org: str, repo: str) -> None:
         self._home = home
@@ -74,7 +74,7 @@ def _fate_of_rig(folder: Path) -> Fate:
 
 
 def _empty_rig(folder: Path) -> None:
-    """Delete what is in a rig, and not the folder: whoever waits for it holds it open."""
+    """Delete the contents of a check environment but not its folder: a waiting check has it open."""
     with _held(folder) as mine:
         for path in sorted(folder.iterdir()) if mine else ():
             delete(path)
@@ -82,7 +82,7 @@ def _empty_rig(folder: Path) -> None:
 
 @contextmanager
 def _held(folder: Path) -> Iterator[bool]:
-    """Hold a rig as a check would; False when one does."""
+    """Lock a check environment as a check would; False if a check has the lock."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,4 +1,4 @@
-"""What a worker does beside its runs, in a thread of its own. Its one rule: it never holds a run up."""
+"""Background jobs of a worker (notifications, review polling), one thread each. Jobs never block a run."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
 
 
 class Looks(Protocol):
-    """Who does what is due when told to look."""
+    """A background job."""
 
     @property
     def waits(self) -> bool:
-        """Whether anything is left to do, now or later, as it was last seen."""
+        """Whether anything is left to do, now or later, as of the last poll."""
 
     def look(self) -> int:
-        """Do everything that is due now, and tell how much that was."""
+        """Do everything that is due now, and return its number."""
 
 
 @contextmanager
 def beside(one: Looks, *, every_s: float) -> Iterator[Callable[[], bool]]:
-    """Let somebody look for as long as a worker is there; give what tells whether it has to stay for that."""
+    """Run a job while the worker runs; yields a callable that returns whether the job needs the worker."""
     gone = threading.Event()
     threading.Thread(target=_serve, args=(one, every_s, gone), daemon=True).start()
     try:

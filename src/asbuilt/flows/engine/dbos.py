@@ -1,6 +1,6 @@
-"""The durable engine: DBOS on SQLite or Postgres, and the only file that knows its settings.
+"""The durable engine: DBOS on SQLite or Postgres. Only this file knows its settings.
 
-The one rule: the engine is disposable. All that it is told comes from the journal, and can be told again.
+Rule: the engine is disposable. Everything that it stores can be rebuilt from the journal.
 """
 
 from __future__ import annotations
@@ -27,41 +27,41 @@ if TYPE_CHECKING:
 
 _NAME: Final = "asbuilt"
 _VERSION: Final = "2"
-"""Changes only with the shape of a segment: what was begun under another one is not gone on with."""
+"""Bump when the shape of a segment changes. Segments started under another version are not resumed."""
 _POOL: Final = 2
-"""Connections of one process: with the journal's and the listeners', 8 workers stay below 48."""
+"""Connections per process: with those of the journal and the listeners, 8 workers stay below 48."""
 ENDED_WELL: Final = "SUCCESS"
 _OVER: Final = (ENDED_WELL, "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
 _DAMAGE: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _TRANSPORT: Final = {name: str(value) for name, value in TRANSPORT.items()}
 _NEVER_S: Final = 3600.0
-"""For what the engine would look after and we never use: schedules, and messages between workflows."""
+"""Poll interval of the engine's schedules, which asbuilt does not use."""
 
 Answer = TypeVar("Answer")
 
 
 class Performs(Protocol):
-    """A stretch of a run: decides and performs until it ends or has to wait."""
+    """A segment of a run: decides and performs moves until the run ends or has to wait."""
 
     def __call__(self, org: str, repo: str, run: str, n: int) -> None:
-        """Go through segment `n` of a run."""
+        """Perform segment `n` of a run."""
 
 
 class Steps(Protocol):
-    """A way to do something at least once and to remember its answer."""
+    """Performs an action at least once and stores its result."""
 
     def __call__(self, name: str, act: Callable[..., Answer], *arguments: object) -> Answer:
-        """Do it, or give the answer that is remembered."""
+        """Perform the action, or return the stored result."""
 
 
 def step(name: str, act: Callable[..., Answer], *arguments: object) -> Answer:
-    """Do something at least once and remember its answer; a replay gets the answer and does nothing."""
+    """Perform an action at least once and store its result; a replay returns the stored result."""
     return DBOS.run_step({"name": name}, act, *arguments)
 
 
 @contextlib.contextmanager
 def _in_words() -> Iterator[None]:
-    """Say what the engine's database has against it."""
+    """Translate errors of the engine's database into `EngineDamaged` or `StoreFailed`."""
     try:
         yield
     except sa.exc.DBAPIError as error:
@@ -78,24 +78,24 @@ def _is_damage(error: BaseException | None) -> bool:
 
 
 class State(Enum):
-    """How a segment stands with the engine."""
+    """State of a segment in the engine."""
 
     UNKNOWN = "unknown"
-    """It was never told of it, or its database is a new one."""
+    """The engine has no record of it; its database may be new."""
     HERE = "here"
-    """It goes on, or will by itself, in this worker."""
+    """It runs in this worker."""
     ELSEWHERE = "elsewhere"
-    """Another worker, or an earlier version, has begun it; nobody here will go on with it."""
+    """Another worker, or an earlier version, started it; this worker does not resume it."""
     DROPPED = "dropped"
-    """Under way here, says the engine, and nobody is at work on it: it could not write down how it went."""
+    """The engine lists it as running here, but no thread runs it: its result could not be written."""
     OVER = "over"
 
 
 class Engine:
     """DBOS, configured for one worker.
 
-    Each worker is a version of its own to DBOS, so that workers on one database leave each other's work
-    alone, and what one has left behind is picked up by its own next start only.
+    Each worker has an application version of its own in DBOS, so that workers on one database leave each
+    other's segments alone. DBOS recovers a worker's segments only when that worker starts again.
     """
 
     def __init__(self, *, folder: Path, url: str | None, worker: str, slots: int) -> None:
@@ -112,15 +112,15 @@ class Engine:
 
     @property
     def is_shared(self) -> bool:
-        """Tell whether other workers may use the same database."""
+        """Whether other workers may use the same database."""
         return self._url is not None
 
     @_in_words()
     def launch(self, segment: Performs, *, ended: Callable[[], object] = lambda: None) -> None:
-        """Start serving. What this worker left behind goes on by itself; `ended` is called after each."""
+        """Start serving. Segments that this worker left resume automatically; `ended` follows each."""
         DBOS(config=self._config())
 
-        # DBOS puts attributes on what it is given, so it gets a function of its own.
+        # DBOS sets attributes on the function it gets, so it gets a function of its own.
         def go_through(org: str, repo: str, run: str, n: int) -> None:
             workflow = DBOS.workflow_id
             self._at_work.add(workflow)
@@ -135,12 +135,12 @@ class Engine:
         DBOS.launch()
 
     def close(self, *, patience_s: int = 0) -> None:
-        """Stop serving; what is in flight is picked up by the next start."""
+        """Stop serving; the next start resumes what is in flight."""
         DBOS.destroy(destroy_registry=True, workflow_completion_timeout_sec=patience_s)
 
     @_in_words()
     def begin(self, workflow: str, arguments: tuple[str, str, str, int]) -> None:
-        """Go through a segment, in a thread of its own; begun again under its id, nothing changes."""
+        """Start a segment in a thread of its own; a second start under the same id has no effect."""
         if self._segment is None:
             raise RuntimeError("the engine was not launched")
         with SetWorkflowID(workflow):
@@ -148,7 +148,7 @@ class Engine:
 
     @_in_words()
     def states(self, workflows: Iterable[str]) -> dict[str, State]:
-        """Tell how segments stand; one query for all of them."""
+        """Return the states of segments, with one query."""
         wanted = list(workflows)
         if not wanted:
             return {}
@@ -164,13 +164,13 @@ class Engine:
 
     @_in_words()
     def why_over(self, workflow: str) -> str:
-        """Say how a segment ended that should not have, in the engine's words."""
+        """Return how a segment ended unexpectedly, in the engine's words."""
         (status,) = DBOS.list_workflows(workflow_ids=[workflow], load_input=False)
         return f"{status.status}, {status.error}" if status.error else str(status.status)
 
     @_in_words()
     def forget(self, before: str, *, batch: int = 500) -> int:
-        """Delete finished segments that ended before a time; the journal remembers what they did."""
+        """Delete segments that ended before a time; the journal keeps what they did. Return their number."""
         gone = 0
         while True:
             over = DBOS.list_workflows(
@@ -206,7 +206,7 @@ class Engine:
 
 
 def _set_aside_if_damaged(file: Path) -> None:
-    """Move a database away that cannot be read any more: the engine is told everything again."""
+    """Move an unreadable database aside; the engine is rebuilt from the journal."""
     if not file.exists():
         return
     try:
@@ -231,9 +231,9 @@ def _set_aside_if_damaged(file: Path) -> None:
 
 
 def _first_start(folder: Path, file: Path) -> None:
-    """Make the engine's database under a private name and rename it into place.
+    """Create the engine's database under a private name and rename it into place.
 
-    Killed in the middle of its first migration, DBOS leaves a file that no later start can use.
+    If DBOS is killed during its first migration, it leaves a file that no later start can use.
     """
     if file.exists():
         return

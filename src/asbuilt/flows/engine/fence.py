@@ -1,4 +1,4 @@
-"""The journal as one segment may write to it. The one rule: whoever was replaced writes nothing more."""
+"""The journal, as one segment may write to it. Rule: a superseded segment writes nothing."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 class Superseded(Exception):
-    """The segment was closed meanwhile: another worker goes on with its run."""
+    """The segment was closed meanwhile: another worker has taken over its run."""
 
 
 class Fenced:
-    """It looks in each transaction whether the segment still is somebody's."""
+    """Checks in each write transaction that the segment is still open."""
 
     def __init__(self, store: Transactions, segment: Segment) -> None:
         self._store = store
@@ -28,12 +28,12 @@ class Fenced:
 
     @contextmanager
     def write(self) -> Iterator[Session]:
-        """Begin a transaction during which nobody can take the segment."""
+        """Start a transaction during which no other worker can take the segment."""
         with self._store.write() as session:
             if not segments.is_open(session, self.segment):
                 raise Superseded(self.segment.workflow)
             yield session
 
     def read(self) -> AbstractContextManager[Session]:
-        """Begin a transaction that changes nothing."""
+        """Start a read-only transaction."""
         return self._store.read()

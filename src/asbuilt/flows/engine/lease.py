@@ -1,6 +1,7 @@
-"""A worker's right to go on, on a database that others share: it lasts as long as its beats are accepted.
+"""Lease of a worker on a shared database.
 
-The one rule: a worker stops by its own clock before any other may take its work, by the database's.
+A worker writes a heartbeat every 15 s. It stops 45 s after the last accepted heartbeat, by its own clock; at
+60 s, by the database's clock, other workers may take over its segments.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ if TYPE_CHECKING:
     from asbuilt.journal.database.store import Store
 
 _CLOCK: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-"""It goes on while the machine sleeps, as the database's clock does."""
+"""A clock that also runs while the machine is suspended, as the database's does."""
 
 
 class Times(NamedTuple):
-    """How often a worker beats, when it stops without an accepted beat, and when others give it up."""
+    """Seconds between heartbeats, until a worker stops without one, and until others take over."""
 
     beat_s: float = 15.0
     stop_s: float = 45.0
@@ -32,7 +33,7 @@ class Times(NamedTuple):
 
 
 class Lease:
-    """The beats of one worker."""
+    """The heartbeats of one worker."""
 
     def __init__(self, store: Store, worker: str, *, org: str, times: Times) -> None:
         self._store = store
@@ -42,15 +43,15 @@ class Lease:
         self._epoch = 0
         self._accepted_at = 0.0
         self.sign = 0
-        """Changes with every accepted beat: whoever works for this worker may go on from there."""
+        """Changes with every accepted heartbeat; hosts of agents continue only while it changes."""
 
     @property
     def is_good(self) -> bool:
-        """Tell whether nobody can have taken this worker's work."""
+        """Whether no other worker can have taken this worker's segments."""
         return time.clock_gettime(_CLOCK) - self._accepted_at < self.times.stop_s
 
     def register(self) -> None:
-        """Say that this worker is there, before it does anything."""
+        """Register this worker, before it does anything else."""
         asked_at = time.clock_gettime(_CLOCK)
         with self._store.write() as session:
             self._epoch = workers.register(
@@ -59,7 +60,7 @@ class Lease:
         self._accept(asked_at)
 
     def beat(self, *, draining: bool = False) -> None:
-        """Say that this worker lives. One that was given up registers anew; what it had, others have."""
+        """Write a heartbeat. A worker that was given up registers again, without its old segments."""
         asked_at = time.clock_gettime(_CLOCK)
         with self._store.write() as session:
             accepted = workers.beat(session, self._org, self.worker, epoch=self._epoch, draining=draining)
@@ -69,15 +70,15 @@ class Lease:
             self.register()
 
     def keep(self, ended: threading.Event) -> None:
-        """Beat until told to end; what the database does not hear counts as nothing."""
+        """Write heartbeats until `ended` is set; only heartbeats that the database accepted count."""
         while not ended.wait(self.times.beat_s):
             try:
                 self.beat()
             except StoreFailed:
-                # Tried again with the next beat; without one, the lease runs out by itself.
+                # The next heartbeat tries again; without one, the lease expires.
                 continue
 
     def _accept(self, asked_at: float) -> None:
-        """Count from when it was asked: the database wrote it down later, so we stop earlier."""
+        """Count from the request: the database wrote it later, so this worker stops early."""
         self._accepted_at = asked_at
         self.sign += 1

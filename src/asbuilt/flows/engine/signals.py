@@ -1,4 +1,4 @@
-"""What a worker has heard of its runs, for all who wait in it: one query a look serves them all."""
+"""Signals for the threads of a worker that wait on its runs: one query per poll serves them all."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Tidings:
-    """Which runs are to stop, and which segments are still this worker's."""
+    """The runs that have to stop, and the segments that this worker still holds."""
 
     def __init__(self) -> None:
         self._news = threading.Condition()
@@ -20,7 +20,7 @@ class Tidings:
         self._stopped: frozenset[str] = frozenset()
 
     def hear(self, held: Iterable[Held]) -> None:
-        """Hear what the worker has now; whoever waits looks at once when somebody wants a stop."""
+        """Update the worker's segments; wake every waiting thread if another run has to stop."""
         found = tuple(held)
         stopped = frozenset(one.segment.run for one in found if one.is_stopped)
         with self._news:
@@ -30,14 +30,14 @@ class Tidings:
             self._stopped = stopped
 
     def wait(self, seconds: float) -> None:
-        """Wait for news, or so long."""
+        """Wait for a new stop, at most `seconds`."""
         with self._news:
             self._news.wait(seconds)
 
     def is_stopped(self, run: str) -> bool:
-        """Tell whether somebody wants a run to stop."""
+        """Return whether a stop of the run was requested."""
         return run in self._stopped
 
     def is_lost(self, workflow: str) -> bool:
-        """Tell whether a segment is not this worker's any more."""
+        """Return whether a segment is no longer this worker's."""
         return self._held is not None and workflow not in self._held

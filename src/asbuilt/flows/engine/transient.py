@@ -1,4 +1,7 @@
-"""Tell what passes by itself from what a person has to mend. Pure: a disk that is full is no end of a run."""
+"""Classify failures: transient errors are retried, all others need user action. Pure.
+
+A full disk is transient and does not end a run.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,9 @@ from asbuilt.journal.events import shortened
 from asbuilt.lifecycle.run.timers import again_at, seconds_after
 
 _PART: Final = 400
-"""Bytes of what and of why: names in them can be long, and what to do next must not be cut off."""
+"""Most bytes of `what` and of `why`: names in them can be long, and the next step must not be cut off."""
 _LONGEST_S: Final = 3 * 3600
-"""A forge's limits open again within the hour; a header that says otherwise is not waited out."""
+"""Longest wait for a forge. Rate limits reset within the hour; a header that asks for more is not obeyed."""
 _PASSING: Final = frozenset(
     {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EAGAIN}
 )
@@ -25,21 +28,21 @@ _PASSING_WORDS: Final = (
     ENDED,
     "died of signal",
 )
-"""What git says when it is no fault of the repository's; the last is said of a git that it started."""
+"""Messages of git that are not the repository's fault; the last is about a git that git itself started."""
 _CAUSELESS: Final = ("couldn't write", "could not write", "unable to write")
-"""What git says of a full disk where it does not say why; of a file that it may not write it says so."""
+"""Messages of git on a full disk that give no cause; for a file without write permission git names it."""
 _FORBIDDEN: Final = ("Permission denied", "Read-only file system", "Operation not permitted")
 
 
 class Said(NamedTuple):
-    """A failure in words: what happened and why, and what the user can do about it."""
+    """A failure as text: what happened and why, and what the user can do."""
 
     reason: str
     next_step: str = ""
 
 
 def trouble_in(error: AsbuiltError | OSError) -> Said | None:
-    """Word a failure that may pass: of store, forge, disk or machine. None when waiting is no help."""
+    """Describe a transient error of store, forge, disk or machine; None if a retry cannot help."""
     match error:
         case StoreFailed() | HostFailed() | RepositoryBusy() | ForgeBusy():
             return words_of(error)
@@ -52,7 +55,7 @@ def trouble_in(error: AsbuiltError | OSError) -> Said | None:
 
 
 def retry_at(error: AsbuiltError | OSError, troubles: int, now: str) -> str:
-    """Say when what met trouble is tried again; not before a forge wants to be asked, where it said when."""
+    """Return when to retry; not before the time that the forge gave, if it gave one (at most 3 hours)."""
     again = again_at(troubles, now)
     if isinstance(error, ForgeBusy) and error.again_s is not None:
         return max(again, seconds_after(now, min(error.again_s, _LONGEST_S)))
@@ -60,13 +63,13 @@ def retry_at(error: AsbuiltError | OSError, troubles: int, now: str) -> str:
 
 
 def may_pass(said: str) -> bool:
-    """Tell whether git's words are of the disk or the machine, not of the repository."""
+    """Return whether git's message is about the disk or the machine, not the repository."""
     is_causeless = any(words in said for words in _CAUSELESS) and not any(w in said for w in _FORBIDDEN)
     return is_causeless or any(words in said for words in _PASSING_WORDS)
 
 
 def words_of(error: AsbuiltError) -> Said:
-    """Word an error in one line, and what to do next apart from it."""
+    """Return an error as one line, and its next step."""
     what, why = (_closed(shortened(part, _PART)) for part in (error.what, error.why))
     return Said(f"{what} Why: {why}", error.next_step)
 

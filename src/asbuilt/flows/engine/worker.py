@@ -1,6 +1,6 @@
-"""The worker: takes what is due and goes through it. Killed anywhere, the next one goes on.
+"""The worker: claims due segments and runs them. If it is killed, the next worker resumes them.
 
-The one rule: it looks only at what is due now; however much waits for later costs a row each and no look.
+Rule: it reads only what is due now. A run that waits for later costs one row and no query.
 """
 
 from __future__ import annotations
@@ -30,33 +30,33 @@ if TYPE_CHECKING:
 
 LOOK_S: Final = 0.2
 LOOK_SHARED_S: Final = 2.0
-"""On a database that many workers look at; whoever asks for something pokes them."""
+"""Poll interval on a database that many workers share; a new request wakes them."""
 _WINK_S: Final = 0.05
 _ASK_S: Final = 4.0
-"""So often the engine is asked for all that is in hand: a segment can be lost at any time."""
+"""Interval between queries of the engine for all held segments: a segment can be lost at any time."""
 
 
 class Flow(Protocol):
-    """What is done with segments."""
+    """Performs segments."""
 
     @property
     def tidings(self) -> Tidings:
-        """Where those who wait hear of their runs."""
+        """The signals for threads that wait on runs."""
 
     def segment(self, org: str, repo: str, run: str, n: int) -> None:
-        """Go through one."""
+        """Perform a segment."""
 
     def lost(self, segment: Segment, why: str) -> None:
-        """Go on after one that the engine gave up."""
+        """Continue after a segment that the engine gave up."""
 
     def taken_over(self, segment: Segment) -> None:
-        """Go on after one whose worker is not there any more."""
+        """Continue after a segment whose worker is gone."""
 
 
 def clear(scratch: Path) -> None:
-    """Remove what a worker that was killed has left half done, and make what we need for a moment there too.
+    """Empty the scratch folder, which a killed worker may have left full, and use it for temporary files.
 
-    The caller is the one worker: nobody else uses the folder.
+    The caller must be the only worker: no other process may use the folder.
     """
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir(mode=0o700, exist_ok=True)
@@ -64,7 +64,7 @@ def clear(scratch: Path) -> None:
 
 
 class Worker:
-    """Brings journal and engine together, again and again: what is due there is begun here."""
+    """Reconciles journal and engine in a loop: starts in the engine what is due in the journal."""
 
     def __init__(  # noqa: PLR0913 - a worker has these parts
         self,
@@ -78,11 +78,10 @@ class Worker:
         schedules: Schedules | None = None,
         is_needed: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Take what it works with; without a `lease` it is the only worker of its database.
+        """Keep the parts; without a `lease`, it is the only worker of its database.
 
-        `machine` names the one whose repositories it works in, where a database serves several.
-        Without `schedules` nothing begins but what people ask for. `is_needed` tells whether there is
-        something else to do, later, for which it has to be there.
+        `machine` limits it to one machine's repositories on a shared database. Without `schedules`, only runs
+        that users request start. `is_needed` returns whether a background job needs the worker to stay.
         """
         self._store = store
         self._engine = engine
@@ -99,11 +98,11 @@ class Worker:
         self._poked = threading.Event()
 
     def poke(self) -> None:
-        """Look at once: something may have become due."""
+        """Poll at once: something may be due."""
         self._poked.set()
 
     def serve(self, ended: threading.Event, *, idle_s: float | None = None) -> None:
-        """Begin what is due until told to end, or until nothing goes on by itself for `idle_s` seconds."""
+        """Start what is due until `ended` is set, or until nothing continued for `idle_s` seconds."""
         gone = threading.Event()
         try:
             self._come(gone)
@@ -111,7 +110,7 @@ class Worker:
         finally:
             gone.set()
         if self._lease is not None:
-            # Agents go on without a worker for as long as their hosts bear it; then others go on.
+            # Agents continue without a worker until their hosts end them; then other workers take over.
             with suppress(StoreFailed):
                 self._lease.beat(draining=True)
 
@@ -124,7 +123,7 @@ class Worker:
             except (EngineDamaged, JournalDamaged):
                 raise
             except StoreFailed:
-                # The database may come back; what is written down is not lost meanwhile.
+                # The database may come back, and nothing that was written is lost.
                 ended.wait(2.0)
                 busy_at = time.monotonic()
                 continue
@@ -133,7 +132,7 @@ class Worker:
             self._rest(ended)
 
     def look(self, *, is_last_wanted: bool = False) -> bool:
-        """Take what is due and begin what is new; tell, if wanted, whether anything goes on by itself."""
+        """Claim and start what is due; return, if wanted, whether anything continues without user action."""
         with self._store.read() as session:
             mine = segments.held(session, self._org, self._engine.worker)
             room = self._engine.slots - len(mine)
@@ -154,7 +153,7 @@ class Worker:
         return goes_on or stays or self._is_needed()
 
     def _come(self, gone: threading.Event) -> None:
-        """Make oneself known before anything is begun; alone, take what a worker of another name left."""
+        """Register before starting anything; without a lease, adopt the segments of other worker names."""
         if self._lease is not None:
             self._lease.register()
             threading.Thread(target=self._lease.keep, args=(gone,), daemon=True).start()
@@ -165,7 +164,7 @@ class Worker:
         self._engine.launch(self._flow.segment, ended=self.poke)
 
     def _rest(self, ended: threading.Event) -> None:
-        """Wait for the next look, or until somebody pokes."""
+        """Wait for the next poll, or until woken."""
         until = time.monotonic() + (LOOK_SHARED_S if self._engine.is_shared else LOOK_S)
         while time.monotonic() < until and not self._poked.is_set() and not ended.wait(_WINK_S):
             continue
@@ -181,7 +180,7 @@ class Worker:
         if everything:
             self._asked_at = time.monotonic()
         begun = [segment for segment in mine if segment.workflow in self._begun]
-        # More may have become due at once than there is room for; the others wait their turn.
+        # More segments may be due than there are slots; the others wait.
         new = [segment for segment in mine if segment.workflow not in self._begun]
         new = new[: max(0, self._engine.slots - len(begun))]
         asked = begun + new if everything else new
@@ -198,18 +197,19 @@ class Worker:
             case State.UNKNOWN if not is_begun:
                 self._engine.begin(segment.workflow, (segment.org, segment.repo, segment.run, segment.n))
             case State.OVER:
-                # Open in the journal and over in the engine; if it was closed meanwhile, nothing happens.
+                # Open in the journal, over in the engine. No effect if it was closed meanwhile.
                 self._flow.lost(segment, self._engine.why_over(segment.workflow))
             case State.ELSEWHERE:
                 self._flow.taken_over(segment)
             case State.DROPPED if segment.workflow in self._dropped:
-                # Seen so twice: one that is just beginning or ending looks so once.
+                # Require two consecutive polls: a segment that is starting or ending looks dropped for one
+                # poll.
                 self._flow.taken_over(segment)
             case State.UNKNOWN | State.HERE | State.DROPPED:
                 pass
 
     def _sweep(self) -> None:
-        """Take over from workers that have not been heard of for too long; once a beat of our own."""
+        """Take over the segments of workers whose lease expired; once per own heartbeat."""
         if self._lease is None or self._lease.sign == self._swept or not self._lease.is_good:
             return
         self._swept = self._lease.sign

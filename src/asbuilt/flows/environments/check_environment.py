@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from asbuilt.proof.projects.model import Setup
 
 _LOOKED_AT: Final = 100
-"""Files that a command for pictures may leave."""
+"""Most files that a command for pictures may leave."""
 _OBJECTS: Final = f"{INSIDE}/objects"
 _VIEWED: Final = ("checkout", "home", "cache")
 
@@ -72,7 +72,7 @@ class Rigs:
         history: str = "",
         given: Given = Given(),  # noqa: B008  frozen
     ) -> None:
-        """Take where they are; `environment` is what commands see of the one that the run was asked from."""
+        """Keep the parts; `environment` is what commands see of the requester's environment."""
         refuse_unheld(given, processes)
         self._folder = folder
         self._repository = repository
@@ -81,7 +81,7 @@ class Rigs:
 
     @contextmanager
     def take(self, setup: Setup) -> Iterator[Rig]:
-        """Lend the first one for a setup that no process holds; the kernel releases it when we die."""
+        """Lock the first free environment for a setup and yield it; the kernel unlocks it if we die."""
         for number in count():
             folder = self._folder / setup.digest / str(number)
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -91,7 +91,7 @@ class Rigs:
             except BlockingIOError:
                 os.close(descriptor)
                 continue
-            # Without mounts each check environment has its own paths, and what setup makes has them in it.
+            # Without mounts, each check environment has its own paths, and the setup's results contain them.
             shared = folder.parent if self._processes.can_place else folder
             try:
                 with Results(shared).held() as results:
@@ -102,7 +102,7 @@ class Rigs:
 
 
 class Rig:
-    """One check environment, ours alone for now."""
+    """One check environment, locked by this process."""
 
     def __init__(
         self,
@@ -125,20 +125,19 @@ class Rig:
         """True: a command gets an overlay of the setup's results, False: a copy."""
         self._is_trusted = True
         self.lacks: tuple[str, ...] = ()
-        """What the tree refers to and the user's clone does not have, in words."""
+        """Submodules and LFS files that the user's clone lacks, as text."""
         self._above: tuple[Path, ...] = ()
         self._inside: Places = PLACED if self._is_placed else self._here
         self._checkout, self.out = folder / "checkout", folder / "out"
         self.root = self._inside.checkout if self._is_placed else os.path.realpath(self._checkout)
-        """Where a command finds the checkout."""
+        """Path of the checkout, for a command."""
         self.python_path = terms.environment.get("PYTHONPATH")
 
     def set_up(self, tree: str, *, is_trusted: bool = True) -> Ran | None:
-        """Make what every check shall find; None when it is there.
+        """Run the setup; None if its results exist.
 
-        On a tree that an agent has written it is not trusted: no install script runs where the package
-        manager can leave it out, and what it downloads is used by no other setup.
-        The results count only as a whole: a setup that is cut off leaves none.
+        On a tree that an agent wrote it is not trusted: install scripts do not run where the package manager
+        can skip them, and no other setup uses its downloads. A setup that is cut off leaves no results.
         """
         self._is_trusted = is_trusted
         if self._setup.command is None or self._results.are_made:
@@ -170,7 +169,7 @@ class Rig:
         return Ran(self._setup.command, tree, self._setup.digest, ended)
 
     def _for_making(self, made: Path, *, is_trusted: bool) -> tuple[tuple[Placed, ...], tuple[Overlay, ...]]:
-        """Have a setup write its results into their place."""
+        """Return mounts and overlays that make a setup write its results to their place."""
         for name in ("home", "cache"):
             (made / name).mkdir(mode=0o700)
             if not self._is_placed:
@@ -192,12 +191,12 @@ class Rig:
         return mounts, views
 
     def limit_for(self, before_s: float) -> int:
-        """Return how long a command may take that took so long before: three times that, or as usual."""
+        """Return the time limit of a command that took `before_s`: 3 times that, at least the usual limit."""
         return max(self._terms.limit_s, ceil(3 * before_s))
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is to be known of what commands find here, in words."""
+        """Notes on what commands find here."""
         how = "an overlay" if self.is_laid else "copies, since no overlay can be made here"
         made = (f"setup results: {how}",) if self._results.are_made else ()
         own = () if self._is_trusted else ("packages were installed for this tree alone",)
@@ -205,7 +204,7 @@ class Rig:
 
     @property
     def report(self) -> str:
-        """Where a runner is to write its report."""
+        """Path of the runner's report."""
         return f"{self._inside.out}/report.xml"
 
     def run(  # noqa: PLR0913  each of these is a different matter
@@ -220,13 +219,12 @@ class Rig:
         keeps_cache: bool = False,
         modules: tuple[str, ...] = (),
     ) -> Ran:
-        """Run a command on exactly a tree and what setup made; it sees nothing of what ran before it.
+        """Run a command on exactly a tree and the setup's results; it sees nothing of earlier commands.
 
-        `over` has files that differ from the tree, None for one that is not to be there; `call` is another
-        way to call the same command, `limit_s` another time than it may take at most; `folder` is where in
-        the checkout it runs. With `keeps_cache` its build caches are kept for later commands: only for a tree
-        that no agent has touched. Every Python process lists from where it
-        has loaded `modules`.
+        `over` maps paths to other contents, None for a file to leave out. `call` is another way to call the
+        same command, `limit_s` another time limit, `folder` the folder of the checkout to run in.
+        `keeps_cache` keeps its build caches for later commands: only for a tree that no agent touched. Every
+        Python process lists where it loaded `modules` from.
         """
         served = self._served()
         if isinstance(served, Ended):
@@ -259,19 +257,19 @@ class Rig:
         return Ran(command, tree, self._setup.digest, ended, self._reported(call.reports), found)
 
     def _reported(self, patterns: tuple[str, ...]) -> bytes | None:
-        """Read the report that the runner wrote: where it was told to, or into files of its own choice."""
+        """Read the runner's report: from the requested path, or from files that the runner chose."""
         wrote = self._folder / "upper" / "checkout" if self.is_laid else self._checkout
         report = content_of(self.out / "report.xml") or collect_reports(wrote, patterns)
         return None if report is None else self._terms.hide(report)
 
     def _served(self) -> Served | Ended:
-        """Make ready the services that run beside commands."""
+        """Prepare the services that run beside commands."""
         kept = self._folder.parent.parent / "services"
         path = self._terms.environment.get("PATH", "")
         return serve(self._terms.given.services, kept, self._processes, path)
 
     def look(self, tree: str, command: str) -> tuple[Ran, list[tuple[str, bytes]]]:
-        """Run a command that draws what people see; give what it left in the folder that it was told."""
+        """Run a command that takes pictures; return its result and the files in its pictures folder."""
         call = Call(argv_of(command), {"ASBUILT_PICTURES": self._inside.out})
         ran = self.run(tree, command, call=call)
         files = sorted(self.out.iterdir())[:_LOOKED_AT]
@@ -279,14 +277,14 @@ class Rig:
         return ran, [(name, content) for name, content in found if content is not None]
 
     def forget(self) -> None:
-        """Have the next setup made again: what was made does not work any more."""
+        """Have the next run make the setup again: its results stopped working."""
         self._results.forget()
 
     def _clean(self, tree: str, over: Mapping[str, bytes | None] | None = None) -> None:
-        """Have exactly a tree in the checkout, and `over` in its place."""
-        # With overlays only we write there, so git's own index tells what differs.
+        """Put exactly a tree into the checkout, with `over` in place of its files."""
+        # With overlays only asbuilt writes there, so git's index shows what differs.
         index = self._folder / "index" if self.is_laid else None
-        # Left by a git of ours that died: nobody else has this folder.
+        # Left by a git of ours that died; no other process uses this folder.
         (self._folder / "index.lock").unlink(missing_ok=True)
         clean_checkout(self._repository, tree, self._checkout, index=index)
         self._above = self._borrow(tree)
@@ -298,7 +296,7 @@ class Rig:
             lend(self._repository, self._folder / "git", tree=tree, history=history, objects_at=_OBJECTS)
 
     def _borrow(self, tree: str) -> tuple[Path, ...]:
-        """Bring what the tree only refers to; the folder that has it is above the checkout."""
+        """Borrow what the tree only refers to; returns the folder to overlay on the checkout."""
         references = references_of(self._repository, tree)
         self.lacks = tuple(words_for(one) for one in references if one.source is None)
         if len(self.lacks) == len(references):
@@ -314,7 +312,7 @@ class Rig:
     def _views(
         self, *, keeps_cache: bool, data: tuple[tuple[str, Path], ...]
     ) -> tuple[tuple[Placed, ...], tuple[Overlay, ...]]:
-        """Give a command its view of the setup's results: overlays, else copies."""
+        """Return a command's view of the setup's results: overlays, else copies."""
         made = self._results.folder
         if not self.is_laid:
             for name in ("home", "cache"):
@@ -351,7 +349,7 @@ class Rig:
         return Overlay(lower=tuple(map(str, lower)), upper=str(upper), work=str(work), point=str(point))
 
     def _leading(self, path: str) -> dict[str, str]:
-        """Give the variables that lead to what setup makes or has made."""
+        """Return the variables that point to the setup's results."""
         if self._setup.command is None:
             return {}
         made = self._results.folder

@@ -1,4 +1,4 @@
-"""Files of a checkout that hostile code may have written: put there, and read back."""
+"""Write and read files in a checkout that hostile code may have written."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 def fresh(folder: Path) -> Path:
-    """Have an empty folder, whatever was there."""
+    """Replace whatever is at a path with an empty folder."""
     delete(folder)
     folder.mkdir(mode=0o700)
     return folder
 
 
 def put(place: Path, path: str, content: bytes | None) -> None:
-    """Put a file into a folder, or take it away. No link is followed: the tree may be hostile."""
+    """Write a file below a folder, or delete it. No link is followed: the tree may be hostile."""
     *folders, name = path.split("/")
     for folder in folders:
         place = place / folder
@@ -36,7 +36,7 @@ def put(place: Path, path: str, content: bytes | None) -> None:
 
 
 def content_of(report: Path, cap: int = MAX_XML) -> bytes | None:
-    """Read what a check has written, which may be anything: a link, a pipe, a gigabyte."""
+    """Read at most `cap` + 1 bytes that a check wrote; None unless it is a regular file. Follows no link."""
     try:
         descriptor = os.open(report, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:

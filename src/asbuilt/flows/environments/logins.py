@@ -1,6 +1,6 @@
-"""Give a setup the registries of the user's package tools, and by a setting of the user what signs in there.
+"""Give a setup the registries of the user's package tools, and their credentials if a setting grants it.
 
-The one rule: what signs in is mounted read-only for as long as the setup runs, and never copied.
+Rule: credentials are mounted read-only while the setup runs, and never copied.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 
 class Logins(NamedTuple):
-    """What a setup gets of the settings of package tools."""
+    """Settings of package tools for one setup."""
 
     mounts: tuple[Placed, ...] = ()
     secrets: tuple[str, ...] = ()
-    """What its output must not show."""
+    """Values to mask in its output."""
     points: tuple[Path, ...] = ()
-    """Empty files on which others are mounted."""
+    """Empty files that serve as mount points."""
 
     def remove(self) -> None:
-        """Remove the empty files again."""
+        """Remove the mount points."""
         for point in self.points:
             if point.is_file() and not point.stat().st_size:
                 point.unlink()
@@ -42,7 +42,7 @@ def place_logins(home: Path, given: Given) -> Logins:
     secrets: list[str] = []
     points: list[Path] = []
     for file in FILES:
-        # A home may be made of links to a folder with everybody's settings.
+        # A home may consist of links to a folder with shared settings.
         source = (given.home / file.path).resolve()
         text = (content_of(source) or b"").decode("utf-8", "replace")
         addresses = addresses_in(file, text)

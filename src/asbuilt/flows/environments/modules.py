@@ -1,4 +1,4 @@
-"""Have every Python process of a command list from where it has loaded the modules of a project."""
+"""Make every Python process of a command list where it loaded the project's modules from."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 _PROCESSES: Final = 1_000
 _LISTED: Final = 1_000_000
-"""Processes of a command whose modules are read, and bytes of each listing."""
+"""Most bytes read of each listing; `_PROCESSES` limits the listings."""
 
 
 def list_modules(modules: tuple[str, ...], out: Path, inside: str, path: str | None) -> dict[str, str]:
-    """Make ready to list modules in `out`, which is `inside` for the command; return the variable for it."""
+    """Prepare the listing in `out`, which commands see as `inside`; return the variable for it."""
     folder = out / "modules"
     folder.mkdir(mode=0o700)
     (folder / origins.FILE).write_bytes(origins.source_of(modules))
@@ -27,7 +27,7 @@ def list_modules(modules: tuple[str, ...], out: Path, inside: str, path: str | N
 
 
 def loaded_in(out: Path) -> tuple[Loaded, ...]:
-    """Read the lists that processes have left."""
+    """Read the lists that the processes left."""
     files = sorted((out / "modules").glob(f"*{origins.LISTED}"))[:_PROCESSES]
     listed = (content_of(file, _LISTED) or b"" for file in files)
     return origins.read_loaded(b"\n".join(listed).decode("utf-8", "replace"))

@@ -14,34 +14,34 @@ if TYPE_CHECKING:
 
 
 class Ran(NamedTuple):
-    """A command that ran in a rig."""
+    """A command that ran in a check environment."""
 
     command: str
     tree: str
     setup: str
-    """Digest of the setup it found."""
+    """Digest of its setup."""
     ended: Ended
     report: bytes | None = None
-    """What its runner wrote beside its output, if it wrote anything."""
+    """The runner's report; None if it wrote none."""
     strays: tuple[Loaded, ...] = ()
-    """Modules of the project that were loaded, and never from the checkout."""
+    """Modules of the project that were loaded, but never from the checkout."""
 
     @property
     def cut_off(self) -> str | None:
-        """Say by what it was ended before its end; None where it ended itself."""
+        """What ended the command early; None if it ended itself."""
         return cut_off(self.ended.exit_code, self.ended.output)
 
     @property
     def reported(self) -> Counts | None:
-        """Count by the runner's report."""
+        """Counts from the runner's report."""
         return None if self.report is None else from_report(self.report)
 
     @property
     def printed(self) -> Counts | None:
-        """Count by what the runner printed."""
+        """Counts from the runner's output."""
         return from_output(self.ended.output.decode("utf-8", "replace"), cut=self.ended.truncated)
 
     @property
     def counts(self) -> Counts | None:
-        """Count by the runner's report where it wrote one, else by what it printed."""
+        """Counts from the runner's report if it wrote one, else from its output."""
         return self.reported or self.printed

@@ -1,6 +1,6 @@
-"""Read the reports that a runner leaves in its checkout, where no option gives them another place.
+"""Read the reports that a runner writes into its checkout, if no option sets another path.
 
-The one rule: no link is followed; the tree and what ran in it may be hostile.
+Rule: no link is followed. The tree and the code that ran in it may be hostile.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _MOST: Final = 20_000
 
 
 def delete_reports(checkout: Path, patterns: Sequence[str]) -> None:
-    """Delete what looks like a report before a command starts: a tree or a setup may have brought it."""
+    """Delete files that look like reports before a command starts: the tree or the setup may contain some."""
     for report in _found(checkout, patterns):
         report.unlink()
 
 
 def collect_reports(checkout: Path, patterns: Sequence[str]) -> bytes | None:
-    """Return every report as one; None where there is none, or where they are too large together."""
+    """Return all reports as one; None if there is none, or if they are too large together."""
     contents = []
     size = 0
     for report in _found(checkout, patterns):

@@ -1,7 +1,7 @@
-"""What setup made for one digest of manifests: files beside a tree, a HOME, and build caches.
+"""Results of a setup for one digest of manifests: files beside a tree, a HOME, and build caches.
 
-Check environments and agents of all runs use the same results, each by a view of its own. Rule: results that
-a process holds are neither deleted nor changed; a setup that has to be made again makes another generation.
+Check environments and agents of all runs share the results, each through a view of its own. Rule: results
+that a process holds are neither deleted nor changed; a repeated setup makes another generation.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _PREFIX: Final = "results."
 _READY: Final = "ready"
 _FORGOTTEN: Final = "forgotten"
 _CLONE: Final = 0x40049409
-"""FICLONE: let a file share the blocks of another."""
+"""FICLONE: share the blocks of another file."""
 
 
 class Results:
@@ -37,7 +37,7 @@ class Results:
 
     @property
     def folder(self) -> Path | None:
-        """The folder with `checkout`, `home` and `cache`; None when nothing was made."""
+        """The folder with `checkout`, `home` and `cache`; None if no setup finished."""
         generation = self._generation
         path = self._folder / f"{_PREFIX}{generation}"
         is_made = generation and (path / _READY).is_file() and not (path / _FORGOTTEN).exists()
@@ -45,12 +45,12 @@ class Results:
 
     @property
     def are_made(self) -> bool:
-        """Report whether a setup has finished."""
+        """Whether a setup finished."""
         return self.folder is not None
 
     @contextmanager
     def held(self) -> Iterator[Results]:
-        """Keep the results from being deleted while they are in use, those that are made meanwhile too."""
+        """Hold a lock against deletion of the results, including those made meanwhile."""
         self._hold()
         try:
             yield self
@@ -59,9 +59,9 @@ class Results:
 
     @contextmanager
     def making(self) -> Iterator[Path | None]:
-        """Lend an empty folder for a new generation, which `finish` makes count.
+        """Yield an empty folder for a new generation, to be completed with `finish`.
 
-        None: another process made it while we waited for it.
+        None: another process made it while this one waited.
         """
         path = self._folder / f"{_PREFIX}{max(self._generation + self._is_forgotten, 1)}"
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -79,14 +79,14 @@ class Results:
             self._hold()
 
     def finish(self, made: Path) -> None:
-        """Let results count from now on."""
+        """Mark results as ready."""
         (made / "checkout").mkdir(exist_ok=True)
         fresh = made / f".{_READY}"
         fresh.touch()
         fresh.rename(made / _READY)
 
     def forget(self) -> None:
-        """Have the next setup make another generation."""
+        """Make the next setup create another generation."""
         if self.folder is not None:
             (self.folder / _FORGOTTEN).touch()
 
@@ -112,7 +112,7 @@ class Results:
 
 
 def move_made(repository: Repository, tree: str, checkout: Path, made: Path) -> None:
-    """Move what a setup left in a checkout beyond its tree."""
+    """Move files that a setup left in a checkout and that are not in its tree."""
     made.mkdir(parents=True, exist_ok=True)
     for path in strange_in(repository, tree, checkout):
         if path.name != ".git":
@@ -121,7 +121,7 @@ def move_made(repository: Repository, tree: str, checkout: Path, made: Path) -> 
 
 
 def lay(made: Path, place: Path) -> None:
-    """Copy a folder over another. What is there stays, and no link is followed: the tree may be hostile."""
+    """Copy a folder over another. Existing files stay, and no link is followed: the tree may be hostile."""
     if not made.is_dir():
         return
     with os.scandir(made) as found:
@@ -142,7 +142,7 @@ def lay(made: Path, place: Path) -> None:
 
 
 def _copy(file: Path, to: Path) -> None:
-    """Share the file's blocks where the file system can, else copy them."""
+    """Clone the file if the file system can, else copy it."""
     with file.open("rb") as source, to.open("xb") as target:
         try:
             fcntl.ioctl(target, _CLONE, source.fileno())

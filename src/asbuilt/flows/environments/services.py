@@ -1,7 +1,7 @@
-"""Find the programs of services, and keep the data that they start from.
+"""Find the programs of services, and keep their initial data.
 
-A database takes a second to make its first data. That is done once for each program, by a command that runs
-nothing of the project, and every command gets a view of its own. Rule: what is kept here never changes.
+A database needs a second to create its data. That happens once per program, by a command that runs nothing of
+the project; every command gets a view of its own. Rule: data that is kept here never changes.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class Served(NamedTuple):
 
     services: tuple[Service, ...]
     data: tuple[tuple[str, Path], ...]
-    """By name, the folder with the data that a service starts from."""
+    """Folder with the initial data, by service."""
 
 
 def serve(services: tuple[Service, ...], kept: Path, processes: Processes, path: str) -> Served | Ended:
-    """Find the programs of services and make their data; or say which one cannot be started, and why."""
+    """Find the programs of services and create their data; `Ended` says which one cannot start, and why."""
     found, data = [], []
     for one in services:
         argv, make = (_located(one, words, path) for words in (one.argv, one.make))
@@ -57,12 +57,12 @@ def serve(services: tuple[Service, ...], kept: Path, processes: Processes, path:
 
 
 def place_of(name: str) -> str:
-    """Name where a service finds its data."""
+    """Return the path of a service's data."""
     return f"{PLACED.services}/{name}"
 
 
 def copied(data: tuple[tuple[str, Path], ...], folder: Path) -> list[Placed]:
-    """Copy the data of services for one command, where no overlay can be made."""
+    """Copy the data of services for one command, if no overlay is available."""
     delete(folder)
     for name, source in data:
         (folder / name).mkdir(mode=0o700, parents=True)
@@ -71,7 +71,7 @@ def copied(data: tuple[tuple[str, Path], ...], folder: Path) -> list[Placed]:
 
 
 def _located(service: Service, words: tuple[str, ...], path: str) -> tuple[str, ...]:
-    """Fill in where a program and its data are; a program that is nowhere keeps its name."""
+    """Fill in the paths of a program and its data; a program that is not found keeps its name."""
     if not words:
         return ()
     found = [str(folder) for pattern in service.folders for folder in Path("/").glob(pattern)]
@@ -86,14 +86,14 @@ def _version(folder: str) -> list[int]:
 
 
 def _digest(make: tuple[str, ...]) -> str:
-    """Name data by the program that makes it and its build: another version may not read it."""
+    """Name data by the program that creates it and its build: another version may be unable to read it."""
     program = Path(make[0]).resolve()
     text = "\0".join((*make, str(program), str(program.stat().st_mtime_ns)))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _made(service: Service, make: tuple[str, ...], folder: Path, processes: Processes) -> Ended | None:
-    """Make the data of a service unless it is there; what kept it from being made is the answer."""
+    """Create the data of a service unless it exists; returns the failure, or None."""
     if folder.is_dir():
         return None
     with _alone(folder.with_suffix(".lock")):

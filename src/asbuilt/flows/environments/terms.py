@@ -1,4 +1,4 @@
-"""On what terms commands run in check environments: time limits, variables, services, credentials."""
+"""Terms of commands in check environments: time limits, variables, services, credentials."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from asbuilt.ports import Ended, Processes
 
 LIMIT_S: Final = 45 * 60
-"""What a setup, the tests or one check may take, when the run says nothing else."""
+"""Default time limit of a setup, a suite or one check."""
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 
 
@@ -26,50 +26,50 @@ class Given(NamedTuple):
     """What the user gives to the commands of one repository, and to no agent."""
 
     services: tuple[Service, ...] = ()
-    """Programs that run beside each check."""
+    """Services that run beside each check."""
     checks: Mapping[str, str] = _NOTHING
     """Variables of checks."""
     setup: Mapping[str, str] = _NOTHING
     """Variables of the setup."""
     home: Path | None = None
-    """The home with the settings of package tools, which name registries. None: they are not read."""
+    """Home with the settings of package tools, which name registries. None: they are not read."""
     credentials: tuple[str, ...] = ()
-    """Package tools whose settings a setup gets whole, with what they sign in with.
+    """Package tools whose settings a setup gets whole, with their credentials.
 
-    `phases` among them: also the setup of a tree whose packages an agent has chosen.
+    `phases` among them: also the setup of a tree whose packages an agent chose.
     """
     opened: Opened = Opened()
-    """What the setup reaches, and what every command may read."""
+    """Network access of the setup, and paths that every command may read."""
 
     def for_setup(self, *, is_trusted: bool) -> Given:
-        """Give what a setup gets; on a tree that is not trusted neither variables nor credentials."""
+        """Return what a setup gets; without variables and credentials if the tree is not trusted."""
         if is_trusted or "phases" in self.credentials:
             return self
         return self._replace(setup=_NOTHING, credentials=())
 
 
 class Terms(NamedTuple):
-    """On what terms commands run in a check environment."""
+    """Terms of commands in a check environment."""
 
     limit_s: int
     environment: Mapping[str, str]
-    """What commands see of the environment that the run was asked from."""
+    """What commands see of the environment that the run was requested from."""
     history: str
-    """The commit that trees build on: what git reports as the history of a checkout. Empty: none."""
+    """Commit that trees build on, which git shows as the history of a checkout. Empty: none."""
     given: Given
 
     def hide(self, output: bytes, more: tuple[str, ...] = ()) -> bytes:
-        """Mask the user's own values in what a command wrote."""
+        """Mask the user's own values in a command's output."""
         values = (*self.given.checks.values(), *self.given.setup.values(), *more)
         return without(output, forms_of(values))
 
     def masked(self, ended: Ended, more: tuple[str, ...] = ()) -> Ended:
-        """Give what a command did, without the user's own values."""
+        """Return a command's result with the user's own values masked."""
         return replace(ended, output=self.hide(ended.output, more))
 
 
 def refuse_unheld(given: Given, processes: Processes) -> None:
-    """Refuse what needs a network, or mounts, of a command's own where there are none."""
+    """Refuse services and credentials if commands cannot have mounts or a network of their own."""
     if (given.services or given.credentials) and not processes.can_place:
         named = "checks.services" if given.services else "setup.credentials"
         raise GateStopped(

@@ -1,4 +1,4 @@
-"""The files of a phase: of its base, of the tree that is proven, and where the two differ."""
+"""The files of a phase: in its base, in the tree to prove, and where the two differ."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ if TYPE_CHECKING:
 _RECIPES: Final = ("Makefile", "makefile", "GNUmakefile", "justfile", "package.json")
 _RECIPES_READ: Final = 20
 _BLOB: Final = b"100"
-"""How the mode of a regular file begins."""
+"""Start of the mode of a regular file."""
 _LARGEST: Final = 100_000_000
-"""No file of a snapshot is larger."""
+"""Upper limit of a file's size in a snapshot."""
 
 
 class Trees:
-    """Two trees of one repository; `base` is empty where there is no phase, and then nothing differs."""
+    """Two trees of one repository. `base` is empty if there is no phase; then nothing differs."""
 
     def __init__(self, repository: Repository, base: str, tree: str) -> None:
         self._repository = repository
         self._tree = tree
         self.base = base
         self.there = touched(repository, base, tree) if base else {}
-        """Every path that differs, and whether it is there now."""
+        """Every path that differs, and whether it exists in the tree."""
         self._helpers: dict[str, bool] = {}
 
     @property
     def changed(self) -> list[str]:
-        """List the files that the phase has added or changed."""
+        """The files that the phase added or changed."""
         return sorted(path for path, is_there in self.there.items() if is_there)
 
     @cached_property
@@ -53,7 +53,7 @@ class Trees:
 
     @cached_property
     def now(self) -> dict[str, str]:
-        """Those of the tree."""
+        """The regular files of the tree: path to object."""
         return self._files(self._tree)
 
     def _files(self, tree: str) -> dict[str, str]:
@@ -65,16 +65,16 @@ class Trees:
         return self._repository.git.said("cat-file", "blob", file).out
 
     def text(self, file: str) -> str:
-        """Read one as text."""
+        """Read an object as text."""
         return text_of(self._repository, file)
 
     def text_now(self, path: str) -> str:
-        """Read a file of the tree; empty where it is not there."""
+        """Read a file of the tree; empty if it does not exist."""
         file = self.now.get(path)
         return "" if file is None else self.text(file)
 
     def read(self, is_wanted: Callable[[str], bool]) -> dict[str, tuple[bytes, bytes]]:
-        """Read files that the phase has added or changed, as they were and as they are."""
+        """Read files that the phase added or changed: old and new contents."""
         wanted = [path for path in self.changed if is_wanted(path) and path in self.now]
         return {
             path: (
@@ -85,23 +85,23 @@ class Trees:
         }
 
     def emptied(self, paths: Sequence[str]) -> dict[str, bytes]:
-        """Give what is left of files of the tree that are emptied, without those that are empty already."""
+        """Return the emptied contents of files, without files that are empty already."""
         files = {path: self.now[path] for path in paths}
         held = dict(contents(self._repository, sorted({*files.values()}), _LARGEST))
         left = {path: emptied(path, held[file]) for path, file in files.items()}
         return {path: content for path, content in left.items() if content is not None}
 
     def largest_first(self, paths: Sequence[str]) -> list[str]:
-        """Sort files of the tree by their sizes."""
+        """Sort files of the tree by size, largest first."""
         sizes = sizes_in(self._repository, self._tree) if paths else {}
         return sorted(paths, key=lambda path: -sizes.get(path, 0))
 
     def mentioning(self, words: Sequence[str], among: Sequence[str]) -> list[str]:
-        """List the files of the tree, among those that fit a pattern, in which one of the words is."""
+        """List the files of the tree that match a pattern and contain one of the words."""
         return mentioning(self._repository, self._tree, words, among=among)
 
     def restored(self, command: str, text: str) -> tuple[PutBack, ...]:
-        """Return the files that tell a runner how to test as they were, but for those that a text names."""
+        """Return the base's version of files that configure a runner, except files that `text` names."""
         if not self.base:
             return ()
         commands = "\n".join((command, *self._recipes()))
@@ -110,14 +110,14 @@ class Trees:
         return put_back((Change(*one) for one in found), text, commands)
 
     def _recipes(self) -> list[str]:
-        """Read what the test commands may stand for: the recipes of the base, the top ones first."""
+        """Read what the test commands may call: the recipe files of the base, top folders first."""
         found = [
             path for path in self.before if path.rpartition("/")[2] in _RECIPES and not is_vendored(path)
         ]
         return [self.text(self.before[path]) for path in top_first(found)[:_RECIPES_READ]]
 
     def is_helper(self, path: str) -> bool:
-        """Tell whether only tests import a file that stands outside of their folders."""
+        """Return whether only tests import a file outside of their folders."""
         if path not in self._helpers:
             self._helpers[path] = self._only_tests_import(path)
         return self._helpers[path]

@@ -1,4 +1,4 @@
-"""From a proven tree to a landed commit and a marked plan. Each is made once, and can be found again."""
+"""From a proven tree to a landed commit and a marked plan. Every step is idempotent."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from asbuilt.ports import Workspace
 
 UNDONE: Final = "refs/asbuilt/undone/"
-"""What was proven and given up without having landed is kept here."""
+"""Refs of work that was proven and given up without landing."""
 
 
 class Outcomes:
-    """What one run brings to its repository."""
+    """The commits, landing and marks of one run."""
 
     def __init__(self, record: Record, repository: Repository, proving: Proving, room: Path) -> None:
         self._record = record
@@ -53,7 +53,7 @@ class Outcomes:
         self._document = Document(record, repository)
 
     def commit(self, facts: DeliveryFacts, workspace: Workspace, phase_id: str, number: int) -> None:
-        """Make the outcome commit and advance the plan's branch; the workspace goes on from there."""
+        """Make the outcome commit and advance the plan's branch; reset the workspace to that commit."""
         attempt = attempt_of(facts.phases[phase_id], number)
         frozen, _ = self._record.frozen(phase_id)
         waived = waived_items(self._record, frozen, attempt)
@@ -87,7 +87,7 @@ class Outcomes:
         self._record.say(proven, f"{phase_id}/proven")
 
     def go_on(self, facts: DeliveryFacts, workspace: Workspace) -> None:
-        """Put the workspace where the next phase builds: after a direct landing, the target's new tip."""
+        """Reset the workspace to the base of the next phase: after a direct landing, the target's new tip."""
         if facts.way != "direct" or facts.landing.tip is None or is_ahead(workspace, facts):
             return
         if facts.works:
@@ -99,7 +99,7 @@ class Outcomes:
         workspaces.reset_to(self._repository, workspace, facts.base_now, kept=kept)
 
     def land(self, facts: DeliveryFacts) -> None:
-        """Move what is proven to the target branch, with the plan's marks where they can be committed."""
+        """Move proven commits to the target branch, with the plan's marks if they can be committed."""
         outside = (self._record, self._repository, self._proving, self._document)
         is_undo = isinstance(facts, UndoFacts)
         load: Load = Reverts(*outside, facts) if isinstance(facts, UndoFacts) else Picks(*outside, facts)
@@ -120,7 +120,7 @@ class Outcomes:
         )
 
     def mark(self, facts: DeliveryFacts) -> None:
-        """Write what has landed into a plan whose marks were not committed, and say what that makes it."""
+        """Write marks that were not committed to the plan file, and record whether the plan is completed."""
         self._record.hold()
         if isinstance(facts, UndoFacts):
             self._undo(facts)
@@ -148,7 +148,7 @@ class Outcomes:
         self._record.say(LandingUndone(of=facts.of, details=details), "undone")
 
     def _drop(self, facts: UndoFacts) -> None:
-        """Take proven work off the plan's branch; it is kept under a ref of ours first."""
+        """Drop proven work from the plan's branch, after keeping it under a ref of asbuilt."""
         branch = f"refs/heads/{branch_of(self._record)}"
         last = facts.drops[-1].commit
         keep = f"{UNDONE}{self._run.run}"
@@ -163,7 +163,7 @@ class Outcomes:
             locks.drop_ref(self._repository, branch, old=last)
 
     def _gaps(self, facts: DeliveryFacts) -> list[str]:
-        """Name the phrases by which a phase of this run may have been called done without being it."""
+        """List phrases that suggest that a phase of this run was called done but is not."""
         told: list[str] = []
         for work in (*facts.unlanded, *facts.works):
             _, text = self._record.frozen(work.phase, run=work.run)
@@ -179,14 +179,14 @@ class Outcomes:
 
 
 def branch_of(record: Record) -> str:
-    """Name the plan's branch: what is proven and waits to be landed."""
+    """Return the name of the plan's branch, which holds proven work that is pending to land."""
     return f"cp-{record.run.options.slug}"
 
 
 def is_ahead(workspace: Workspace, facts: DeliveryFacts) -> bool:
-    """Tell whether an attempt that the journal does not know has files in the workspace.
+    """Return whether the workspace has files of an attempt that the journal does not know.
 
-    So it is after the journal was restored from a copy. What is known already needs nothing of the workspace.
+    That happens after the journal was restored from a backup. Known attempts need nothing of the workspace.
     """
     lent = workspaces.lent_to(workspace)
     known = (
@@ -198,7 +198,7 @@ def is_ahead(workspace: Workspace, facts: DeliveryFacts) -> bool:
 
 
 def take(record: Record, workspace: Workspace, facts: DeliveryFacts, attempt: str) -> None:
-    """Let an attempt have the workspace, before its agent is there."""
+    """Assign the workspace to an attempt, before its agent starts."""
     lent = workspaces.lent_to(workspace)
     if lent != attempt and is_ahead(workspace, facts):
         raise GateStopped(

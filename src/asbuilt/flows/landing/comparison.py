@@ -1,6 +1,6 @@
-"""See, before something lands, whether it is still what the plan wants and what a person has to look at.
+"""Check, before a landing, whether the plan still wants the work, and what needs a sign-off.
 
-The one rule: a mark is no difference, and what a person has said yes to is asked no more.
+Rule: a mark is no difference, and a difference with a yes is not asked about again.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def compare(
     record: Record, repository: Repository, document: Document, facts: DeliveryFacts, point: str
 ) -> None:
-    """Write down which phases that wait to land the plan has changed since, and what wants a sign-off."""
+    """Record which pending phases the plan has changed since, and which sign-offs are needed."""
     run, wanted = record.run, _intents(document)
     frozen = {
         work: record.told(PhaseBegun, f"{work.phase}/begun", run=work.run).intent or ""
@@ -62,6 +62,6 @@ def _intents(document: Document) -> dict[str, str]:
     try:
         plan = read(document.read())
     except (NotFound, PlanUnreadable):
-        # Whoever takes the plan away takes back what it promised; that is a difference in every phase.
+        # Removing the plan withdraws its promises: a difference in every phase.
         return {}
     return {phase.id: phase.intent for phase in plan.phases}

@@ -1,4 +1,4 @@
-"""Move what is proven to its target. What is in the way is written down, and then nothing has moved."""
+"""Move proven commits to the target branch, or record why they could not be moved and change nothing."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _Built = TypeVar("_Built")
 
 
 class Refusal(NamedTuple):
-    """Why nothing moved, and how a person goes on."""
+    """Why nothing moved, and the user's next step."""
 
     what: str
     why: str
@@ -42,30 +42,30 @@ class Refusal(NamedTuple):
 
 
 class Says(Protocol):
-    """A run as its journal knows it."""
+    """A run, as its journal records it."""
 
     def say(self, event: Event, key: str) -> None:
         """Write an event of the run once, under its key."""
 
     def hold(self) -> None:
-        """See that the run is still ours; raises if it is not."""
+        """Raise unless the run is still this worker's."""
 
 
 class Load(Protocol):
-    """What is to land: it is built, proven and written down anew for every tip of the target."""
+    """What is to land: built, proven and recorded again for every tip of the target."""
 
     def build(self, onto: str, *, sign: bool) -> candidates.Candidate | Refusal:
-        """Put it onto a tip, the plan's marks with it."""
+        """Put it onto a tip, with the plan's marks."""
 
     def refusal(self, candidate: candidates.Candidate) -> Refusal | None:
-        """Prove it where it would land; None when it may."""
+        """Prove it on the target; None if it may land."""
 
     def details(self, candidate: candidates.Candidate) -> str:
-        """Keep which commit stands for what; returns the digest."""
+        """Keep the map of commits to phases as a blob; returns its digest."""
 
 
 def _raise_what_passes(refused: landing.Refused) -> None:
-    """Raise what is no refusal: a lock that goes, or a full disk. Then it lands after all."""
+    """Raise transient errors, such as a lock or a full disk: they are retried, not refused."""
     if refused.kind == "locked":
         raise RepositoryBusy(refused.what, why=refused.why, next_step=refused.next_step)
     if refused.kind == "git" and may_pass(refused.why):
@@ -75,7 +75,7 @@ def _raise_what_passes(refused: landing.Refused) -> None:
 
 
 def built(build: Callable[[bool], _Built], *, sign: bool, say: Callable[[Event, str], None]) -> _Built:
-    """Build something, signed where that is wanted and can be; a locked key never stops a landing."""
+    """Build something, signed if wanted and possible; a signing key that is locked never stops a landing."""
     if sign:
         try:
             return build(True)
@@ -109,10 +109,10 @@ class Mover:
         self._reverts = reverts
 
     def land(self, load: Load, *, cut_off: LandingIntended | None, sign: bool, again: str) -> None:
-        """Put a load onto the target's tip and move it, or write down why not.
+        """Put a load onto the target's tip and move the branch, or record why not.
 
-        `cut_off` is an intent of this run whose mover may have died: what became of it is found out first.
-        A tip that moved is built on and proven anew. `again` is the command that goes on after a refusal.
+        `cut_off` is an intent of this run whose process may have died: its outcome is found first. If the tip
+        moved, the load is built and proven again. `again` is the command to continue with after a refusal.
         """
         self._hold()
         if cut_off is not None and self._has_landed(cut_off):
@@ -134,7 +134,7 @@ class Mover:
             )
 
     def _has_landed(self, cut_off: LandingIntended) -> bool:
-        """Find out how an earlier landing ended, and put its checkout right."""
+        """Find how an earlier landing ended, and restore its checkout."""
         intent = landing.Intent(
             run=self._run,
             ref=self._ref,
@@ -158,7 +158,7 @@ class Mover:
         return True
 
     def _landed(self, load: Load, *, sign: bool) -> Refusal | landing.Refused | None:
-        """Build it, prove it and move it, on each tip anew; None when it has landed."""
+        """Build, prove and move, again for each new tip (5 tries); None if it has landed."""
         for _ in range(_TRIES):
             with landing.turn(self._repository):
                 outcome = self._moved(load, sign=sign)

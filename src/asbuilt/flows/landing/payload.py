@@ -1,6 +1,6 @@
-"""What a landing carries: proven commits onto the target, or commits that take them back.
+"""Payload of a landing: proven commits for the target, or commits that revert them.
 
-The one rule: what lands is proven where it lands; only a tree that this run has proven already is believed.
+Rule: everything is proven on the target; only a tree that this run already proved is trusted.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _NAMED: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Picks:
-    """Proven phases, each as one commit, with the plan's marks as the last."""
+    """Proven phases, one commit each, with the plan's marks as the last commit."""
 
     record: Record
     repository: Repository
@@ -43,14 +43,14 @@ class Picks:
     facts: DeliveryFacts
 
     def build(self, onto: str, *, sign: bool) -> candidates.Candidate | Refusal:
-        """Pick what is proven onto a tip."""
+        """Cherry-pick the proven commits onto a tip."""
         found = self.gathered(onto, sign=sign, resolved={})
         return self._conflict(found) if isinstance(found, candidates.Conflict) else found
 
     def gathered(
         self, onto: str, *, sign: bool, resolved: Mapping[tuple[str, str], str]
     ) -> candidates.Candidate | candidates.Conflict | Refusal:
-        """Pick what is proven onto a tip, the plan's marks as the last commit, or tell what conflicts."""
+        """Cherry-pick the proven commits onto a tip, with the plan's marks last, or return the conflict."""
         taken_back = self._taken_back(onto)
         if taken_back is not None:
             return taken_back
@@ -62,7 +62,7 @@ class Picks:
         return found if isinstance(found, candidates.Conflict) else self.marked(found, sign=sign)
 
     def marked(self, found: candidates.Candidate, *, sign: bool) -> candidates.Candidate:
-        """Put the plan's marks on top, unless it has them, or may not be committed."""
+        """Add a commit with the plan's marks, unless it has them or may not be committed."""
         before = self.document.committed(found.tip)
         if before is None:
             return found
@@ -89,7 +89,7 @@ class Picks:
         return self._red(candidate, failures) if failures else None
 
     def details(self, candidate: candidates.Candidate) -> str:
-        """Keep which commit stands for which phase."""
+        """Keep which commit holds which phase."""
         told = {
             "commits": [[*work, stands] for work, stands in self._stands(candidate)],
             "marks": candidate.tip != candidate.top,
@@ -97,7 +97,7 @@ class Picks:
         return self.record.blobs.put(json.dumps(told).encode())
 
     def _taken_back(self, onto: str) -> Refusal | None:
-        """Refuse what was landed and taken back: a journal from an earlier time knows of neither."""
+        """Refuse work that landed and was reverted: a journal restored from a backup may not know."""
         wanted = {(work.run, work.phase) for work in self.facts.pending}
         back = [
             one
@@ -119,7 +119,7 @@ class Picks:
         return [(work, stands[work.commit]) for work in self.facts.pending if work.commit in stands]
 
     def _is_proven(self, tree: str) -> bool:
-        """Tell whether this run has proven that very tree: as a whole, or as the phase just done."""
+        """Return whether this run proved that very tree: as a whole, or as the latest phase."""
         facts = self.facts
         if not isinstance(facts, PlanFacts) or not (
             facts.together == "PASS" or (facts.way == "direct" and facts.works)
@@ -159,7 +159,7 @@ class Picks:
 
 @dataclass(frozen=True, slots=True)
 class Reverts:
-    """Commits that take landed phases back, the newest first, with the plan opened again as the last."""
+    """Commits that revert landed phases, newest first, with the reopened plan as the last commit."""
 
     record: Record
     repository: Repository
@@ -168,7 +168,7 @@ class Reverts:
     facts: UndoFacts
 
     def build(self, onto: str, *, sign: bool) -> candidates.Candidate | Refusal:
-        """Revert what the target still has."""
+        """Revert the commits that the target still has."""
         runs = {one.run for one in self.facts.undoes}
         there = {
             one.commit
@@ -196,7 +196,7 @@ class Reverts:
         return candidates.add_files(self.repository, found, edit, run=self.record.run.run, sign=sign)
 
     def refusal(self, candidate: candidates.Candidate) -> Refusal | None:
-        """Run the tests on what would be left."""
+        """Run the tests on the tree without them."""
         if candidate.tip == candidate.onto:
             return None
         failures = _failing_tests(self.proving, tree_of(self.repository, candidate.tip))
@@ -210,7 +210,7 @@ class Reverts:
         )
 
     def details(self, candidate: candidates.Candidate) -> str:
-        """Keep which commits were taken back by which."""
+        """Keep which commits were reverted by which."""
         told = {
             "reverts": [list(pair) for pair in candidate.commits],
             "marks": candidate.tip != candidate.top,
@@ -219,12 +219,12 @@ class Reverts:
 
 
 def reopens(facts: UndoFacts) -> list[str]:
-    """List the phases that an undo opens again."""
+    """List the phases that an undo reopens."""
     return list(dict.fromkeys(one.phase for one in facts.undoes))
 
 
 def completion(record: Record, facts: DeliveryFacts) -> datetime | None:
-    """Tell when a plan became complete, if what lands now is all that was missing."""
+    """Return when the plan was completed, if this landing completes it; else None."""
     if not facts.phases or not facts.done >= facts.phases.keys():
         return None
     key = f"{facts.works[-1].phase}/proven" if facts.works else "started"

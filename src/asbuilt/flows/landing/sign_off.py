@@ -1,6 +1,6 @@
-"""What of proven work a person has to look at before it lands, and what they have said to it.
+"""Sign-offs of proven work before it lands, and the answers to them.
 
-The one rule: a sign-off is of one change of one intent; another content of the same file is another change.
+Rule: a sign-off covers one change under one intent; other content of the same file is another change.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _QUESTION: Final = 600
 
 
 def sign_offs(record: Record, works: Iterable[Work], intents: Mapping[Work, str]) -> list[SignOff]:
-    """List what of some proven phases wants a person's word."""
+    """List what needs a sign-off in some proven phases."""
     found = []
     for work in works:
         kept = record.told(PhaseProven, f"{work.phase}/proven", run=work.run).remarks
@@ -35,13 +35,13 @@ def sign_offs(record: Record, works: Iterable[Work], intents: Mapping[Work, str]
 
 
 def unsigned(record: Record, wanted: Sequence[SignOff]) -> list[SignOff]:
-    """Give those that still wait; a yes in whatever run is one."""
+    """Return those without a yes; a yes in any run counts."""
     said = record.answered({one.item: in_run(one.item, "") for one in wanted})
     return [one for one in wanted if one.item not in said or said[one.item].answer != "yes"]
 
 
 def signed_off(record: Record, intent: str, remarks: Iterable[Remark]) -> dict[str, str]:
-    """Tell what a person has said to each change, by the remark's key."""
+    """Return the answer to each change, by the remark's key."""
     questions = {one.key: _key(intent, group).under for group in asked_about(remarks) for one in group}
     return {
         key: f"{said.answer} by {said.answered_by} on {(said.answered_at or '')[:10]}"

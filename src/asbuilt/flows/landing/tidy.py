@@ -1,4 +1,4 @@
-"""Remove what a landed run no longer needs. The one rule: whatever somebody could miss is kept, and said."""
+"""Remove what a landed run no longer needs. Rule: whatever could be lost is kept, and reported."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ _WHY: Final = 160
 
 
 def tidy(record: Record, repository: Repository, facts: DeliveryFacts, root: Path) -> None:
-    """Remove workspaces, the plan's branch and the candidate, each only if nothing is lost with it."""
+    """Remove workspaces, the plan's branch and the candidate, each only if nothing is lost."""
     landed = {record.run.run, *_over(record, {one.run for one in facts.landed})}
     kept: list[str] = []
-    # Workspaces go first: the branch is what keeps their commits reachable.
+    # Workspaces go first: the branch keeps their commits reachable.
     for leftover in workspaces.leftovers(repository, root):
         if leftover.run not in landed:
             continue
         try:
             workspaces.remove(repository, leftover.workspace)
         except (NotLanded, GitFailed) as error:
-            # What passes is tried again: given up here, the workspace would stay for ever.
+            # Retry transient errors: given up here, the workspace would stay forever.
             if trouble_in(error) is not None:
                 raise
             kept.append(f"{leftover.run}/{leftover.lane}: {error.what}"[:_WHY])
@@ -47,14 +47,14 @@ def tidy(record: Record, repository: Repository, facts: DeliveryFacts, root: Pat
 
 
 def _over(record: Record, names: set[str]) -> set[str]:
-    """Choose the runs that are over: one whose claim a person broke may still be at work."""
+    """Return the runs that are over: a run whose claim a user broke may still be working."""
     with record.store.read() as session:
         known = [runs.find(session, record.run.org, record.run.repo, name) for name in sorted(names)]
     return {run.run for run in known if run is not None and run.is_over}
 
 
 def _drop_branch(record: Record, repository: Repository, facts: DeliveryFacts) -> str:
-    """Remove the plan's branch if all that is on it has landed; returns what became of it."""
+    """Delete the plan's branch if everything on it has landed; returns `gone`, `kept` or `removed`."""
     ref = f"refs/heads/{branch_of(record)}"
     at = tip(repository, ref)
     if at is None:

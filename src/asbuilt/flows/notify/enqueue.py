@@ -1,7 +1,7 @@
-"""Call a person when a run needs one, parks, fails or lands.
+"""Notify the user when a run needs an answer, parks, fails or lands.
 
-The one rule: a call is written down before it is made, so that a step which is repeated calls nobody twice.
-On the desktop it is made at once; what goes over the network or waits for quiet hours to end is sent later.
+Rule: a notification is recorded before it is sent, so that a repeated step does not notify twice. The desktop
+is notified at once. Network channels, and everything in quiet hours, are sent later.
 """
 
 from __future__ import annotations
@@ -31,37 +31,37 @@ class Reach(NamedTuple):
 
     desktop: Attention | None = None
     posts: Mapping[str, Attention] = MappingProxyType({})
-    """The ways over the network, by their names."""
+    """Network channels, by name."""
     quiet: Window | None = None
-    """The hours in which nothing is said."""
+    """Quiet hours."""
     urgent: frozenset[Topic] = frozenset()
-    """What is said in quiet hours, too."""
+    """Topics that notify in quiet hours too."""
 
     @property
     def ways(self) -> dict[str, Attention]:
-        """Every way, by its name."""
+        """Every channel, by name."""
         return {**({} if self.desktop is None else {self.desktop.way: self.desktop}), **self.posts}
 
     def held_back(self, topic: Topic, now: str) -> str | None:
-        """Say until when something is not said, as the journal writes times; None: it is said now."""
+        """Return when a topic may notify, as the journal writes times; None: now."""
         if self.quiet is None or topic in self.urgent:
             return None
         return self.quiet.closes_at(now)
 
 
 NOBODY: Final = Reach()
-"""Nobody is reached."""
+"""No channels."""
 
 
 class Calling:
-    """The way of a worker to its user; without one, nobody is called and nothing is written."""
+    """Notifications of a worker; without channels it sends and records nothing."""
 
     def __init__(self, store: Store, reach: Reach) -> None:
         self._store = store
         self._reach = reach
 
     def call(self, run: Run, key: str) -> None:
-        """Call somebody because of the event that was written under a key, unless that was done before."""
+        """Notify the user of the event with a key, unless that was done before."""
         desktop = self._reach.desktop if value_or(run.options.desktop, True) else None
         later = tuple(self._reach.posts)
         if desktop is None and not later:
@@ -88,5 +88,5 @@ class Calling:
 
 
 def name_of(run: Run) -> str:
-    """Name a run as people do."""
+    """Return a run's name, as users write it."""
     return f"{run.options.slug}.{run.number}"

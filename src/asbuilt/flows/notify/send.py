@@ -1,7 +1,7 @@
-"""Send what is due to a person: over the network, and what quiet hours have gathered.
+"""Send due notifications: over the network, and those that quiet hours held back.
 
-The one rule: a try is written down before it is made and what came of it after, so that a message is sent at
-least once, with one id however often; who is killed in between sends it again, and nobody tries for ever.
+Rule: a try is recorded before it is made, and its result after. A message is therefore sent at least once,
+always with the same id, and at most 6 times.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 LOOK_S: Final = 2.0
 TRIES: Final = 6
-"""So often a message is tried, over three quarters of an hour."""
+"""Most tries per message: waits of 5 s, 30 s, 2, 10 and 30 min, 43 min in all."""
 _KEPT: Final = timedelta(days=30)
 
 
 class Notifying:
-    """The messages of one worker, by the ways that it has."""
+    """Sends the messages of one worker, through its channels."""
 
     def __init__(self, store: Store, ways: Mapping[str, Attention], *, org: str) -> None:
         self._store = store
@@ -46,11 +46,11 @@ class Notifying:
 
     @property
     def waits(self) -> bool:
-        """Whether something is still to be sent, now or later, as it was last seen."""
+        """Whether messages are left to send, now or later, as of the last poll."""
         return self._waits
 
     def look(self) -> int:
-        """Send everything that is due now, and tell how many messages were tried."""
+        """Send everything that is due now, and return the number of messages tried."""
         tried = sum(self._look_at(way) for way in self._ways)
         with self._store.read() as session:
             self._waits = notices.waits(session, self._org, list(self._ways))
@@ -82,9 +82,9 @@ class Notifying:
 
 
 def sending(store: Store, reach: Reach, *, org: str) -> AbstractContextManager[Callable[[], bool]]:
-    """Send for as long as a worker is there; give what tells whether it has to stay for that.
+    """Send while the worker runs; yields a callable that returns whether messages are left.
 
-    Where everything is said at once, on the desktop, there is nothing to send and nobody looks.
+    With only a desktop channel and no quiet hours there is nothing to send, and no thread polls.
     """
     if not (reach.posts or reach.quiet):
         return nullcontext(lambda: False)
@@ -92,7 +92,7 @@ def sending(store: Store, reach: Reach, *, org: str) -> AbstractContextManager[C
 
 
 def _message(session: Session, taken: Sequence[Waiting]) -> Message | None:
-    """Say what happened and still stands; None when nothing of it does."""
+    """Return a message with the notices that still apply; None if none does."""
     said = []
     for one in taken:
         entry = keyed(session, one.address, one.key)
@@ -110,7 +110,7 @@ def _message(session: Session, taken: Sequence[Waiting]) -> Message | None:
 
 
 def _is_answered(session: Session, one: Waiting, event: Event) -> bool:
-    """Tell whether somebody has answered a question before they were told of it."""
+    """Return whether a question was answered before its notification was sent."""
     if not isinstance(event, ApprovalAsked):
         return False
     found = approvals.named(session, one.org, one.repo, event.number)

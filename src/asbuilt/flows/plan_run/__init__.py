@@ -1,1 +1,1 @@
-"""Perform the moves of a run, segment by segment."""
+"""Perform the moves of a plan run."""

@@ -67,7 +67,7 @@ def perform(context: Context, working: Working, facts: PlanFacts, move: moves.Mo
 
 
 def _ground(facts: PlanFacts) -> Ground:
-    """Return where the run's agents work: after what is proven, with the files of the last attempt."""
+    """Return where the run's agents work: on the proven commits, with the files of the last attempt."""
     return Ground(facts.lane, facts.base_now, facts.last_kept or facts.carried)
 
 
@@ -97,7 +97,7 @@ def _check(context: Context, facts: PlanFacts, phase_id: str, number: int) -> No
     failing = [*failing_of(outside, changed=attempt.changed), *seen.failing]
     base = tree_of(repository, base_of(repository, attempt.commit or ""))
     order = Order(base, text, compared=are_compared(seen.remarks))
-    # Where the suite was made to pass, what it says shows nothing.
+    # If the suite was tampered with, its result shows nothing.
     shown = [] if failing else proving.prove(attempt.tree or "", checks, order=order)
     by_chance = remarks_on_flaky(Flaky(*test) for one in shown for test in one.flaky)
     remarks = (*outside, *seen.after(shown), *by_chance)
@@ -119,12 +119,12 @@ def _check(context: Context, facts: PlanFacts, phase_id: str, number: int) -> No
 
 
 def _together(context: Context, facts: PlanFacts) -> None:
-    """Run the tests on all of it, and the checks of every phase: a later one may have undone another."""
+    """Run the tests and every phase's checks on all of it: a later phase may have broken an earlier one."""
     record, repository, proving = context.record, context.repository, context.proving(facts)
     tree = tree_of(repository, facts.base_now)
     frozen = [record.frozen(work.phase, run=work.run)[0] for work in facts.pending]
     checks = dict.fromkeys(check.command for phase in frozen for check in phase.checks)
-    # The last phase's own were run on this very tree.
+    # The last phase's own checks ran on this very tree.
     known = {
         one.name: one._replace(reused=True)
         for one in record.shown()

@@ -1,6 +1,6 @@
-"""After a landing by pull request: let go of its branch, and see that nothing is left behind.
+"""After a landing by pull request: delete its branch, and check that nothing is left behind.
 
-The one rule: a branch goes only when what it holds is known to have landed.
+Rule: a branch is deleted only if its commits are known to have landed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _HELD: Final = 8
 
 
 def drop_pushed(record: Record, repository: Repository, forge: Forge, known: Known) -> None:
-    """Delete the pull request's branch at the forge, and what was mended of it here."""
+    """Delete the pull request's branch at the forge, and the local refs of its repairs."""
     branch, target = pull_branch(record), forge.fetch(record.run.options.branch)
     there = forge.tip(branch)
     has_landed = there in known.heads or (
@@ -50,7 +50,7 @@ def drop_pushed(record: Record, repository: Repository, forge: Forge, known: Kno
 def check_invariants(
     record: Record, repository: Repository, forge: Forge, facts: DeliveryFacts, root: Path
 ) -> None:
-    """Look at all that a landing has to leave in order, and write down what is not."""
+    """Check everything that a landing has to leave in order, and record what is not."""
     left = _left(record, repository, forge, facts, root)
     found = broken(left)
     record.say(
@@ -82,7 +82,7 @@ def _left(record: Record, repository: Repository, forge: Forge, facts: DeliveryF
 
 
 def _under_way(record: Record, repository: Repository, at: str | None) -> tuple[str, ...]:
-    """Name the phases that the plan on the target calls under way; one that is not there says nothing."""
+    """List the phases that the plan on the target marks as in progress; empty if the plan is not there."""
     if at is None or not record.run.is_in_repository:
         return ()
     said = repository.git.said("cat-file", "blob", f"{at}:{record.run.plan}", allowed=(0, 128))

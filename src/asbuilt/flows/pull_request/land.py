@@ -1,6 +1,6 @@
-"""Land by pull request: push, propose, look, merge. Every call of the forge may be made again.
+"""Land by pull request: push, propose, poll, merge. Every call to the forge may be repeated.
 
-The one rule: what is about to be done there is journalled first, and what has become of it is looked up.
+Rule: a call to the forge is journalled before it is made, and its result is read from the forge.
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ _PATHS: Final = 8
 
 
 class Known(NamedTuple):
-    """What all runs of a plan have done to its pull request since it last landed."""
+    """What all runs of a plan did to its pull request; repairs only since the last landing."""
 
     ours: frozenset[str]
-    """Heads that were pushed and hold nothing but what asbuilt has made."""
+    """Heads that were pushed and contain only asbuilt's commits."""
     heads: dict[str, PullIntended]
-    """Every head that was intended, with what stands in it."""
+    """Every intended head, with its commits."""
     mends: tuple[str, ...]
     resolved: dict[tuple[str, str], str]
 
@@ -103,7 +103,7 @@ class Pulls:
                 assert_never(move)
 
     def land(self, facts: DeliveryFacts) -> None:
-        """Write down what the target has, by a merged pull request or by hand."""
+        """Record what the target has, by a merged pull request or by hand."""
         pull, target = self._found(facts), self.forge.fetch(self._target)
         stands = self._landed(facts, pull, target)
         known = self.known().heads.get(pull.head) if pull is not None else None
@@ -121,7 +121,7 @@ class Pulls:
         landed = self._landed(facts, pull, target)
         state = "none" if pull is None else pull.state
         if landed or state == "merged":
-            # One that has brought only what came before is over; what waits now takes another one.
+            # A merged pull request that brought only earlier work is over; pending work needs a new one.
             state = "merged" if landed else "none"
         checks = self.forge.checks(head) if state == "open" and head else Checks(state="none")
         told = {"failing": checks.failing, "excerpt": checks.excerpt}
@@ -139,7 +139,7 @@ class Pulls:
         )
 
     def _push(self, facts: DeliveryFacts) -> None:
-        """Put what is proven onto its branch at the forge, on the target of now, or say what hinders it."""
+        """Push the proven commits, built on the current target, or record what blocks the push."""
         onto = self.forge.fetch(self._target)
         if onto is None:
             raise GateStopped(
@@ -180,7 +180,7 @@ class Pulls:
     def _standing(
         self, load: Picks, known: Known, onto: str, there: str | None
     ) -> candidates.Candidate | None:
-        """Take what is at the forge as it is, if it has all that is proven; what was mended comes on top."""
+        """Return the branch at the forge if it has all proven commits, with repairs on top; else None."""
         if there is None or self.forge.fetch(self._branch) != there:
             return None
         above = [
@@ -198,7 +198,7 @@ class Pulls:
     def _built(
         self, load: Picks, known: Known, onto: str, there: str | None
     ) -> candidates.Candidate | candidates.Conflict | Refusal:
-        """Build it anew, unless the branch holds what somebody else has pushed."""
+        """Build the branch again, unless it has commits that others pushed."""
         if there is not None and there not in known.ours:
             return self._moved()
 
@@ -221,7 +221,7 @@ class Pulls:
         return built(build, sign=wants, say=self._record.say)
 
     def _propose(self, facts: DeliveryFacts) -> None:
-        """Open the pull request, or find the one that is open, and put the plan's progress into it."""
+        """Open the pull request, or find the open one, and write the plan's progress into it."""
         self._record.say(PullOpening(branch=self._branch, into=self._target), f"pull/opening/{self._branch}")
         options, plan = self._run.options, read(self._document.read())
         steps = self._steps(facts, plan)
@@ -232,13 +232,13 @@ class Pulls:
         block = pages.progress(steps, plan=self._run.plan, run=name)
         body = pages.with_progress("", block)
         pull = self.forge.open(branch=self._branch, base=self._target, title=title, body=body)
-        # A body that cannot be brought up to date stops nothing: the journal has it all.
+        # A failed update of the body stops nothing: the journal has the progress.
         with suppress(ForgeFailed):
             self.forge.update(pull.number, body=pages.with_progress(pull.body, block))
         self._record.say(PullOpened(number=pull.number, url=pull.url), f"pull/opened/{pull.number}")
 
     def _steps(self, facts: DeliveryFacts, plan: Plan) -> list[pages.Step]:
-        """Give the plan's phases with the commits that stand for them, in this pull request or before it."""
+        """Return the plan's phases with their commits, in this pull request or before it."""
         events = self._events()
         proven = {work.phase: work.commit for work in fold_plan(events).proven}
         pushed = known_of(events).heads.get(facts.pull.head or "")
@@ -260,7 +260,7 @@ class Pulls:
             self._record.say(PullMerged(number=number, new=merged.merged_as), f"pull/merged/{turn}")
 
     def _close_issues(self, facts: DeliveryFacts) -> None:
-        """Tell the issues of a plan that is complete what has landed, and close them; each once."""
+        """Comment on the issues of a completed plan, and close them; each once."""
         is_complete = completion(self._record, facts) is not None
         numbers = read(self._document.read()).issues if is_complete else ()
         self._record.say(IssuesTelling(numbers=tuple(numbers)), "issues/telling")
@@ -289,7 +289,7 @@ class Pulls:
         return self.forge.find(self._branch) if number is None else self.forge.pull(number)
 
     def known(self) -> Known:
-        """Tell what all runs of the plan have done to its pull request."""
+        """Return what all runs of the plan did to its pull request."""
         return known_of(self._events())
 
     def _events(self) -> Told:
@@ -297,11 +297,11 @@ class Pulls:
             return events_of(session, self._record.blobs, self._run.address)
 
     def _landed(self, facts: DeliveryFacts, pull: Pull | None, target: str | None) -> dict[str, str]:
-        """Tell which commits of the target stand for what waits to be landed, by the proven commit."""
+        """Map each pending proven commit to the commit of the target that holds it."""
         since = commits.read_commit(self._repository, facts.pending[0].commit).parents[0]
         stands = {} if target is None else self._stands(facts, target, since=since)
         if pull is not None and pull.state == "merged" and pull.merged_as:
-            # Where all was squashed into one commit, that one stands for each.
+            # After a squash merge, one commit holds all of them.
             known = self.known().heads.get(pull.head)
             held = {commit for _, _, commit, _ in known.commits} if known else set()
             waiting = (work.commit for work in facts.pending)
@@ -309,7 +309,7 @@ class Pulls:
         return stands
 
     def _stands(self, facts: DeliveryFacts, at: str, *, since: str) -> dict[str, str]:
-        """Find what is proven in a history by its trailers: the commit that stands for each proven one."""
+        """Map each proven commit to its commit in a history, found by trailers."""
         there = {
             (one.run, one.phase): one.commit
             for run in sorted({work.run for work in facts.pending})
@@ -359,7 +359,7 @@ class Pulls:
         )
 
     def _by_hand(self) -> str:
-        """Give the steps by which a person brings the branch into order; what they push is proven, too."""
+        """Return the steps to fix the branch by hand; asbuilt proves what the user pushes, too."""
         branch = plan_branch(self._record)
         return (
             f"By hand: git fetch origin; git switch -c {self._branch} {branch};"
@@ -372,7 +372,7 @@ class Pulls:
 
 
 def known_of(entries: Iterable[Entry]) -> Known:
-    """Fold what all runs of a plan have done to its pull request since it last landed."""
+    """Fold what all runs of a plan did to its pull request; repairs are dropped at each landing."""
     heads: dict[str, PullIntended] = {}
     ours: set[str] = set()
     mends: list[str] = []
@@ -394,6 +394,6 @@ def known_of(entries: Iterable[Entry]) -> Known:
 
 
 def pull_branch(record: Record) -> str:
-    """Name the branch of the plan's pull request at the forge."""
+    """Return the name of the plan's branch at the forge."""
     options = record.run.options
     return f"{value_or(options.pull.branch_prefix, DEFAULT_BRANCH_PREFIX)}{options.slug}"

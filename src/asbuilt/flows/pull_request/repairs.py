@@ -1,6 +1,6 @@
-"""What agents mend of a pull request: where they work, how that is proven, and what becomes of it.
+"""Repairs of a pull request by agents: where they work, how a repair is proven, how it is applied.
 
-The one rule: an agent's word mends nothing; every check of every phase that it could have broken runs again.
+Rule: an agent's claim repairs nothing; every check of every phase that the repair could break runs again.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
     from asbuilt.proof.remarks import Remark
 
 MENDS: Final = "refs/asbuilt/mends/"
-"""What agents have mended of pull requests is kept here until it has landed."""
+"""Refs of repairs, kept until they have landed."""
 _OUTSIDE: Final = "outside-the-scope"
-"""What is to be mended may be anywhere; every other boundary holds."""
+"""A repair may be anywhere, so this boundary does not apply; every other does."""
 _MARKS: Final = re.compile(rb"^(<{7} |>{7} )", re.MULTILINE)
 
 
 class Ground(NamedTuple):
-    """Where an attempt works: its lane, what that is a checkout of, and the files it begins with."""
+    """Where an attempt works: its lane, the commit it checks out, and the files it starts with."""
 
     lane: str
     base: str
@@ -51,7 +51,7 @@ class Ground(NamedTuple):
 def ground_of(
     record: Record, repository: Repository, facts: DeliveryFacts, repair: str, number: int
 ) -> Ground:
-    """Tell where an agent mends something: on what was pushed, or on a conflict that holds both sides."""
+    """Return where an agent repairs: on the pushed head, or on a conflict with both sides."""
     lane = f"{repair}-{number}" + (f"-{facts.moves}" if facts.moves else "")
     before = [one.commit for one in facts.repairs[repair].attempts if _is_before(facts, repair, one, number)]
     if repair == CI:
@@ -67,7 +67,7 @@ def ground_of(
 def check_repair(
     record: Record, repository: Repository, proving: Proving, facts: DeliveryFacts, repair: str, number: int
 ) -> None:
-    """Look at what an agent has mended, and run the tests and the checks of the phases on it."""
+    """Inspect a repair, and run the tests and the phases' checks on it."""
     attempt = attempt_of(facts.repairs[repair], number)
     works = _concerned(facts, repair)
     remarks = inspect(record, repository, works[-1].phase, attempt.commit or "", run=works[-1].run).remarks
@@ -89,7 +89,7 @@ def check_repair(
 
 
 def take_over(record: Record, repository: Repository, facts: DeliveryFacts, move: Mend) -> None:
-    """Make what was mended and proven part of what is pushed next."""
+    """Add a proven repair to what is pushed next."""
     attempt = attempt_of(facts.repairs[move.repair], move.number)
     mended = PullMended(repair=move.repair, number=move.number, tree=attempt.tree)
     key = f"pull/mended/{move.repair}/{move.number}"
@@ -122,7 +122,7 @@ def _is_before(facts: DeliveryFacts, repair: str, attempt: AttemptFacts, number:
 
 
 def _concerned(facts: DeliveryFacts, repair: str) -> Sequence[Work]:
-    """List the phases that may break: all of them, or with a conflict the one that has it."""
+    """List the phases that a repair may break: all of them, or for a conflict the conflicting one."""
     blocked = facts.pull.blocked
     if repair == CI or blocked is None:
         return facts.pending
@@ -130,7 +130,7 @@ def _concerned(facts: DeliveryFacts, repair: str) -> Sequence[Work]:
 
 
 def _unsigned(remarks: Sequence[Remark]) -> list[str]:
-    """Word what a person would have to sign off: nobody is asked about what was mended, so it may not be."""
+    """List remarks that need a sign-off: users are not asked about repairs, so these fail."""
     return [f"{one.words}: not without a person" for one in for_a_person(remarks) if one.rule != _OUTSIDE]
 
 

@@ -1,6 +1,6 @@
 """What an approved plan binds a run to: its intent, its file, the names on its commits.
 
-The one rule: a run works on no intent of an approved plan that nobody has said yes to.
+Rule: a run of an approved plan works only on an intent that has a yes.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def need_approval(
     store: Transactions, blobs: Blobs, address: Address, *, slug: str, data: bytes, by: str
 ) -> None:
-    """Refuse a text of an approved plan that nobody has approved, and put it into the inbox."""
+    """Refuse a text of an approved plan that is not approved itself, and ask for its approval."""
     with store.read() as session:
         known = drafts.drafts_of(session, address)
     plan = read(data)
@@ -56,7 +56,7 @@ def need_approval(
 
 
 def hold_to_approval(record: Record, data: bytes) -> None:
-    """Refuse, in a run, a text of its plan that nobody has approved."""
+    """Refuse, in a run, a text of its plan that is not approved."""
     run = record.run
     with record.store.read() as session:
         asked = keyed(session, run.address, f"{run.run}/requested")
@@ -65,7 +65,7 @@ def hold_to_approval(record: Record, data: bytes) -> None:
 
 
 def approvers(record: Record, phase_id: str) -> list[str]:
-    """Name who has approved the text that a phase was frozen from; nobody, where nobody was asked."""
+    """Return who approved the text that a phase was frozen from; empty if no approval was needed."""
     with record.store.read() as session:
         known = drafts.drafts_of(session, record.run.address)
     found = known.covering(read(record.frozen_plan(phase_id)).intent) if known.approved else None
@@ -73,9 +73,9 @@ def approvers(record: Record, phase_id: str) -> list[str]:
 
 
 def carry(record: Record, landed: Mapping[str, str], corrected: Mapping[str, Sequence[Correction]]) -> None:
-    """Let an approval go on to the text in which numbers were put right at landing.
+    """Extend an approval to the text with the numbers corrected at landing.
 
-    A person has agreed to those that a verdict turned on; the others changed no outcome.
+    The user agreed to the numbers that a verdict depended on; the others changed no outcome.
     """
     with record.store.read() as session:
         known = drafts.drafts_of(session, record.run.address)
@@ -91,9 +91,9 @@ def carry(record: Record, landed: Mapping[str, str], corrected: Mapping[str, Seq
 
 
 def file_approved(record: Record, approved: Approved) -> None:
-    """Write an approved text into the checkout that its authoring was started from; nothing is overwritten.
+    """Write an approved text into the checkout that the authoring was started from; never overwrite a file.
 
-    Done again, it finds its own file.
+    A repeated call finds its own file.
     """
     run = record.run
     file = Path(run.options.checkout) / Path(run.plan).expanduser()

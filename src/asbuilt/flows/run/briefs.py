@@ -1,6 +1,6 @@
-"""Put together what an attempt is told, and who it is given to. Frozen by whoever starts it.
+"""Build the brief of an attempt, and choose its agent.
 
-The one rule: what comes from the run's options was chosen when it began, whatever the settings say by now.
+Rule: a run's options apply as chosen at its start, whatever the settings are now.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from asbuilt.ports import Role, Workspace
 
 _LEAST_S: Final = 60
-"""An attempt that may begin is given so long, however little is left."""
+"""Least seconds of an attempt, however little time is left."""
 _LEAST_USD: Final = 0.01
 
 
 def program_of(options: RunOptions, role: str) -> Program:
-    """Give how the agent of a role is started."""
+    """Return how the agent of a role is started."""
     member = options.agents.get(role)
     return Program() if member is None else Program(**structs.asdict(member.program))
 
@@ -56,7 +56,7 @@ def brief_for(
     attempt: str,
     role: Role,
 ) -> Brief:
-    """Give the brief of one attempt; what it may use is what the run has left."""
+    """Return the brief of one attempt; its budget is what the run has left."""
     run = record.run
     script = run.options.script
     return Brief(
@@ -75,14 +75,14 @@ def brief_for(
         overall_s=overall_s(record, facts),
         script=Path(script) if script else None,
         protected=(Path(run.plan),) if run.is_in_repository else (),
-        # A run that began in a ring is held to the end; one that began without was agreed to.
+        # A run that started in a sandbox requires it to the end; a start without one was agreed to.
         ring_required=record.told(RunStarted, "started").ring != "none",
         opened=opened(run.options),
     )
 
 
 def _tests(record: Record) -> str | None:
-    """Give the commands that run the tests, and what of theirs only our own checks have."""
+    """Return the test commands, with a note on variables and services that only asbuilt's checks have."""
     commands = [suite.shown for suite in record.suites().values()]
     options = record.run.options
     variables = options.env.checks or () if options.env else ()
@@ -93,7 +93,7 @@ def _tests(record: Record) -> str | None:
 
 
 def within(program: Program, facts: RunFacts, *, share: int = 1) -> Program:
-    """Leave an attempt no more dollars than its run has left, or its share of them where several work."""
+    """Limit an attempt's dollars to what its run has left, or to a share of it if several agents work."""
     cap = allowed(facts).usd
     if cap is None:
         return program
@@ -102,7 +102,7 @@ def within(program: Program, facts: RunFacts, *, share: int = 1) -> Program:
 
 
 def overall_s(record: Record, facts: RunFacts) -> int:
-    """Give an attempt no more time than its run has left."""
+    """Return the seconds of an attempt: at most what its run has left."""
     with record.store.read() as session:
         left = left_s(allowed(facts), facts.time.worked_s(session.now))
     return OVERALL_S if left is None else min(OVERALL_S, max(_LEAST_S, left))

@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from asbuilt.proof.verdict import Verdict
 
 _COMMAND: Final = 300
-"""Characters of an agent's command that its event keeps."""
+"""Most characters of an agent's command in its event."""
 _NAMED: Final = 5
-"""Files that a verifier wrote and that are told by name."""
+"""Most files written by a verifier that its event names."""
 _WAIVABLE: Final = 10
-"""Unmet items that a person is asked about; a phase that lacks more is not nearly done."""
+"""Most unmet items that a user is asked about; a phase that lacks more is not nearly done."""
 _FAILURES: Final = 4
 _WORDS: Final = 300
-"""Characters of a failure that its event keeps."""
+"""Most characters of a failure in its event."""
 
 
 def attempt_ended(

@@ -1,8 +1,8 @@
-"""What a run may see of the environment it was asked from, kept where only its user can read it.
+"""The part of the requester's environment that a run may see, in files only its user can read.
 
-The worker may have been started by the system, with another PATH than the shell in which the tests ran well.
-The one rule: what neither the ring's own list nor the kind of a chosen agent names is not kept, and what an
-agent needs to sign in reaches nobody but that agent, nor the login at a forge anybody but the forge.
+The system may have started the worker, with another PATH than the shell in which the tests passed. Rule: only
+variables on the sandbox's list, or that the kind of a chosen agent needs, are kept. Agent credentials go only
+to that agent; forge credentials go only to the forge client.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ def keep(
     *,
     options: RunOptions | None = None,
 ) -> None:
-    """Keep the listed part in the run's folder, and apart from it what agents of these kinds may see.
+    """Keep the listed variables in the run's folder, and separately those of agents of these kinds.
 
-    `options` are the run's: where it lands by pull request, what leads to the forge is kept too, and where
-    settings name variables of checks or of the setup, their values.
+    `options` are the run's: if it lands by pull request, forge variables are kept too, and if settings name
+    variables of checks or of the setup, their values.
     """
     room.mkdir(parents=True, exist_ok=True, mode=0o700)
     names = {name for kind in kinds if kind in KINDS for name in KINDS[kind].variables}
@@ -58,7 +58,7 @@ def keep(
 
 
 def keep_given(room: Path, environ: Mapping[str, str], options: RunOptions) -> None:
-    """Keep what the user gives to checks and to the setup: no agent gets it."""
+    """Keep the values that the user gives to checks and to the setup; no agent gets them."""
     if options.env is UNSET:
         return
     checkout = Path(options.checkout)
@@ -68,12 +68,12 @@ def keep_given(room: Path, environ: Mapping[str, str], options: RunOptions) -> N
 
 
 def given_in(room: Path, options: RunOptions) -> Given:
-    """Give back what checks and the setup of a run get beside the environment."""
+    """Return what checks and the setup of a run get beside the environment."""
     return given_by(options, _read(room / _GIVEN))
 
 
 def given_by(options: RunOptions, values: Mapping[str, Any]) -> Given:
-    """Put together what the user gives, by a run's options and the values of variables."""
+    """Return what the user gives, from a run's options and the values of variables."""
     found = opened_for_setup(options)
     home = Path(values["home"]) if values.get("home") else None
     return Given(
@@ -87,13 +87,13 @@ def given_by(options: RunOptions, values: Mapping[str, Any]) -> Given:
 
 
 def keep_for_forge(room: Path, environ: Mapping[str, str]) -> None:
-    """Keep what leads to the forge in the run's folder, and nothing else."""
+    """Keep the forge variables in the run's folder, and nothing else."""
     room.mkdir(parents=True, exist_ok=True, mode=0o700)
     _write(room / _FORGE, {name: environ[name] for name in FORGE_VARIABLES if name in environ})
 
 
 def hand_on(room: Path, other: Path) -> None:
-    """Keep in another folder what was kept in this one; where nothing was, nothing is."""
+    """Copy what was kept in one folder to another."""
     other.mkdir(parents=True, exist_ok=True, mode=0o700)
     for name in (_FILE, _AGENTS, _FORGE, _GIVEN):
         if name not in (_FORGE, _GIVEN) or (room / name).is_file():
@@ -101,18 +101,18 @@ def hand_on(room: Path, other: Path) -> None:
 
 
 def kept(room: Path) -> dict[str, str]:
-    """Give back what checks may see; nothing for a run that kept nothing."""
+    """Return the variables that checks may see; empty if the run kept none."""
     return passed(_read(room / _FILE))
 
 
 def kept_for(room: Path, kind: str) -> dict[str, str]:
-    """Give back what an agent of a kind may see: what checks may, and what it needs to sign in."""
+    """Return the variables that an agent of a kind may see: those of checks, and its own to sign in."""
     own = KINDS[kind].variables if kind in KINDS else ()
     return kept(room) | {name: value for name, value in _read(room / _AGENTS).items() if name in own}
 
 
 def kept_for_forge(room: Path) -> dict[str, str]:
-    """Give back what gh, and a git that pushes, may see; nothing for a run that lands otherwise."""
+    """Return the variables for gh and for a git that pushes; empty if the run does not use a forge."""
     return {name: value for name, value in _read(room / _FORGE).items() if name in FORGE_VARIABLES}
 
 

@@ -1,7 +1,7 @@
-"""Write outcomes into a plan: only what has landed, with the landed hashes, in the manner of the file.
+"""Write outcomes into a plan: only what has landed, with the landed hashes, in the style of the file.
 
-A place that the text does not have for certain, or that a person has taken out meanwhile, is left alone: the
-journal knows what is done, and a guess would not make the file truer.
+A place that is not certain, or that a user has removed meanwhile, is left alone: the journal knows what is
+done, and a guess would not make the file more accurate.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ def marked(
     waived: Mapping[str, Sequence[Waived]] | None = None,
     corrected: Mapping[str, Sequence[Correction]] | None = None,
 ) -> bytes:
-    """Mark phases done, their boxes too, each with the commit that landed it and what was waived in it.
+    """Mark phases and their boxes as done, with the landed commit and the waived items.
 
-    Numbers of theirs that were measured are put right. With `completed`, a plan that states its own status
-    is said to be complete since then.
+    Measured numbers are corrected. With `completed`, a plan that states its own status is marked as complete
+    since then.
     """
     for phase, commit in landed.items():
         for number in (corrected or {}).get(phase, ()):
@@ -53,7 +53,7 @@ def marked(
 
 
 def reopened(data: bytes, phases: Iterable[str]) -> bytes:
-    """Mark phases as not done, and a plan that says it is complete as open again."""
+    """Mark phases as not done, and a completed plan as open again."""
     for phase in phases:
         data = _edited(data, partial(_open, phase=phase))
     plan = read(data)
@@ -83,7 +83,7 @@ def _edited(data: bytes, edit: Callable[[Plan], Edit]) -> bytes:
 
 
 def _states_status(plan: Plan) -> bool:
-    """Tell whether the file has a place of its own for the plan's status."""
+    """Return whether the file has a field for the plan's status."""
     if plan.front.present:
         return plan.front.entry("status") is not None
     return plan.format is Format.TASK and any(datum.key.casefold() == "status" for datum in plan.metadata)

@@ -1,6 +1,6 @@
-"""The numbers of a phase in a run: measured when it is judged, asked about, written at landing.
+"""The numbers of a phase in a run: measured with the verdict, asked about, written at landing.
 
-The one rule: what was measured is kept with the attempt, so whoever judges it again finds the same.
+Rule: measured numbers are kept with the attempt, so that a replay finds the same.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ if TYPE_CHECKING:
     from asbuilt.proof.numbers.drift import Weighed
 
 _ASKED: Final = 3
-"""Numbers that a person is asked about; a phase that is wrong about more wants another plan."""
+"""Most numbers that a user is asked about; a phase with more wrong numbers needs another plan."""
 _WORDS: Final = 450
-"""Bytes that are told of one of them, in an event."""
+"""Most bytes about one number in an event."""
 _NOTES: Final = 3
 
 
 class Correction(NamedTuple):
-    """A number that is put right at landing: of which bullet, and to what."""
+    """A number to correct at landing: its bullet, and its value."""
 
     bullet: int
     actual: int
     text: str
-    """The bullet, as it was when it was measured; one that a person has changed since is left alone."""
+    """The bullet as measured; a bullet that a user has changed since is left alone."""
     on: str
-    """The day on which it was measured, UTC."""
+    """Day of the measurement, UTC."""
 
 
 class Measured(NamedTuple):
-    """The numbers of an attempt, and what a person is to know of them."""
+    """The numbers of an attempt, and notes on them for the user."""
 
     numbers: tuple[Number, ...]
     notes: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ class Measured(NamedTuple):
 def measure(
     record: Record, phase_id: str, attempt: AttemptFacts, shown: Sequence[Evidence], said: Sequence[str]
 ) -> Measured:
-    """Measure what the phase states of numbers, and note what agents said of it; `said` is the verifier's."""
+    """Measure the numbers that the phase states, and note the agents' claims; `said` is the verifier's."""
     plan = read(record.blobs.get(record.told(PhaseBegun, f"{phase_id}/begun").text))
     phase = the_phase(plan, phase_id)
     theirs: list[str] = json.loads(record.blobs.get(attempt.drift)) if attempt.drift else []
@@ -81,7 +81,7 @@ def _shown(record: Record, phase: Phase, shown: Iterable[Evidence]) -> Shown:
 
 
 def tell(record: Record, phase: str, number: int, weighed: Weighed, measured: Measured) -> None:
-    """Write down what was found about the numbers of an attempt, if there is anything to say."""
+    """Record what was found about the numbers of an attempt, if anything."""
     if not any(one.off_pct for one in measured.numbers) and not measured.notes:
         return
     asks = weighed.asks if len(weighed.asks) <= _ASKED else ()
@@ -103,12 +103,12 @@ def tell(record: Record, phase: str, number: int, weighed: Weighed, measured: Me
 
 
 def kept_numbers(record: Record, digest: str | None) -> tuple[Number, ...]:
-    """Read back what was measured of an attempt."""
+    """Read back the measured numbers of an attempt."""
     return () if digest is None else tuple(Number(*one) for one in json.loads(record.blobs.get(digest)))
 
 
 def agreed_to(record: Record, intent: str, numbers: Iterable[Number]) -> dict[int, Waiver]:
-    """Find the items for which a person has said yes to just this number, in whatever run."""
+    """Return the items whose exact number has a yes, in any run."""
     said = record.answered(
         {
             one.item: DriftKey(intent=intent, item=one.item, actual=one.actual).under
@@ -124,7 +124,7 @@ def agreed_to(record: Record, intent: str, numbers: Iterable[Number]) -> dict[in
 
 
 def keep_corrections(record: Record, phase: Phase, attempt: AttemptFacts) -> str | None:
-    """Keep what is to be put right when a phase lands; None when nothing is."""
+    """Keep the corrections for the landing of a phase; None if there are none."""
     numbers = kept_numbers(record, attempt.numbers)
     wanted = [*corrections(numbers, agreed_to(record, phase.intent, numbers))]
     if not wanted:
@@ -135,7 +135,7 @@ def keep_corrections(record: Record, phase: Phase, attempt: AttemptFacts) -> str
 
 
 def corrected_in(record: Record, works: Sequence[Work | Landed]) -> Mapping[str, tuple[Correction, ...]]:
-    """Tell which numbers of some proven phases are to be put right, by phase."""
+    """Return the corrections of some proven phases, by phase."""
     told = {
         work.phase: record.told(PhaseProven, f"{work.phase}/proven", run=work.run).corrected for work in works
     }

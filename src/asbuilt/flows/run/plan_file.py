@@ -1,7 +1,6 @@
-"""The plan's file as a run finds it: on the target, to be committed with a landing, or in the checkout.
+"""The plan file of a run: on the target, to be committed with a landing, or in the checkout.
 
-The one rule: a file that is untracked, or that somebody is editing, is spliced where it lies and never
-committed.
+Rule: a file that is untracked or has uncommitted edits is edited in place and never committed.
 """
 
 from __future__ import annotations
@@ -37,26 +36,26 @@ class Document:
         return read_bytes(self._file, name=self._run.plan)
 
     def committed(self, at: str) -> bytes | None:
-        """Return its bytes at a commit when a change may be committed there; None when it may not."""
+        """Return its bytes at a commit if a change may be committed there; else None."""
         if self._state() != "clean":
             return None
         there = self._repository.git.said("cat-file", "blob", f"{at}:{self._run.plan}", allowed=(0, 128))
         return None if there.code else there.out
 
     def edit(self, after: bytes, subject: str) -> Edit:
-        """Give the commit that changes it."""
+        """Return the commit that changes it."""
         message = commits.message_for(subject, Asbuilt_Run=self._run.run)
         return Edit(files={self._run.plan: after}, message=message, by=self._record.author())
 
     def splice(self, change: Callable[[bytes], bytes]) -> None:
-        """Change it where it lies; one that is not there any more is left so."""
+        """Change it in place; a file that is gone stays so."""
         if not self._file.is_file():
             return
         before = self.read()
         after = change(before)
         if after != before:
             replace(self._file, after, expected=digest(before))
-        # A worker killed in here leaves a hidden file: part of what stands here now, or the text before it.
+        # A worker killed here leaves a hidden file: a part of the new contents, or the old contents.
         clear_away(self._file, is_known=lambda left: after.startswith(left) or change(left) == after)
 
     def _state(self) -> str:

@@ -1,4 +1,4 @@
-"""What one run has written down, and its way to write more. Every event is written once, under its key."""
+"""The events of one run: read them, and write more. Every event is written once, under its key."""
 
 from __future__ import annotations
 
@@ -42,30 +42,30 @@ if TYPE_CHECKING:
 
 ACTOR: Final = "asbuilt"
 Prepared = TestsResolved | SetupDone | BaselineDone
-"""What is found out before the first phase."""
+"""Events of the preparation before the first phase."""
 _Asked = TypeVar("_Asked")
 _Kind = TypeVar("_Kind", bound="Event")
 
 
 def say(session: Session, run: Run, event: Event, key: str) -> None:
-    """Append an event of a run; its key is the run's and the step's."""
+    """Append an event of a run; its key joins the run's id and the step's key."""
     append(session, run.address, event, key=f"{run.run}/{key}", actor=ACTOR, run=run.run)
 
 
 def _revised(name: str, revision: int) -> str:
-    # No phase has such an id, so that no key of a phase is met.
+    # No phase id contains `@`, so this never equals a key of a phase.
     return f"{name}@{revision}" if revision else name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """A run, and the journal as it sees it."""
+    """A run, with its journal and blobs."""
 
     run: Run
     store: Transactions
     blobs: Blobs
     workflow: str = ""
-    """The segment that writes it, as the engine calls it."""
+    """The segment that writes it, by its id in the engine."""
 
     def say(self, event: Event, key: str) -> None:
         """Append an event of this run."""
@@ -73,21 +73,21 @@ class Record:
             say(session, self.run, event, key)
 
     def hold(self) -> None:
-        """See that the run is still ours, before something outside is changed; raises if it is not."""
+        """Raise unless the run is still this worker's; call it before a change outside the journal."""
         with self.store.write():
             pass
 
     @property
     def revision(self) -> int:
-        """How often the settings of this run were renewed."""
+        """Number of times that the settings of this run were renewed."""
         return self.run.options.revision or 0
 
     def prepare(self, event: Prepared, name: str) -> None:
-        """Write down what was found out by the settings of now: tests, setup, or baseline."""
+        """Record a result of the preparation under the current settings: tests, setup, or baseline."""
         self.say(replace(event, revision=self.revision), _revised(name, self.revision))
 
     def prepared(self, kind: type[_Kind], name: str, *, run: str | None = None) -> _Kind:
-        """Return the newest of it, of this run or of another one of its plan."""
+        """Return the newest such result, of this run or of another run of its plan."""
         of = self.run
         if run not in (None, of.run):
             with self.store.read() as session:
@@ -99,14 +99,14 @@ class Record:
         return self.told(kind, name, run=run)
 
     def told(self, kind: type[_Kind], key: str, *, run: str | None = None) -> _Kind:
-        """Return an event of this run, or of another one of its plan, by its key."""
+        """Return an event of this run, or of another run of its plan, by its key."""
         event = self._entry(key, run or self.run.run).event
         if isinstance(event, kind):
             return event
         raise LookupError(key)
 
     def has(self, key: str) -> bool:
-        """Tell whether an event of this run was written."""
+        """Return whether an event of this run was written."""
         return self._found(key, self.run.run) is not None
 
     def at(self, key: str) -> str:
@@ -114,7 +114,7 @@ class Record:
         return self._entry(key, self.run.run).at
 
     def answered(self, questions: Mapping[_Asked, str]) -> dict[_Asked, Approval]:
-        """Return the newest answers to questions, by their keys `under` which any run asks them."""
+        """Return the newest answers to questions, by the keys `under` which any run asks them."""
         if not questions:
             return {}
         org, repo = self.run.org, self.run.repo
@@ -136,9 +136,9 @@ class Record:
         return self.blobs.get(self.told(PhaseBegun, f"{phase_id}/begun", run=run).text)
 
     def reopens_at(self, ended: Result, overloads: int) -> str | None:
-        """Return when an agent that was turned away is tried again, by the journal's clock; None: it was not.
+        """Return when to retry an agent that hit a limit, by the journal's clock; None if it hit none.
 
-        It was turned away by an overload so often in a row before.
+        `overloads` counts the overload errors in a row before this one.
         """
         if ended.ending != "limited" or asks(ended.cause):
             return None
@@ -148,17 +148,17 @@ class Record:
             return reopens_at(ended.resets_at, session.now)
 
     def author(self) -> Person:
-        """Return who the outcome commits are by: git's own answer when the run began."""
+        """Return the author of the outcome commits, as git reported it when the run started."""
         name, email, at = self.told(RunStarted, "started").author or ("", "", self.run.at)
         return Person(name=name, email=email, at=datetime.fromisoformat(at))
 
     def suites(self) -> dict[str, Suite]:
-        """Return the suites by the names of their evidence; none where no test proves anything."""
+        """Return the suites by the names of their evidence; empty if there are no tests."""
         suites = suites_of(read_back(self.prepared(TestsResolved, "tests")))
         return dict(zip(names_of(suites), suites, strict=True))
 
     def setup(self) -> Setup:
-        """Return how a checkout is made ready in this run."""
+        """Return the setup of a checkout in this run."""
         told = self.prepared(SetupDone, "setup")
         whole = self.blobs.get(told.script).decode() if told.script else told.command
         return Setup(whole, told.digest)
@@ -169,17 +169,17 @@ class Record:
         return [evidence_from(one) for digest in kept for one in json.loads(self.blobs.get(digest))]
 
     def noticed(self, of: str) -> str | None:
-        """Return the digest of what this run has noticed of a change before, by what it depends on."""
+        """Return the digest of this run's remarks on a change, by the digest of what they depend on."""
         checks = (told for told in self._all_told() if isinstance(told, ChecksDone))
         return next((told.remarks for told in checks if told.inspected == of), None)
 
     def baselines(self, tree: str, suite: str = TESTS) -> list[Counts]:
-        """Return what a suite showed of a tree that was the base of any run of this plan."""
+        """Return the counts of a suite on a tree that was the base of any run of this plan."""
         with self.store.read() as session:
             every = [one.event for one in whole_history(session, self.run.address)]
         found = []
         for digest in (one.evidence for one in every if isinstance(one, BaselineDone) and one.evidence):
-            # What a run of long ago has shown may have been let go.
+            # The evidence of an old run may have been deleted.
             with suppress(NotFound):
                 shown = map(evidence_from, json.loads(self.blobs.get(digest)))
                 found += [self.counts_of(one) for one in shown if (one.tree, one.name) == (tree, suite)]
@@ -191,12 +191,12 @@ class Record:
             return [one.event for one in every if one.run == self.run.run]
 
     def counts_of(self, tests: Evidence) -> Counts | None:
-        """Count the tests of a suite again, from what its runner wrote then."""
+        """Count the tests of a suite again, from its runner's report or output."""
         reported = from_report(self.blobs.get(tests.report)) if tests.report else None
         return reported or from_output(self.blobs.get(tests.output).decode("utf-8", "replace"))
 
     def baseline(self, suite: str = TESTS) -> Counts | None:
-        """Return what a suite showed on the base; None where it was not counted."""
+        """Return the counts of a suite on the base; None if it was not counted."""
         kept = self.prepared(BaselineDone, "baseline").counts
         held = None if kept is None else json.loads(self.blobs.get(kept))
         plain = held.get(suite) if isinstance(held, dict) else held

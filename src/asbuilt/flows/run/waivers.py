@@ -1,4 +1,7 @@
-"""What a person has accepted unmet. The one rule: a waiver is of one item of one intent, and has a reason."""
+"""Items that a user accepted unmet.
+
+Rule: a waiver covers one item of one revision of the plan, and has a reason.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def promises_of(phase: Phase) -> tuple[Promise, ...]:
-    """List what a phase promises: its work items, then its criteria; one that lists nothing, its title."""
+    """List the promises of a phase: its work items, then its criteria; if it has neither, its title."""
     return (
         *(Promise(item.text) for item in phase.work_items),
         *(Promise(criterion.text, is_criterion=True) for criterion in phase.criteria),
@@ -27,7 +30,7 @@ def promises_of(phase: Phase) -> tuple[Promise, ...]:
 
 
 def waivers_of(record: Record, intent: str, items: Iterable[int]) -> dict[int, Waiver]:
-    """Find which items of an intent a person has accepted unmet, in whatever run; the newest answer holds."""
+    """Return the waived items of an intent, from any run; the newest answer counts."""
     said = record.answered({item: WaiverKey(intent=intent, item=item).under for item in items})
     return {
         item: Waiver(" ".join((one.note or "").split()), one.answered_by or "", (one.answered_at or "")[:10])
@@ -37,24 +40,24 @@ def waivers_of(record: Record, intent: str, items: Iterable[int]) -> dict[int, W
 
 
 def waived_items(record: Record, phase: Phase, attempt: AttemptFacts) -> list[Waived]:
-    """List the items of an attempt that a person has accepted unmet."""
+    """List the waived items of an attempt."""
     texts = [" ".join(promise.text.split()) for promise in promises_of(phase)]
     waivers = waivers_of(record, phase.intent, attempt.unproven)
     return [Waived(item, texts[item - 1], *waiver) for item, waiver in waivers.items()]
 
 
 def keep_waived(record: Record, waived: Sequence[Waived]) -> str:
-    """Keep them as a blob and return its digest."""
+    """Keep waived items as a blob and return its digest."""
     return record.blobs.put(json.dumps(waived).encode())
 
 
 def kept_waived(record: Record, digest: str | None) -> tuple[Waived, ...]:
-    """Read them back."""
+    """Read waived items back from a blob."""
     return () if digest is None else tuple(Waived(*one) for one in json.loads(record.blobs.get(digest)))
 
 
 def waived_in(record: Record, works: Sequence[Work | Landed]) -> dict[str, tuple[Waived, ...]]:
-    """Tell what of some proven phases was accepted unmet, by phase."""
+    """Return the waived items of some proven phases, by phase."""
     told = {
         work.phase: record.told(PhaseProven, f"{work.phase}/proven", run=work.run).waived for work in works
     }

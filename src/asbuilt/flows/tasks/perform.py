@@ -1,6 +1,6 @@
-"""Plan or research a task: status first, an agent that only reads, its result judged, and the postflight.
+"""Plan or research a task: set its status, run an agent that only reads, judge its result, then postflight.
 
-The one rule: an agent is there only between the start and the judgement; what follows is `flows.postflight`.
+Rule: an agent runs only between the start and the judgement; `flows.tasks.postflight` does the rest.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _TITLES: Final = 8
 
 
 class Tasking:
-    """Everything that work on a task does to the world outside."""
+    """Performs the moves of a task run."""
 
     def __init__(self, home: Home, working: Working) -> None:
         self._home = home
@@ -66,7 +66,7 @@ class Tasking:
     def perform(
         self, record: Record, repository: Repository, facts: TaskRunFacts, move: moves.Move, *, ring: str
     ) -> None:
-        """Perform one move of it."""
+        """Perform one move of a task run."""
         match move:
             case moves.Start():
                 _start(record, repository, ring)
@@ -90,7 +90,7 @@ class Tasking:
     def _attempt(
         self, record: Record, repository: Repository, facts: TaskRunFacts, move: moves.Attempt
     ) -> None:
-        """Let an agent read and write its answer; the workspace is mounted read-only."""
+        """Run an agent that reads and submits its answer; the workspace is read-only."""
         run, order = record.run, order_of(record.run)
         workspace = self._workspace(record, repository, facts)
         with record.store.read() as session:
@@ -124,7 +124,7 @@ class Tasking:
                 )
 
     def _tidy(self, record: Record, repository: Repository, facts: TaskRunFacts) -> None:
-        """Remove what nobody needs any more; where something is in its way, `clean` says so later."""
+        """Remove the workspace and the candidate. If the removal fails, `clean` reports it later."""
         with suppress(NotLanded, GitFailed):
             workspaces.remove(repository, self._workspace(record, repository, facts))
         candidates.let_go(repository, record.run.run)
@@ -132,13 +132,13 @@ class Tasking:
 
 
 def _recalled(session: Session, run: Run, about: str) -> list[str]:
-    """Give the few memories that have a word in common with a task."""
+    """Return the memories that share a word with a task, best first."""
     known = memory.every(session, run.org, run.repo)
     return [one.text for weight, one in ranked(known, about=about)[:RECALLED] if weight > 0]
 
 
 def _start(record: Record, repository: Repository, ring: str) -> None:
-    """Take the task: its status says so before any agent is there, in the breath that starts the run."""
+    """Start the run and set the task's status in one transaction, before any agent runs."""
     run, order = record.run, order_of(record.run)
     branch = run.options.branch
     base = base_on(repository, branch)
@@ -177,7 +177,7 @@ def _start(record: Record, repository: Repository, ring: str) -> None:
 
 
 def _judge(record: Record, facts: TaskRunFacts, stage: str, number: int) -> None:
-    """Read what was handed in; what cannot be used is written down as an error of the task."""
+    """Read the submitted result; record an unusable one as an error of the task."""
     run, order = record.run, order_of(record.run)
     attempt = next(one for one in facts.phases[stage].attempts if one.number == number)
     found = _result(record, order, attempt)

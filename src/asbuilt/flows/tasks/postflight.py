@@ -1,7 +1,7 @@
-"""The postflight of a task: what is left to do when its agent has ended, as steps that may be done again.
+"""The postflight of a task: idempotent steps after its agent has ended.
 
-The one rule: it can do nothing else. Neither agents nor commands are within its reach (a contract of
-`lint-imports` says so): it has the ledger, the mover of branches, and the text that was handed in.
+Rule: it can start neither agents nor commands (a contract of `lint-imports` enforces this). It has the
+ledger, the mover of branches, and the submitted text.
 """
 
 from __future__ import annotations
@@ -46,23 +46,23 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.tasks.facts import TaskRunFacts
 
 _UNWRITTEN: Final = (GateStopped, PlanChanged, PlanInvalid, PlanUnreadable, PlanUnwritable)
-"""Why views are left as they are: edited by hand, understood by half, or not to be written."""
+"""Errors that leave the views as they are: edited by hand, only partly readable, or not writable."""
 _SUBJECTS: Final = {PLAN: "create implementation plan"}
 _SUBJECT: Final = "create research report"
 
 
 def order_of(run: Run) -> TaskOrder:
-    """Read what a run was asked to do for a task."""
+    """Return what a run was requested to do for a task."""
     return run.options.ordered
 
 
 def session_of(run: Run) -> str:
-    """Name the session of a run, as commits and records of tasks do."""
+    """Return the session id of a run, as commits and records of tasks use it."""
     return f"sess_{int(datetime.fromisoformat(run.at).timestamp())}_{run.run[-6:]}"
 
 
 def fail(session: Session, run: Run, kind: str, message: str, *, checkpoint: str) -> None:
-    """Write down what went wrong with the task of a run."""
+    """Record an error of the task of a run."""
     order = order_of(run)
     error = failure(
         kind, message, task=order.number, session=session_of(run), checkpoint=checkpoint,
@@ -94,7 +94,7 @@ def post(record: Record, facts: TaskRunFacts) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """A run for its mover: a commit that could not be made is an error of the task, too, and not fatal."""
+    """A run, for its mover: a refused commit is also recorded as an error of the task, and is not fatal."""
 
     record: Record
 
@@ -110,14 +110,14 @@ class _Told:
 
 @dataclass(frozen=True, slots=True)
 class _Files:
-    """What a task brings to its branch: its artifact, and the two views where they may be committed."""
+    """Files that a task commits: its artifact, and the two views if they may be committed."""
 
     record: Record
     repository: Repository
     order: TaskOrder
 
     def build(self, onto: str, *, sign: bool) -> candidates.Candidate | Refusal:
-        """Put the files onto a tip, as one commit that holds nothing else."""
+        """Put the files onto a tip, as one commit with nothing else."""
         run, order = self.record.run, self.order
         text = self.record.told(TaskJudged, f"{order.operation}/judged").text
         message = commits.message_for(
@@ -144,18 +144,18 @@ class _Files:
         return {STATE: pair.state or b"", found.todo: pair.todo or b""}
 
     def refusal(self, candidate: candidates.Candidate) -> Refusal | None:
-        """Prove nothing: a plan promises, and no check is run after its agent has ended."""
+        """Return None: a plan is not proven, and no check runs after its agent has ended."""
         del candidate
         return None
 
     def details(self, candidate: candidates.Candidate) -> str:
-        """Keep that no phase has landed with it."""
+        """Keep that no phase landed with it."""
         del candidate
         return self.record.blobs.put(json.dumps({"commits": [], "marks": False}).encode())
 
 
 def _see_to_views(record: Record, repository: Repository, checkout: Path) -> None:
-    """Finish views that somebody was killed in writing, and write in place what cannot be committed."""
+    """Finish an interrupted write of the views, and write views in place that cannot be committed."""
     run = record.run
     try:
         finish(record.store, run.org, run.repo)
@@ -166,7 +166,7 @@ def _see_to_views(record: Record, repository: Repository, checkout: Path) -> Non
 
 
 def _leave(record: Record, error: AsbuiltError) -> None:
-    """Leave views as people have edited them; the task is settled all the same."""
+    """Leave views as users have edited them; the task is settled all the same."""
     with record.store.write() as session:
         fail(session, record.run, "views_left", error.what, checkpoint="views")
 

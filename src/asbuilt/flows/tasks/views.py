@@ -1,6 +1,6 @@
-"""Write the two views of a ledger, together, where they lie or for a commit.
+"""Write the two views of a ledger, together, in place or for a commit.
 
-The one rule: what is about to be written stands in the store first, so that whoever comes next finishes it.
+Rule: the new contents are in the store before a file is written, so that the next process can finish.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ _NAMED = 5
 
 
 class Found(NamedTuple):
-    """The views as they are somewhere."""
+    """The views of a checkout or a commit."""
 
     todo: str
-    """Which of the places `TODO.md` has."""
+    """Path of `TODO.md`, one of `PLACES`."""
     pair: Pair
 
 
 def found_in(read: Callable[[str], bytes | None]) -> Found:
-    """Look for the views; what is not there yet belongs at the first of its places."""
+    """Find the views; a `TODO.md` that does not exist yet gets the first of its places."""
     todos = {place: read(place) for place in PLACES}
     place = next((place for place, data in todos.items() if data is not None), PLACES[0])
     return Found(place, Pair(read(STATE), todos[place]))
 
 
 def found_here(checkout: Path) -> Found:
-    """Look for the views in a checkout."""
+    """Find the views in a checkout."""
 
     def read(path: str) -> bytes | None:
         try:
@@ -56,7 +56,7 @@ def found_here(checkout: Path) -> Found:
 
 
 def found_at(repository: Repository, commit: str) -> Found:
-    """Look for the views in a commit."""
+    """Find the views in a commit."""
 
     def read(path: str) -> bytes | None:
         there = repository.git.said("cat-file", "blob", f"{commit}:{path}", allowed=(0, 128))
@@ -66,25 +66,25 @@ def found_at(repository: Repository, commit: str) -> Found:
 
 
 def are_committed(repository: Repository, checkout: Path, found: Found) -> bool:
-    """Tell whether both views may be changed by a commit: nobody has changes of their own in them there."""
+    """Return whether both views may be changed by a commit: neither has uncommitted edits in the checkout."""
     here = next((one for one in checkouts(repository) if one.path.resolve() == checkout.resolve()), None)
     paths = (STATE, found.todo)
     return here is not None and all(path_state(here, path) in ("clean", "missing") for path in paths)
 
 
 def _shown(session: Session, org: str, repo: str, pair: Pair) -> list[dict[int, Task]]:
-    """Give the tasks as they stood when these views were written, and when views were last imported."""
+    """Return the tasks as of the write of these views, and as of the last import."""
     times = {read_state(pair.state).seq, tasks.head(session, org, repo).imported}
     return [tasks.as_of(session, org, repo, seq) for seq in sorted(filter(None, times))]
 
 
 def wanted_by_hand(session: Session, org: str, repo: str, pair: Pair) -> dict[int, Task]:
-    """Give the tasks as they would be if what people wrote into views counted; only those that differ."""
+    """Return the tasks that would change if the users' edits of the views were imported."""
     return taken(pair, tasks.every(session, org, repo), _shown(session, org, repo, pair))
 
 
 def rendered(session: Session, org: str, repo: str, found: Found) -> Pair:
-    """Give the views as they are to be; refused where people have edited them."""
+    """Return the new views; refuse if users have edited them."""
     known = tasks.every(session, org, repo)
     differ = by_hand(found.pair, known, _shown(session, org, repo, found.pair))
     if differ:
@@ -99,13 +99,13 @@ def rendered(session: Session, org: str, repo: str, found: Found) -> Pair:
 
 
 def write_here(store: Transactions, org: str, repo: str, checkout: Path) -> list[str]:
-    """Bring the views in a checkout up to date, both; returns the paths of those that changed."""
+    """Update both views in a checkout; return the paths of those that changed."""
     finish(store, org, repo)
     with store.write() as session:
         if tasks.hold(session, org, repo).writing is not None:
-            # Somebody else has begun in this very moment: what they write is as new as ours.
+            # Another process has just started to write: its contents are as new as ours.
             return []
-        # While the ledger is held nobody of ours writes them, so that the two are of one moment.
+        # The ledger is locked, so no other asbuilt process writes them, and both views match.
         found = found_here(checkout)
         after = rendered(session, org, repo, found)
         files = [
@@ -121,10 +121,10 @@ def write_here(store: Transactions, org: str, repo: str, checkout: Path) -> list
 
 
 def finish(store: Transactions, org: str, repo: str) -> None:
-    """Write what was begun to be written and cut off; with nothing begun, nothing happens.
+    """Finish an interrupted write of the views; without one, do nothing.
 
-    The ledger is held meanwhile: one who is killed leaves a file beside a view only while that view is still
-    to be written, so whoever finishes it knows what it is and clears it away.
+    The ledger is locked meanwhile. A killed process leaves a temporary file beside a view only while that
+    view is still to be written, so the process that finishes can identify and delete it.
     """
     with store.read() as session:
         if tasks.head(session, org, repo).writing is None:
@@ -157,7 +157,7 @@ def _at(file: Path) -> str | None:
 
 
 def _written(file: Path, old: str | None, new: str) -> bool:
-    """Write one view, unless it is written; False when somebody else has changed it."""
+    """Write one view, unless it is written; False if another process has changed it."""
     data = new.encode("latin-1")
     try:
         if _at(file) == old and old is None:

@@ -1,1 +1,1 @@
-"""Try the tests themselves: on the base, on mutants, on emptied files."""
+"""Test the tests themselves: on the base, on mutants, on emptied files."""

@@ -1,4 +1,4 @@
-"""The time that the trials of one phase may take, as it passes. `proof.depth` decides how much that is."""
+"""Time budget of the trials of one phase. `proof.trials.depth` decides its size."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Allowance:
-    """What is left for trials; it counts from when it is made."""
+    """The time left for trials, counted from construction."""
 
     def __init__(self, depth: Depth = "strict") -> None:
         self.depth = depth
@@ -24,17 +24,17 @@ class Allowance:
         self._left_out: set[Trial] = set()
 
     def add_suite(self, took_s: float, *, tests_differ: bool) -> None:
-        """Count a suite that has run on the phase's tree."""
+        """Add the time of a suite that ran on the phase's tree."""
         self._suite_s += took_s
         self._tests_differ = self._tests_differ or tests_differ
 
     @property
     def is_tight(self) -> bool:
-        """Whether trials run narrowly where they can."""
+        """Whether trials run narrowed if possible."""
         return is_tight(self.depth, self._suite_s)
 
     def seconds(self, trial: Trial, *, is_narrow: bool = True) -> float:
-        """Return how long a trial may take that would start now; one that gets no time is left out."""
+        """Return the seconds for a trial that starts now; a trial without time is left out."""
         found = may_take_s(
             trial,
             self.depth,
@@ -53,10 +53,10 @@ class Allowance:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Name what was left out."""
+        """Notes on the trials that were left out."""
         return words_for(self._left_out, self.depth)
 
 
 def limit_of(seconds: float) -> int | None:
-    """Return the time limit of a command; None: as usual."""
+    """Return the time limit of a command; None: the usual limit."""
     return None if seconds == inf else max(1, ceil(seconds))

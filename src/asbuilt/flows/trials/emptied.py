@@ -1,6 +1,6 @@
-"""Empty product files in a copy of a tree and see whether the checks fail: only then do they run this tree.
+"""Empty product files in a copy of a tree and check that the checks fail: only then do they run this tree.
 
-The one rule: it can take a PASS away and never gives one.
+Rule: it can take a PASS away and never gives one.
 """
 
 from __future__ import annotations
@@ -29,30 +29,30 @@ if TYPE_CHECKING:
     from asbuilt.proof.trials.mutants import Mutant
 
 _SINGLES: Final = 3
-"""Product files of the base that are emptied one by one or together, before all of them are."""
+"""Product files of the base that are emptied, first one and then all three, before all files are."""
 _LARGE: Final = 12
-"""Product files of the base that are looked for in tests."""
+"""Most product files of the base that are searched for in tests."""
 _ALL: Final = 1_000
 _MUTANTS: Final = 3
-"""Changes to new lines that are tried at most, until one is noticed."""
+"""Most changes to new lines that are tried, until one is noticed."""
 _ENOUGH: Final = 2
-"""A single change that nothing notices may be one that changes nothing."""
+"""A single unnoticed change may be one that changes nothing."""
 _SLACK_S: Final = 60
-"""A suite that takes three times its time and this long without the files does not end: it has noticed."""
+"""Seconds beyond 3 times the suite's own: a suite that does not end by then has noticed the missing files."""
 
 
 class Emptied(NamedTuple):
-    """What came of it: nothing where there was no file to empty."""
+    """Result of emptying files; `shown` is None if there was no file to empty, or no time."""
 
     shown: Shown | None
     notes: tuple[str, ...]
     why: str = ""
     files: tuple[str, ...] = ()
-    """Those that no check missed."""
+    """Files that no check missed."""
     own: tuple[str, ...] = ()
-    """Those that the phase's own tests did not miss, though they name what it adds."""
+    """Files that the phase's own tests did not miss, though they name what it adds."""
     is_known: bool = True
-    """False: there was no time to find it out."""
+    """False: there was no time to find out."""
 
 
 class Survivors(NamedTuple):
@@ -68,11 +68,11 @@ class Tested(NamedTuple):
     trials: Trials
     ran: Ran
     counts: Counts | None
-    """None: its exit code is all that it shows."""
+    """None: it shows only its exit code."""
 
 
 class Emptying:
-    """The probe of one tree whose suites, and checks, pass."""
+    """The probe of one tree whose suites and checks pass."""
 
     def __init__(self, rig: Rig, suites: Sequence[Tested], allowance: Allowance | None = None) -> None:
         self._rig = rig
@@ -82,7 +82,7 @@ class Emptying:
         self._limit_s = ceil(3 * self._took_s) + _SLACK_S
 
     def phase(self, checks: Sequence[str]) -> Emptied:
-        """Empty all product files that the phase has changed."""
+        """Empty all product files that the phase changed."""
         files = self._files()
         beside = (f"not run by any check: {listed(files.others)}",) if files.others else ()
         empty = self._emptied(files)
@@ -99,7 +99,7 @@ class Emptying:
         return Emptied(shown, (words_for(shown, [*empty]), *beside), own=own)
 
     def _own_tests_pass(self, empty: Mapping[str, bytes]) -> bool:
-        """Tell whether the phase's own tests, which name what it adds, pass without its product files."""
+        """Return whether the phase's own tests, which name what it adds, pass without its product files."""
         suite = self._suites[0]
         trials = suite.trials
         if suite.ran.ended.exit_code != 0 or not trials.tests_name(trials.trees.read(is_probed), suite.ran):
@@ -112,14 +112,14 @@ class Emptying:
         return sorted_out(self._suites[0].trials.trees.changed, runners)
 
     def _emptied(self, files: Files) -> dict[str, bytes]:
-        """Give what is left of the phase's product files when they are emptied."""
+        """Return the emptied contents of the phase's product files."""
         found = self._suites[0].trials.trees.read(frozenset(files.product).__contains__)
         return {path: left for path, (_, now) in found.items() if (left := emptied(path, now)) is not None}
 
     def survivors(self, checks: Sequence[str]) -> Survivors:
-        """Change new lines one after the other until the phase's own tests notice, or another check.
+        """Change new lines one by one until the phase's own tests, or another check, notice.
 
-        Empty where they did, or where too few were tried before the time was over.
+        Empty if they did, or if too few were tried before time ran out.
         """
         suite = self._suites[0]
         trials, tree = suite.trials, suite.ran.tree
@@ -181,7 +181,7 @@ class Emptying:
         return Emptied("green", (), words_for("green", tried))
 
     def singles(self, checks: Sequence[str]) -> tuple[str, ...]:
-        """Name the files that no check misses when they alone are emptied, as far as there is time for it."""
+        """Return the files that no check misses when they alone are emptied, as far as time allows."""
         empty = self._emptied(self._files())
         left_s = self._allowance.seconds(Trial.SINGLES) if len(empty) > 1 else 0.0
         if not left_s:
@@ -193,7 +193,7 @@ class Emptying:
     def _without(self, empty: Mapping[str, bytes], checks: Sequence[str], until: float = inf) -> Shown | None:
         """Run what may fail soonest first: tests that mention the files, the suite, the plan's checks.
 
-        None: the time was over before it was known.
+        None: time ran out before the result was known.
         """
         for suite in self._suites:
             shown = self._suite_without(suite, empty, until)
@@ -237,7 +237,7 @@ class Emptying:
 
 
 def held_to(shown: Evidence, probed: Emptied, *, runs_this_tree: bool = False) -> Evidence:
-    """Take a PASS away that stands without the product files; a person is asked where it is only a gap."""
+    """Take away a PASS that holds without the product files; if the suite runs this tree, report a gap."""
     emptied = probed.shown or ("none" if probed.is_known else "not run")
     unseen = (*shown.unseen, *(f"{path}: no check runs this file" for path in probed.files))
     shown = shown._replace(emptied=emptied, notes=(*shown.notes, *probed.notes), unseen=unseen)

@@ -1,6 +1,6 @@
-"""Try a proof further whose suites and checks pass: without its product files, on its base, with other lines.
+"""Further trials of a phase whose suites and checks pass: without its files, on its base, with other lines.
 
-Rule: the trials come in the order of what they tell, so that those that have no time left tell the least.
+Rule: the most informative trials run first, so that those without time are the least informative.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _CHEAP_S: Final = 30.0
 
 
 class Further:
-    """The trials of one phase; `tried` are the suites that ran for it just now."""
+    """The trials of one phase; `tried` are the suites that just ran for it."""
 
     def __init__(self, record: Record, rig: Rig, tried: Sequence[Tested], allowance: Allowance) -> None:
         self._record = record
@@ -38,7 +38,7 @@ class Further:
     def held(
         self, shown: Sequence[Evidence], checks: Sequence[str], *, base: str, start: str
     ) -> list[Evidence]:
-        """Hold evidence to every trial that there is time for; `base` is the phase's, `start` the run's."""
+        """Apply every trial that there is time for to evidence; `base` is the phase's, `start` the run's."""
         emptying = Emptying(self._rig, self._tried, self._allowance)
         found = emptying.phase(checks) if self._tried else None
         if found is not None:
@@ -67,13 +67,13 @@ class Further:
         return shown
 
     def _emptied(self, suite: Evidence, probed: Emptied, start: str) -> Evidence:
-        """Hold a suite to the probe; it runs this tree where it missed files of the base in this setup."""
+        """Apply the probe to a suite; it runs this tree if it missed files of the base in this setup."""
         before = (one for one in self._record.shown() if one.tree == start and one.name == suite.name)
         is_ours = any(one.setup == suite.setup and one.emptied in ("tested", "built") for one in before)
         return held_to(suite, probed, runs_this_tree=is_ours)
 
     def _before(self, check: Evidence, base: str) -> Evidence:
-        """Find what a phase's own check does on its base: one that passes there proves nothing."""
+        """Find the result of a phase's own check on its base: a check that passes there proves nothing."""
         if check.is_suite or check.name == SETUP:
             return check
         code = self._code_before(check, base)
@@ -84,7 +84,7 @@ class Further:
         return check._replace(before="passes", notes=(*check.notes, IDLE))
 
     def _code_before(self, check: Evidence, base: str) -> int | None:
-        """Return its exit code there, as it was shown before or, where that is cheap, from a run."""
+        """Return its exit code there, from earlier evidence or, if that is cheap, from a run."""
         same = (check.argv, base, check.setup)
         for one in self._record.shown():
             if (one.argv, one.tree, one.setup) == same and not one.folder and not one.put_back:

@@ -1,6 +1,6 @@
-"""Try whether tests run the lines that a phase adds, and notice small changes to them.
+"""Test whether tests run the lines that a phase adds, and notice small changes to them.
 
-The one rule: it takes no longer than its box, and reports what it found.
+Rule: it stays within its time box, and only reports.
 """
 
 from __future__ import annotations
@@ -25,22 +25,23 @@ if TYPE_CHECKING:
 _TRACED: Final = (".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts")
 _PROCESSES: Final = 200
 _RECORDED: Final = 20_000_000
-"""Processes of a test run whose reports are read, and bytes of each."""
+"""Most bytes read of each report; `_PROCESSES` limits the reports."""
 
 
 class Probed(NamedTuple):
-    """What came of it, in words, and how many changes were noticed; None: that is not known."""
+    """Result of a probe as notes, and the number of noticed changes; None: unknown."""
 
     notes: tuple[str, ...] = ()
     noticed: int | None = None
     unnoticed: tuple[str, ...] = ()
-    """The changes that fail no test, in words."""
+    """The changes that fail no test, as text."""
 
 
 def lines_not_run(rig: Rig, trials: Trials, suite: Ran, allowance: Allowance) -> tuple[str, ...]:
-    """List new lines that neither the phase's tests run nor those that mention its files.
+    """List new lines that are run neither by the phase's tests nor by those that mention its files.
 
-    These tests run again, with a recorder. A run that does not pass shows nothing, and none decides anything.
+    These tests run again, with a recorder. A run that does not pass shows nothing, and no result decides
+    anything.
     """
     sources = {path: told for path, told in trials.trees.read(is_probed).items() if path.endswith(_TRACED)}
     call = trials.near([*sources], suite) if sources and suite.ended.exit_code == 0 else None
@@ -69,14 +70,14 @@ def lines_not_run(rig: Rig, trials: Trials, suite: Ran, allowance: Allowance) ->
 
 
 def probe(rig: Rig, trials: Trials, suite: Ran, allowance: Allowance) -> Probed:
-    """Change one new line after the other and run the phase's own tests, or the suite where it has none.
+    """Change new lines one by one and run the phase's own tests, or the suite if it has none.
 
-    Returns nothing where the phase adds no lines that could be changed.
+    Returns nothing if the phase adds no lines that could be changed.
     """
     tree, sources = suite.tree, trials.trees.read(is_probed)
     mutants = planned(sources, tree)
     call, over = (trials.own_tests(suite), trials.over_tests) if mutants else (None, {})
-    # Where old failures make the suite red, a change would not show by its exit code.
+    # If old failures make the suite red, its exit code does not show a change.
     if not mutants or (call is None and suite.ended.exit_code != 0):
         return Probed()
     limit_s, began, last_s = allowance.seconds(Trial.PROBE, is_narrow=call is not None), time.monotonic(), 0.0
@@ -85,7 +86,7 @@ def probe(rig: Rig, trials: Trials, suite: Ran, allowance: Allowance) -> Probed:
     noticed: list[Mutant] = []
     unnoticed: list[Mutant] = []
     for mutant in mutants:
-        # The run without any change comes last, and is part of the box.
+        # The run without any change comes last, and its time counts too.
         left_s = limit_s - (time.monotonic() - began) - (last_s if call else 0)
         if left_s <= 0:
             break

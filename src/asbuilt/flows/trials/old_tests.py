@@ -1,6 +1,6 @@
-"""Run the base's tests, helpers, data and runner settings on the new code, and find what became of each test.
+"""Run the base's tests, helpers, data and runner settings on the new code, and report each test's result.
 
-The one rule: it reports facts; `proof.old_tests` decides what follows from them.
+It only reports; `proof.trials.old_tests` decides what follows.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ _WORDS: Final = re.compile(r"\w+")
 _MOST: Final = 500
 _LAST: Final = 40
 _ROW: Final = 2
-"""So many values in new lines are no chance."""
+"""Number of matching values in new lines that is no coincidence."""
 
 
 class Olds(NamedTuple):
-    """What came of it: an empty state where nothing among tests differs."""
+    """Results of the base's tests; the state is empty if no test files differ."""
 
     state: str = ""
     tests: tuple[OldTest, ...] = ()
@@ -51,7 +51,7 @@ class Olds(NamedTuple):
 
 
 def run_old_tests(rig: Rig, trials: Trials, ran: Ran, base: Counts | None, allowance: Allowance) -> Olds:
-    """Run the base's tests on the new code where tests, helpers or runner settings differ."""
+    """Run the base's tests on the new code if tests, helpers or runner settings differ."""
     over = trials.of_base(ran)
     call, is_narrow = trials.old_call(ran, over, may_share=allowance.is_tight)
     if not over or (is_narrow and call is None):
@@ -81,7 +81,7 @@ def run_old_tests(rig: Rig, trials: Trials, ran: Ran, base: Counts | None, allow
 
 
 class _Reading:
-    """What two runs say of the tests of the base, with the texts that differ."""
+    """Results of the base's tests in two runs, with the texts that differ."""
 
     def __init__(
         self, trials: Trials, ran: Ran, old: Ran, over: Mapping[str, bytes | None], base: Counts | None
@@ -101,10 +101,10 @@ class _Reading:
         self._known = {*_WORDS.findall("\n".join(self._before.values()))}
 
     def tests(self, *, is_narrow: bool) -> list[OldTest]:
-        """List the tests of the base that differ, do not pass, or are not there any more."""
+        """List the tests of the base that differ, do not pass, or no longer exist."""
         passed = dict.fromkeys(name.partition("[")[0] for name in (self._base.passed if self._base else ()))
         if self._base and not passed:
-            # The runner names only failures: what did not fail on the base passed there.
+            # The runner names only failures: a test that did not fail on the base passed there.
             failed = self._old.failures if self._old else ()
             passed = dict.fromkeys(name for name in failed if name not in self._base.failures)
         found = [self._one(name, is_narrow=is_narrow) for name in passed]
@@ -115,7 +115,7 @@ class _Reading:
         if now is None and self._now and not self._now.passed:
             now = "passed"
         touched = self._is_touched(own_name(name))
-        # New failures of the suite are reported as such.
+        # New failures of the suite are reported with the suite.
         if now == "failed" or (is_narrow and then is None and not touched):
             return None
         if (then, now) == ("passed", "passed") and not touched:
@@ -124,7 +124,7 @@ class _Reading:
         message, body = self._said(name) if then == "failed" else ("", "")
         how: Then = "passed" if then == "passed" else "load"
         if then == "failed":
-            # What a test asserts itself is not its helper's.
+            # A test's own assertion is not its helper's.
             others = {held: helper for held, helper in self._helpers.items() if held != path}
             how = how_it_failed(message, body, others)
         return OldTest(name, now or "absent", how, path, said_of(message, own_name(name)))
@@ -155,8 +155,8 @@ class _Reading:
         return found or next(iter(self._trials.mentioning([own], self._ran)), own)
 
     def _paired(self, olds: Sequence[OldTest]) -> list[OldTest]:
-        """Add the lines that differ, and for each test that is gone the one that took its place."""
-        # Both sides are cut at the same names: a test that failed before ends the text of another, too.
+        """Add the lines that differ, and for each test that is gone the test that replaced it."""
+        # Both sides are cut at the same names: a test that failed before also ends the text of another.
         counts = [one for one in (self._base, self._now) if one]
         names = {own_name(name) for one in counts for name in (*one.passed, *one.failures, *one.others)}
         names |= {own_name(one.name) for one in olds}
@@ -186,7 +186,7 @@ class _Reading:
         return one._replace(was=was, became=became, like="" if one.now != "absent" else other, renamed=same)
 
     def _tabled(self, text: str, own: str) -> str:
-        """Name the file whose new lines have all values of a test that is gone: it is a row of a table."""
+        """Return the file whose new lines have all values of a test that is gone: it became a table row."""
         values = values_in(text.replace(own, ""))
         for path, now in self._after.items():
             _, added = differing_lines(self._before.get(path, ""), now)
@@ -196,7 +196,7 @@ class _Reading:
 
 
 def _part_about(text: str, own: str, others: Sequence[str]) -> str:
-    """Cut what was printed about one failed test: from the lines with its name to those with another's."""
+    """Cut out what was printed about one failed test: from lines with its name to lines with another's."""
     lines = text.splitlines()
     mark = re.compile(rf"(?<!\w){re.escape(own)}(?!\w)")
     stop = re.compile("|".join(rf"(?<!\w){re.escape(other)}(?!\w)" for other in others)) if others else None

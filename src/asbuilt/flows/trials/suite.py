@@ -1,6 +1,6 @@
-"""Try the test run itself: canaries beside the tests, the phase's tests on its base, runner files put back.
+"""Test the test run itself: canaries beside the tests, the phase's tests on its base, runner files restored.
 
-The one rule: a trial can only take a PASS away; the suite's own outcome is never made better by one.
+Rule: a trial can only take a PASS away. The exception is `again`: flaky tests that pass then count as passed.
 """
 
 from __future__ import annotations
@@ -37,24 +37,24 @@ if TYPE_CHECKING:
 
 _AMONG_TESTS: Final = (Role.TEST, Role.AROUND, Role.DATA, Role.GOLDEN)
 _ALONE: Final = ("node", "vitest", "jest", "ava", "tap", "go")
-"""Runners that have a process for each file or package: one cannot change what another does."""
+"""Runners with a process per file or package: no file can change what another does."""
 _AMONG: Final = ("*test*", "*Test*", "*spec*")
-"""Where files are looked for that mention a product file."""
+"""Patterns of files that are searched for mentions of a product file."""
 _NEAR: Final = 30
-"""Test files that are run before the whole suite is."""
+"""Most test files that run before the whole suite does."""
 
 
 class Order(NamedTuple):
-    """What a tree is proven against: the tree it began from, and the phase's frozen text."""
+    """What a tree is proven against: the tree it started from, and the phase's frozen text."""
 
     base: str
     text: str
     compared: bool = False
-    """True: the tests that differ were compared one by one, so that fewer of them may be right."""
+    """True: the tests that differ were compared one by one, so fewer tests may be right."""
 
 
 class Trials:
-    """The trials of one tree in one rig."""
+    """The trials of one tree in one check environment."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class Trials:
         command: str = "",
         folder: str = "",
     ) -> None:
-        """Take what is tried; `command` starts the tests, and `folder` is where."""
+        """Keep the parts; `command` starts the tests, in `folder`."""
         self._rig = rig
         self._tree = tree
         self._order = order
@@ -82,50 +82,50 @@ class Trials:
 
     @property
     def over_tests(self) -> dict[str, bytes | None]:
-        """What lies over the tree when the tests run."""
+        """Files that replace those of the tree when the tests run."""
         return {one.path: one.content for one in self.put_back}
 
     @property
     def over_checks(self) -> dict[str, bytes | None]:
-        """What lies over the tree when a phase's own check runs: it may be about a new recipe."""
+        """Files that replace those of the tree when a phase's own check runs, which may need a new recipe."""
         return {one.path: one.content for one in self.put_back if not one.is_recipe}
 
     @property
     def without_caches(self) -> dict[str, bytes | None]:
-        """What lies over the tree in any case: what programs have left for their next run is not there."""
+        """Cache files that are removed from the tree in any case."""
         return {one.path: one.content for one in self.put_back if is_cache(one.path)}
 
     @property
     def base(self) -> str:
-        """The tree that the phase began from; empty where there is no phase."""
+        """The tree that the phase started from; empty if there is no phase."""
         return self._order.base if self._order else ""
 
     def may_shrink(self, suite: Ran, baseline: Counts | None) -> bool:
-        """Tell whether fewer tests are accounted for: some differ, and each is followed by name or demand."""
+        """Return whether fewer tests may be right: test files differ, and tests are compared or named."""
         followed = bool(baseline and baseline.passed and suite.counts and suite.counts.passed)
         is_known = self._order is not None and (self._order.compared or followed)
         return is_known and bool(self.changed_held(suite))
 
     def changed_held(self, suite: Ran) -> dict[str, str]:
-        """Give those of the files among tests that differ and were there before, with what they held."""
+        """Return the changed files among tests that existed before, with their old contents."""
         before = self._inside(self.trees.before)
         held = [path for path in self.changed_around(suite) if path in before]
         return {path: self.trees.text(before[path]) for path in held}
 
     def changed_tests(self, suite: Ran) -> list[str]:
-        """List the test files that the phase has added, changed or removed."""
+        """List the test files that the phase added, changed or removed."""
         runner = runner_of(*self._argv(suite))
         return sorted(path for path in self._mine if runner is not None and is_test_file(runner, path))
 
     def changed_around(self, suite: Ran) -> list[str]:
-        """List these, and what else is among tests, by their paths in the suite's folder."""
+        """List these, and other changed files among tests, by their paths in the suite's folder."""
         among = {path for path in self._mine if role_of(path) in _AMONG_TESTS or self.trees.is_helper(path)}
         return sorted(self._inside(dict.fromkeys({*self.changed_tests(suite), *among}, "")))
 
     def of_base(self, suite: Ran) -> dict[str, bytes | None]:
-        """Give what lies over the tree when the base's tests run on it: all that is among tests as it was.
+        """Return what replaces files of the tree when the base's tests run: files among tests as they were.
 
-        Empty where nothing among tests, and nothing that tells the runner how to test, differs.
+        Empty if neither files among tests nor runner settings differ.
         """
         if self._order is None:
             return {}
@@ -143,10 +143,11 @@ class Trials:
     def old_call(
         self, suite: Ran, over: Mapping[str, bytes | None], *, may_share: bool = False
     ) -> tuple[Call | None, bool]:
-        """Give the call that runs the base's tests, and whether it is narrowed to the files that differ.
+        """Return the call that runs the base's tests, and whether it is narrowed to the files that differ.
 
-        Only where no helper or setting differs, and each file or package is a process of its own. Where files
-        `may_share` one, those that mention the phase's product files run too: another may mend it.
+        It is narrowed only if no helper or setting differs, and each file or package has a process of its
+        own. If files `may_share` a process, the tests that mention the phase's product files run too: another
+        file may repair it.
         """
         argv, output = self._argv(suite)
         runner = runner_of(argv, output)
@@ -160,11 +161,11 @@ class Trials:
         return (call, True) if call else (None, alone and not there)
 
     def held_around(self, suite: Ran) -> dict[str, str]:
-        """Give all files among tests that differ, with what they held: nothing for new ones."""
+        """Return all changed files among tests with their old contents; empty for new files."""
         return dict.fromkeys(self.changed_around(suite), "") | self.changed_held(suite)
 
     def changed_inline(self, suite: Ran) -> dict[str, str]:
-        """Give the product files that differ and may hold tests, with what they held: Rust's unit tests."""
+        """Return changed product files that may contain tests (Rust unit tests), with their old contents."""
         before = self.trees.before
         is_rust = runner_of(*self._argv(suite)) in ("cargo", "nextest")
         held = [path for path in self._mine if is_rust and path.endswith(".rs") and path in before]
@@ -173,7 +174,8 @@ class Trials:
     def sing(self, suite: Ran, *, is_tight: bool = False) -> Sung:
         """Run the canaries alone, with everything that the suite loads and nothing else that it runs.
 
-        Where time is tight, pytest loads only the tests that mention the phase's work, if all of it is.
+        If time is tight, pytest loads only the tests that mention the phase's files, provided each file is
+        mentioned.
         """
         argv, output = self._argv(suite)
         runner = runner_of(argv, output)
@@ -196,7 +198,7 @@ class Trials:
         return Sung(canary.name, found, f"canaries ({runner}): {found.why}")
 
     def compare(self, suite: Ran, counts: Counts, allowance: Allowance) -> Compared:
-        """Run the phase's new and changed tests on its base, with only what is among tests laid over it."""
+        """Run the phase's new and changed tests on its base, with only the files among tests replaced."""
         if self._order is None:
             return Compared()
         runner, files = self.runner(suite), self.trees.now
@@ -220,48 +222,48 @@ class Trials:
         return Compared()
 
     def without_checks(self, counts: Counts, base: Counts | None) -> tuple[tuple[str, str], ...]:
-        """Return the tests that the phase adds and in whose text nothing is checked."""
+        """Return the tests that the phase adds and whose text checks nothing."""
         if self._order is None or base is None:
             return ()
         before, known = self.trees.before, {*base.ran_names}
         tests = [path for path in self._mine if self.trees.there[path] and is_test_code(path)]
         new = [one for one in counts.passed if one not in known]
         if not counts.passed:
-            # The runner does not name what passes: each new file is one test.
+            # The runner does not name passing tests: count each new file as one test.
             tests = [path for path in tests if path not in before]
             new = [path.rpartition("/")[2] for path in tests]
         return without_checks({path: self.trees.text_now(path) for path in tests}, new)
 
     def tests_name(self, sources: Mapping[str, tuple[bytes, bytes]], suite: Ran) -> bool:
-        """Tell whether the phase's new and changed tests name a function or class that it adds."""
+        """Return whether the phase's new and changed tests name a function or class that it adds."""
         tests = [path for path in self.changed_tests(suite) if self.trees.there[path]]
         return names_any(added_names(sources), map(self.trees.text_now, tests))
 
     def own_tests(self, suite: Ran) -> Call | None:
-        """Give the call that runs only the phase's new and changed tests; None where there are none."""
+        """Return the call that runs only the phase's new and changed tests; None if there are none."""
         argv, runner = self._argv(suite)[0], self.runner(suite)
         tests = [path for path in self.changed_tests(suite) if self.trees.there[path]]
         return self._only(runner, argv, tests) if runner is not None and tests else None
 
     def runner(self, suite: Ran) -> Runner | None:
-        """Name the runner of the suite, where it is known."""
+        """Return the runner of the suite; None if unknown."""
         return runner_of(*self._argv(suite))
 
     def product_files(self, suite: Ran) -> list[str]:
-        """List the files of the tree that the suite's runner could run, the largest first."""
+        """List the files of the tree that the suite's runner could run, largest first."""
         mine = [path for path in self.trees.now if is_within(path, self.folder)]
         found = sorted_out(mine, (self.runner(suite),)).product
         return self.trees.largest_first(found)
 
     def mentioning(self, words: Sequence[str], suite: Ran) -> list[str]:
-        """List the test files in which one of the words is."""
+        """List the test files that contain one of the words."""
         runner = self.runner(suite)
         found = self.trees.mentioning(words, _AMONG)
         mine = (path for path in found if is_within(path, self.folder))
         return [path for path in mine if runner is not None and is_test_file(runner, path)]
 
     def near(self, paths: Sequence[str], suite: Ran) -> Call | None:
-        """Give the call that runs the changed tests and those that mention some files, until one fails."""
+        """Return the call that runs the changed tests and those that mention some files, until one fails."""
         argv, runner = self._argv(suite)[0], self.runner(suite)
         mine = [path for path in self.changed_tests(suite) if self.trees.there[path]]
         tests = [*dict.fromkeys((*mine, *self.mentioning([*map(word_of, paths)], suite)))][:_NEAR]
@@ -269,11 +271,11 @@ class Trials:
         return call and self._fast(call, suite)
 
     def whole(self, suite: Ran) -> Call:
-        """Give the call that runs the suite until a test fails."""
+        """Return the call that runs the suite until a test fails."""
         return self._fast(reporting(argv_of(suite.command), self._rig.report), suite)
 
     def _fast(self, call: Call, suite: Ran) -> Call:
-        # Where tests failed before, the first failure shows nothing.
+        # If tests failed before, the first failure shows nothing.
         if suite.ended.exit_code != 0:
             return call
         fast = failing_fast(self.runner(suite), call.argv)
@@ -281,11 +283,11 @@ class Trials:
 
     @property
     def modules(self) -> tuple[str, ...]:
-        """Name the Python modules that the suite's folder offers."""
+        """The Python modules in the suite's folder."""
         return names_of(self._inside(self.trees.now), sys.stdlib_module_names)
 
     def again(self, suite: Ran, names: Sequence[str]) -> Counts | None:
-        """Run only the tests of these names once more, or all where their names tell no file."""
+        """Run only the named tests again, or all tests if their files are unknown."""
         argv, runner = self._argv(suite)[0], self.runner(suite)
         files = self._inside(self.trees.now)
         held = [path for path in files if runner and is_test_file(runner, path) and _may_hold(path, names)]
@@ -300,23 +302,23 @@ class Trials:
         return self._rig.run(self._tree, suite.command, over=over, call=call, folder=self.folder).counts
 
     def _near_work(self, runner: Runner, suite: Ran) -> list[str] | None:
-        """List test files that mention the phase's product files; None where none mentions one of them."""
+        """List test files that mention the phase's product files; None unless each file is mentioned."""
         files = sorted_out(self.trees.changed, (runner,)).product
         near = [self.mentioning([word_of(path)], suite)[:_NEAR] for path in files]
         return [*dict.fromkeys(path for found in near for path in found)] if all(near) else None
 
     @property
     def _mine(self) -> list[str]:
-        """What differs below the suite's folder."""
+        """Paths that differ below the suite's folder."""
         return [path for path in self.trees.there if is_within(path, self.folder)]
 
     def _inside(self, files: Mapping[str, str]) -> dict[str, str]:
-        """Return the files of the suite's folder by their paths in it."""
+        """Return the files of the suite's folder, by their paths in it."""
         cut = len(self.folder) + 1 if self.folder else 0
         return {path[cut:]: file for path, file in files.items() if is_within(path, self.folder)}
 
     def _only(self, runner: Runner, argv: tuple[str, ...], tests: Sequence[str]) -> Call | None:
-        """Give the call that runs only some test files of the tree."""
+        """Return the call that runs only some test files of the tree."""
         files = self._inside(self.trees.now)
         return only(
             runner,

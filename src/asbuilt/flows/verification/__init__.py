@@ -1,1 +1,1 @@
-"""Judge a phase: what a verifier says, looked up in the evidence."""
+"""Judge a phase: check a verifier's opinion against the evidence."""

@@ -1,6 +1,6 @@
-"""Gather what a verdict is looked up in: the difference, the evidence, the tests that ran, a person's waiver.
+"""Gather what a verdict is checked against: the diff, the evidence, the tests that ran, waivers.
 
-The one rule: it is read anew from git, blobs and journal each time, so a replay finds the same.
+Rule: it is read from git, blobs and journal each time, so that a replay finds the same.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from asbuilt.proof.verdict import Waiver
 
 _LOOKED_UP: Final = 500
-"""Files whose lines are counted for one opinion."""
+"""Most files whose lines are counted for one opinion."""
 
 
 class Exhibits:
-    """What one attempt of a phase has to show, as it was kept, or as it was `shown` anew."""
+    """Everything that one attempt of a phase has to show: its kept evidence, or new evidence in `shown`."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class Exhibits:
         shown: Sequence[Evidence] | None = None,
         since: str | None = None,
     ) -> None:
-        """Take what is judged; `since` is what it is compared with, when that is not its own base."""
+        """Keep the parts; `since` is the commit to compare with, if that is not its own base."""
         self._record = record
         self._repository = repository
         self._shown = shown
@@ -59,25 +59,25 @@ class Exhibits:
         self.changed = frozenset(path for path, is_there in there.items() if is_there)
         self.removed = frozenset(there) - self.changed
         self.measured = Measured(kept_numbers(record, self._attempt.numbers))
-        """What the numbers are that the phase states; whoever judges it first has them measured."""
+        """The measured numbers that the phase states; the first judgement measures them."""
         self.written: tuple[str, ...] = ()
-        """Files that the verifier has changed, found after it ended."""
+        """Files that the verifier changed, found after it ended."""
 
     @property
     def tree(self) -> str:
-        """What is judged, as a tree."""
+        """The tree that is judged."""
         return tree_of(self._repository, self._commit)
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
-        """What the checks have shown of its tree."""
+        """Evidence of the checks on its tree."""
         if self._shown is not None:
             return tuple(self._shown)
         kept = self._record.blobs.get(self._attempt.evidence or "") if self._attempt.evidence else b"[]"
         return tuple(evidence_from(one) for one in json.loads(kept))
 
     def held(self, intent: str, opinion: Opinion | None) -> Held:
-        """Look up all that an opinion could cite."""
+        """Return everything that an opinion can cite."""
         cited = {
             citation.path
             for entry in (opinion.entries if opinion else ())
@@ -106,25 +106,25 @@ class Exhibits:
 
     @property
     def numbers(self) -> tuple[Number, ...]:
-        """What was measured of the numbers that the phase states."""
+        """The measured numbers that the phase states."""
         return self.measured.numbers
 
     def measure(self, said: Sequence[str]) -> None:
-        """Measure them, with what the verifier has said of them."""
+        """Measure the numbers, with the verifier's claims about them."""
         self.measured = measure(self._record, self._phase, self._attempt, self.evidence, said)
 
     def accepted(self, intent: str) -> dict[int, Waiver]:
-        """List the items that a verifier fails for a number to which a person has agreed."""
+        """Return the items that a verifier fails for a number that a user has agreed to."""
         return accepted(self.numbers, agreed_to(self._record, intent, self.numbers))
 
     def _idle(self, shown: Sequence[Evidence]) -> frozenset[str]:
-        """Name the tests that pass without this phase's work, as tried on its base now or before."""
+        """Return the tests that pass without this phase's work, as run on its base now or before."""
         before = tree_of(self._repository, self.base)
         known = self._passed([one for one in self._record.shown() if one.tree == before])
         proves = {one_spelling(name) for one in shown for name in one.proves}
         return (known - proves) | {one_spelling(name) for one in shown for name in one.idle}
 
     def _passed(self, shown: Sequence[Evidence]) -> frozenset[str]:
-        """Read which tests passed from what their runner wrote."""
+        """Return the tests that passed, from their runner's report or output."""
         counted = [self._record.counts_of(one) for one in shown if one.is_suite]
         return frozenset(one_spelling(name) for counts in counted if counts for name in counts.passed)

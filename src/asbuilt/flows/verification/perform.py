@@ -1,4 +1,4 @@
-"""Perform the moves of a run that proves again what is done."""
+"""Perform the moves of a run that proves completed phases again."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def perform(context: Context, facts: VerificationFacts, move: moves.Move) -> Non
 
 
 def _recheck(context: Context, facts: VerificationFacts, phase_id: str) -> None:
-    """Prove a phase again, as the plan words it now, on the tree that the run started with."""
+    """Prove a phase again, by the plan's current text, on the tree that the run started with."""
     record, checks = context.record, context.proving(facts)
     phase = the_phase(read(Document(record, context.repository).read()), phase_id)
     shown = checks.prove(checks.base, [check.command for check in phase.checks])

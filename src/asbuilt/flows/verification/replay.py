@@ -1,6 +1,6 @@
-"""Run the stored checks of a run again on the stored trees, and judge its verdicts anew.
+"""Run the stored checks of a run again on the stored trees, and judge its verdicts again.
 
-The one rule: nothing is written down. What was shown then is read, what is shown now goes again.
+Rule: nothing is written to the journal. Earlier results are read; the caller deletes the new ones.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ HERE: Final = "its commits"
 
 
 class Replayed(NamedTuple):
-    """A phase of a run, or all of them together, looked at again."""
+    """A phase of a run, or all of them together, replayed."""
 
     phase: str
     title: str
@@ -49,12 +49,12 @@ class Replayed(NamedTuple):
 
     @property
     def holds(self) -> bool:
-        """Tell whether everything came out as it did then."""
+        """Whether every result is the same as then."""
         return all(row.holds for row in self.rows)
 
 
 class Replay:
-    """One run, and a repository that has its commits: the one it ran in, or any clone."""
+    """One run, and a repository that has its commits: the run's own, or any clone."""
 
     def __init__(self, record: Record, repository: Repository, rigs: Rigs, facts: PlanFacts) -> None:
         self._record = record
@@ -63,7 +63,7 @@ class Replay:
         self._facts = facts
 
     def parts(self) -> dict[str, Callable[[], Replayed]]:
-        """List what can be looked at again: the phases in the order of their proof, then all together."""
+        """Return what can be replayed: the phases in the order of their proof, then all together."""
         facts = self._facts
         order = [work.phase for work in facts.works]
         order += [phase for phase in facts.phases if phase not in order]
@@ -96,7 +96,7 @@ class Replay:
         order = Order(tree_of(repository, base_of(repository, commit)), text)
         checks = [check.command for check in frozen.checks]
         seen = inspect(record, repository, phase.id, commit, anew=True)
-        # Where the suite was made to pass, what it says shows nothing.
+        # If the suite was tampered with, its result shows nothing.
         now = [] if seen.failing else self._proving.prove(last.tree or "", checks, order=order, anew=True)
         if last.remarks is not None:
             yield from remarks_again(kept_remarks(record, last.remarks), seen.after(now))
@@ -142,7 +142,7 @@ class Replay:
         return [evidence_from(one) for one in json.loads(self._record.blobs.get(digest or ""))]
 
     def _found(self, tree: str, *commits: str | None) -> str | None:
-        """Find a commit that has a very tree: one of these, or what landed of it."""
+        """Return one of these commits, or what landed of it, that has exactly this tree; else None."""
         stands = {one.commit: one.stands for one in self._facts.landed}
         known = dict.fromkeys((*commits, *(stands.get(commit or "") for commit in commits)))
         here = (commit for commit in known if commit and is_here(self._repository, commit))

@@ -1,6 +1,6 @@
-"""What a verifier judges: one phase as it was frozen, or all phases that wait to be landed as one change.
+"""The subject of a verifier: one phase as frozen, or all phases that are pending to land as one change.
 
-The one rule: it is made of frozen texts alone, so that whoever judges it again judges the same.
+Rule: it is built from frozen texts alone, so that a replay judges the same.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _BESIDE: Final = (
     "no phase takes back or contradicts what another one has built",
     "nothing is there twice: no second definition, import or file for the same purpose",
 )
-"""What only shows when all phases are there."""
+"""Promises that only the whole can break."""
 _REPAIRS: Final = {
     CI: "Mend what the checks of the pull request have found",
     CONFLICT: "Resolve a conflict with what others have brought since",
@@ -36,7 +36,7 @@ _REPAIRS: Final = {
 
 
 class Matter(NamedTuple):
-    """What is judged, and by which promises."""
+    """What is judged, and its promises."""
 
     id: str
     title: str
@@ -46,13 +46,13 @@ class Matter(NamedTuple):
 
 
 def phase_matter(record: Record, phase: str) -> Matter:
-    """Give a phase as it was frozen."""
+    """Return a phase as it was frozen."""
     frozen, text = record.frozen(phase)
     return Matter(phase, frozen.title, text, frozen.intent, promises_of(frozen))
 
 
 def all_matter(record: Record, works: Sequence[Work]) -> Matter:
-    """Give several proven phases as one matter: each still stands, and they go together."""
+    """Return several proven phases as one subject: each still holds, and they fit together."""
     frozen = [record.frozen(work.phase, run=work.run) for work in works]
     stand = (f"phase {phase.id}, {phase.title}: what it promised still stands" for phase, _ in frozen)
     intents = "\n".join(phase.intent for phase, _ in frozen)
@@ -66,7 +66,7 @@ def all_matter(record: Record, works: Sequence[Work]) -> Matter:
 
 
 def repair_matter(record: Record, works: Sequence[Work], repair: str) -> Matter:
-    """Give what an agent has to keep whole that mends something of a pull request: all phases in it."""
+    """Return the subject of a repair: all phases of the pull request, which it must keep intact."""
     return all_matter(record, works)._replace(id=repair, title=_REPAIRS[repair])
 
 
@@ -77,7 +77,7 @@ def all_exhibits(
     *,
     shown: Sequence[Evidence] | None = None,
 ) -> Exhibits:
-    """Give what all of them have to show: the difference from where the first began, and the last checks."""
+    """Return what all of them have to show: the diff from the first one's base, and the last checks."""
     last = AttemptFacts(
         0, "verify", commit=works[-1].commit, evidence=record.told(TogetherDone, "together").evidence
     )

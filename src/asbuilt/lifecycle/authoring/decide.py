@@ -1,6 +1,8 @@
-"""Choose the next move of an authoring, from facts that name texts by their digests. Pure and total.
+"""Choose the next move of an authoring session. Pure and total.
 
-The one rule: nothing is filed that a person has not said yes to, and nobody is asked the same thing twice.
+Facts name texts by their digests.
+
+Rule: only a text that the user approved is filed, and no question is asked twice.
 """
 
 from __future__ import annotations
@@ -32,25 +34,25 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.run.facts import PhaseFacts
 
 REPEATS: Final = 2
-"""So often a stage is begun anew whose agent has handed in nothing: a stall, a crash, a time-out."""
+"""Restarts of a stage whose agent submitted nothing (a stall, a crash, a timeout)."""
 CONVERSATION: Final = "the conversation that authors it"
-"""What is waited for where no agent of a worker writes the plan."""
+"""What the session waits for where a conversation, not a worker's agent, writes the plan."""
 
 
 def next_move(facts: AuthoringFacts, now: str) -> Move:
-    """Choose what an authoring session does next."""
+    """Choose the next move of an authoring session."""
     return _stopped(facts) or kept_back(facts, now) or _drafting(facts, now)
 
 
 def _stopped(facts: AuthoringFacts) -> End | None:
-    """End an authoring that a person has stopped, once no agent is at work for it."""
+    """End a session that the user has stopped, once no agent works for it."""
     if facts.stop is None or _under_way(facts) is not None:
         return None
     return End("stopped", facts.stop)
 
 
 def _drafting(facts: AuthoringFacts, now: str) -> Move:
-    """Choose what an authoring does next. First match wins."""
+    """Choose the next move of a session that is neither stopped nor waiting. First match wins."""
     if not facts.started:
         return Start()
     under_way = _under_way(facts)
@@ -79,7 +81,7 @@ def _under_way(facts: AuthoringFacts) -> Attempt | None:
 
 
 def _approval(facts: AuthoringFacts) -> Move | None:
-    """Put the newest text to a person, and do what they say; None when there is something to write."""
+    """Ask for approval of the newest revision and act on the answer; None if a stage is due."""
     step = approval.next_step(facts.draft.texts)
     match step:
         case approval.Ask(revision, again):
@@ -102,7 +104,7 @@ def _approval(facts: AuthoringFacts) -> Move | None:
 
 
 def _questions(facts: AuthoringFacts) -> Move | None:
-    """Put what an agent wants to know to a person, all of it before anybody is waited for."""
+    """Ask the user all of an agent's questions, then wait for the answers."""
     draft = facts.draft
     batch = draft.batches[-1] if draft.batches else ()
     for key in batch:

@@ -1,4 +1,4 @@
-"""What is known about an authoring session, folded from its events. Nothing here decides."""
+"""Facts of an authoring session, folded from its events."""
 
 from __future__ import annotations
 
@@ -18,55 +18,55 @@ CRITIC: Final = "critique"
 
 
 def role_of(stage: str) -> str:
-    """Return the role that does a stage: the critic of a plan has not written it."""
+    """Return the role of a stage. A critique has its own role: the critic is not the author."""
     return CRITIC if stage.startswith(CRITIC) else "plan"
 
 
 class Handed(NamedTuple):
-    """What was handed in for a stage of authoring and accepted."""
+    """An accepted output of a stage."""
 
     stage: str
     round: int
     text: str
     """Digest."""
     attempt: str
-    """The address of who handed it in, below the run: `draft.1`."""
+    """Address of the attempt that submitted it, below the run: `draft.1`."""
 
 
 class DraftFacts(Struct):
-    """An authoring: its stages, its questions, and the revisions that came of them."""
+    """Facts of an authoring: its stages, its questions and its revisions."""
 
     slug: str = ""
     in_conversation: bool = False
-    """A conversation of the person writes it; only its critics are agents that a worker starts."""
+    """The user's conversation writes the plan; a worker starts only the critics."""
     due: str = ""
-    """The stage that comes next, or is under way."""
+    """The stage that is due or in progress."""
     judged: dict[str, int] = field(default_factory=dict)
-    """Of each stage the last attempt whose output was judged."""
+    """The last attempt of each stage whose output was judged."""
     accepted: list[Handed] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
-    """Digests of what was wrong with the outputs of the stage that is due."""
+    """Digests of the flaws in refused outputs of the stage that is due."""
     proposals: str | None = None
-    """Digest of what several planners have proposed, each on their own."""
+    """Digest of the proposals of several planners."""
     gave_up: str = ""
     finished: str | None = None
-    """Why the stages have come to an end, as long as their plan is not written down."""
+    """Why the stages ended; None before that, and once their plan is written."""
     batches: list[tuple[str, ...]] = field(default_factory=list)
-    """Questions to a person, by their keys, as they were asked together."""
+    """Keys of the questions to the user, grouped as they were asked."""
     asked: dict[str, str] = field(default_factory=dict)
-    """Each question in words, by its key."""
+    """Text of each question, by its key."""
     notes: dict[str, str] = field(default_factory=dict)
-    """What people have written with their answers, by the key of the question."""
+    """The users' notes on their answers, by the question's key."""
     texts: Drafts = field(default_factory=Drafts)
-    """The revisions that came of it, and what people said to them."""
+    """Revisions of the plan, and the users' answers."""
     feedback: list[str] = field(default_factory=list)
-    """Why people have sent a revision back."""
+    """The users' notes on revisions that they sent back."""
     reopened_at: int | None = None
-    """So many outputs were accepted when the last revision was sent back; None: it was not."""
+    """Number of accepted outputs when the last revision was sent back; None if none was."""
 
 
 class AuthoringFacts(RunFacts):
-    """A run that authors a plan: its phases are the stages."""
+    """Facts of a run that authors a plan. Its phases are the stages."""
 
     kind: ClassVar[RunKind] = "author"
     plans: ClassVar[bool] = True
@@ -78,6 +78,6 @@ class AuthoringFacts(RunFacts):
         return self.phases.get(self.draft.due)
 
     def is_work(self, event: Event) -> bool:
-        """Whether the time up to an event is the run's: a conversation writes stages in its own time."""
+        """Return whether the time up to an event counts as work; stages that a conversation writes do not."""
         phase = phase_of(event)
         return not self.draft.in_conversation or phase is None or role_of(phase) == CRITIC

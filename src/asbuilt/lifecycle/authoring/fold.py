@@ -34,17 +34,17 @@ _ONCE: Final = (Stage.UNDERSTAND, Stage.EXPLORE, Stage.ALTERNATIVES, Stage.DRAFT
 
 
 def name_of(stage: Stage, number: int) -> str:
-    """Name a stage as its attempts and rows are: `draft`, `critique-2`."""
+    """Return the name of a stage in attempts and rows: `draft`, `critique-2`."""
     return str(stage) if stage in _ONCE and number == 1 else f"{stage}-{number}"
 
 
 def names_of(stages: Sequence[Stage]) -> list[str]:
-    """Name every stage of a sequence."""
+    """Return the names of all stages of a sequence."""
     return [name_of(stage, 1 + stages[:at].count(stage)) for at, stage in enumerate(stages)]
 
 
 def title_of(name: str) -> str:
-    """Say in a few words what a stage does."""
+    """Return the title of a stage."""
     return _TITLES[Stage(name.partition("-")[0])]
 
 
@@ -74,7 +74,7 @@ def _hear(facts: AuthoringFacts, entry: Entry) -> None:
             pass
     draft.texts = hear(draft.texts, entry)
     step = next_step(draft.texts)
-    # A yes is written down before what it covers; whatever was remarked with it sends nothing back.
+    # The answer yes is recorded before PlanApproved; a note on a yes sends nothing back.
     if isinstance(step, Rewrite) and step.question.answer != "yes" and draft.reopened_at is None:
         draft.feedback.append(step.question.note)
         _reopen(facts)
@@ -109,7 +109,7 @@ def _hear_judged(facts: AuthoringFacts, event: StageJudged) -> None:
 
 
 def _reopen(facts: AuthoringFacts) -> None:
-    """Hear that a person has sent a plan back: one more revision is due."""
+    """Make another revision due after the user sent the plan back."""
     draft = facts.draft
     draft.reopened_at = len(draft.accepted)
     draft.refused.clear()

@@ -1,6 +1,6 @@
-"""The ways to author a plan, and which of them a request is given. Pure.
+"""Modes of authoring, and which mode a request gets. Pure.
 
-The one rule: small work gets the short way. A long one that nobody needs is paid in hours and read by nobody.
+Small requests get a short mode: the long modes take hours.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ _ITEM: Final = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+\S", re.MULTILINE)
 
 
 class Mode(NamedTuple):
-    """A way to author a plan."""
+    """A mode of authoring."""
 
     name: AuthoringWay
     stages: tuple[Stage, ...] | None
-    """None: the whole sequence, as it was chosen."""
+    """None: the sequence that the user chose."""
     batches: int = 0
-    """So often an agent may ask a person."""
+    """How many times an agent may ask the user."""
     most: int = 0
-    """So many questions it may ask at a time."""
+    """Maximum number of questions at a time."""
     gist: str = ""
 
 
@@ -49,33 +49,33 @@ _EMPTY: Final = frozenset((
     "please", "should", "so", "support", "that", "the", "their", "them", "then", "there", "this", "to",
     "up", "use", "want", "we", "when", "with",
 ))  # fmt: skip
-"""Words of a request that do not tell it from another."""
+"""Words of a request that do not distinguish it from another."""
 _IN_A_NAME: Final = 4
 
 
 def name_for(prompt: str) -> str:
-    """Make the name of a plan out of what is wanted: its first words that say something."""
+    """Build a plan's name from the first four distinguishing words of a request."""
     telling = [word for word in prompt.split() if word.strip(".,:;!?\"'`()").casefold() not in _EMPTY]
     return slugify(" ".join(telling[:_IN_A_NAME])) or slugify(prompt) or "plan"
 
 
 class Size(NamedTuple):
-    """How much a request asks for, as far as its words tell."""
+    """Size of a request, estimated from its text."""
 
     words: int
     parts: int
-    """Files that it names, or points of a list; whichever are more."""
+    """Number of files that it names, or of list items, whichever is larger."""
 
 
 _SMALL: Final = {"expedient": Size(80, 2), "protective": Size(25, 1)}
-"""Up to this size the short way is taken; protective goes the longer one where it is unsure."""
+"""Maximum size for the light mode, by profile."""
 
 
 EFFORTS: Final[dict[Effort, str]] = {
     "fast": "Be quick: read what the task names and what that calls, and write the shortest plan that holds.",
     "hard": "Take your time: read widely, look for what would break, weigh each step before you write it.",
 }
-"""What a chosen effort tells whoever plans."""
+"""Prompt text for each effort."""
 
 
 def authoring_of(
@@ -87,7 +87,7 @@ def authoring_of(
     effort: Effort | None = None,
     principles: str | None = None,
 ) -> Authoring:
-    """Freeze an authoring as a run's options keep it; without `principles` a critic has those that ship."""
+    """Return an authoring as run options store it; without `principles` critics use the shipped ones."""
     return Authoring(
         mode=mode.name,
         prompt=session.prompt,
@@ -105,7 +105,7 @@ def size_of(prompt: str) -> Size:
 
 
 def mode_for(prompt: str, profile: str) -> Mode:
-    """Choose the way for a request where nobody has named one."""
+    """Choose the mode of a request for which the user named none."""
     asked, small = size_of(prompt), _SMALL[profile]
     is_small = asked.words <= small.words and asked.parts <= small.parts
     return MODES["light" if is_small else "standard"]

@@ -1,6 +1,6 @@
-"""What a user may choose about the stages of authoring. The one rule: a bad choice is told at once.
+"""Options of the authoring stages, as a user chooses them.
 
-Nothing is started for a choice that is refused; a sequence is built once, and kept with its session.
+Options are validated before anything starts. The sequence of stages is built once and kept with its session.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ TRANSITIONS: Final = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What was chosen for a session."""
+    """Options of a session."""
 
     stages: tuple[Stage, ...]
     refine_iterations: int = 2
     max_phases: int = TRANSITIONS
-    """So many outputs are accepted before the session ends with what it has; 0 is without end."""
+    """Number of accepted outputs after which the session ends with its current plan; 0 is unlimited."""
     critique_mode: CritiqueMode = "principles"
     use_memory: bool = True
     completion_promise: str = "PLAN_OK"
     block_tools: bool = True
     required_sections: tuple[str, ...] = SECTIONS
     attempt_limit: int = 5
-    """So many outputs in a row may be refused in one stage."""
+    """Number of outputs of one stage that may be refused in a row; the last one ends the session."""
 
 
 def sequence_of(
     *, refine_iterations: int = 2, phases: Sequence[str] | None = None, skip: Iterable[str] = ()
 ) -> tuple[Stage, ...] | tuple[Flaw, ...]:
-    """Build the stages: four, then so many rounds of critique and revision; or those that are named."""
+    """Build the stages: four, then the rounds of critique and revision; or the named stages."""
     if not LEAST_REFINES <= refine_iterations <= MOST_REFINES:
         needed = f"a whole number from {LEAST_REFINES} to {MOST_REFINES}"
         return (Flaw("refine iterations", str(refine_iterations), needed, "--refine-iterations 2"),)
@@ -84,7 +84,7 @@ def choose(  # noqa: PLR0913 - one argument for each choice of a user
     required_sections: Sequence[str] = SECTIONS,
     attempt_limit: int = 5,
 ) -> Options | tuple[Flaw, ...]:
-    """Take a user's choices, or tell all that is wrong with them."""
+    """Validate a user's choices; return the options, or every flaw."""
     stages = sequence_of(refine_iterations=refine_iterations, phases=phases, skip=skip)
     flaws = [one for one in stages if isinstance(one, Flaw)]
     if max_phases is not None and max_phases < 0:
@@ -105,7 +105,7 @@ def choose(  # noqa: PLR0913 - one argument for each choice of a user
     return Options(
         stages=built,
         refine_iterations=refine_iterations,
-        # Four rounds are twelve stages: a limit that nobody chose must not cut them off.
+        # Four rounds are twelve stages; the default limit of 10 would cut them off.
         max_phases=max(TRANSITIONS, len(built)) if max_phases is None else max_phases,
         critique_mode="open" if critique_mode == "open" else "principles",
         use_memory=use_memory,

@@ -1,4 +1,7 @@
-"""What asbuilt asks of an agent in each stage. The one rule: it asks for more than it would refuse."""
+"""Prompts for each stage.
+
+Rule: a prompt asks for at least as much as the validators require.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +61,7 @@ out. Write no plan and no promise."""
 
 
 def instruction(stage: Stage, options: Options, *, is_final: bool = False, demands: Demands = DEMANDS) -> str:
-    """Say what a stage has to bring."""
+    """Return the instruction for a stage."""
     document = _DOCUMENT.format(sections=", ".join(options.required_sections)) + _LENGTHS[demands.length]
     match stage:
         case Stage.UNDERSTAND:
@@ -82,7 +85,7 @@ def instruction(stage: Stage, options: Options, *, is_final: bool = False, deman
 
 
 def told(flaws: Iterable[Flaw]) -> str:
-    """Say why an output was refused, so that the next one can be right."""
+    """List the flaws of a refused output for the next attempt."""
     return "\n".join(
         f"- {flaw.what}: found {flaw.found}; needed: {flaw.needed}. For example: {flaw.example}"
         for flaw in flaws

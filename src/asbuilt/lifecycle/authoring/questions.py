@@ -1,6 +1,6 @@
-"""Questions that an agent puts to a person in place of a plan: read strictly, few, and with a way to answer.
+"""Questions that an agent submits in place of a plan: parsed strictly, limited in number, with options.
 
-The one rule: a question that the code could answer is none. Each says what was looked at and did not tell.
+A question that the code could answer is not allowed: each question names what the agent read.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ _FENCED: Final = re.compile(r"```(?:json)?[ \t]*\n(.*?)```", re.DOTALL)
 
 
 class Question(NamedTuple):
-    """What a person is asked; the first option is the one that the agent suggests."""
+    """A question to the user. The first option is the agent's suggestion."""
 
     ask: str
     options: tuple[str, ...]
     why: str
-    """What the agent looked at that did not tell."""
+    """What the agent read that did not answer it."""
 
     @property
     def words(self) -> str:
-        """Put it as a person reads it: the question, what did not tell, then a line for each option."""
+        """Format the question for the user: the question, the reason, then one line per option."""
         listed = (
             f"{letter}  {option}" for letter, option in zip(ascii_lowercase, self.options, strict=False)
         )
@@ -45,7 +45,7 @@ class Question(NamedTuple):
 
 
 def asking(most: int) -> str:
-    """Say how questions are asked, where they may be."""
+    """Return the prompt text that explains how to ask questions."""
     return (
         f"Where only a person can decide, you may ask instead of writing: at most {most} questions together,"
         " none that the code answers, each with two to five options, the one that you suggest first, and why"
@@ -56,7 +56,7 @@ def asking(most: int) -> str:
 def questions_in(
     output: str, *, most: int, before: Collection[str] = ()
 ) -> tuple[Question, ...] | tuple[Flaw, ...] | None:
-    """Read the questions of an output; None when it asks nothing. Nothing is asked that was `before`."""
+    """Parse the questions of an output; None if it asks none. A question in `before` is a flaw."""
     told = _told(output)
     if told is None:
         return None
@@ -75,12 +75,12 @@ def questions_in(
 
 
 def options_of(question: str) -> dict[str, str]:
-    """Read the options of a question as it was put, each by its letter."""
+    """Parse the options of a formatted question, by letter."""
     return dict(_OPTION.findall(question))
 
 
 def answer_to(question: str, answer: str, note: str) -> str:
-    """Say what a person decided: an option by its letter, words of their own, or the suggested one."""
+    """Return the user's decision: the option of a letter, the user's own words, or the suggestion."""
     ask, named = question.partition("\n")[0], options_of(question)
     if answer == "no":
         return f"{ask}\nLeave it open: name it under Open Questions." + (f" {note}" if note else "")
@@ -89,7 +89,7 @@ def answer_to(question: str, answer: str, note: str) -> str:
 
 
 def _told(output: str) -> list[Any] | None:
-    """Find the list of questions; an output that is no such object asks nothing."""
+    """Return the list of questions; None if the output is not such a JSON object."""
     fenced = _FENCED.fullmatch(output.strip())
     try:
         value = json.loads(fenced[1] if fenced else output)

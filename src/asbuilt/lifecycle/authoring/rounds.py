@@ -1,4 +1,4 @@
-"""The rounds of critique that a session's records hold, and what the next critic is told of them. Pure."""
+"""Rounds of critique in a session's records, and their summary for the next critic. Pure."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def rounds_in(
     principles: Sequence[Principle],
     agents: frozenset[str] = frozenset(),
 ) -> tuple[Round, ...]:
-    """Read the rounds back from what was accepted; `who` names for each record who handed it in."""
+    """Rebuild the rounds from the accepted records; `who` maps a record's name to its author."""
     rounds: list[Round] = []
     plan, author = "", _NOBODY
     for record in session.records:
@@ -49,9 +49,9 @@ def rounds_in(
 
 
 def without_needless(session: Session, rounds: Sequence[Round], principles: Sequence[Principle]) -> Session:
-    """Leave out the rounds that nobody needs: once a critique has settled it, one revision answers and ends.
+    """Drop the rounds after the critique that settled the plan; one revision answers it and ends the session.
 
-    Where no revision follows, every stage stays as it was chosen.
+    If no revision follows that critique, the stages stay as they were chosen.
     """
     stages = session.options.stages
     critiques = [at for at, stage in enumerate(stages) if stage is Stage.CRITIQUE]
@@ -65,12 +65,12 @@ def without_needless(session: Session, rounds: Sequence[Round], principles: Sequ
 
 
 def earlier_in(rounds: Sequence[Round], plan: str) -> list[str]:
-    """Name the findings that the next critic of a plan is shown."""
+    """Return the ids of the findings that the next critic of a plan sees."""
     return [one.id for one in show(rounds, plan).open]
 
 
 def told_of(shown: Shown) -> list[tuple[str, str]]:
-    """Say what a critic sees from the second round on: what has changed, by its lines, and what is open."""
+    """Return what a critic sees from round 2 on: changed parts with line numbers, and open findings."""
     parts = [
         (
             "plan",

@@ -1,6 +1,6 @@
-"""An authoring session: what was asked, chosen, handed in and accepted, and how it is kept as plain values.
+"""An authoring session: its prompt, options and outputs, and its form as plain values.
 
-The one rule: reading back is total. What cannot be understood becomes a warning, and is kept.
+Rule: `read_session` raises nothing. A state that cannot be read becomes a warning and is kept.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PLANS: Final = (Stage.DRAFT, Stage.REVISE, Stage.ITERATE)
 
 
 class Record(NamedTuple):
-    """An output that was accepted."""
+    """An accepted output."""
 
     stage: Stage
     round: int
@@ -31,77 +31,77 @@ class Record(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Address it: `understand-1`, `critique-2`."""
+        """Return its address: `understand-1`, `critique-2`."""
         return f"{self.stage}-{self.round}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """All that decides the next move of an authoring session."""
+    """State of an authoring session; decides its next move."""
 
     prompt: str
-    """Verbatim, and told to the agent in every stage."""
+    """Verbatim; part of the prompt of every stage."""
     options: Options
     started_at: str
     records: tuple[Record, ...] = ()
     refused: tuple[tuple[Flaw, ...], ...] = ()
-    """The refusals of the stage that is due, in their order."""
+    """Refusals of the stage that is due, in order."""
     output: str | None = None
-    """What was handed in and not judged yet."""
+    """Output that was submitted and not yet judged."""
     exit_reason: ExitReason | None = None
 
     @property
     def is_active(self) -> bool:
-        """Tell whether it goes on."""
+        """Return whether the session has not ended."""
         return self.exit_reason is None
 
     @property
     def index(self) -> int:
-        """Count the stages that are behind it."""
+        """Count the finished stages."""
         return len(self.records)
 
     @property
     def stage(self) -> Stage:
-        """Name the stage that is due: iterate once the sequence is through."""
+        """Return the stage that is due: iterate after the end of the sequence."""
         stages = self.options.stages
         return stages[self.index] if self.index < len(stages) else Stage.ITERATE
 
     @property
     def round(self) -> int:
-        """Count which time the stage is due."""
+        """Return the round of the stage that is due, from 1."""
         return 1 + sum(record.stage is self.stage for record in self.records)
 
     @property
     def is_final(self) -> bool:
-        """Tell whether the stage that is due may finish."""
+        """Return whether the stage that is due may finish the session."""
         return self.stage is Stage.ITERATE or (
             self.stage is Stage.REVISE and self.index == len(self.options.stages) - 1
         )
 
     @property
     def plan(self) -> str:
-        """Return the plan as it stands; empty before there is one."""
+        """Return the current plan; empty before the first."""
         return next((record.text for record in reversed(self.records) if record.stage in PLANS), "")
 
     def record(self, stage: Stage, number: int = 1) -> Record | None:
-        """Find what was accepted in the round of a stage."""
+        """Return the output that was accepted in a round of a stage."""
         return next((one for one in self.records if (one.stage, one.round) == (stage, number)), None)
 
 
 class Unreadable(NamedTuple):
-    """A state that nobody can go on with; it is kept for whoever wants to look."""
+    """A state that cannot be resumed; it is kept for inspection."""
 
     warning: str
     kept: object
 
 
 class Cancelled(NamedTuple):
-    """What a cancellation found; nothing to cancel is no error."""
+    """Result of a cancellation; nothing to cancel is no error."""
 
     session: Session | None
     at: Stage | None
     after: int | None
-    """So many stages were done."""
+    """Number of finished stages."""
 
 
 def start(
@@ -111,7 +111,7 @@ def start(
     started_at: str,
     active: Session | Unreadable | None = None,
 ) -> Session | tuple[Flaw, ...]:
-    """Begin a session, or tell why not: nothing asked, a bad choice, or another one that goes on here."""
+    """Start a session, or return the flaws: no prompt, bad options, or another active session here."""
     flaws = [] if isinstance(options, Options) else list(options)
     if not prompt.strip():
         flaws.append(
@@ -126,19 +126,19 @@ def start(
 
 
 def hand_in(session: Session, output: str) -> Session:
-    """Put an agent's output before the judge; a session that is over, or has one waiting, takes no more."""
+    """Submit an agent's output. A session that has ended or has an output waiting ignores it."""
     return replace(session, output=output) if session.is_active and session.output is None else session
 
 
 def cancel(session: Session | Unreadable | None) -> Cancelled:
-    """End a session wherever it is; its records stay."""
+    """End a session at any stage; its records stay."""
     if not isinstance(session, Session) or not session.is_active:
         return Cancelled(None, None, None)
     return Cancelled(replace(session, exit_reason="cancelled"), session.stage, session.index)
 
 
 def state_of(session: Session) -> dict[str, Any]:
-    """Write a session as plain values, under the names that it is shown by."""
+    """Convert a session to plain values."""
     options = session.options
     return {
         "active": session.is_active,
@@ -165,7 +165,7 @@ def state_of(session: Session) -> dict[str, Any]:
 
 
 def read_session(value: object) -> Session | Unreadable:
-    """Read a session back from plain values, whatever they are."""
+    """Read a session from plain values of any shape."""
     try:
         return _session(value)
     except _Unlike as why:
@@ -175,7 +175,7 @@ def read_session(value: object) -> Session | Unreadable:
 
 
 class _Unlike(Exception):
-    """A value is not what was written."""
+    """A value differs from what `state_of` writes."""
 
 
 def _session(value: object) -> Session:

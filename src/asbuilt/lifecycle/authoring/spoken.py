@@ -1,4 +1,4 @@
-"""What an agent said last, from a hook's payload or a transcript. Total: what is odd is passed over."""
+"""Last message of an agent, from a hook's payload or a transcript. Total: malformed lines are skipped."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def last_words(payload: Mapping[str, object], transcript: Iterable[str] = ()) -> str | None:
-    """Take the last message of the assistant: the payload's own when it has one, else the transcript's."""
+    """Return the assistant's last message: from the payload if it has one, else from the transcript."""
     told = payload.get("last_assistant_message")
     if isinstance(told, str) and told.strip():
         return told
@@ -20,7 +20,7 @@ def last_words(payload: Mapping[str, object], transcript: Iterable[str] = ()) ->
         message = _message(line)
         said = _text(message.get("content")) if message.get("role") == "assistant" else ""
         if said:
-            # A message may stand on several lines, a block on each.
+            # A message may span several lines, one block per line.
             same = speaker is not None and message.get("id") == speaker
             words = [*words, said] if same else [said]
             speaker = message.get("id")

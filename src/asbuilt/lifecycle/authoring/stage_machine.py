@@ -1,6 +1,6 @@
-"""The stage machine: from the facts of an authoring session to its next move. Pure.
+"""Stage machine: choose the next move of an authoring session. Pure.
 
-The one rule: a session finishes by a promise on a plan that holds, by its limit, or not at all.
+Rule: a session finishes only with a promised plan that has its sections, or at `max_phases`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NO_PROMISE: Final = "no promise"
 
 
 def principles_in(text: str) -> tuple[Principle, ...]:
-    """Give the principles of a text that was read without a flaw when it was chosen."""
+    """Return the principles of a text that was validated when it was chosen."""
     return tuple(one for one in read_principles(text) if isinstance(one, Principle))
 
 
@@ -37,20 +37,20 @@ SHIPPED: Final = principles_in(TEMPLATE)
 
 
 class Surroundings(NamedTuple):
-    """What a session does not know by itself."""
+    """Inputs of the stage machine that are not part of the session."""
 
     files: Collection[str]
     """Every path that exists in the workspace, tracked or not."""
     memory: str = ""
-    """What earlier sessions and runs have taught, for the exploration."""
+    """Lessons of earlier sessions and runs, for the exploration."""
     principles: tuple[Principle, ...] = SHIPPED
     earlier: Collection[str] = ()
-    """The ids of the findings that a critic is shown."""
+    """Ids of the findings that a critic sees."""
     demands: Demands = DEMANDS
 
 
 class Part(NamedTuple):
-    """A part of what an agent is told."""
+    """A part of an agent's prompt."""
 
     name: Literal[
         "progress",
@@ -65,11 +65,11 @@ class Part(NamedTuple):
     ]
     text: str
     is_ours: bool
-    """False: somebody else wrote it, and it is put between marks that it cannot contain."""
+    """False: text from another source, put between marks that it cannot contain."""
 
 
 class Ask(NamedTuple):
-    """Let an agent do a stage; a critic is never the author."""
+    """Start an agent for a stage. The critic is never the author."""
 
     stage: Stage
     round: int
@@ -78,24 +78,24 @@ class Ask(NamedTuple):
 
 
 class Accept(NamedTuple):
-    """Keep an output, and go on to the next stage."""
+    """Keep an output and continue with the next stage."""
 
     record: Record
 
 
 class Iterate(NamedTuple):
-    """Keep the last revision, which made no promise, and go on to the extra stage."""
+    """Keep the last revision, which made no promise, and continue with the extra stage."""
 
     record: Record
 
 
 class Refuse(NamedTuple):
-    """Tell all that is wrong, and repeat the stage."""
+    """Report every flaw and repeat the stage."""
 
     stage: Stage
     flaws: tuple[Flaw, ...]
     left: int
-    """So many more outputs are looked at."""
+    """Number of outputs that the stage may still submit."""
 
 
 class Finish(NamedTuple):
@@ -106,14 +106,14 @@ class Finish(NamedTuple):
 
 
 class GiveUp(NamedTuple):
-    """Too many outputs of one stage were refused; what was accepted stays."""
+    """Give up: too many outputs of one stage were refused. Accepted outputs stay."""
 
     stage: Stage
     flaws: tuple[Flaw, ...]
 
 
 class Deactivate(NamedTuple):
-    """The state cannot be understood: let the agent go, warn, and keep it."""
+    """The state cannot be read: release the agent, warn, and keep the state."""
 
     warning: str
 
@@ -143,7 +143,7 @@ def next_move(session: Session | Unreadable, around: Surroundings) -> Move:
 
 
 def advance(session: Session, move: Move) -> Session:
-    """Take a move that was performed into the session; asking changes nothing."""
+    """Apply a performed move to the session; `Ask` changes nothing."""
     match move:
         case Accept(record) | Iterate(record):
             return replace(session, records=(*session.records, record), refused=(), output=None)
@@ -160,13 +160,13 @@ def advance(session: Session, move: Move) -> Session:
 
 
 def progress(session: Session) -> str:
-    """Say where a session is: `[5/8] critique`."""
+    """Return the position of a session: `[5/8] critique`."""
     total = max(len(session.options.stages), session.index + 1)
     return f"[{session.index + 1}/{total}] {session.stage}"
 
 
 def document_of(finish: Finish, *, generated_at: str) -> str:
-    """Write the plan that is saved, with when and why it came out."""
+    """Return the plan's text with `generated_at` and `exit_reason` in its frontmatter."""
     added = f"generated_at: {scalar(generated_at)}\nexit_reason: {finish.exit_reason}\n"
     rule = "---\n"
     if finish.plan.startswith(rule) and f"\n{rule}" in finish.plan[len(rule) - 1 :]:
@@ -175,7 +175,7 @@ def document_of(finish: Finish, *, generated_at: str) -> str:
 
 
 def _is_complete(session: Session) -> bool:
-    """Tell whether the last revision was promised and has its sections; a state from elsewhere may lie."""
+    """Return whether the last revision has the promise and its sections; a loaded state may be wrong."""
     if session.index < len(session.options.stages) or not session.records:
         return False
     last = session.records[-1]
@@ -214,7 +214,7 @@ def _setting(session: Session, around: Surroundings) -> Setting:
 
 
 def _wants_change(session: Session, setting: Setting) -> bool:
-    """Tell whether the critique before this revision found anything."""
+    """Return whether the critique before this revision has findings."""
     last = session.records[-1] if session.records else None
     if session.stage is not Stage.REVISE or last is None or last.stage is not Stage.CRITIQUE:
         return False
@@ -236,12 +236,12 @@ def _ask(session: Session, around: Surroundings) -> Ask:
     if session.refused:
         parts.append(Part("refusal", told(session.refused[-1]), is_ours=False))
     parts.append(Part("prompt", session.prompt, is_ours=False))
-    # Where no stage explores, whoever comes first does.
+    # Without an explore stage, the first stage explores.
     explores = stage is Stage.EXPLORE if Stage.EXPLORE in session.options.stages else not session.records
     if explores and session.options.use_memory and around.memory.strip():
         parts.append(Part("memory", around.memory, is_ours=False))
     if stage is Stage.CRITIQUE:
-        # A critic judges the plan; how its author came to it would only win it over.
+        # The critic sees only the plan. The author's reasoning would bias it.
         parts.append(Part("plan", session.plan, is_ours=False))
     else:
         parts += [

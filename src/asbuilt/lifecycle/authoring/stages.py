@@ -1,4 +1,4 @@
-"""The stages of authoring, in the order in which they come."""
+"""Stages of authoring, in order."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Stage(StrEnum):
-    """A step of authoring."""
+    """A stage of authoring."""
 
     UNDERSTAND = "understand"
     EXPLORE = "explore"
@@ -15,4 +15,4 @@ class Stage(StrEnum):
     CRITIQUE = "critique"
     REVISE = "revise"
     ITERATE = "iterate"
-    """The extra one, entered when the sequence is through and the promise was not made."""
+    """The extra stage, entered when the sequence ends without the promise."""

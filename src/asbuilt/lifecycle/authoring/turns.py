@@ -1,6 +1,6 @@
-"""Whose turn it is in an authoring that a conversation does.
+"""Turns of an authoring that a conversation does.
 
-Rule: nothing but the standard library is imported here. The hook reads these before it may load packages.
+Rule: this module imports only the standard library. The hook reads it before it may load packages.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ class Yours(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Address it: `draft/2`."""
+        """Return its address: `draft/2`."""
         return f"{self.stage}/{self.number}"
 
 
 class Theirs(NamedTuple):
-    """Another process is at work: a critic, or the worker."""
+    """Another process is working: a critic or the worker."""
 
     what: str
     """What it does: `critique-1`, the judgement, the draft."""
 
 
 class Persons(NamedTuple):
-    """Nothing happens before a person acts."""
+    """The session waits for the user."""
 
     why: str
     question: str = ""
-    """What they have to answer; empty: something else is theirs to do."""
+    """The question to answer; empty if the user has to do something else."""
 
 
 class Over(NamedTuple):

@@ -1,6 +1,6 @@
-"""What a plan has to carry of what was found and not settled: checks of its phases, and open questions.
+"""Add unsettled findings to a plan, as checks of its phases or as open questions.
 
-The one rule: whatever is to be carried stands in the plan afterwards, and all else in it is as it was.
+Rule: every carried finding is in the plan afterwards, and the rest of the plan is unchanged.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _DEEPEST: Final = 6
 
 
 class AddedCheck(NamedTuple):
-    """A command that a phase is held to because of findings that nobody could settle."""
+    """A command that a phase must pass because of unsettled findings."""
 
     phase: str
     command: str
@@ -31,23 +31,23 @@ class AddedCheck(NamedTuple):
 
 
 class Additions(NamedTuple):
-    """What a plan has to carry of what was found and not resolved."""
+    """Checks and questions to add to a plan for unresolved findings."""
 
     checks: tuple[AddedCheck, ...] = ()
     questions: tuple[str, ...] = ()
 
 
 class _Room(NamedTuple):
-    """Where in a plan something can be added: behind which line, after which words; lines count from 0."""
+    """Position for an insertion: the line before it (from 0) and the heading to write first."""
 
     after: int
     lead: tuple[str, ...] = ()
     replaces: int = 0
-    """Lines before it that said that there is nothing."""
+    """Number of lines to replace that say that there are no questions."""
 
 
 def additions(standings: Iterable[Standing], plan: str, unjudged: Sequence[str] = ()) -> Additions:
-    """Make checks and open questions of what is not settled: a check where a phase takes its command."""
+    """Convert unsettled findings: a check if the phase accepts its command, else an open question."""
     carried = [one for one in standings if one.is_carried]
     phases = outline_of(plan).titles
     checks: dict[tuple[str, str], list[str]] = {}
@@ -65,7 +65,7 @@ def additions(standings: Iterable[Standing], plan: str, unjudged: Sequence[str] 
 
 
 def with_additions(plan: str, added: Additions) -> str:
-    """Write them into a plan's text, each where its reader looks for it."""
+    """Insert checks and questions into a plan's text, each in its section."""
     if not any(added):
         return plan
     whole = plan if plan.endswith(("\n", "\r")) else plan + outline_of(plan).plan.source.line_end
@@ -79,7 +79,7 @@ def with_additions(plan: str, added: Additions) -> str:
         rooms.append((_room_for_questions(outline), list(added.questions)))
     source = outline.plan.source
     text = source.text
-    # From the end on, so that what is put in moves no place that is still to come; questions come last.
+    # Insert from the end, so that earlier positions stay valid; questions come last.
     rooms.sort(key=lambda pair: pair[0].after)
     for room, texts in reversed(rooms):
         start, end = source.starts[room.after + 1 - room.replaces], source.starts[room.after + 1]
@@ -89,14 +89,14 @@ def with_additions(plan: str, added: Additions) -> str:
 
 
 def _takes(plan: str, checks: tuple[AddedCheck, ...]) -> bool:
-    """Tell whether checks can be added: their reader finds each in its phase, and all else as it was."""
+    """Return whether the plan parser finds each added check in its phase, and all else unchanged."""
     written = with_additions(plan, Additions(checks))
     is_found = all(check.command in _commands(written, check.phase) for check in checks)
     return is_found and _promised(plan) == _promised(written)
 
 
 def _room_for_check(outline: Outline, phase_id: str) -> _Room:
-    """Find the end of a phase's verification, or of the phase, where one is begun."""
+    """Find the end of a phase's verification; without one, start it at the end of the phase."""
     phase = next(one for one in outline.plan.phases if one.id == phase_id)
     first, after = phase.lines[0] - 1, phase.lines[1]
     headings = [one for one in outline.headings if first <= one.line < after]
@@ -109,7 +109,7 @@ def _room_for_check(outline: Outline, phase_id: str) -> _Room:
 
 
 def _room_for_questions(outline: Outline) -> _Room:
-    """Find the end of the open questions, or of the plan; that there are none is not said any more."""
+    """Find the end of the open questions, or of the plan; a line such as "None." is replaced."""
     for at, heading in enumerate(outline.headings):
         if "Open Questions" in sections_in(heading.text):
             end = next((one.line for one in outline.headings[at + 1 :]), len(outline.lines))
@@ -120,7 +120,7 @@ def _room_for_questions(outline: Outline) -> _Room:
 
 
 def _last(outline: Outline, first: int, after: int) -> int:
-    """Return the last line of a stretch that is not blank."""
+    """Return the last line of a range that is not blank."""
     lines = outline.lines[first:after]
     return first + max((at for at, line in enumerate(lines) if line.strip()), default=0)
 
@@ -131,7 +131,7 @@ def _commands(plan: str, phase_id: str) -> set[str]:
 
 
 def _promised(plan: str) -> list[tuple[str, list[str], list[str]]]:
-    """Give what a plan promises, without its checks."""
+    """Return the work items and criteria of each phase, without its checks."""
     return [
         (phase.id, [item.text for item in phase.work_items], [one.text for one in phase.criteria])
         for phase in outline_of(plan).plan.phases

@@ -1,6 +1,6 @@
-"""Where in a plan something is, by phase and by what stands there: it is found after lines have moved.
+"""Positions in a plan by phase and text, so that they survive moved lines.
 
-The one rule: a line number is only what people are shown; it is never what two places are compared by.
+Rule: line numbers are only for display. Positions are never compared by line number.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ if TYPE_CHECKING:
     from asbuilt.plan.model import Plan
 
 _SECTION: Final = 2
-"""The level of headings that divide what stands outside the phases."""
+"""Level of the headings that divide the text outside the phases."""
 _ALIKE: Final = 0.5
 _NAMED: Final = 0.75
-"""What the words weigh at least that name a piece, where its phase was pointed at."""
+"""Minimum weight of the words that select a piece, where the critic cited its whole phase."""
 _MISPLACED: Final = 1.25
-"""What they weigh against a line that was pointed at: more than one word that no other piece has."""
+"""Minimum weight to prefer another piece to the cited line: more than one word that is unique to it."""
 _CLEAR: Final = 0.25
-"""By how much one piece is meant more than any other."""
+"""Minimum lead over every other piece."""
 
 
 class Anchor(NamedTuple):
-    """A place that outlives a revision: a phase or section, the item in it, or a file of the repository."""
+    """A position that survives a revision: a phase or section, an item in it, or a file."""
 
     phase: str = ""
     item: str = ""
-    """What stands there; empty for the whole of a phase."""
+    """Text of the item; empty for a whole phase."""
     file: str = ""
     line: int = 0
-    """Where it stood in the revision that it was read from, for people."""
+    """Line in the revision that it was read from, for display."""
 
 
 class Piece(NamedTuple):
-    """A heading, an item, a paragraph, a row or a line of code: the least that can be pointed at."""
+    """The smallest unit that can be cited: a heading, an item, a paragraph, a row or a line of code."""
 
     line: int
     """1-based."""
@@ -53,7 +53,7 @@ class Piece(NamedTuple):
 
     @property
     def anchor(self) -> Anchor:
-        """Give its place; a heading stands for the whole of its phase."""
+        """Return its position; a heading represents its whole phase."""
         return Anchor(self.phase, "" if self.is_heading else self.text, line=self.line)
 
 
@@ -70,7 +70,7 @@ class Outline:
         self._starts = [piece.line for piece in self.pieces]
 
     def at(self, line: int) -> Piece | None:
-        """Return the piece that a 1-based line belongs to; what is blank belongs to what stands above it."""
+        """Return the piece of a 1-based line. A blank line belongs to the piece above it."""
         found = bisect_right(self._starts, line) - 1
         return self.pieces[found] if found >= 0 else None
 
@@ -79,7 +79,7 @@ class Outline:
         return self._phases.get(phase, ())
 
     def settled(self, piece: Piece, said: str) -> Piece:
-        """Find the piece that words speak of which point at a phase as a whole, or at a line beside it."""
+        """Return the piece that a finding describes if it cites a whole phase or a neighbouring line."""
         spoken = words(said)
         near = [one for one in self.of(piece.phase) if not one.is_heading]
         scored = sorted(((self._weight(one, spoken), -one.line, one) for one in near), reverse=True)
@@ -91,7 +91,7 @@ class Outline:
         return best[2] if is_meant and (not others or best[0] - others[0][0] >= _CLEAR) else piece
 
     def quoted(self, phase: str, quote: str) -> Piece | None:
-        """Find the piece of a phase that a quotation is taken from, though not letter by letter."""
+        """Find the piece of a phase that contains a quotation; half of the words suffice."""
         inside, plain, wanted = self.of(phase), " ".join(quote.casefold().split()), words(quote)
         whole = next((one for one in inside if plain and plain in one.text.casefold()), None)
         if whole is not None:
@@ -102,7 +102,7 @@ class Outline:
 
     @cached_property
     def texts(self) -> frozenset[tuple[str, str]]:
-        """Give every text with its phase, to see what another revision has of it."""
+        """Return every text with its phase, for comparison with another revision."""
         return frozenset((piece.phase, piece.text) for piece in self.pieces)
 
     @cached_property
@@ -114,7 +114,7 @@ class Outline:
 
     @cached_property
     def _often(self) -> dict[str, Counter[str]]:
-        """Count in how many pieces of each phase a word stands."""
+        """Count the pieces of each phase that contain a word."""
         found: dict[str, Counter[str]] = {}
         for piece in self.pieces:
             if not piece.is_heading:
@@ -122,20 +122,20 @@ class Outline:
         return found
 
     def _weight(self, piece: Piece, spoken: frozenset[str]) -> float:
-        """Weigh the words that a piece shares with what was said: one that all pieces have says little."""
+        """Weigh the words that a piece shares with a finding; words in many pieces weigh less."""
         often = self._often[piece.phase]
-        # In a fixed order: sums of fractions depend on it, and the order of a set on the process.
+        # Sorted: a float sum depends on the order, and set order differs between processes.
         return sum(1 / often[word] for word in sorted(words(piece.text) & spoken))
 
 
 @lru_cache(maxsize=64)
 def outline_of(text: str) -> Outline:
-    """Read a revision into pieces."""
+    """Parse a revision into pieces."""
     return Outline(text)
 
 
 def follow(anchor: Anchor, old: Outline, new: Outline) -> Anchor:
-    """Find where a place of an older revision is in a newer one: moved, renumbered, or written anew."""
+    """Find a position of an older revision in a newer one: moved, renumbered or rewritten."""
     phase = _phase(anchor.phase, old, new)
     if not anchor.item:
         line = next((piece.line for piece in new.of(phase)), anchor.line)
@@ -153,13 +153,13 @@ def follow(anchor: Anchor, old: Outline, new: Outline) -> Anchor:
 
 
 def changed(old: Outline, new: Outline) -> frozenset[int]:
-    """Give the lines of the pieces of a newer revision that the older one does not have in that phase."""
+    """Return the lines of the newer revision's pieces that the older one lacks in that phase."""
     known = {(_phase(phase, old, new), text) for phase, text in old.texts}
     return frozenset(piece.line for piece in new.pieces if (piece.phase, piece.text) not in known)
 
 
 def changed_phases(old: Outline, new: Outline) -> tuple[str, ...]:
-    """List the phases and sections in which a newer revision has added, changed or taken away something."""
+    """List the phases and sections in which a newer revision added, changed or removed something."""
     come, gone = changed(old, new), changed(new, old)
     touched = {piece.phase for piece in new.pieces if piece.line in come}
     touched |= {_phase(piece.phase, old, new) for piece in old.pieces if piece.line in gone}
@@ -167,7 +167,7 @@ def changed_phases(old: Outline, new: Outline) -> tuple[str, ...]:
 
 
 def _phase(phase: str, old: Outline, new: Outline) -> str:
-    """Find a phase by its title where its number has gone to another."""
+    """Find a phase by its title if its number now belongs to another phase."""
     title = old.titles.get(phase)
     if title is None or new.titles.get(phase) == title:
         return phase
@@ -187,7 +187,7 @@ def _pieces(plan: Plan, blocks: Iterable[Block]) -> Iterator[Piece]:
 
 
 def _texts(block: Block) -> Iterator[tuple[int, str]]:
-    """Give what a block says, piece by piece, with 1-based lines."""
+    """Yield the texts of a block with their 1-based lines."""
     match block:
         case Heading() | Item() | Paragraph():
             yield block.line + 1, block.text

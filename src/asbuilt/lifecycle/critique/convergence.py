@@ -1,8 +1,8 @@
-"""Critique in rounds that come to an end. Pure: everything is folded from the rounds as they were handed in.
+"""Critique in rounds that converge. Pure: the state is folded from the submitted rounds.
 
-The one rule: a material finding ends resolved by text that changed, carried into the plan, or waived by a
-person. Round 1 sets the bar. What a later round finds anew in text that has not changed keeps nobody from
-going on unless it is blocking: it is carried.
+Rule: a material finding ends resolved by changed text, carried into the plan, or waived by a user. Round 1
+sets the bar. A finding that a later round first raises in unchanged text is carried; it requires no further
+round unless it is blocking.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.critique.findings import Critique, Finding
 
 FLOOR: Final = 6
-"""So many principles have to be judged before a plan counts as judged."""
+"""Number of principles that one round must judge before a plan counts as judged."""
 _ALIKE: Final = 0.5
 _FAMILY: Final = {
     Kind.MISSING: "gap",
@@ -35,11 +35,11 @@ _FAMILY: Final = {
     Kind.CONTRADICTION: "error",
     Kind.EXCESS: "excess",
 }
-"""Kinds that one critic takes for the other from round to round."""
+"""Families of kinds that critics confuse from round to round."""
 
 
 class Who(NamedTuple):
-    """Who wrote or judged something."""
+    """Agent and process of an author or critic."""
 
     agent: str
     process: str
@@ -53,11 +53,11 @@ class Round(NamedTuple):
     critic: Who
     critique: Critique
     agents: frozenset[str] = frozenset()
-    """Every agent that could have judged it."""
+    """Agents that were available to judge it."""
 
 
 class Waiver(NamedTuple):
-    """A person's word that a finding is accepted as it is, up to the level that it had."""
+    """A user's acceptance of a finding, up to the level that it had."""
 
     finding: str
     by: str
@@ -66,23 +66,23 @@ class Waiver(NamedTuple):
 
 
 class GoOn(NamedTuple):
-    """Another round is due, on a revision that answers what is open."""
+    """Another round is due, on a revision that answers the open findings."""
 
     open: tuple[Standing, ...]
     unjudged: tuple[str, ...]
-    """Principles that nobody has judged, while too few are."""
+    """Principles that no valid critic judged; empty once enough are judged."""
 
 
 class Over(NamedTuple):
-    """There are no more rounds."""
+    """No further round is due."""
 
     is_agreed: bool
-    """Enough was judged, by somebody else than the author, and nothing material is open."""
+    """Valid critics judged enough principles, and no material finding is open."""
     additions: Additions
 
 
 class Part(NamedTuple):
-    """A stretch of a plan that a critic is shown, with the line it begins at."""
+    """A part of a plan for the critic, with its first line."""
 
     phase: str
     line: int
@@ -90,7 +90,7 @@ class Part(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """What the next round is shown, and nothing else."""
+    """Input of the next round; the critic sees nothing else."""
 
     number: int
     perspective: str
@@ -99,7 +99,10 @@ class Shown(NamedTuple):
 
 
 def may_judge(critic: Who, authors: Collection[Who], agents: Collection[str] = ()) -> Flaw | None:
-    """Say why somebody cannot judge a plan; None when it can. Nobody passes what it has written a part of."""
+    """Return why a critic may not judge a plan; None if it may.
+
+    It may not run in an author's process. An agent that wrote a part may judge only if no other is available.
+    """
     example = "claude in a process of its own judges what codex wrote"
     if critic.process in {author.process for author in authors}:
         needed = "another process than the author's"
@@ -114,7 +117,10 @@ def may_judge(critic: Who, authors: Collection[Who], agents: Collection[str] = (
 
 
 def fold(rounds: Sequence[Round], waivers: Iterable[Waiver] = ()) -> tuple[Standing, ...]:
-    """Tell what has become of every finding. An author may find fault with its plan, and resolve nothing."""
+    """Return the state of every finding.
+
+    A critic that may not judge can raise findings, but resolves none.
+    """
     known: list[Standing] = []
     for number, one in enumerate(rounds, 1):
         new = outline_of(one.plan)
@@ -145,7 +151,7 @@ def decide(
     floor: int = FLOOR,
     waivers: Iterable[Waiver] = (),
 ) -> GoOn | Over:
-    """Tell whether another round is due. Nobody has to find anything; somebody else has to have looked."""
+    """Decide whether another round is due. A critique without findings is enough if its critic may judge."""
     standings = fold(rounds, waivers)
     unjudged = _unjudged(rounds, principles, floor)
     open_ = tuple(one for one in standings if one.state is State.OPEN and one.finding.is_material)
@@ -162,12 +168,12 @@ def carried(
     floor: int = FLOOR,
     waivers: Iterable[Waiver] = (),
 ) -> Additions:
-    """Tell what a revision that nobody has judged any more has to carry: what was open stays open."""
+    """Return what a revision after the last round has to carry: open findings stay open."""
     return additions(_standings_in(rounds, plan, waivers), plan, _unjudged(rounds, principles, floor))
 
 
 def show(rounds: Sequence[Round], plan: str, waivers: Iterable[Waiver] = ()) -> Shown:
-    """Choose what the next round sees: all of it once, then what has changed and what is open."""
+    """Select the input of the next round: first the whole plan, later the changes and the open findings."""
     number = len(rounds) + 1
     if not rounds:
         return Shown(number, perspective(number), (Part("", 1, plan),), ())
@@ -178,15 +184,15 @@ def show(rounds: Sequence[Round], plan: str, waivers: Iterable[Waiver] = ()) -> 
 
 
 def _standings_in(rounds: Sequence[Round], plan: str, waivers: Iterable[Waiver]) -> list[Standing]:
-    """Give every standing with its place in a revision that came after all rounds."""
+    """Return every finding with its position in a revision after all rounds."""
     old = outline_of(rounds[-1].plan if rounds else plan)
     return [_moved(standing, old, outline_of(plan)) for standing in fold(rounds, waivers)]
 
 
 def _unjudged(rounds: Sequence[Round], principles: Sequence[str], floor: int) -> tuple[str, ...]:
-    """List what nobody has judged who may, while too little is; nothing once enough was judged at a time.
+    """List the principles that no valid critic judged; empty once one round judged enough.
 
-    The fullest round counts, not all together: whoever judges two principles a round has never looked.
+    Only the round with the most judgements counts: two principles per round never add up to a review.
     """
     looked = (one.critique.judged for at, one in enumerate(rounds, 1) if _counts(rounds[:at]))
     judged = max(looked, key=len, default=frozenset())
@@ -195,7 +201,7 @@ def _unjudged(rounds: Sequence[Round], principles: Sequence[str], floor: int) ->
 
 
 def _counts(rounds: Sequence[Round]) -> bool:
-    """Tell whether the last of some rounds was judged by somebody who may."""
+    """Return whether the critic of the last round may judge."""
     newest = rounds[-1]
     return may_judge(newest.critic, [one.author for one in rounds], newest.agents) is None
 
@@ -206,7 +212,7 @@ def _moved(standing: Standing, old: Outline, new: Outline) -> Standing:
 
 
 def _hear_answers(known: list[Standing], rounds: Sequence[Round]) -> None:
-    """Resolve what was answered with text that has changed since it was raised; what is raised now stays."""
+    """Resolve findings answered with text that changed since; findings of this round stay open."""
     newest = rounds[-1]
     if not _counts(rounds):
         return
@@ -223,7 +229,7 @@ def _hear_answers(known: list[Standing], rounds: Sequence[Round]) -> None:
 
 
 def _is_touched(finding: Finding, new: Outline, fresh: Collection[int]) -> bool:
-    """Tell whether a finding is about text that the newest revision has changed."""
+    """Return whether a finding is about text that the newest revision changed."""
     anchor = finding.anchor
     if anchor.file:
         return any(anchor.file in piece.text for piece in new.pieces if piece.line in fresh)
@@ -232,17 +238,17 @@ def _is_touched(finding: Finding, new: Outline, fresh: Collection[int]) -> bool:
 
 
 def _find(known: Sequence[Standing], finding: Finding, number: int) -> int | None:
-    """Find the standing that a finding is, however it is worded this time: the surest one."""
+    """Find the known finding that matches best, whatever its wording."""
     ranked = [(_likeness(one, finding, is_new=number not in one.raised), -at) for at, one in enumerate(known)]
     rank, at = max(ranked, default=(0, 0))
     return -at if rank else None
 
 
 def _likeness(standing: Standing, finding: Finding, *, is_new: bool) -> int:
-    """Rank how surely a finding is one that is known; 0 when it is another.
+    """Rank how surely a finding is a known one; 0 if it is another.
 
-    Its identity is principle, place and kind. From one round to the next a critic may take a kind for its
-    kin, and point beside what it speaks of; whoever tells two things apart in one critique means two.
+    Identity is principle, position and kind. Between rounds a critic may use a related kind or cite a
+    neighbouring line; within one critique only the exact identity matches.
     """
     before, here = standing.finding.anchor, finding.anchor
     if standing.finding.principle != finding.principle or before.file != here.file:
@@ -265,12 +271,12 @@ def _shared(said: str, item: str) -> int:
 
 
 def _merged(standing: Standing, finding: Finding, number: int, *, is_bar: bool) -> Standing:
-    """Put what was said again to what is known: the higher level wins, and no word or evidence is lost."""
+    """Merge a repeated finding: the higher level wins, and all wordings and evidence are kept."""
     known = standing.finding
     said = finding if finding.level > known.level else known
     return standing._replace(
         finding=said._replace(
-            # The place of an item is worth more than that of a phase.
+            # The position of an item is more precise than that of a phase.
             anchor=finding.anchor if finding.anchor.item or not known.anchor.item else known.anchor,
             kind=known.kind,
             evidence=tuple(dict.fromkeys((*known.evidence, *finding.evidence))),

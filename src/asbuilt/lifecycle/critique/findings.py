@@ -1,6 +1,6 @@
-"""A critique as it is handed in, read strictly: one verdict a principle, and evidence that is there.
+"""Parse a submitted critique strictly: one verdict per principle, and evidence that exists.
 
-The one rule: nothing is guessed. What cannot be read is refused with found, needed and an example.
+Rule: nothing is guessed. Input that cannot be parsed is refused with found, needed and an example.
 """
 
 from __future__ import annotations
@@ -25,31 +25,31 @@ EXAMPLE: Final = (
     '"text": "Nothing says what the client does when the last attempt fails.", '
     '"evidence": [{"line": 24}, {"file": "sync/client.py"}]}]}]}'
 )
-"""What a critique looks like."""
+"""Example of a critique."""
 _MOST: Final = 60
 _WORDS: Final = 3
 _LONG: Final = 2_000
 _SHOWN: Final = 80
 _BORNE: Final = 2
-"""So many PASSes one place can bear: what is cited for everything shows nothing."""
+"""Number of PASS verdicts that may cite the same place."""
 _FENCED: Final = re.compile(r"^```(?:json)?[ \t]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 class Level(IntEnum):
-    """How much a finding matters; from MATERIAL on it is never dropped without a person."""
+    """Severity of a finding. From MATERIAL on, only a user may drop it."""
 
     NOTE = 1
-    """Worth a line."""
+    """A remark."""
     MINOR = 2
-    """The plan would be better, and works without."""
+    """The plan works, but could be better."""
     MATERIAL = 3
-    """Carried out as written, something wrong or unproven would be built."""
+    """The plan as written would build something wrong or unproven."""
     BLOCKING = 4
-    """It cannot be carried out as written."""
+    """The plan cannot be carried out as written."""
 
 
 class Kind(StrEnum):
-    """What sort of gap a finding names."""
+    """Kind of a finding."""
 
     MISSING = "missing"
     WRONG = "wrong"
@@ -60,16 +60,16 @@ class Kind(StrEnum):
 
 
 class Outcome(StrEnum):
-    """What was made of a principle."""
+    """Verdict on a principle."""
 
     PASS = "PASS"  # noqa: S105 - a verdict
     FAIL = "FAIL"
     NOT_JUDGED = "NOT_JUDGED"
-    """Called PASS without evidence that counts."""
+    """PASS without valid evidence."""
 
 
 class PlanLine(NamedTuple):
-    """A line of the plan, with what it says: it is understood after the plan has changed."""
+    """A line of the plan with its text, so that it stays readable after the plan changes."""
 
     line: int
     text: str
@@ -86,7 +86,7 @@ Citation = PlanLine | FileLine
 
 
 class Finding(NamedTuple):
-    """One thing that is wrong with a plan. Principle, anchor and kind are its identity, the words are not."""
+    """One flaw of a plan. Principle, anchor and kind are its identity; its wording is not."""
 
     principle: str
     anchor: Anchor
@@ -95,16 +95,16 @@ class Finding(NamedTuple):
     text: str
     evidence: tuple[Citation, ...]
     check: str = ""
-    """A command that fails while it holds, where the critic knows one."""
+    """A command that fails while the finding holds; empty if the critic knows none."""
 
     @property
     def is_material(self) -> bool:
-        """Tell whether it may not be dropped without a person."""
+        """Return whether only a user may drop it."""
         return self.level >= Level.MATERIAL
 
 
 class Judgement(NamedTuple):
-    """What was made of one principle."""
+    """Verdict on one principle, with evidence."""
 
     principle: str
     outcome: Outcome
@@ -112,7 +112,7 @@ class Judgement(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a later round says of a finding that is open."""
+    """A later round's answer on an open finding."""
 
     finding: str
     is_resolved: bool
@@ -120,16 +120,16 @@ class Answer(NamedTuple):
 
 
 class Critique(NamedTuple):
-    """What one critic has handed in."""
+    """A critic's submission."""
 
     verdicts: tuple[Judgement, ...]
-    """At most one a principle."""
+    """At most one per principle."""
     findings: tuple[Finding, ...] = ()
     answers: tuple[Answer, ...] = ()
 
     @property
     def judged(self) -> frozenset[str]:
-        """Give the principles that were really judged."""
+        """Return the principles that were judged with valid evidence."""
         return frozenset(one.principle for one in self.verdicts if one.outcome is not Outcome.NOT_JUDGED)
 
 
@@ -141,9 +141,9 @@ def read_critique(
     principles: Collection[str] = PRINCIPLES,
     earlier: Collection[str] = (),
 ) -> Critique | tuple[Flaw, ...]:
-    """Read a critique of the plan's text: JSON, alone or in one fence. All that is wrong is said at once.
+    """Parse a critique of a plan: JSON, alone or in one fence. All flaws are returned at once.
 
-    `files` are those of the repository, `earlier` the ids of the findings that the round was shown.
+    `files` are the paths of the repository, `earlier` the ids of the findings that the critic was shown.
     """
     reading = _Reading(outline_of(plan), files, principles, earlier)
     critique = reading.critique(text)
@@ -151,7 +151,7 @@ def read_critique(
 
 
 class _Reading:
-    """One pass over what was handed in; what is wrong with it gathers in `flaws`."""
+    """One pass over a submission; collects its flaws in `flaws`."""
 
     def __init__(
         self, outline: Outline, files: Collection[str], principles: Collection[str], earlier: Collection[str]
@@ -332,7 +332,7 @@ class _Reading:
         return path.removeprefix("./") in self.files
 
     def _tells(self, citation: Citation) -> bool:
-        """Tell whether it can show that something holds: a heading alone cannot."""
+        """Return whether a citation can be evidence; a heading cannot."""
         if isinstance(citation, FileLine):
             return True
         piece = self.outline.at(citation.line)
@@ -352,7 +352,7 @@ class _Reading:
 
 
 def _borne(verdicts: Mapping[str, Judgement]) -> Iterator[Judgement]:
-    """Let a place bear few PASSes; whoever has no evidence of its own left has not judged."""
+    """Limit each citation to 2 PASS verdicts; a PASS with no citation left is NOT_JUDGED."""
     borne: dict[Citation, int] = {}
     for one in verdicts.values():
         left = tuple(cited for cited in one.evidence if borne.get(cited, 0) < _BORNE)

@@ -1,4 +1,4 @@
-"""What a plan is judged by, and from where a round looks at it. The template is for people to edit."""
+"""Principles and perspectives of a critique. Users may edit the template."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ Each is judged PASS or FAIL, with evidence. Edit, remove or add lines: `- P1 nam
 - P11 effort: each phase says whether it is small, medium or large.
 - P12 assumptions: what is taken for granted is written down.
 """
-"""The principles as they ship."""
+"""The shipped principles."""
 
 PERSPECTIVES: Final = (
     "technical: would this work, in this code, in this order?",
     "user and maintainer: is it what was wanted, and who lives with it afterwards?",
     "devil's advocate: what would make all of this the wrong thing to build?",
 )
-"""From where each round looks; the last one stays."""
+"""Perspective of each round; later rounds use the last one."""
 
 _LINE: Final = re.compile(r"[-*] +(?P<id>P[1-9][0-9]?) +(?P<name>[^:]+): *(?P<asks>.+)")
 _MEANT: Final = re.compile(r"[-*] ")
 
 
 class Principle(NamedTuple):
-    """One thing that every plan is judged by."""
+    """One principle that plans are judged by."""
 
     id: str
     name: str
@@ -47,7 +47,7 @@ class Principle(NamedTuple):
 
 
 def read_principles(text: str) -> tuple[Principle, ...] | tuple[Flaw, ...]:
-    """Read principles as people have edited them; all that is wrong is said at once."""
+    """Parse principles that a user edited; all flaws are returned at once."""
     found: dict[str, Principle] = {}
     flaws: list[Flaw] = []
     example = "- P4 errors: for each step it is said what happens when it fails."
@@ -77,5 +77,5 @@ def read_principles(text: str) -> tuple[Principle, ...] | tuple[Flaw, ...]:
 
 
 def perspective(number: int) -> str:
-    """Tell from where the round of a number, counted from 1, looks at the plan."""
+    """Return the perspective of a round, counted from 1."""
     return PERSPECTIVES[min(number, len(PERSPECTIVES)) - 1]

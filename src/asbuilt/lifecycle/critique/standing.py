@@ -1,4 +1,4 @@
-"""A finding through all rounds of critique, and its state."""
+"""State of a finding across all rounds of critique."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ if TYPE_CHECKING:
 
 
 class State(StrEnum):
-    """What has become of a finding."""
+    """State of a finding."""
 
     OPEN = "open"
     RESOLVED = "resolved"
     LATE = "late"
-    """Found anew in text that had not changed: carried, and nobody waits for it."""
+    """First raised in unchanged text by a later round: carried, but requires no further round."""
     WAIVED = "waived"
 
 
 class Standing(NamedTuple):
-    """A finding through all rounds."""
+    """A finding across all rounds."""
 
     id: str
-    """`F3`, in the order in which they were found."""
+    """`F3`, numbered in the order of discovery."""
     finding: Finding
-    """As it was said at its highest level, where it stands in the newest revision, with all evidence."""
+    """At its highest level, with its position in the newest revision and all evidence."""
     said: tuple[str, ...]
-    """In every wording."""
+    """Every wording."""
     raised: tuple[int, ...]
-    """The rounds that found it."""
+    """Rounds that raised it."""
     state: State
     by: tuple[Citation, ...] = ()
-    """What resolved it."""
+    """Citations that resolved it."""
     why: str = ""
-    """Why it was waived, and by whom."""
+    """The waiver's reason and user."""
 
     @property
     def is_carried(self) -> bool:
-        """Tell whether it has to go into the plan when no round is left."""
+        """Return whether the finding goes into the plan when no round is left."""
         return self.state in (State.OPEN, State.LATE) and self.finding.is_material

@@ -1,1 +1,1 @@
-"""What a plan run, a landing and an undo share: landing, sign-offs, pull requests. Pure."""
+"""Shared by plan runs, landings and undos: landing, sign-offs and pull requests. Pure."""

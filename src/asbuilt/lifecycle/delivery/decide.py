@@ -1,4 +1,4 @@
-"""Choose the moves between proof and landing, for every run that lands or takes back proven work."""
+"""Choose the moves between proof and landing, for every run that lands or reverts proven work."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.run.facts import PhaseFacts
 
 LANDING: Final = "landing"
-"""The last point at which a plan is compared: everything is proven and reported."""
+"""The last point at which the plan is compared: everything is proven and reported."""
 
 
 def refusal(facts: DeliveryFacts) -> End | None:
@@ -25,7 +25,7 @@ def refusal(facts: DeliveryFacts) -> End | None:
 
 
 def brought_to_safety(phase: PhaseFacts | None) -> Attempt | Keep | None:
-    """End the agent under way and keep its files, before a run that was stopped ends."""
+    """End the running agent and keep its files before a stopped run ends."""
     last = phase.attempts[-1] if phase is not None and phase.attempts else None
     if phase is None or last is None or last.refusals or last.is_lost:
         return None
@@ -35,17 +35,17 @@ def brought_to_safety(phase: PhaseFacts | None) -> Attempt | Keep | None:
 
 
 def failures_for(phase: PhaseFacts) -> tuple[str, ...]:
-    """Return what the attempt under way has to mend: what was found last, in this run or the one before."""
+    """Return the last failures that the current attempt has to fix, of this run or the run before."""
     if phase.attempts[-1].role != "fix":
         return phase.carried
     return next((one.failures for one in reversed(phase.attempts) if one.failures), ())
 
 
 def promised(facts: DeliveryFacts, *, is_attended: bool) -> Move | None:
-    """Check at each phase's end and before each landing that what is proven is still what the plan wants.
+    """Check at each phase's end and before each landing that the plan still wants what is proven.
 
-    The frozen text is what was built and judged. If the plan has another text by now, the user decides; an
-    unattended run lands nothing against a changed promise.
+    The frozen text was built and judged. If the plan's text has changed since, the user decides; an
+    unattended run fails and lands nothing.
     """
     if not facts.pending or facts.is_landing:
         return None
@@ -64,7 +64,7 @@ def promised(facts: DeliveryFacts, *, is_attended: bool) -> Move | None:
 
 
 def deliver(facts: DeliveryFacts, now: str) -> Move:
-    """Land what waits to be landed, mark it in the plan, tidy up, and end."""
+    """Land pending work, mark it in the plan, tidy up, and end."""
     if facts.way == "pr":
         return pulling(facts, now)
     if facts.landing.state == "refused":

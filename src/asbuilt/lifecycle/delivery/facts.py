@@ -1,4 +1,4 @@
-"""What a run knows that lands or takes back proven work, folded from its events. Nothing here decides."""
+"""Facts of a run that lands or reverts proven work, folded from its events."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Work(NamedTuple):
-    """A proven phase: the run that proved it, and the commit that holds it."""
+    """A proven phase: the run that proved it and its commit."""
 
     phase: str
     run: str
@@ -25,7 +25,7 @@ class Work(NamedTuple):
 
 
 class Landed(NamedTuple):
-    """A proven phase on the target: the commit that stands for it there."""
+    """A proven phase on the target, with its commit there."""
 
     phase: str
     run: str
@@ -34,7 +34,7 @@ class Landed(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """A proven phase whose text the plan has changed since: seen when, of which commit, and what it wants."""
+    """A proven phase whose text changed in the plan: point of comparison, commit and new intent."""
 
     point: str
     commit: str
@@ -42,21 +42,21 @@ class Difference(NamedTuple):
 
     @property
     def key(self) -> DiffersKey:
-        """What a person says to it holds for this commit and this change, in whatever run."""
+        """Return the key of the question. An answer holds for this commit and this change, in every run."""
         return DiffersKey(commit=self.commit, intent=self.intent or "gone")
 
 
 class SignOff(NamedTuple):
-    """Something about a proven phase that a person has to look at before it lands."""
+    """A change of a proven phase that the user has to review before it lands."""
 
     item: str
-    """The change and the intent: what a person says to it holds for these, in whatever run."""
+    """The change and the intent. An answer holds for these, in every run."""
     phase: str
     question: str
 
 
 class DeliveryFacts(ProvingFacts):
-    """A run that moves proven commits: a plan run, a landing, an undo."""
+    """A run that moves proven commits: a plan run, a landing or an undo."""
 
     hold: bool = True
     way: Landing = "cherry-pick"
@@ -64,40 +64,40 @@ class DeliveryFacts(ProvingFacts):
     protected: bool = False
     """The target refuses direct pushes."""
     unlanded: tuple[Work, ...] = ()
-    """What earlier runs have proven and not landed, in order, when the run started."""
+    """Work that earlier runs proved and did not land, in order, at the start of the run."""
     branch_at: str | None = None
-    """Where the plan's branch was when the run started."""
+    """Commit of the plan's branch at the start of the run."""
     works: list[Work] = field(default_factory=list)
-    """What this run has proven, in order: each commit builds on the one before."""
+    """Work that this run proved, in order: each commit builds on the one before."""
     compared: str | None = None
-    """The last point at which the plan's file was compared with what waits to be landed."""
+    """The last point at which the plan's file was compared with the pending work."""
     differs: dict[str, Difference] = field(default_factory=dict)
-    """Phases that wait to be landed and whose text the plan has changed since."""
+    """Pending phases whose text has changed in the plan."""
     sign_offs: dict[str, SignOff] = field(default_factory=dict)
-    """What the user has to sign off before the landing, by its item."""
+    """Sign-offs that the landing needs, by item."""
     reported: bool = False
     landing: LandingState = field(default_factory=LandingState)
     landed: list[Landed] = field(default_factory=list)
-    """What this run has landed."""
+    """Work that this run landed."""
     marks_landed: bool = False
     """The plan's marks were part of the last landing."""
     marked: bool = True
-    """False while something has landed and the plan does not say so yet."""
+    """False while work has landed that the plan does not show yet."""
     pull: PullFacts = field(default_factory=PullFacts)
     repairs: dict[str, PhaseFacts] = field(
         default_factory=lambda: {name: PhaseFacts(name) for name in REPAIRS}
     )
-    """What agents repair of its pull request, each like a phase of its own."""
+    """Repairs of the pull request by agents, each with the facts of a phase."""
 
     @property
     def pending(self) -> tuple[Work, ...]:
-        """What is proven and waits to be landed, in order."""
+        """Proven work that has not landed, in order."""
         landed = {one.commit for one in self.landed}
         return tuple(work for work in (*self.unlanded, *self.works) if work.commit not in landed)
 
     @property
     def base_now(self) -> str:
-        """What the next phase builds on: the last landing of a direct run, the last proof, else the base."""
+        """The commit to build on: a direct run's last landing, the last proof, or the base."""
         if self.way == "direct" and self.landing.tip is not None:
             return self.landing.tip
         return self.works[-1].commit if self.works else self.base or ""
@@ -114,7 +114,10 @@ class DeliveryFacts(ProvingFacts):
 
     @property
     def may_stop(self) -> bool:
-        """Whether the run may end: a landing cut off would leave the target and the plan's marks apart."""
+        """Whether the run may end.
+
+        An interrupted landing would leave the target and the plan's marks different.
+        """
         return not self.is_landing and self.marked
 
     def find(self, name: str) -> PhaseFacts | None:

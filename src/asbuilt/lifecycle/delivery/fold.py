@@ -1,4 +1,4 @@
-"""Fold the events of a run that lands or takes back proven work."""
+"""Fold the events of a run that lands or reverts proven work."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def take_delivery(facts: DeliveryFacts, options: RunOptions) -> None:
-    """Copy what such a run takes from its options."""
+    """Copy the options that such a run uses."""
     take_options(facts, options)
     facts.hold, facts.way, facts.protected = options.holds, options.landing, bool(options.protected)
     facts.wanted, facts.pull = options.phase, pull_in(options)
@@ -62,7 +62,7 @@ def hear_delivery(facts: DeliveryFacts, event: Event) -> None:
             facts.landed += [Landed(*one) for one in event.commits]
             start_over(facts.pull)
         case PullMerging():
-            # A pull request that the forge may have merged is brought to its end, as a landing is.
+            # The forge may have merged it: such a pull request is finished like a landing.
             facts.landing.state = "intended"
         case PullRefused():
             facts.landing.state = None

@@ -1,7 +1,7 @@
 """Choose the next move of a landing by pull request. Pure: the order of the rules is the policy.
 
-The one rule: only a head that is proven on the target as it is, and that the forge's checks let pass, is
-merged, and only where somebody asked for a landing. What no machine settles is asked, and waits.
+Rule: a head is merged only if it is proven on the target's current tip, the forge's checks pass, and the user
+asked for a landing. Everything that needs a decision is asked.
 """
 
 from __future__ import annotations
@@ -42,22 +42,22 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.run.facts import PhaseFacts
 
 READY: Final = "pr-ready"
-"""How a run ends whose pull request waits for a person."""
+"""End state of a run whose pull request waits for the user."""
 CI_FAILING: Final = "pr-ci-failing"
-"""How a run ends whose pull request nobody could mend."""
+"""End state of a run whose pull request has failing checks that no agent could fix."""
 REBASE_LIMIT: Final = 2
-"""How often a target that moved is followed and proven on anew."""
+"""Maximum number of rebases onto a target that moved; each is proven again."""
 RESOLVABLE: Final = 5
-"""In so many files an agent may resolve a conflict; more are a person's."""
+"""Maximum number of conflicting files that an agent may resolve; the user resolves more."""
 RESOLVE_LIMIT: Final = 2
 REPEAT_LIMIT: Final = 2
 _BARE: Final = 2
-"""So many looks in a row that find no check say that there is none."""
+"""Polls without any check after which the forge is taken to have none."""
 _NAMED: Final = 6
 
 
 def pulling(facts: DeliveryFacts, now: str) -> Move:
-    """Choose what comes next between what is proven and its landing. First match wins."""
+    """Choose the next move between proof and landing. First match wins."""
     pull = facts.pull
     if not facts.marked:
         return Mark()
@@ -79,7 +79,7 @@ def pulling(facts: DeliveryFacts, now: str) -> Move:
 
 
 def repair_under_way(facts: DeliveryFacts) -> PhaseFacts | None:
-    """Return what an agent mends of the pull request, as long as nobody has taken it over."""
+    """Return the repair of the pull request whose last attempt is not applied yet."""
     for repair in facts.repairs.values():
         if repair.attempts and repair.attempts[-1].number > facts.pull.settled.get(repair.id, 0):
             return repair
@@ -87,9 +87,9 @@ def repair_under_way(facts: DeliveryFacts) -> PhaseFacts | None:
 
 
 def _watch(facts: DeliveryFacts, pull: PullFacts, seen: Seen, now: str) -> Move:
-    """Wait for the forge's checks, mend what is red, follow the target, and merge what may be merged."""
+    """Wait for the forge's checks, repair failing ones, follow the target, and merge."""
     if seen.head != pull.head:
-        # Somebody has pushed: what they brought is proven, too, or they are asked.
+        # Another user pushed: these commits are proven too, or the user is asked.
         return Push()
     if seen.checks == "red":
         return _red(facts, pull, seen, now)
@@ -120,7 +120,10 @@ def _wait(pull: PullFacts, seen: Seen, now: str) -> Move:
 
 
 def _red(facts: DeliveryFacts, pull: PullFacts, seen: Seen, now: str) -> Move:
-    """Let an agent mend what the forge's checks say; then ask, and each yes gives as many tries again."""
+    """Have an agent fix the forge's failing checks; then ask.
+
+    Each yes grants the same number of fixes again.
+    """
     failures = tuple(f"the forge's check {name} fails" for name in seen.failing[:_NAMED])
     failures += (seen.excerpt,) if seen.excerpt else ()
     granted = sum(answer == "yes" for answer in facts.answers(PullChecksKey).values())
@@ -137,7 +140,7 @@ def _red(facts: DeliveryFacts, pull: PullFacts, seen: Seen, now: str) -> Move:
 
 
 def _blocked(facts: DeliveryFacts, blocked: Blocked, now: str) -> Move:
-    """Let an agent resolve a conflict in a few files; everything else that is in the way is a person's."""
+    """Have an agent resolve a conflict in up to 5 files; ask the user about every other obstacle."""
     if blocked.kind == "conflict" and 0 < len(blocked.paths) <= RESOLVABLE:
         told = f"resolve the conflict in {', '.join(blocked.paths)}: each holds both sides between marks"
         move = _repair(facts, facts.repairs[CONFLICT], (told,), RESOLVE_LIMIT, now)
@@ -152,7 +155,7 @@ def _blocked(facts: DeliveryFacts, blocked: Blocked, now: str) -> Move:
 def _repair(
     facts: DeliveryFacts, repair: PhaseFacts, failures: tuple[str, ...], limit: int, now: str
 ) -> Move | None:
-    """Let an agent mend something of the pull request and prove it; None when its tries are used up."""
+    """Have an agent repair the pull request and prove the result; None when its tries are used up."""
     settled = facts.pull.settled.get(repair.id, 0)
     open_ = [attempt for attempt in repair.attempts if attempt.number > settled]
     number = repair.attempts[-1].number if repair.attempts else 0
@@ -177,7 +180,7 @@ def _repair(
 
 
 def _afterwards(facts: DeliveryFacts) -> Move:
-    """Tidy up after a landing, tell the issues, and see that nothing is left behind."""
+    """Tidy up after a landing, notify the issues, and check that nothing is left behind."""
     if not facts.landing.tidied:
         return Tidy()
     if not facts.pull.issues:

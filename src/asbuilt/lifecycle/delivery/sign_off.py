@@ -1,6 +1,6 @@
-"""What a person has to look at before anything lands. Pure.
+"""Sign-offs of a user before a landing. Pure.
 
-The one rule: every item is asked about before any of them is waited for, and `auto` answers none.
+Rule: all questions are asked before the run waits for an answer, and `auto` answers none.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def signing(facts: DeliveryFacts) -> Move | None:
-    """Ask for every sign-off that is wanted, and wait; None once each of them is yes."""
+    """Ask for every sign-off and wait; None once all answers are yes."""
     keys = {in_run(one.item, facts.run): one for one in facts.sign_offs.values()}
     for key, one in keys.items():
         if key not in facts.approvals:

@@ -1,1 +1,1 @@
-"""A run that lands what earlier runs have proven. Pure."""
+"""A run that lands work that earlier runs proved. Pure."""

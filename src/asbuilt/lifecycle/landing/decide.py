@@ -31,5 +31,5 @@ class _Landing:
 
 
 def next_move(facts: LandingFacts, now: str) -> Move:
-    """Choose what a landing does next."""
+    """Choose the next move of a landing."""
     return proving_move(facts, now, _Landing())

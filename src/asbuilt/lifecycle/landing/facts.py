@@ -1,4 +1,4 @@
-"""What is known about a run that lands what earlier runs have proven."""
+"""Facts of a run that lands work that earlier runs proved."""
 
 from __future__ import annotations
 

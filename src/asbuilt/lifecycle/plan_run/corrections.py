@@ -1,6 +1,6 @@
-"""What becomes of a phase whose plan is wrong about a number. Pure.
+"""Correct a number of the plan that the work has shown to be wrong. Pure.
 
-The one rule: where a verdict turns on the number, a person changes what the plan says, and `auto` does not.
+Rule: if a verdict depends on the number, only a user may correct the plan; `auto` does not.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def correcting(facts: PlanFacts, phase: PhaseFacts, *, may_fix: bool) -> Move | None:
-    """Ask a person to agree to what was measured; None where nothing turns on it, or somebody said no.
+    """Ask the user to accept a measured number; None if no verdict depends on it, or after a no.
 
-    A number that an agent has pointed at is asked about at once. One that nobody spoke of is first given back
-    to be mended, and so is every number where nobody watches.
+    A number that an agent flagged is asked about at once. Other numbers are first sent back for a fix; in an
+    unattended run, all are.
     """
     last = phase.attempts[-1] if phase.attempts else None
     if last is None or last.checks != PASS or last.verdict in (None, PASS):
@@ -55,11 +55,11 @@ def correcting(facts: PlanFacts, phase: PhaseFacts, *, may_fix: bool) -> Move | 
 
 
 def drifted(facts: RunFacts) -> int:
-    """Count the numbers of the plan that are far off, by what was judged last of each phase."""
+    """Count the numbers of the plan that are far off, by the last judged attempt of each phase."""
     judged = ([one for one in phase.attempts if one.checks] for phase in facts.phases.values())
     return sum(attempts[-1].far for attempts in judged if attempts)
 
 
 def _stopped(phase: PhaseFacts, why: str) -> End:
-    """End a run that would correct one number again and again: it is not understood yet."""
+    """End a run that would correct the same number again."""
     return End("failed", f"phase {phase.id}: {why}.", "look at what is measured, and edit the plan by hand")

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 FIX_LIMIT: Final = 2
 REPEAT_LIMIT: Final = 2
-"""Attempts that end without a tree to judge (a stall, a crash, a time-out) are repeated this often."""
+"""Maximum repeats of attempts that end without a tree to judge (a stall, a crash, a timeout)."""
 _SEVERAL: Final = 2
 
 
@@ -71,12 +71,12 @@ class _PlanRun:
 
 
 def next_move(facts: PlanFacts, now: str) -> Move:
-    """Choose what a run of a plan's phases does next."""
+    """Choose the next move of a run of a plan's phases."""
     return proving_move(facts, now, _PlanRun())
 
 
 def _open_needs(facts: PlanFacts) -> list[str]:
-    """List what a phase that the user named still waits for; one that has started waits no more."""
+    """List the unfinished phases that the named phase needs; none once it has started."""
     wanted = facts.phases.get(facts.wanted or "")
     if wanted is None or wanted.begun:
         return []
@@ -84,7 +84,7 @@ def _open_needs(facts: PlanFacts) -> list[str]:
 
 
 def _between(facts: PlanFacts, phase: PhaseFacts) -> Move | None:
-    """Ask between two phases of a finish that somebody watches."""
+    """Ask between two phases of an attended run."""
     if facts.auto or phase.begun or not any(other.proven for other in facts.phases.values()):
         return None
     ask = Ask(
@@ -94,7 +94,7 @@ def _between(facts: PlanFacts, phase: PhaseFacts) -> Move | None:
 
 
 def _too_large(facts: PlanFacts, phase: PhaseFacts) -> Move | None:
-    """Ask a person to make room for a tree that cannot be kept as it is; its workspace stays as it is."""
+    """Ask the user about a tree that cannot be kept as it is; its workspace stays unchanged."""
     last = phase.attempts[-1] if phase.attempts else None
     if last is None or not last.refusals or last.commit is not None:
         return None
@@ -104,10 +104,10 @@ def _too_large(facts: PlanFacts, phase: PhaseFacts) -> Move | None:
 
 
 def _waiver(facts: PlanFacts, phase: PhaseFacts) -> Move | None:
-    """Ask a person to accept what no fix has brought about; None where nobody can, or nobody did.
+    """Ask the user to accept items that no fix could prove; None if that is not possible, or after a no.
 
-    Only items of a verdict can be accepted: every check is green, and the opinion itself is sound. Where
-    nobody watches the run ends without the answer, and a later run finds it.
+    Only items of a verdict can be accepted: all checks pass, and the opinion is valid. An unattended run ends
+    without the answer, and a later run uses it.
     """
     last = phase.attempts[-1] if phase.attempts else None
     if last is None or last.checks != PASS or last.verdict in (None, PASS) or not last.unproven:
@@ -136,7 +136,7 @@ def _in_phase(facts: PlanFacts, phase: PhaseFacts, now: str) -> Move:
         return Attempt(phase.id, 1, "implement", phase.carried)
     last = phase.attempts[-1]
     if last.ending is None or last.ending in GOES_ON:
-        # The same attempt goes on, with its tree and its session.
+        # Resume the same attempt, with its tree and its session.
         return Attempt(phase.id, last.number, last.role, failures_for(phase))
     if last.commit is None:
         return Keep(phase.id, last.number)
@@ -161,7 +161,7 @@ def _judge(facts: PlanFacts, phase: PhaseFacts, last: AttemptFacts, now: str) ->
 
 
 def _unusable(facts: PlanFacts, phase: PhaseFacts, last: AttemptFacts) -> Move | None:
-    """Ask before checks are run again that showed nothing: no agent can change that, so it costs no fix."""
+    """Ask before running inconclusive checks again. No agent can change that, so it counts as no fix."""
     if not last.unusable:
         return None
     why = f"the checks of phase {phase.id} showed nothing: {'; '.join(last.failures)}"
@@ -170,7 +170,7 @@ def _unusable(facts: PlanFacts, phase: PhaseFacts, last: AttemptFacts) -> Move |
 
 
 def _verify(last: AttemptFacts, what: str, move: Verify | VerifyTogether) -> Move:
-    """Let it be judged; a verifier that is lost has judged nothing, so another one does."""
+    """Start a verifier; a lost verifier has judged nothing, so another one starts, at most twice."""
     if last.lost_verifiers > REPEAT_LIMIT:
         return End(
             "failed",
@@ -180,7 +180,7 @@ def _verify(last: AttemptFacts, what: str, move: Verify | VerifyTogether) -> Mov
 
 
 def _judged_together(facts: PlanFacts, now: str) -> Move | None:
-    """Let all phases be judged once more, together; None once that is done, or where there is only one."""
+    """Have all phases judged together; None once that is done, or for a single phase."""
     whole = facts.whole
     if facts.reported or facts.mode != "finish" or len(facts.pending) < _SEVERAL or whole.verdict == PASS:
         return None
@@ -191,7 +191,7 @@ def _judged_together(facts: PlanFacts, now: str) -> Move | None:
 
 
 def _apart(failures: tuple[str, ...]) -> End:
-    """End a run whose phases are proven and do not go together; whoever wants it so lands it by hand."""
+    """End a run whose phases pass one by one but not together; the user may land them by hand."""
     told = f": {'; '.join(failures)}" if failures else ""
     return End("failed", f"the phases pass one by one, and not together{told}")
 

@@ -1,6 +1,6 @@
-"""What is doubtful about a phase before anybody works on it: it admits to be stale, or its numbers disagree.
+"""Doubts about a phase before work starts: its text admits to be stale, or its numbers disagree.
 
-The one rule: who is there decides; where nobody is, a doubt is told, and only a grave one stops.
+Rule: in an attended run the user decides. An unattended run reports doubts and refuses only a grave one.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from asbuilt.plan.model import Phase, Plan
 
 GRAVE_PCT: Final = 20
-"""A number that is further off than this is not a matter of rounding: the same band as after the work."""
+"""Drift above this is more than rounding; the same limit applies after the work."""
 
 Course = Literal["go", "tell", "ask", "refuse"]
 
 
 class Doubt(NamedTuple):
-    """One reason to look again before a phase is worked on."""
+    """One reason to review a phase before work starts."""
 
     phase: str
     line: int
@@ -30,7 +30,7 @@ class Doubt(NamedTuple):
 
 
 def doubts_in(plan: Plan, phases: Iterable[Phase]) -> tuple[Doubt, ...]:
-    """List what is doubtful about the phases that are to be worked on, in the order of the file."""
+    """List the doubts about the phases to work on, in the order of the file."""
     found = [doubt for phase in phases for doubt in (*_stale(plan, phase), *_off(phase))]
     return tuple(sorted(found, key=lambda doubt: doubt.line))
 
@@ -54,7 +54,7 @@ def _off(phase: Phase) -> Iterator[Doubt]:
 
 
 def course_for(doubts: Iterable[Doubt], *, is_attended: bool) -> Course:
-    """Choose what becomes of a run with these doubts."""
+    """Choose how a run with these doubts continues."""
     doubts = tuple(doubts)
     if not doubts:
         return "go"

@@ -1,4 +1,4 @@
-"""What is known about a run of a plan's phases."""
+"""Facts of a run of a plan's phases."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ if TYPE_CHECKING:
 
 
 class PlanFacts(DeliveryFacts):
-    """A run of one phase, or of all that are open."""
+    """A run of one phase, or of all open phases."""
 
     kind: ClassVar[RunKind] = "run"
     builds: ClassVar[bool] = True
     mode: RunMode = "phase"
     carried: str | None = None
-    """The commit that keeps the files of an earlier run, with which its workspace starts."""
+    """The commit with the files of an earlier run, from which the workspace starts."""
     together: Outcome | None = None
     apart: tuple[str, ...] = ()
-    """What fails when all phases are there."""
+    """Failures of all phases together."""
     whole: AttemptFacts = field(default_factory=lambda: AttemptFacts(0, "verify"))
     """The verdict on all phases together, and its verifiers."""
 
     @property
     def current(self) -> PhaseFacts | None:
-        """The phase that this run works on now; None when there is none left for it."""
+        """The phase that this run works on now; None if none is left."""
         proven = {phase.id for phase in self.phases.values() if phase.proven} | self.done_before
         if self.wanted is not None:
             wanted = self.phases.get(self.wanted)
@@ -44,6 +44,6 @@ class PlanFacts(DeliveryFacts):
 
     @property
     def last_kept(self) -> str | None:
-        """The commit that keeps the files of the last attempt at the current phase; None: there is none."""
+        """The commit with the files of the last kept attempt at the current phase; None if there is none."""
         phase = self.current
         return next((one.commit for one in reversed(phase.attempts) if one.commit), None) if phase else None

@@ -1,4 +1,4 @@
-"""What a run knows of its plan's pull request, folded from its events. Nothing here decides."""
+"""Facts of a plan's pull request, folded from a run's events."""
 
 from __future__ import annotations
 
@@ -26,32 +26,32 @@ if TYPE_CHECKING:
 CI: Final = "ci_checks"
 CONFLICT: Final = "merge_conflict"
 REPAIRS: Final = (CI, CONFLICT)
-"""Where the agents have their address that mend a pull request; no phase of a plan can be called so."""
+"""Addresses of the agents that repair a pull request; no phase of a plan can have these names."""
 POLL_S: Final = 30
 LIMIT_S: Final = 600
 FIX_LIMIT: Final = 2
 
 
 class Seen(NamedTuple):
-    """A pull request as the forge told of it."""
+    """A pull request as the forge reported it."""
 
     state: str
     """none, open, merged or closed."""
     at: str
-    """When the forge was asked, by the journal's clock."""
+    """Time of the request, by the journal's clock."""
     head: str | None = None
-    """Where its branch is at the forge."""
+    """Head of its branch at the forge."""
     mergeable: str = "unknown"
     checks: str = "none"
     failing: tuple[str, ...] = ()
     excerpt: str = ""
-    """The end of what the failing ones said: somebody else's text."""
+    """End of the failing checks' output: untrusted text."""
     target: str | None = None
     """The tip of the target at the forge."""
 
 
 class Blocked(NamedTuple):
-    """Why nothing could be pushed; with a conflict, which commit does not go onto which."""
+    """Why nothing could be pushed; for a conflict, which commit does not apply onto which."""
 
     kind: str
     """conflict, red, or moved."""
@@ -63,22 +63,22 @@ class Blocked(NamedTuple):
 
 
 class PullFacts(Struct):
-    """The plan's pull request, as one run knows it."""
+    """Facts of the plan's pull request in one run."""
 
     poll_s: int = POLL_S
     limit_s: int = LIMIT_S
-    """How long the forge's checks are waited for after a push."""
+    """Maximum wait for the forge's checks after a push."""
     fix_limit: int = FIX_LIMIT
-    """How often an agent may mend them before a person is asked."""
+    """Number of fixes by agents before the user is asked."""
     looks: int = 0
     seen: Seen | None = None
-    """None: nobody has looked since something changed."""
+    """None: not polled since the last change."""
     bare: int = 0
-    """Looks since the last push that found no check at all."""
+    """Polls since the last push that found no check."""
     head: str | None = None
-    """What this run has pushed last."""
+    """The last commit that this run pushed."""
     target: str | None = None
-    """The tip of the target that it is built and proven on."""
+    """Tip of the target on which it was built and proven."""
     pushes: int = 0
     pushed_at: str = ""
     rebases: int = 0
@@ -89,15 +89,15 @@ class PullFacts(Struct):
     refused: str = ""
     """Why the forge did not merge."""
     settled: dict[str, int] = field(default_factory=dict)
-    """Of each repair the last attempt that was taken over."""
+    """Last applied attempt of each repair."""
     issues: bool = False
-    """The issues that the plan names were told."""
+    """The issues that the plan names were notified."""
     broken: tuple[str, ...] | None = None
-    """What was left behind; None while nobody has looked."""
+    """Leftovers of the landing; None before the check."""
 
 
 def pull_in(options: RunOptions) -> PullFacts:
-    """Begin with what was chosen when the run was asked for."""
+    """Return the initial facts from the run's options."""
     chosen = options.pull
     return PullFacts(
         poll_s=value_or(chosen.poll_s, POLL_S),
@@ -107,7 +107,7 @@ def pull_in(options: RunOptions) -> PullFacts:
 
 
 def hear_pull(pull: PullFacts, event: Event) -> None:
-    """Hear an event of a landing by pull request."""
+    """Fold one event of a landing by pull request."""
     match event:
         case PullSeen():
             pull.looks += 1
@@ -135,7 +135,7 @@ def hear_pull(pull: PullFacts, event: Event) -> None:
         case PullMended():
             pull.settled[event.repair] = event.number
             pull.blocked = None
-            # What is mended is pushed next, whatever the forge said of what was there before.
+            # A repair is pushed next, whatever the forge reported about the head before it.
             pull.head = None
         case PullMerged():
             pull.seen = None
@@ -150,12 +150,12 @@ def hear_pull(pull: PullFacts, event: Event) -> None:
 
 
 def look_again(pull: PullFacts) -> None:
-    """Forget what the forge has said, and what stood in the way: a person says that it may have changed."""
+    """Clear the last poll and the obstacle: the user says that they may have changed."""
     if pull.blocked is not None:
         pull.head = None
     pull.seen, pull.blocked, pull.refused = None, None, ""
 
 
 def start_over(pull: PullFacts) -> None:
-    """Forget a pull request that was merged: what is left takes another one."""
+    """Clear a merged pull request: remaining work needs another one."""
     pull.seen = pull.head = pull.target = pull.number = None

@@ -1,4 +1,7 @@
-"""What a forge tells of pull requests and issues, as plain values. The one rule: nothing here asks it."""
+"""Values that a forge reports about pull requests and issues.
+
+Rule: nothing here calls the forge.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ if TYPE_CHECKING:
 
 PullState = Literal["open", "merged", "closed"]
 Mergeable = Literal["yes", "no", "unknown"]
-"""`unknown`: the forge has not worked it out yet; ask again."""
+"""`unknown`: the forge has not computed it yet; poll again."""
 CheckState = Literal["none", "pending", "green", "red"]
 """`none`: no check has been reported for the commit."""
 ReviewState = Literal["approved", "changes_requested", "commented", "dismissed"]
@@ -19,53 +22,53 @@ MergeWay = Literal["merge", "squash", "rebase"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pull:
-    """One pull request as the forge has it."""
+    """A pull request at the forge."""
 
     number: int
     url: str
     branch: str
-    """The branch that it brings, by its short name."""
+    """Short name of its source branch."""
     head: str
-    """That branch's commit, as the forge knows it."""
+    """Commit of that branch at the forge."""
     base: str
-    """The branch that it is meant for, by its short name."""
+    """Short name of its target branch."""
     title: str
     body: str
     state: PullState
     mergeable: Mergeable = "unknown"
     merged_as: str | None = None
-    """The commit on the base that holds it, once it is merged."""
+    """The commit on the target branch, once it is merged."""
     is_draft: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checks:
-    """What the forge's own checks say of one commit."""
+    """State of the forge's checks for one commit."""
 
     state: CheckState
     failing: tuple[str, ...] = ()
-    """The names of what is red, in order."""
+    """Names of the failing checks, in order."""
     pending: tuple[str, ...] = ()
     excerpt: str = ""
-    """The end of what the failing ones have said, as far as the forge hands it out; somebody else's text."""
+    """End of the failing checks' output, as far as the forge returns it; untrusted text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
-    """What one person said of a pull request."""
+    """One review of a pull request."""
 
     id: int
     by: str
     state: ReviewState
     body: str
     commit: str
-    """The head that was looked at."""
+    """The head that was reviewed."""
     at: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comment:
-    """A remark at one line of a pull request's files."""
+    """A comment on one line of a pull request's files."""
 
     id: int
     by: str
@@ -75,12 +78,12 @@ class Comment:
     body: str
     at: str
     review: int | None = None
-    """The review that it was sent with; None: the forge names none."""
+    """The review that it belongs to; None if the forge names none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Issue:
-    """An issue as the forge has it."""
+    """An issue at the forge."""
 
     number: int
     title: str
@@ -98,7 +101,7 @@ class Touched:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pushed:
-    """The remote branch is at the commit; `already`: it was before we pushed."""
+    """The remote branch is at the commit; `already`: it was there before the push."""
 
     branch: str
     commit: str
@@ -107,17 +110,17 @@ class Pushed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BranchMoved:
-    """Somebody else has moved the remote branch, so that nothing was pushed or deleted."""
+    """The remote branch was moved by another user, so nothing was pushed or deleted."""
 
     branch: str
     expected: str | None
-    """None: the branch was expected not to be there."""
+    """None: the branch was expected not to exist."""
     found: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotMerged:
-    """The forge did not merge, and says why; the pull request is as it was."""
+    """The forge refused to merge and gave a reason; the pull request is unchanged."""
 
     why: str
     head_moved: bool = False
@@ -125,7 +128,7 @@ class NotMerged:
 
 
 def crossing(pulls: Iterable[Touched], prefixes: Iterable[str], *, but: int | None = None) -> tuple[int, ...]:
-    """Name the pull requests that change a path with such a beginning; a leading `./` means nothing."""
+    """Return the pull requests that change a path with one of the prefixes; a leading `./` is ignored."""
     wanted = tuple(prefix.removeprefix("./") for prefix in prefixes)
     return tuple(
         one.number

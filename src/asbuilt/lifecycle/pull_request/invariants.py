@@ -1,4 +1,4 @@
-"""What must hold after a landing by pull request. Pure: what was found goes in, what is broken comes out."""
+"""Invariants after a landing by pull request. Pure."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ from typing import NamedTuple
 
 
 class Left(NamedTuple):
-    """What was found after a landing."""
+    """State after a landing."""
 
     folders: tuple[str, ...] = ()
-    """Workspaces of the landed runs that are on the disk."""
+    """Workspaces of the landed runs that exist on disk."""
     registered: tuple[str, ...] = ()
-    """Those that git has on file."""
+    """Workspaces that git still lists."""
     branch: str | None = None
-    """The plan's branch, if it is there."""
+    """The plan's branch, if it exists."""
     pushed: str | None = None
-    """The pull request's branch at the forge, if it is there."""
+    """The pull request's branch at the forge, if it exists."""
     has_report: bool = True
     under_way: tuple[str, ...] = ()
-    """Phases that the plan on the target says are under way."""
+    """Phases that the plan on the target marks as in progress."""
     state: str = "merged"
-    """What the forge says of the pull request."""
+    """State of the pull request at the forge."""
     is_reconcilable: bool = True
-    """The person's own target can follow the forge's without losing a commit."""
+    """The user's own target branch can follow the forge's without losing a commit."""
 
 
 def broken(left: Left) -> list[str]:
-    """Name what does not hold."""
+    """Return the violated invariants."""
     told = (
         (left.folders, f"a workspace is on the disk: {', '.join(left.folders)}"),
         (left.registered, f"git lists a workspace: {', '.join(left.registered)}"),
@@ -40,5 +40,5 @@ def broken(left: Left) -> list[str]:
 
 
 def warnings(left: Left, target: str) -> list[str]:
-    """Name what holds no longer by itself, and stops nothing."""
+    """Return problems that need user action but fail nothing."""
     return [] if left.is_reconcilable else [f"your {target} and the forge's have each commits of their own"]

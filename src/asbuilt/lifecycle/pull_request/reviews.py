@@ -1,8 +1,7 @@
-"""What the reviews of a plan's pull request say of its draft, and when they are looked at. Pure.
+"""Decisions of reviewers on a draft in a pull request, and when to poll for them. Pure.
 
-The one rule: only an approver decides, and only by a review of the very commit that holds the text. An
-approver is named in full, or named by a pattern and able to write to the repository: anybody can register a
-login that fits a pattern.
+Rule: only an approver decides, and only by a review of the exact commit with the text. An approver is named
+in full, or matches a pattern and has write permission: anyone can register a login that matches a pattern.
 """
 
 from __future__ import annotations
@@ -17,29 +16,29 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.pull_request.forge import Comment, Review
 
 FORGE: Final = "github:"
-"""What stands before a login where people are named: `github:ada` is not the user `ada` of a machine."""
+"""Prefix of logins at the forge: `github:ada` is not the user `ada` of a machine."""
 _DECIDES: Final = ("approved", "changes_requested", "dismissed")
 _NOTE: Final = 4_000
 _SLOWEST: Final = 10
-"""At most so many paces lie between two looks: people take hours, and a forge counts requests."""
+"""Maximum factor of the poll interval: reviews take hours, and a forge limits requests."""
 
 
 class Bound(NamedTuple):
-    """Somebody who may has approved the text."""
+    """An approver approved the text."""
 
     by: str
 
 
 class SentBack(NamedTuple):
-    """Somebody who may wants another text."""
+    """An approver requested changes."""
 
     by: str
     note: str
-    """What each approver said who sends it back, with the remarks at lines of that review, by login."""
+    """Reviews of all approvers that request changes, with their line comments, by login."""
 
 
 class Undecided(NamedTuple):
-    """Nobody who may has decided."""
+    """No approver has decided."""
 
     why: str
 
@@ -48,31 +47,31 @@ Decision = Bound | SentBack | Undecided
 
 
 class Look(NamedTuple):
-    """Ask the forge what the reviewers say to this question."""
+    """Poll the forge for reviews of this question."""
 
     question: Question
 
 
 class Rest(NamedTuple):
-    """Its author is at work; there is nothing to review now."""
+    """The author is working; there is nothing to review now."""
 
 
 class Over(NamedTuple):
-    """Nobody is asked any more."""
+    """No review is awaited any more."""
 
 
 Due = Look | Rest | Over
 
 
 def due(asked: Question | None, run: str, *, is_over: bool) -> Due:
-    """Choose what becomes of a plan that reviewers have; `run` has put it to them, and may be over."""
+    """Choose what to do for a plan under review; `run` asked the question and may have ended."""
     if asked is not None and asked.run == run and asked.answer is None:
         return Look(asked)
     return Over() if is_over else Rest()
 
 
 def wait_s(poll_s: int, looks: int) -> int:
-    """Say for how long nobody looks after so many looks at the same text: longer each time."""
+    """Return the seconds until the next poll: 1, 2, 3 … 10 intervals, by the number of polls so far."""
     return poll_s * min(looks + 1, _SLOWEST)
 
 
@@ -93,9 +92,9 @@ def decide(
     approvers: Sequence[str],
     writers: Collection[str] = (),
 ) -> Decision:
-    """Read reviews, the oldest first: each approver's last one counts, and sending back outweighs a yes.
+    """Decide by reviews, the oldest first: each approver's last review counts, and a no outweighs a yes.
 
-    `writers` are the logins of `to_ask_about` that may write to the repository.
+    `writers` are the logins of `to_ask_about` that have write permission.
     """
     if not approvers:
         return Undecided("approvals.plan names nobody: anybody could review it, so no review decides")
@@ -127,7 +126,7 @@ def _fits(approvers: Sequence[str], login: str) -> bool:
 
 
 def _note(reviews: Iterable[Review], comments: Sequence[Comment]) -> str:
-    """Gather each review's text and its own remarks at lines that are still part of the change."""
+    """Collect each review's text and its comments on lines that are still part of the change."""
     lines: list[str] = []
     for review in reviews:
         lines.append(f"{FORGE}{review.by}: {review.body.strip() or 'changes requested'}")

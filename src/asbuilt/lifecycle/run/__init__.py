@@ -1,1 +1,1 @@
-"""What every kind of run shares: its facts and moves, money, waits, timers and interruptions. Pure."""
+"""Shared by all kinds of run: facts, moves, money, waits, timers and interruptions. Pure."""

@@ -1,6 +1,6 @@
-"""Why an agent stopped before its work was done, and what a run does then. Pure.
+"""Causes of an agent's early stop, and what the run does. Pure.
 
-The one rule: the cause decides; the words that came with it are for people.
+Rule: only the cause decides; the message is for display.
 """
 
 from __future__ import annotations
@@ -12,40 +12,40 @@ if TYPE_CHECKING:
     from asbuilt.events.questions import AskedCause
 
 Course = Literal["wait", "back off", "ask, go on", "ask, begin anew", "begin anew", "stop"]
-"""To go on is another start of the same attempt, with its session; to begin anew is the next attempt."""
+"""`go on`: start the same attempt again, with its session. `begin anew`: start the next attempt."""
 
 
 def course_of(cause: Cause) -> Course:
-    """Say what a run does about it."""
+    """Return what a run does about a cause."""
     match cause:
         case "usage_limit":
-            # Until it opens again; the time is the agent's word, or tried after a while.
+            # Until the limit resets: at the time that the agent reported, or after 15 minutes.
             return "wait"
         case "overload":
             return "back off"
         case "auth":
-            # Only a person can sign in.
+            # Only the user can sign in.
             return "ask, go on"
         case "refusal":
-            # The same again would end the same: a person finds other words (`asbuilt tell`).
+            # A retry would end the same: the user changes the wording (`asbuilt tell`).
             return "ask, begin anew"
         case "budget" | "max_turns" | "crash":
-            # With the files as they are. What a run may spend in all is asked about where it is spent.
+            # The next attempt keeps the files. The run's own cap is checked in `stoppages.capped`.
             return "begin anew"
         case "unheld":
-            # What has to hold an agent did not: nobody is given work here until a person has looked.
+            # The sandbox did not confine the agent: the run fails, and the user has to check.
             return "stop"
         case _:
             assert_never(cause)
 
 
 def asks(cause: Cause | None) -> TypeGuard[AskedCause]:
-    """Tell whether only a person can say how it goes on."""
+    """Return whether only the user can decide how to continue."""
     return cause is not None and course_of(cause) in ("ask, go on", "ask, begin anew")
 
 
 def ending_of(cause: Cause) -> Literal["limited", "failed", "crashed"]:
-    """Say how an attempt has ended that stopped so."""
+    """Return the ending of an attempt that stopped for this cause."""
     match course_of(cause):
         case "wait" | "back off" | "ask, go on":
             return "limited"

@@ -1,4 +1,4 @@
-"""The rules that come before those of any kind of run: transient errors, stops, pauses, caps and hours."""
+"""Rules that precede those of each kind of run: transient errors, stops, pauses, caps and hours."""
 
 from __future__ import annotations
 
@@ -27,35 +27,35 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.run.facts import RunFacts
 
 TROUBLE_LIMIT: Final = 10
-"""A run with this many transient errors in a row, over about six hours, is given up."""
+"""Maximum number of transient errors in a row, over about six hours; the next one ends the run."""
 _Facts = TypeVar("_Facts", bound=ProvingFacts)
 _Facts_contra = TypeVar("_Facts_contra", bound=ProvingFacts, contravariant=True)
 
 
 class Course(Protocol[_Facts_contra]):
-    """The rules of one kind of run that proves something."""
+    """Rules of one kind of run that proves something."""
 
     def unsafe(self, facts: _Facts_contra) -> Attempt | Keep | None:
-        """Return what has to happen before a stopped run may end."""
+        """Return the move that a stopped run needs before it may end."""
         ...
 
     def refusal(self, facts: _Facts_contra) -> End | None:
-        """Return why this run cannot be done; asked before anything is touched."""
+        """Return why this run cannot be done; called before anything is changed."""
         ...
 
     def idle(self, facts: _Facts_contra) -> End | None:
-        """Return why there is nothing to do; asked before anything is made."""
+        """Return why there is nothing to do; called before anything is created."""
         ...
 
     def work(self, facts: _Facts_contra, now: str) -> Move:
-        """Return the next move once tests, setup and baseline are there."""
+        """Return the next move once tests, setup and baseline are done."""
         ...
 
 
 def paced(facts: RunFacts, move: Move, now: str) -> Move:
-    """Let a move wait for the hours in which the run may start something, or for the end of a pause.
+    """Delay a move until the run's hours, or until the end of a pause.
 
-    A run that is to stop does not pause: nothing would wake it, and it has still to come to its end.
+    A stopping run does not pause: nothing would wake it, and it still has to end.
     """
     move = within(facts.window, move, now)
     pauses = facts.pause is not None and facts.stop is None
@@ -63,7 +63,7 @@ def paced(facts: RunFacts, move: Move, now: str) -> Move:
 
 
 def can_wait(facts: RunFacts, move: Move) -> bool:
-    """Tell whether a move leaves nothing half done when it is made another day."""
+    """Return whether a move leaves nothing half done if it is delayed."""
     match move:
         case Attempt(phase=phase, number=number):
             begun = (one for one in facts.part(phase).attempts if one.number == number)

@@ -1,6 +1,6 @@
-"""What is known about any run, folded from its events. Nothing here decides.
+"""Facts that all kinds of run share, folded from their events.
 
-Each kind of run has a class of its own below `RunFacts`, in its own folder.
+Each kind of run has its own subclass of `RunFacts` in its own folder.
 """
 
 from __future__ import annotations
@@ -24,93 +24,93 @@ if TYPE_CHECKING:
 _Key = TypeVar("_Key", bound=QuestionKey)
 PASS: Final = "PASS"  # noqa: S105 - a verdict
 GOES_ON: Final = ("limited", "abandoned")
-"""Endings that are not the agent's fault: the same attempt is started again."""
+"""Endings that the agent did not cause: the same attempt starts again."""
 WHOLE: Final = "all_phases"
-"""The address of the verifiers of all phases together; no phase of a plan can have this name."""
+"""Address of the verifiers of all phases together; no phase of a plan can have this name."""
 
 
 class Asked(NamedTuple):
-    """A number that is not what the plan says of it: the item, what it is, and the words for a person."""
+    """A number that differs from the plan: the item, the measured value, and the text for the user."""
 
     item: int
     actual: int
     is_flagged: bool
-    """An agent has pointed at it; else it is first given back to be mended."""
+    """An agent flagged it; otherwise it is first sent back for a fix."""
     words: str
 
 
 class AttemptFacts(Struct):
-    """One frozen brief and what became of it."""
+    """One frozen brief and its result."""
 
     number: int
     role: str
     ending: str | None = None
     reason: str = ""
     cause: Cause | None = None
-    """Why its agent stopped before its work was done, where that is known."""
+    """Why the agent stopped early, if known."""
     overloads: int = 0
-    """How often in a row it was turned away because its model's servers had too much to do."""
+    """Overload errors of the model's servers in a row."""
     resets_at: str | None = None
     starts: int = 0
     ended_start: int = 0
-    """Which start of its host ended so; a later start goes on from there."""
+    """The start of the host that ended; a later start resumes from it."""
     is_lost: bool = False
-    """Its files are on a machine that is lost, and were not kept: the same attempt is begun again."""
+    """Its files were on a lost machine and not kept: the same attempt starts again."""
     refusals: int = 0
-    """How often its tree could not be kept as it is, and why."""
+    """Number of times its tree could not be kept, and the last reason."""
     refusal: str = ""
     commit: str | None = None
     tree: str | None = None
     changed: bool = True
     checks: Outcome | None = None
     unusable: int = 0
-    """How often its checks showed nothing: they were killed or timed out, or ran another tree's code."""
+    """Number of inconclusive check runs: killed, timed out, or run on another tree's code."""
     failures: tuple[str, ...] = ()
-    """Failures of its checks and of its verdict, in words: what the next fix is given."""
+    """Failures of its checks and its verdict, as text for the next fix."""
     judged: tuple[Failure, ...] = ()
     """Failures of its verdict."""
     verifier: str | None = None
-    """How the verifier of this attempt's tree ended without a verdict; None while it has not."""
+    """How the verifier of this attempt's tree ended without a verdict; None if it did not."""
     verifier_reason: str = ""
     verifier_cause: Cause | None = None
     verifier_overloads: int = 0
     verifier_resets_at: str | None = None
     verifier_ended_start: int = 0
     lost_verifiers: int = 0
-    """Verifiers that ended without having judged: a stall, a crash, a time-out."""
+    """Verifiers that ended without a verdict (a stall, a crash, a timeout)."""
     verdict: Outcome | None = None
     began_at: str = ""
     ended_at: str = ""
     says: str = ""
-    """The agent's last words: a claim."""
+    """The agent's last message: a claim."""
     refused: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    """What people wanted it to know when it began."""
+    """The users' notes that it got at its start."""
     evidence: str | None = None
-    """Digest of what the checks have shown."""
+    """Digest of the evidence of its checks."""
     outside: str | None = None
-    """Digest of what it changed outside its workspace."""
+    """Digest of its changes outside the workspace."""
     remarks: str | None = None
-    """Digest of what was noticed about its changes."""
+    """Digest of the remarks on its changes."""
     items: str | None = None
     """Digest of the verdict on every item."""
     unproven: tuple[int, ...] = ()
-    """Items that a person could accept as they are."""
+    """Items that a user could accept as they are."""
     drift: str | None = None
-    """Digest of what the agent said of numbers: a claim."""
+    """Digest of the agent's statements about numbers: a claim."""
     numbers: str | None = None
-    """Digest of what was measured of the numbers that the phase states."""
+    """Digest of the measurements of the phase's numbers."""
     far: int = 0
     asks: tuple[Asked, ...] = ()
     """Numbers whose correction would turn the verdict into a PASS."""
     stops: tuple[str, ...] = ()
-    """Numbers that were corrected before and do not hold again, in words."""
+    """Numbers that were corrected before and are wrong again, as text."""
     output: str | None = None
-    """Digest of what it handed in, for a stage of authoring."""
+    """Digest of the output that it submitted, for a stage of authoring."""
 
     @property
     def is_judgeable(self) -> bool:
-        """Tell whether it has, or may still get, a tree to judge."""
+        """Return whether it has, or may still get, a tree to judge."""
         return self.ending in (None, "done", *GOES_ON)
 
 
@@ -121,35 +121,35 @@ class PhaseFacts(Struct):
     needs: tuple[str, ...] = ()
     title: str = ""
     carried: tuple[str, ...] = ()
-    """What was wrong with it when an earlier run ended; this one goes on from the tree of that time."""
+    """Failures at the end of an earlier run; this run continues from that run's tree."""
     begun: bool = False
     begun_at: str = ""
     intent: str | None = None
     attempts: list[AttemptFacts] = field(default_factory=list)
     proven: str | None = None
-    """The commit that holds it, once it is proven."""
+    """Its commit, once it is proven."""
     proven_at: str = ""
     waived: str | None = None
-    """Digest of the items that a person has accepted unmet, with the reason."""
+    """Digest of the unmet items that a user accepted, with the reasons."""
     corrected: str | None = None
-    """Digest of its numbers that are put right when it lands."""
+    """Digest of its numbers that are corrected when it lands."""
 
     @property
     def fixes(self) -> int:
-        """Count the cycles of fixing: one that stalled and was made anew is the same cycle."""
+        """Count the fix cycles. A fix attempt without a tree to judge is not counted."""
         return sum(attempt.role == "fix" and attempt.is_judgeable for attempt in self.attempts)
 
     @property
     def repeats(self) -> int:
-        """Count the attempts that ended without a tree to judge: a stall, a crash, a time-out.
+        """Count the attempts that ended without a tree to judge: a stall, a crash, a timeout.
 
-        One after which a person said that it shall go on is not counted.
+        Attempts whose cause needs the user's answer are not counted.
         """
         return sum(not attempt.is_judgeable and not asks(attempt.cause) for attempt in self.attempts)
 
 
 class RunFacts(Struct):
-    """What the next move of every kind of run depends on."""
+    """Facts that the next move of every kind of run depends on."""
 
     kind: ClassVar[RunKind]
     plans: ClassVar[bool] = False
@@ -158,13 +158,13 @@ class RunFacts(Struct):
     auto: bool = False
     ring_required: bool = True
     branch: str = ""
-    """Where it starts, and where it lands."""
+    """The branch on which it starts and lands."""
     stop: str | None = None
     pause: str | None = None
     """Why the user paused it; None: not paused."""
     pause_at: str = ""
     troubles: int = 0
-    """Transient errors in a row: of the database, the disk, or a segment that broke off."""
+    """Transient errors in a row: of the database, the disk, or an interrupted segment."""
     trouble: str = ""
     trouble_next: str = ""
     retry_at: str | None = None
@@ -172,41 +172,41 @@ class RunFacts(Struct):
     base: str | None = None
     phases: dict[str, PhaseFacts] = field(default_factory=dict)
     done_before: frozenset[str] = frozenset()
-    """Phases that were done when the run started, by journal or marks; for authoring: accepted stages."""
+    """Phases done at the start of the run, by journal or marks; for authoring: accepted stages."""
     ring: str = ""
     """The sandbox of this machine when the run started."""
     ring_agreed: bool = False
     """The user agreed before to work here without a sandbox."""
     moves: int = 0
-    """How often another worker took over; each has its own workspace."""
+    """Number of takeovers by another worker; each worker has its own workspace."""
     failed: FailedStep | None = None
-    """The step that failed last and has not succeeded since."""
+    """The last failed step that has not succeeded since."""
     approvals: dict[str, str | None] = field(default_factory=dict)
-    """Questions of this run by their key: the answer, or None while there is none."""
+    """Answers to this run's questions, by key; None while unanswered."""
     ended: str | None = None
     reason: str = ""
     next_step: str = ""
     code: int | None = None
-    """The exit code of the command that follows the run, when a gate ended it."""
+    """Exit code of the command that follows the run, if a gate ended it."""
     parked_at: str = ""
     """When its current wait started."""
     costs: dict[str, Spent] = field(default_factory=dict)
-    """What each attempt and verifier has used, over all its starts."""
+    """Usage of each attempt and verifier, over all its starts."""
     untold: list[str] = field(default_factory=list)
-    """Notes of the user that no attempt has got yet."""
+    """The users' notes that no attempt has got yet."""
     caps: Caps = UNCAPPED
     window: Window | None = None
-    """The hours in which it may start something; None: any."""
+    """Hours in which it may start something; None: any."""
     time: WorkTime = field(default_factory=WorkTime)
 
     @property
     def spent(self) -> Spent:
-        """What the run has used so far."""
+        """What the run has spent."""
         return total(self.costs.values())
 
     @property
     def lane(self) -> str:
-        """The name of its agents' workspace; a lost worker may still be in the one before."""
+        """Name of its agents' workspace. A lost worker may still use the one before."""
         return f"main-{self.moves}" if self.moves else "main"
 
     @property
@@ -216,7 +216,7 @@ class RunFacts(Struct):
 
     @property
     def current(self) -> PhaseFacts | None:
-        """The phase that this run works on now; None when there is none left for it."""
+        """The phase that this run works on now; None if none is left."""
         return None
 
     @property
@@ -226,7 +226,7 @@ class RunFacts(Struct):
 
     @property
     def may_stop(self) -> bool:
-        """Whether the run may end before its next move: a landing that has started is finished first."""
+        """Whether the run may end before its next move: a started landing is finished first."""
         return not self.is_landing
 
     def answers(self, kind: type[_Key]) -> dict[_Key, str | None]:

@@ -1,4 +1,4 @@
-"""Fold the events that every kind of run has: start, questions, pauses, attempts, waits and the end."""
+"""Fold the events of every kind of run: start, questions, pauses, attempts, waits and the end."""
 
 from __future__ import annotations
 
@@ -45,21 +45,21 @@ Facts = TypeVar("Facts", bound=RunFacts)
 
 
 def take_options(facts: RunFacts, options: RunOptions) -> None:
-    """Copy what every kind of run takes from its options."""
+    """Copy the options that every kind of run uses."""
     facts.auto, facts.branch = options.auto, options.branch
     facts.ring_required = options.requires_ring
     facts.caps, facts.window = caps_in(options), window_in(options)
 
 
 def fold_run(facts: Facts, entries: Iterable[Entry], hear: Callable[[Facts, Entry], None]) -> Facts:
-    """Fold the events of one run, in order; `hear` folds those of its kind, after what all kinds share."""
+    """Fold the events of one run, in order; `hear` folds the events of its kind after the shared ones."""
     for entry in entries:
         event = entry.event
         if isinstance(event, PlanNoted):
             facts.untold.append(event.note)
         if entry.run != facts.run:
             if isinstance(event, AttemptBegun):
-                # Notes are for the plan's next attempt, in whatever run it starts.
+                # Notes go to the plan's next attempt, in whatever run it starts.
                 del facts.untold[: event.notes]
             continue
         if (used := used_in(event)) is not None:
@@ -110,7 +110,7 @@ def _hear_start(facts: RunFacts, event: RunStarted) -> None:
 
 
 def _hear_wait(facts: RunFacts, event: TroubleMet | RunParked, at: str) -> None:
-    """Record that it waits; that is no progress."""
+    """Record a wait; a wait is no progress."""
     facts.parked_at = at
     if isinstance(event, TroubleMet):
         facts.troubles, facts.trouble, facts.retry_at = facts.troubles + 1, event.what, event.retry_at
@@ -118,7 +118,7 @@ def _hear_wait(facts: RunFacts, event: TroubleMet | RunParked, at: str) -> None:
 
 
 def haste(phases: Iterable[PhaseFacts]) -> None:
-    """Try again now: the user does not want to wait until a usage limit is said to reset."""
+    """Retry now: drop the times at which usage limits are expected to reset."""
     for phase in phases:
         for attempt in phase.attempts:
             attempt.resets_at = attempt.verifier_resets_at = None

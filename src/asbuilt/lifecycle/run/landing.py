@@ -1,4 +1,4 @@
-"""How far a landing is: intended, landed or refused, folded from its events."""
+"""State of a landing: intended, landed or refused, folded from its events."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class LandingState(Struct):
     reason: str = ""
     next_step: str = ""
     intent: LandingIntended | None = None
-    """What was intended; a landing that was cut off is recovered from it."""
+    """The intention; an interrupted landing is recovered from it."""
     tip: str | None = None
-    """The target's tip after it."""
+    """The target's tip after the landing."""
     tidied: bool = False
 
 

@@ -1,4 +1,4 @@
-"""Which step of a run failed last, read from its events. Pure; outputs are named by digest and not read."""
+"""The last failed step of a run, from its events. Pure; outputs are named by digest and not read."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class FailedStep(NamedTuple):
     what: What
     phase: str = ""
     evidence: str | None = None
-    """Digest of what the checks have shown."""
+    """Digest of the checks' evidence."""
     output: str | None = None
-    """Digest of what the command printed."""
+    """Digest of the command's output."""
     command: str = ""
     folder: str = ""
     exit_code: int | None = None
@@ -42,7 +42,7 @@ class FailedStep(NamedTuple):
 
 
 def failed_step(event: Event) -> FailedStep | None:
-    """Read the failure that an event reports; None where it reports none."""
+    """Return the failure that an event reports; None if it reports none."""
     match event:
         case RunEnded() if event.output:
             return FailedStep("sandbox", output=event.output, command=event.command, folder=event.folder)
@@ -50,7 +50,7 @@ def failed_step(event: Event) -> FailedStep | None:
             return FailedStep(
                 "setup", evidence=event.evidence, output=event.output, command=event.command or ""
             )
-        # Failures of the base that are known by name stop nothing.
+        # Known failures of the base stop nothing.
         case BaselineDone() if event.outcome not in ("PASS", "FAIL"):
             return FailedStep("baseline", evidence=event.evidence)
         case ChecksDone() | PhaseRechecked() | TogetherDone() if event.outcome != "PASS":
@@ -64,7 +64,7 @@ def failed_step(event: Event) -> FailedStep | None:
 
 
 def last_failed(before: FailedStep | None, event: Event) -> FailedStep | None:
-    """Return the step that failed last, once one more event is known: a success of its kind ends it."""
+    """Return the last failed step after one more event; a success of its kind clears it."""
     step = failed_step(event)
     if step is not None:
         return step

@@ -1,6 +1,6 @@
-"""What a run has spent, and what it may spend. Pure.
+"""Spending and spending caps of a run. Pure.
 
-The one rule: what an agent did not tell is unknown. It is never counted as nothing, and never guessed.
+Rule: usage that an agent did not report is unknown. It is never counted as zero and never guessed.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ if TYPE_CHECKING:
 
 
 class Spent(NamedTuple):
-    """What attempts have used, in dollars at API prices and in tokens, as far as their agents have told."""
+    """Reported usage of attempts, in dollars at API prices and in tokens."""
 
     usd: float = 0.0
     tokens: int = 0
     usd_untold: int = 0
-    """Attempts whose agents did not tell it."""
+    """Attempts whose agents did not report it."""
     tokens_untold: int = 0
 
     @property
     def brief(self) -> str:
-        """Say it in a narrow column: `$1.31`, `$1.31+` when there is more, `unknown`, or nothing."""
+        """Format for a narrow column: `$1.31`, `$1.31+` if some is unknown, `unknown`, or empty."""
         if self.usd:
             return f"${self.usd:.2f}{'+' * bool(self.usd_untold)}"
         return "unknown" if self.usd_untold else ""
 
     @property
     def words(self) -> str:
-        """Say it in a sentence."""
+        """Format for a sentence."""
         if self.usd and self.usd_untold:
             return f"at least ${self.usd:.2f}"
         return f"${self.usd:.2f}" if self.usd or not self.usd_untold else "an unknown cost"
 
     @property
     def plain(self) -> dict[str, object]:
-        """Give it as JSON; what nobody has told is null."""
+        """Return it as JSON; unreported values are null."""
         return {
             "usd": None if self.usd_untold and not self.usd else round(self.usd, 4),
             "tokens": None if self.tokens_untold and not self.tokens else self.tokens,
@@ -53,7 +53,7 @@ class Spent(NamedTuple):
 
 
 def used_in(event: Event) -> tuple[str, Spent] | None:
-    """Read which attempt an event is about, and what it has used so far; None where it tells of none."""
+    """Return the attempt of an event and its usage so far; None if the event has none."""
     if not isinstance(event, Ended | Judged | PlanRedrafted) or not event.attempt:
         return None
     usd, tokens = event.cost_usd, event.tokens
@@ -61,7 +61,7 @@ def used_in(event: Event) -> tuple[str, Spent] | None:
 
 
 def total(parts: Iterable[Spent]) -> Spent:
-    """Add up."""
+    """Return the sum."""
     every = list(parts)
     return Spent(*(sum(column) for column in zip(*every, strict=True))) if every else Spent()
 
@@ -70,7 +70,7 @@ NO_PAST: Final = "no past runs to go by"
 
 
 def forecast(past: Iterable[Spent], phases: int) -> str:
-    """Say what so many phases may cost, by what phases have cost before; nobody's word is made up for."""
+    """Forecast the cost of some phases from proven phases; phases with unreported cost are ignored."""
     told = sorted(one.usd for one in past if one.usd and not one.usd_untold)
     if not told or not phases:
         return NO_PAST
@@ -81,21 +81,21 @@ def forecast(past: Iterable[Spent], phases: int) -> str:
 
 
 class Caps(NamedTuple):
-    """What a run may spend at most; None: nobody has set it."""
+    """Maximum spending of a run; None: no cap."""
 
     usd: float | None = None
     tokens: int | None = None
     hours: float | None = None
-    """Of work, from its start on; waiting costs nothing."""
+    """Hours of work since the start; waits do not count."""
 
     def times(self, often: int) -> Caps:
-        """Give so much, so many times over."""
+        """Multiply each cap."""
         usd, tokens, hours = self
         return Caps(usd and usd * often, tokens and tokens * often, hours and hours * often)
 
     @property
     def words(self) -> str:
-        """Say it in a sentence."""
+        """Format for a sentence."""
         said = [
             "" if self.usd is None else f"${self.usd:.2f} (API prices)",
             "" if self.tokens is None else f"{self.tokens:,} tokens",
@@ -112,13 +112,13 @@ UNCAPPED: Final = Caps()
 
 
 def caps_in(options: RunOptions) -> Caps:
-    """Read the caps that were frozen into a run's options; runs of old have none."""
+    """Return the caps in a run's options; old runs have none."""
     chosen = options.caps or CapChoices()
     return Caps(value_or(chosen.usd, None), value_or(chosen.tokens, None), value_or(chosen.hours, None))
 
 
 def reached(caps: Caps, spent: Spent, worked_s: float) -> str | None:
-    """Say which cap is reached, or None. What is unknown reaches none: the caller says so beforehand."""
+    """Return the cap that is reached, or None. Unknown usage reaches none; the caller warns about it."""
     if caps.usd is not None and spent.usd >= caps.usd:
         return f"{spent.words} of ${caps.usd:.2f} are spent"
     if caps.tokens is not None and spent.tokens >= caps.tokens:
@@ -129,5 +129,5 @@ def reached(caps: Caps, spent: Spent, worked_s: float) -> str | None:
 
 
 def left_s(caps: Caps, worked_s: float) -> int | None:
-    """Say how many seconds of its hours a run has left; None where there is no such cap."""
+    """Return the seconds of work that a run has left; None without such a cap."""
     return None if caps.hours is None else max(0, int(caps.hours * 3600 - worked_s))

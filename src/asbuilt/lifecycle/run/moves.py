@@ -1,4 +1,4 @@
-"""What a run can do next: a closed set of moves. The type checker finds every match that lacks one."""
+"""Moves of a run: a closed set. The type checker finds every match that lacks a move."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ class _Move(Struct, frozen=True, tag=True, tag_field="move"):
 
 
 class Start(_Move, frozen=True):
-    """Look at the repository, and write down what this run is."""
+    """Inspect the repository and record what this run is."""
 
 
 class ResolveTests(_Move, frozen=True):
-    """Find out how the project is tested, once for the whole run."""
+    """Resolve the project's test command, once per run."""
 
 
 class MakeWorkspace(_Move, frozen=True):
-    """Give the run a checkout of its own."""
+    """Create the run's own checkout."""
 
 
 class SetUp(_Move, frozen=True):
-    """Prepare a checkout for checks, before any agent's code is there."""
+    """Prepare a checkout for checks, before it has an agent's code."""
 
 
 class Baseline(_Move, frozen=True):
-    """Run the tests on the base, so that old failures can be told from new ones."""
+    """Run the tests on the base, to distinguish old failures from new ones."""
 
 
 class Begin(_Move, frozen=True):
@@ -39,7 +39,7 @@ class Begin(_Move, frozen=True):
 
 
 class Attempt(_Move, frozen=True):
-    """Let an agent work; going on with one that was begun is the same move."""
+    """Start an agent, or resume one."""
 
     phase: str
     number: int
@@ -48,7 +48,7 @@ class Attempt(_Move, frozen=True):
 
 
 class Keep(_Move, frozen=True):
-    """Put the attempt's tree under a ref before anything else touches it."""
+    """Store the attempt's tree under a ref before anything else changes it."""
 
     phase: str
     number: int
@@ -62,7 +62,7 @@ class Check(_Move, frozen=True):
 
 
 class Verify(_Move, frozen=True):
-    """Let another agent judge every item, in a read-only workspace."""
+    """Have another agent judge every item, in a read-only workspace."""
 
     phase: str
     number: int
@@ -82,20 +82,20 @@ class Commit(_Move, frozen=True):
 
 
 class Recheck(_Move, frozen=True):
-    """Run the tests and the checks of a phase again, on what stands now."""
+    """Run the tests and the checks of a phase again, on the tree that the run started with."""
 
     phase: str
 
 
 class Ask(_Move, frozen=True):
-    """Put a question to a person, and wait."""
+    """Ask the user a question."""
 
     key: str
     kind: QuestionKind
     question: str
     phase: str | None = None
     intent: str | None = None
-    """What a yes binds."""
+    """The intent that a yes approves."""
 
 
 class ProveTogether(_Move, frozen=True):
@@ -103,15 +103,15 @@ class ProveTogether(_Move, frozen=True):
 
 
 class VerifyTogether(_Move, frozen=True):
-    """Let another agent judge all phases once more, for what only shows when everything is there."""
+    """Have another agent judge all phases together."""
 
 
 class Report(_Move, frozen=True):
-    """Write the account of the run."""
+    """Write the run's report."""
 
 
 class Land(_Move, frozen=True):
-    """Move what is proven to the target branch; for an undo, what takes it back."""
+    """Move proven commits to the target branch; for an undo, their reverts."""
 
 
 class Mark(_Move, frozen=True):
@@ -119,77 +119,77 @@ class Mark(_Move, frozen=True):
 
 
 class Tidy(_Move, frozen=True):
-    """Remove what a landed run no longer needs, where nothing is lost with it."""
+    """Delete what a landed run no longer needs, if nothing is lost."""
 
 
 class Judge(_Move, frozen=True):
-    """Judge what an agent handed in for a stage of authoring."""
+    """Judge an agent's output for a stage of authoring."""
 
     stage: str
     number: int
 
 
 class Draft(_Move, frozen=True):
-    """Write down the plan that the stages have brought, as a revision of the draft."""
+    """Write the plan of the stages as a revision of the draft."""
 
 
 class Post(_Move, frozen=True):
-    """Write into the ledger what has come of a task: status and artifact, and that nothing is pending."""
+    """Write a task's status and artifact into the ledger, and clear its pending state."""
 
 
 class File(_Move, frozen=True):
-    """Put the plan that a person approved into the checkout."""
+    """Write the approved plan into the checkout."""
 
 
 class Look(_Move, frozen=True):
-    """Ask the forge how the plan's pull request stands."""
+    """Poll the forge for the state of the plan's pull request."""
 
 
 class Push(_Move, frozen=True):
-    """Put what is proven onto the pull request's branch, built and proven on the target of now."""
+    """Push proven work to the pull request's branch, rebuilt and proven on the current target."""
 
 
 class Propose(_Move, frozen=True):
-    """Open the pull request, or find it, and say in it how far the plan is."""
+    """Open or find the pull request, and write the plan's progress into it."""
 
 
 class Mend(_Move, frozen=True):
-    """Take over what an agent has mended of a pull request, once it is proven."""
+    """Apply an agent's proven repair of a pull request."""
 
     repair: str
     number: int
 
 
 class Merge(_Move, frozen=True):
-    """Let the forge merge the pull request, if it is still what was proven."""
+    """Merge the pull request at the forge, if its head is still the proven one."""
 
 
 class CloseIssues(_Move, frozen=True):
-    """Tell the issues that a plan names what has landed, and close them."""
+    """Notify the issues that a plan names about the landing, and close them."""
 
 
 class CheckInvariants(_Move, frozen=True):
-    """See that a landing by pull request has left nothing behind."""
+    """Check that a landing by pull request has left nothing behind."""
 
 
 class Wait(_Move, frozen=True):
-    """Nothing can be done before a time, or before somebody acts."""
+    """Wait until a time, or until the user acts."""
 
     reason: WaitReason
     why: str
-    """The same for people, with what exactly it is."""
+    """The reason as text, with details."""
     until: str | None
     question: str = ""
-    """The key or the name of the question that somebody has to answer."""
+    """Key or name of the question to answer."""
 
 
 def until_answered(question: str) -> Wait:
-    """Wait until somebody has answered."""
+    """Wait for an answer."""
     return Wait(WaitReason.ANSWER, f"approval {question}", None, question)
 
 
 class End(_Move, frozen=True):
-    """The run is over."""
+    """End the run."""
 
     state: str
     reason: str
@@ -198,7 +198,7 @@ class End(_Move, frozen=True):
 
 
 PullMove = Look | Push | Propose | Mend | Merge | CloseIssues
-"""Moves that ask the forge for something."""
+"""Moves that call the forge."""
 Move = (
     Start | ResolveTests | MakeWorkspace | SetUp | Baseline | Begin | Attempt | Keep | Check | Verify | Commit
     | Compare | Recheck | Ask | ProveTogether | VerifyTogether | Report | Land | Mark | Tidy | Judge

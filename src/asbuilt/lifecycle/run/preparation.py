@@ -1,6 +1,6 @@
-"""What has to be settled before anything is built: needs, the ring, the tests, setup and baseline. Pure.
+"""Preparation before work starts: the sandbox, the tests, setup and baseline. Pure.
 
-The one rule: what nobody has set is asked for, and unattended it stops the run, in words.
+Rule: a missing setting is asked for; an unattended run stops and names the setting.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SETTLE: Final = "asbuilt doctor --tests --save"
 
 
 def preparation(facts: ProvingFacts) -> Move | None:
-    """See to it that something can be proven before anything is built; None when it can."""
+    """Choose the next move of the preparation; None once work can be proven."""
     unheld = held(facts)
     if unheld is not None:
         return unheld
@@ -58,7 +58,7 @@ def preparation(facts: ProvingFacts) -> Move | None:
 
 
 def _unproving(facts: ProvingFacts, tests: Resolved) -> Move | None:
-    """Stop where the tests of the base show nothing; a person may go on where they did run."""
+    """Stop if the base's tests prove nothing; if they did run, the user may continue."""
     shown = facts.baseline_shown
     if not facts.baseline_asks:
         why = "so new failures could not be told from old"
@@ -74,7 +74,7 @@ def _unproving(facts: ProvingFacts, tests: Resolved) -> Move | None:
 
 
 def held(facts: RunFacts) -> Move | None:
-    """Let a person agree, once in a repository, to work where the kernel holds neither agents nor checks."""
+    """Ask the user to agree, once per repository, to work without a sandbox."""
     if facts.ring != "none" or not facts.ring_required or facts.ring_agreed:
         return None
     if facts.auto:
@@ -90,7 +90,7 @@ def held(facts: RunFacts) -> Move | None:
 
 
 def _agreement(facts: ProvingFacts, tests: Resolved) -> Move | None:
-    """Let a person agree to what no setting names; an unattended run stops with the setting to make."""
+    """Ask the user to agree to tests that no setting names; an unattended run stops and names the setting."""
     if isinstance(tests, NoTests) and facts.builds and facts.auto and not (tests.said or facts.checked):
         return End("failed", "no tests were found, and not every phase has checks of its own.", _NONE)
     key = proposal(tests)
@@ -106,7 +106,7 @@ def _agreement(facts: ProvingFacts, tests: Resolved) -> Move | None:
     if not isinstance(tests, Detected):
         question = f"go on without tests? There is {found}, and no command that runs it is known"
     elif facts.baseline is None:
-        # It is tried first, so that the question can say what came of it.
+        # The baseline runs first, so that the question can show its result.
         return None
     else:
         question = f"prove with {_commands(tests)}? {facts.baseline_shown} on {facts.branch}"
@@ -120,7 +120,7 @@ def _unsettled(tests: Resolved, found: str) -> End:
 
 
 def _commands(tests: Detected) -> str:
-    """Name the commands that would prove, and what they leave out."""
+    """Return the test commands, and what they leave out."""
     told = ", ".join(f"`{suite.command}`{suite.shown[len(suite.command) :]}" for suite in tests.suites)
     return f"{told}, without {', '.join(tests.unknown)}" if tests.unknown else told
 
@@ -137,7 +137,7 @@ def _way_on(tests: Resolved) -> str:
 
 
 def asked(facts: RunFacts, ask: Ask, *, no: str) -> Move | None:
-    """Ask, and wait for the answer; None once it is yes."""
+    """Ask and wait for the answer; None once it is yes."""
     if ask.key not in facts.approvals:
         return ask
     answer = facts.approvals[ask.key]

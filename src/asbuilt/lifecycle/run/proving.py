@@ -1,4 +1,4 @@
-"""What a run knows that proves something: its tests, setup and baseline, folded from its events."""
+"""Facts of a run that proves something: its tests, setup and baseline, folded from its events."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class ProvingFacts(RunFacts):
     wanted: str | None = None
     """The phase that the user named; None: any."""
     revision: int = 0
-    """How often its settings changed."""
+    """Revision of its settings."""
     checked: bool = True
-    """Every open phase of its plan has checks of its own."""
+    """Every open phase of its plan has its own checks."""
     tests: Resolved | None = None
     tests_agreed: bool = False
     """The user agreed to this proposal before, in any run."""
@@ -53,10 +53,10 @@ def hear_proving(facts: ProvingFacts, event: Event) -> None:
 
 
 def _hear_setting(facts: ProvingFacts, event: SettingsChanged) -> None:
-    """Forget what another command found out: it is found out again."""
+    """Clear results that depend on a changed setting, so that they are computed again."""
     facts.revision = event.revision
     if event.key in ("checks.tests", "checks.suites", "checks.counts"):
-        # Other tests may need another setup; a setup that is the same still has its results.
+        # Other tests may need another setup; an unchanged setup keeps its cached results.
         facts.tests, facts.tests_agreed, facts.setup, facts.baseline = None, False, None, None
     elif event.key in ("checks.setup", "setup.env", "setup.credentials"):
         facts.setup = facts.baseline = None
@@ -66,7 +66,7 @@ def _hear_setting(facts: ProvingFacts, event: SettingsChanged) -> None:
 
 def _hear_preparation(facts: ProvingFacts, event: TestsResolved | SetupDone | BaselineDone) -> None:
     if event.revision < facts.revision:
-        return  # It was under way with other settings when they changed; it is done again.
+        return  # Started under older settings; it runs again.
     match event:
         case TestsResolved():
             facts.tests, facts.tests_agreed = read_back(event), event.agreed is not None

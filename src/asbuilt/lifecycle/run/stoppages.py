@@ -1,6 +1,6 @@
-"""What a run does when an agent has stopped before its work was done, or when its money is spent. Pure.
+"""Moves after an agent stopped early, or when a cap is reached. Pure.
 
-The one rule: what a person alone can settle is asked, once for each time; everything else goes on by itself.
+Rule: what only the user can settle is asked once per stop; everything else continues automatically.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 USAGE_LIMIT: Final = "usage limit"
 OVERLOAD: Final = "overload"
 OVERLOAD_LIMIT: Final = 10
-"""An agent that was turned away this often in a row, over some eight hours, is given up."""
+"""Maximum number of overload errors in a row, over about seven hours; the next one ends the run."""
 
 
 class _Stop(NamedTuple):
-    """An agent that has stopped: who, in what, how, and the start by which it is told apart."""
+    """An agent that stopped: which, where, why, and the start that identifies the stop."""
 
     who: Literal["agent", "verifier"]
     where: str
@@ -43,16 +43,16 @@ class _Stop(NamedTuple):
 
 
 def stoppage(facts: RunFacts, phase: PhaseFacts, now: str) -> Move | None:
-    """Wait or ask for the agent that works on a phase; None when it may go on, or begin anew."""
+    """Wait or ask for the agent of a phase; None if it may resume or restart."""
     last = phase.attempts[-1] if phase.attempts else None
-    # Whatever it was, its files are kept first.
+    # Its files are kept first, whatever the cause.
     if last is None or (last.ending not in (*GOES_ON, "done") and last.commit is None):
         return None
     return stage_stoppage(facts, phase, now)
 
 
 def stage_stoppage(facts: RunFacts, phase: PhaseFacts, now: str) -> Move | None:
-    """Wait or ask for the agent that does a stage of authoring: there are no files of it to be kept."""
+    """Wait or ask for the agent of a stage of authoring, which has no files to keep."""
     last = phase.attempts[-1] if phase.attempts else None
     if last is None or last.ending in (None, "done"):
         return None
@@ -101,7 +101,7 @@ def _question(stop: _Stop) -> str:
 
 
 def allowed(facts: RunFacts) -> Caps:
-    """Say what a run may spend by now: each yes of a person gives as much again."""
+    """Return what a run may spend now: each yes of the user grants the caps again."""
     return facts.caps.times(_granted(facts) + 1)
 
 
@@ -110,7 +110,7 @@ def _granted(facts: RunFacts) -> int:
 
 
 def capped(facts: RunFacts, now: str) -> Move | None:
-    """Ask before more is spent than a run may spend."""
+    """Ask before a run spends more than its caps."""
     over = reached(allowed(facts), facts.spent, facts.time.worked_s(now))
     if over is None:
         return None

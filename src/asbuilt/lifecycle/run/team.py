@@ -1,4 +1,4 @@
-"""Who has which role in a run, as its options froze it. Pure."""
+"""Roles in a run, from its options. Pure."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ if TYPE_CHECKING:
 
 
 def agent_of(options: RunOptions, role: str) -> str:
-    """Name the agent that has a role in a run; runs of old have one for all roles."""
+    """Return the agent of a role; old runs have one agent for all roles."""
     member = options.agents.get(role)
     return options.agent if member is None else member.name

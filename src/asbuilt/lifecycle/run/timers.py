@@ -1,4 +1,4 @@
-"""When does a run go on? Times in, times out. Pure: the caller says what time it is."""
+"""Times of retries. Pure: the caller passes the current time."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ _UNKNOWN: Final = timedelta(minutes=15)
 _PASSED: Final = timedelta(minutes=1)
 _RETRIES_S: Final = (5, 30, 120, 600, 1800, 3600)
 _OVERLOADS_S: Final = (60, 300, 900, 1800, 3600)
-"""The agent itself has tried it several times before it gave up."""
+"""The agent has already retried several times before it reports an overload."""
 _DEFERRALS: Final = {1: 1, 10: 10, 16: 30, 26: 60}
-"""From which deferral on a schedule looks again after so many minutes."""
+"""Wait in minutes before a schedule tries again, by the first deferral to which it applies."""
 
 
 def reopens_at(said: str | None, now: str) -> str:
-    """Say when a usage limit is tried again, as the journal writes times.
+    """Return when a usage limit is tried again, in the journal's format.
 
-    An agent that does not say when, or names a moment that has passed while its limit still holds, is asked
-    again after a while: never at once, which would ask for ever.
+    Without a reported time it is tried after 15 minutes; if the reported time has passed, after 1 minute. It
+    is never tried at once, which would loop.
     """
     here = moment(now)
     try:
@@ -29,44 +29,44 @@ def reopens_at(said: str | None, now: str) -> str:
 
 
 def again_at(troubles: int, now: str) -> str:
-    """Say when a move that met trouble is tried again: later each time, at most an hour."""
+    """Return when a move is retried after a transient error: after 5 s, growing to 1 hour."""
     wait_s = _RETRIES_S[min(troubles, len(_RETRIES_S) - 1)]
     return written(moment(now) + timedelta(seconds=wait_s))
 
 
 def backs_off_until(overloads: int, now: str) -> str:
-    """Say when an agent is tried again whose model's servers had too much to do: later each time."""
+    """Return when an agent is retried after an overload: after 1 minute, growing to 1 hour."""
     wait_s = _OVERLOADS_S[min(overloads, len(_OVERLOADS_S) - 1)]
     return written(moment(now) + timedelta(seconds=wait_s))
 
 
 def deferrals_told(number: int) -> bool:
-    """Tell whether people hear of a deferral: only when the waits become longer."""
+    """Return whether a deferral is reported: only when the wait becomes longer."""
     return number in _DEFERRALS
 
 
 def seconds_after(since: str, wait_s: float) -> str:
-    """Say when so much time has passed since a moment."""
+    """Return the time some seconds after a moment."""
     return written(moment(since) + timedelta(seconds=wait_s))
 
 
 def deferral_min(number: int) -> int:
-    """Say for how many minutes a schedule waits that the same phase has deferred so many times."""
+    """Return the minutes that a schedule waits after a number of deferrals by the same phase."""
     return _DEFERRALS[max(began for began in _DEFERRALS if began <= number)]
 
 
 def deferred_until(number: int, now: str) -> str:
-    """Say when a schedule looks again after it was deferred so many times."""
+    """Return when a schedule tries again after a number of deferrals."""
     return written(moment(now) + timedelta(minutes=deferral_min(number)))
 
 
 def moment(text: str) -> datetime:
-    """Read a time of the journal, in UTC."""
+    """Parse a time of the journal, in UTC."""
     read = datetime.fromisoformat(text)
     return read.replace(tzinfo=read.tzinfo or UTC).astimezone(UTC)
 
 
 def written(moment: datetime) -> str:
-    """Write a time as the journal does."""
+    """Format a time as the journal does."""
     utc = moment.astimezone(UTC)
     return utc.strftime("%Y-%m-%dT%H:%M:%S.") + f"{utc.microsecond // 1000:03d}Z"

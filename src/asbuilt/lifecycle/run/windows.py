@@ -1,6 +1,6 @@
-"""When may a run begin something? A window of the day, over midnight if need be. Pure.
+"""Hours of the day in which a run may start work; may span midnight. Pure.
 
-The one rule: what is begun is brought to its end; only what is not begun waits for the window.
+Rule: started work is finished at any hour; only work that has not started waits for the window.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _TIMES: Final = 3
 
 
 class Window(NamedTuple):
-    """The hours of a day in which a run may begin a phase, by the clocks of a zone."""
+    """Hours of a day in which a run may start a phase, in a time zone."""
 
     opens: time
     closes: time
@@ -33,11 +33,11 @@ class Window(NamedTuple):
 
     @property
     def words(self) -> str:
-        """Say it as people write it: `22:00-07:00`."""
+        """Return it as written: `22:00-07:00`."""
         return f"{self.opens:%H:%M}-{self.closes:%H:%M}"
 
     def opens_at(self, now: str) -> str | None:
-        """Say when it opens next; None while it is open."""
+        """Return when it opens next; None while it is open."""
         clock = self._here(now).time()
         if self.opens < self.closes:
             is_open = self.opens <= clock < self.closes
@@ -46,11 +46,11 @@ class Window(NamedTuple):
         return None if is_open else written(self._next_opening(now))
 
     def closes_at(self, now: str) -> str | None:
-        """Say when it closes next; None while it is closed."""
+        """Return when it closes next; None while it is closed."""
         return Window(self.closes, self.opens, self.zone).opens_at(now)
 
     def next_times(self, now: str) -> list[datetime]:
-        """Give the next three times at which it opens, as the clocks of its zone show them."""
+        """Return the next three opening times, in its zone."""
         times: list[datetime] = []
         for _ in range(_TIMES):
             times.append(self._here(written(self._next_opening(now))))
@@ -61,7 +61,7 @@ class Window(NamedTuple):
         here = self._here(now)
         day = here.date() if here.time() < self.opens else here.date() + timedelta(days=1)
         opens = datetime.combine(day, self.opens, here.tzinfo)
-        # Clocks that go back may have shown this time already; then it is the second one that lies ahead.
+        # When clocks go back, this time may already have passed once; then the second occurrence is meant.
         return opens.replace(fold=1) if opens.astimezone(UTC) <= moment(now) else opens
 
     def _here(self, at: str) -> datetime:
@@ -71,7 +71,7 @@ class Window(NamedTuple):
 
 
 def within(window: Window | None, move: Move, now: str) -> Move:
-    """Let a run that would begin something wait for its window; what is begun goes on at any hour."""
+    """Delay a move that starts work until the window opens; other moves pass at any hour."""
     opens = window.opens_at(now) if window is not None and isinstance(move, Start | Begin) else None
     return (
         move
@@ -81,16 +81,16 @@ def within(window: Window | None, move: Move, now: str) -> Move:
 
 
 def read(text: str, zone: str) -> Window | None:
-    """Read a window, `22:00-07:00`; None when it is none, or has no length."""
+    """Parse a window, `22:00-07:00`; None if the text is none, or has no length."""
     span = hours_in(text)
     return None if span is None else Window(*span, zone)
 
 
 def window_in(options: RunOptions) -> Window | None:
-    """Read the window of a run from what was frozen into it; None: it may work at any hour."""
+    """Return the window in a run's options; None: any hour."""
     return window_between(options.between)
 
 
 def window_between(between: Between | UnsetType | None) -> Window | None:
-    """Read a window as options have it; None: any hour."""
+    """Return the window of an option; None: any hour."""
     return read(between.hours, between.zone) if between else None

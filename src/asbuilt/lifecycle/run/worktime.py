@@ -1,7 +1,7 @@
-"""How long a run has worked: since its start, without the times in which it waited. Pure.
+"""Working time of a run: since its start, without waits. Pure.
 
-The one rule: only the times of events are counted, so the same events give the same hours. A wait is over
-when the next work is said to begin; where only its end was written down, when the wait was due to end.
+Rule: only times of events count, so the same events give the same hours. A wait ends with the event that
+starts the next work; if only the end of that work was recorded, at the time the wait was due to end.
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ if TYPE_CHECKING:
 
 
 WAITS_ON: Final = (RunParked, PauseAsked, ApprovalAsked, ApprovalPutOff, AttentionCalled, DraftWritten)
-"""What is written of a run that waits, and leaves it waiting."""
+"""Events that leave a waiting run waiting."""
 _SAID: Final = (ApprovalAnswered, PlanApproved, ResumeAsked, RunHastened, StopAsked)
-"""A person's word, by which a run that waits is due at once."""
+"""Events by users that make a waiting run due at once."""
 _FIRST: Final = (PhaseBegun, AttemptBegun, VerifierBegun, TogetherJudging, PullSeen, RunTakenOver)
-"""What is written before the work that it names: until then a run has waited, however late that was."""
+"""Events written before the work that they name: until then the run has waited."""
 
 
 class WorkTime(Struct):
-    """The time of one run, heard event by event."""
+    """Working time of one run, updated event by event."""
 
     before_s: float = 0.0
-    """What it had worked when it last began to wait."""
+    """Seconds worked before the current wait or work."""
     works_since: str = ""
     """Empty while it waits."""
     due_at: str | None = None
-    """When a wait is over; None: when somebody says so."""
+    """When a wait ends; None: when a user acts."""
 
     def hear(self, entry: Entry) -> None:
-        """Hear an event of the run, with the time at which it was written."""
+        """Apply an event of the run, with its time."""
         at, event = entry.at, entry.event
         if not at:
             return
@@ -76,7 +76,7 @@ class WorkTime(Struct):
             self.works_since = at if isinstance(event, _FIRST) else due_at
 
     def worked_s(self, now: str) -> float:
-        """Say how long it has worked by now; a clock that was set back has let no time pass."""
+        """Return the seconds worked by now; a clock that was set back adds nothing."""
         if not self.works_since:
             return self.before_s
         return self.before_s + max(0.0, (moment(now) - moment(self.works_since)).total_seconds())

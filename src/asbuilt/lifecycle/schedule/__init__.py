@@ -1,1 +1,1 @@
-"""When a scheduled plan runs, and what becomes of it then. Pure."""
+"""Schedules of plans: when they fire, and what happens then. Pure."""

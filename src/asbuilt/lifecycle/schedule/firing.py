@@ -1,6 +1,6 @@
-"""What becomes of a schedule that is due, and of one whose run is over. Pure: the order is the policy.
+"""Choose what happens to a schedule that is due, or whose run ended. Pure: the order is the policy.
 
-The one rule: a slot fires at most once, and slots that were missed become one.
+Rule: a slot fires at most once, and missed slots fire once together.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ _ENDS: Final = {
 
 
 class Setting(NamedTuple):
-    """A schedule as it was asked for: what it means, in which zone, since when."""
+    """A schedule as requested: its cadence, its zone and its start."""
 
     cadence: str
-    """As `timing.write` has it."""
+    """As `grammar.write` formats it."""
     zone: str
     since: str
 
     def next_after(self, now: str) -> str:
-        """Give its first slot behind a moment, as the journal writes times."""
+        """Return its first slot after a moment, in the journal's format."""
         slot = grammar.next_after(self._read(), moment(now), ZoneInfo(self.zone), anchor=moment(self.since))
         return written(slot)
 
     def next_times(self, now: str, window: Window | None = None) -> list[datetime]:
-        """Give the next three times at which a phase begins, as the clocks of its zone show them.
+        """Return the next three times at which a phase starts, in its zone.
 
-        A slot outside the window waits for its opening, and slots until then find that run waiting.
+        A slot outside the window waits for the opening; later slots until then find that run waiting.
         """
         zone = ZoneInfo(self.zone)
         if window is None:
@@ -55,7 +55,7 @@ class Setting(NamedTuple):
 
     @property
     def meaning(self) -> str:
-        """Say what it means."""
+        """Return its meaning in words."""
         return grammar.meaning(self._read())
 
     def _read(self) -> grammar.Cadence:
@@ -67,36 +67,36 @@ class Setting(NamedTuple):
 
 
 class Due(NamedTuple):
-    """What is known of a schedule in the moment somebody looks at it."""
+    """State of a schedule at the moment of a check."""
 
     setting: Setting
     slot: str
     due_at: str
     set_at: str
-    """When it was last decided when it is due."""
+    """When its due time was last set."""
     has_fired: bool
-    """This very slot has, before the clock was put back."""
+    """This slot fired before the clock was set back."""
     busy: str | None
-    """The phase that a run of the plan works on, `-` before its first one; None: no run has the plan."""
+    """The phase of the plan's current run, `-` before its first phase; None: the plan has no run."""
     phase: str | None
-    """The phase by which it was deferred last, and how often."""
+    """The phase that deferred it last; `deferrals` counts how often."""
     deferrals: int
 
 
 class Fire(NamedTuple):
-    """Send a run off; the next slot comes after it."""
+    """Start a run; the next slot follows."""
 
     next_slot: str
 
 
 class Pass(NamedTuple):
-    """Do nothing but wait for the next slot."""
+    """Wait for the next slot."""
 
     next_slot: str
 
 
 class Defer(NamedTuple):
-    """Look again later: a run has the plan."""
+    """Try again later: the plan has a run."""
 
     phase: str
     number: int
@@ -105,17 +105,17 @@ class Defer(NamedTuple):
 
 
 class Rest(NamedTuple):
-    """It is not due."""
+    """The schedule is not due."""
 
 
 Answer = Fire | Pass | Defer | Rest
 
 
 def answer(due: Due, now: str) -> Answer:
-    """Choose what becomes of a schedule now. First match wins."""
+    """Choose what a schedule does now. First match wins."""
     is_put_back = now < due.set_at
     if is_put_back and now < due.slot:
-        # While the clock was ahead slots were passed over that come only now.
+        # While the clock was ahead, slots were skipped that are still to come.
         return Pass(due.setting.next_after(now))
     if now < due.due_at and not is_put_back:
         return Rest()
@@ -128,5 +128,5 @@ def answer(due: Due, now: str) -> Answer:
 
 
 def ends_with(state: str, *, is_complete: bool) -> str | None:
-    """Say why a schedule is over with a run that ended; None when it goes on."""
+    """Return why a schedule ends with a run that ended; None if it continues."""
     return _ENDS.get(state) or (COMPLETE if is_complete else None)

@@ -1,6 +1,6 @@
-"""When does a schedule fire? A small closed grammar, what it means in words, and the next time. Pure.
+"""Grammar of schedules: parse a cadence, format it, and compute its next slot. Pure.
 
-The one rule: a slot is a moment in UTC that follows from cadence, zone and anchor alone, whoever computes it.
+Rule: a slot is a moment in UTC that depends only on cadence, zone and anchor.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _LEAP_YEAR: Final = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 class Interval(NamedTuple):
-    """So many minutes from one to the next, counted from when it was scheduled."""
+    """An interval in minutes, counted from when it was scheduled."""
 
     minutes: int
 
@@ -57,7 +57,7 @@ class DaysAt(NamedTuple):
 
 
 class Cron(NamedTuple):
-    """A cron expression of five fields, as it was written."""
+    """A cron expression with five fields, verbatim."""
 
     expression: str
 
@@ -66,13 +66,13 @@ Cadence = Interval | DailyAt | WeekdayAt | DaysAt | Cron
 
 
 class Unreadable(NamedTuple):
-    """What is wrong with a text that is no cadence."""
+    """Why a text is no cadence."""
 
     why: str
 
 
 def read(text: str) -> Cadence | Unreadable:
-    """Read a cadence as it is written."""
+    """Parse a cadence."""
     wanted = " ".join(text.lower().split())
     interval = _INTERVAL.fullmatch(wanted)
     if interval:
@@ -100,7 +100,7 @@ def read(text: str) -> Cadence | Unreadable:
 
 
 def moved(cadence: Cadence, minutes: int) -> Cadence:
-    """Move a time on the full hour away from the rush of everybody; a cron expression stays as written."""
+    """Move a time on the full hour by some minutes, away from peak load; cron expressions stay."""
     match cadence:
         case DailyAt(minute=0) | WeekdayAt(minute=0) | DaysAt(minute=0):
             return cadence._replace(minute=minutes)
@@ -109,7 +109,7 @@ def moved(cadence: Cadence, minutes: int) -> Cadence:
 
 
 def write(cadence: Cadence) -> str:
-    """Write a cadence so that it is read back as it is."""
+    """Format a cadence so that `read` returns it unchanged."""
     match cadence:
         case Interval(minutes):
             unit, size = next((unit, size) for unit, size in _UNITS.items() if minutes % size == 0)
@@ -127,7 +127,7 @@ def write(cadence: Cadence) -> str:
 
 
 def meaning(cadence: Cadence) -> str:
-    """Say what a cadence means: `every 4 hours`, `Monday and Thursday at 18:30`."""
+    """Describe a cadence: `every 4 hours`, `Monday and Thursday at 18:30`."""
     match cadence:
         case Interval():
             many, unit = int(write(cadence)[:-1]), _NAMES[write(cadence)[-1]]
@@ -147,28 +147,28 @@ def meaning(cadence: Cadence) -> str:
 
 
 def next_after(cadence: Cadence, after: datetime, zone: tzinfo, *, anchor: datetime) -> datetime:
-    """Give the first slot behind a moment, in UTC; intervals are counted from `anchor`, a full one first.
+    """Return the first slot after a moment, in UTC; intervals count from `anchor`.
 
-    A time that the clocks leave out fires as soon as they go on, one that they show twice fires once.
+    A time that the clocks skip fires right after the gap; a time that they show twice fires once.
     """
     if isinstance(cadence, Interval):
         step = timedelta(minutes=cadence.minutes)
-        # A clock that is put back behind the anchor finds the same slots; the anchor itself is none.
+        # With a clock set back before the anchor the slots stay the same; the anchor itself is no slot.
         return anchor + ((after - anchor) // step + 1 or 1) * step
-    # In the hour that the clocks show again, cronsim begins anew with slots that are over.
+    # In the hour that the clocks repeat, cronsim yields past slots again.
     found = (slot.astimezone(UTC) for slot in CronSim(_expression(cadence), after.astimezone(zone)))
     return next(slot for slot in found if slot > after)
 
 
 def slots(cadence: Cadence, after: datetime, zone: tzinfo, *, anchor: datetime) -> Iterator[datetime]:
-    """Give one slot after the other from behind a moment on."""
+    """Yield the slots after a moment."""
     while True:
         after = next_after(cadence, after, zone, anchor=anchor)
         yield after
 
 
 def next_times(cadence: Cadence, after: datetime, zone: tzinfo, *, anchor: datetime) -> list[datetime]:
-    """Give the next three times as the clocks of a zone show them."""
+    """Return the next three slots, in a time zone."""
     return [slot.astimezone(zone) for slot in islice(slots(cadence, after, zone, anchor=anchor), 3)]
 
 
@@ -189,7 +189,7 @@ def _expression(cadence: DailyAt | WeekdayAt | DaysAt | Cron) -> str:
 def _clock(hours: str, minutes: str | None, half: str | None) -> tuple[int, int] | None:
     hour, minute = int(hours), int(minutes or 0)
     if half is None:
-        # A bare number could be of the morning or of the evening.
+        # A bare number could mean morning or evening.
         return (hour, minute) if minutes is not None and hour < 2 * _NOON and minute < 60 else None
     if not 1 <= hour <= _NOON or minute >= 60:
         return None
@@ -197,7 +197,7 @@ def _clock(hours: str, minutes: str | None, half: str | None) -> tuple[int, int]
 
 
 def _day(name: str) -> int | None:
-    """Find a day by its name or the first three letters of it."""
+    """Find a day by its name or its first three letters."""
     found = (number for number, day in enumerate(_DAYS) if name in (day.lower(), day[:3].lower()))
     return next(found, None)
 

@@ -1,1 +1,1 @@
-"""How far runs are, derived from their events: progress, phases, timeline, report. Pure."""
+"""Status of runs, derived from their events: progress, phases, timeline, report. Pure."""

@@ -1,4 +1,4 @@
-"""Whose turn it is in an authoring that a conversation does. Pure: the run's own next move decides it."""
+"""Turn of an authoring that a conversation does. Pure: derived from the run's next move."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def turn_of(facts: AuthoringFacts, now: str) -> Turn:
-    """Tell whose turn it is."""
+    """Return whose turn it is."""
     due = facts.draft.due
     match next_move(facts, now):
         case Wait(reason=WaitReason.CONVERSATION):

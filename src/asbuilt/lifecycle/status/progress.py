@@ -1,4 +1,4 @@
-"""How far a run is, and what it waits for, told from the move that comes next. Pure; nothing is stored."""
+"""Progress of a run and what it waits for, derived from its next move. Pure; nothing is stored."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ Waiting = Literal[
     "agent", "verifier", "asbuilt", "person", "conversation", "resume", "limit", "time", "nobody"
 ]  # fmt: skip
 DONE: Final = ("proven", "landed", "done")
-"""States in which nothing is left to do for a phase."""
+"""States in which a phase needs no more work."""
 NEXT: Final = ("ready", "failed", "stopped")
-"""States from which a run begins a phase, the first in the plan's order."""
+"""States from which a run starts a phase, the first in the plan's order."""
 _WORKING: Final[dict[str, State]] = {
     "implement": "implementing", "fix": "fixing", "plan": "planning", "critique": "planning"
 }  # fmt: skip
@@ -37,26 +37,26 @@ IN_WORK: Final = ("planning", "implementing", "fixing", "checking", "verifying",
 
 
 class PhaseProgress(NamedTuple):
-    """Where a phase is in its life."""
+    """Progress of a phase."""
 
     id: str
     title: str
     state: State
     since: str
-    """When this state began; empty while nobody knows."""
+    """When this state started; empty if unknown."""
     commit: str | None = None
     attempt: int | None = None
-    """The attempt under way, or the last one."""
+    """The current attempt, or the last one."""
     cycle: int = 0
-    """Which cycle of fixing it is in."""
+    """Number of the fix cycle."""
     needs: tuple[str, ...] = ()
-    """What has to be done before it, as long as it is not."""
+    """Needed phases that are not done."""
     needs_all: tuple[str, ...] = ()
-    """What has to be done before it, done or not."""
+    """All needed phases, done or not."""
 
 
 class WaitsFor(NamedTuple):
-    """What a run waits for, in one value: for whom, since when, until when."""
+    """What a run waits for: for whom, since when, until when."""
 
     kind: Waiting
     phase: str | None = None
@@ -64,20 +64,20 @@ class WaitsFor(NamedTuple):
     until: str | None = None
     why: str = ""
     attempt: str | None = None
-    """The attempt whose agent it waits for, or its verifier: `2`, `2v`."""
+    """The attempt whose agent or verifier it waits for: `2`, `2v`."""
     retries: int = 0
-    """How often the agent's work had to be begun anew in this phase."""
+    """Number of restarts of the agent's work in this phase."""
     next_step: str = ""
-    """What the reason of its end advises."""
+    """Advice of the reason of its end."""
 
     @property
     def where(self) -> str:
-        """Say what is worked on."""
+        """Return what is worked on."""
         return "all phases together" if self.phase == WHOLE else f"phase {self.phase}"
 
 
 def progress(facts: Facts, now: str) -> list[PhaseProgress]:
-    """Tell of every phase of the plan how far this run has brought it."""
+    """Return the progress of every phase of the plan in this run."""
     move = next_move(facts, now)
     proven = {phase.id for phase in facts.phases.values() if phase.proven} | facts.done_before
     current = facts.current
@@ -87,7 +87,7 @@ def progress(facts: Facts, now: str) -> list[PhaseProgress]:
 
 
 def waits_for(facts: Facts, now: str) -> WaitsFor:
-    """Tell what has to happen before the run goes on."""
+    """Return what the run waits for."""
     move = next_move(facts, now)
     phase = facts.current
     last = phase.attempts[-1] if phase is not None and phase.attempts else None
@@ -103,7 +103,7 @@ def waits_for(facts: Facts, now: str) -> WaitsFor:
             kind: Waiting = "person" if until is None else "limit" if is_limit else "time"
             return WaitsFor(kind, phase.id if phase else None, facts.parked_at, until, why)
         case moves.Attempt(phase=name, number=number):
-            # An attempt that is only about to begin has no past of its own.
+            # An attempt that has not started has no start time.
             since = last.began_at if last and last.number == number else ""
             then = "then it pauses" if facts.pause is not None else ""
             again = phase.repeats if phase else 0
@@ -122,10 +122,10 @@ def waits_for(facts: Facts, now: str) -> WaitsFor:
 def plan_progress(
     run: Sequence[PhaseProgress], standing: Standing, proven_at: Mapping[str, str], *, is_over: bool
 ) -> list[PhaseProgress]:
-    """Tell of every phase how far all runs of the plan have brought it.
+    """Return the progress of every phase over all runs of the plan.
 
-    What the newest run knows of its phases is `run`; while it is under way, its own word on what is in work
-    holds. `proven_at` says when each commit was proven.
+    `run` is the newest run's progress; while that run is active, its state of phases in work wins.
+    `proven_at` is the time of proof of each commit.
     """
     words = standing.words
     done = {phase.id for phase in run if words.get(phase.id, phase.state == "done")}

@@ -1,4 +1,4 @@
-"""The account of a run: what it promised and what came of it. Pure; proven is only what asbuilt has shown."""
+"""Report of a run: what it promised and what came of it. Pure; only what asbuilt has shown is proven."""
 
 from __future__ import annotations
 
@@ -24,48 +24,48 @@ if TYPE_CHECKING:
 
 _WITH_A_TREE: Final = ("done", "limited", "not ended")
 _WAITED_S: Final = 60
-"""Who has waited for less has hardly waited."""
+"""Shorter waits are ignored."""
 
 
 class AttemptAccount(NamedTuple):
-    """One attempt, and what was found of its tree."""
+    """One attempt, and the findings about its tree."""
 
     number: int
     role: str
     ending: str
     reason: str
     says: str
-    """The agent's last words."""
+    """The agent's last message."""
     kept: str | None
-    """The ref that has its tree."""
+    """The ref with its tree."""
     evidence: tuple[Evidence, ...] = ()
     items: tuple[ItemVerdict, ...] = ()
     opinion: Opinion | None = None
-    """What the verifier said, before it was looked up."""
+    """The verifier's opinion, before asbuilt checked it."""
     faults: tuple[str, ...] = ()
-    """What was wrong with that as a whole."""
+    """Faults of the opinion as a whole."""
     remarks: tuple[Remark, ...] = ()
-    """What was noticed about its changes."""
+    """Remarks on its changes."""
     numbers: tuple[Number, ...] = ()
-    """What the phase states of numbers, as we measured them."""
+    """Numbers that the phase states, as measured."""
     agent: str = ""
     began_at: str = ""
     ended_at: str = ""
     spent: Spent = Spent()
-    """Of the agent and of its verifiers."""
+    """Of the agent and its verifiers."""
     notes: tuple[str, ...] = ()
-    """What people told it."""
+    """The users' notes for it."""
     refused: tuple[str, ...] = ()
-    """Hosts that its sandbox did not let it reach, each with the reason."""
+    """Hosts that the sandbox refused, each with the reason."""
 
     @property
     def was_cut_off(self) -> bool:
-        """Tell whether it ended without a tree to judge: a stall, a crash, a time-out."""
+        """Return whether it ended without a tree to judge: a stall, a crash, a timeout."""
         return self.ending not in _WITH_A_TREE
 
 
 class PhaseAccount(NamedTuple):
-    """A phase of the run: what it promised, and what came of it."""
+    """A phase of the run: its promises and results."""
 
     id: str
     title: str
@@ -76,29 +76,29 @@ class PhaseAccount(NamedTuple):
     waived: tuple[Waived, ...] = ()
     intent: str = ""
     signed: Mapping[str, str] = {}
-    """What a person said to a change that wanted a sign-off, by the remark's key."""
+    """The user's answers to changes that needed a sign-off, by the remark's key."""
     rechecked: tuple[Evidence, ...] = ()
-    """What its checks have shown in a run that only verifies."""
+    """Evidence of its checks in a verification run."""
 
     @property
     def judged(self) -> AttemptAccount | None:
-        """The last attempt that was looked at."""
+        """The last attempt that has evidence or remarks."""
         looked_at = (one for one in reversed(self.attempts) if one.evidence or one.remarks)
         return next(looked_at, None)
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
-        """What its checks have shown last."""
+        """The last evidence of its checks."""
         return self.judged.evidence if self.judged else self.rechecked
 
     @property
     def fixes(self) -> int:
-        """Count the attempts that had to mend one before."""
+        """Count the fix attempts."""
         return sum(attempt.role == "fix" for attempt in self.attempts)
 
 
 class Outlined(NamedTuple):
-    """A phase of the plan as the run found it, begun or not."""
+    """A phase of the plan at the start of the run."""
 
     id: str
     title: str
@@ -107,7 +107,7 @@ class Outlined(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """A question that the run put to a person, and the answer, if there is one."""
+    """A question of the run to the user, and the answer, if any."""
 
     name: str
     """`a7`."""
@@ -125,14 +125,14 @@ class PullAccount(NamedTuple):
     number: int
     url: str
     mended: int
-    """How often an agent has mended something of it."""
+    """Number of repairs by agents."""
     broken: tuple[str, ...] | None
-    """What its landing has left behind; None before it has landed."""
+    """Leftovers of its landing; None before it has landed."""
     warned: tuple[str, ...]
 
 
 class Account(NamedTuple):
-    """A run as its report tells it."""
+    """A run, as reported."""
 
     name: str
     plan: str
@@ -150,42 +150,42 @@ class Account(NamedTuple):
     pending: tuple[Work, ...] = ()
     undone: tuple[Landed, ...] = ()
     workspaces: tuple[str, ...] = ()
-    """Those that are still there."""
+    """Workspaces that still exist."""
     title: str = ""
     began_at: str = ""
     ended_at: str = ""
     worked_s: float | None = None
-    """Without the times in which it waited, as `limits.hours` counts it."""
+    """Without waits, as `limits.hours` counts it."""
     spent: Spent = Spent()
     ring: str = ""
-    """What held agents and checks."""
+    """The sandbox of agents and checks."""
     tests: str | None = None
     setup: str | None = None
     baseline: str = ""
-    """What the tests showed before any work."""
+    """Result of the tests before any work."""
     outline: tuple[Outlined, ...] = ()
-    """Every phase of the plan, in its order."""
+    """Every phase of the plan, in order."""
     spans: tuple[Span, ...] = ()
     decisions: tuple[Decision, ...] = ()
     whole: AttemptAccount | None = None
-    """What was shown of all phases together; None where there was only one."""
+    """Results of all phases together; None for a single phase."""
     pictures: tuple[Picture, ...] = ()
-    """What people see of it, as a command drew it."""
+    """Pictures of the result, as a command drew them."""
     pictured: str = ""
-    """What went wrong with that, if anything did."""
+    """Error of that command, if any."""
     pull: PullAccount | None = None
     far: int = 0
-    """How many numbers of the plan are far off."""
+    """Number of the plan's numbers that are far off."""
     failures: Mapping[str, Failure] = {}
-    """The checks that did not pass, by the digest of their output."""
+    """Checks that did not pass, by the digest of their output."""
     failed: tuple[Failure, ...] = ()
-    """What failed last."""
+    """The last failure."""
     next_step: str = ""
-    """What the reason of its end advises."""
+    """Advice of the reason of its end."""
 
     @property
     def at_work_s(self) -> float | None:
-        """Say how long of its time it has worked; None where it has hardly waited."""
+        """Return the working time; None if the run waited for less than a minute."""
         until = self.ended_at or self.at
         if self.worked_s is None or not self.began_at or not until:
             return None
@@ -194,13 +194,13 @@ class Account(NamedTuple):
 
     @property
     def advice(self) -> tuple[str, str] | None:
-        """Say why the plan had better be refined, and by which command; None while it need not be."""
+        """Return why the plan should be refined, and the command; None if it need not be."""
         why = structural(self.far)
         return (why, f"asbuilt plan refine {self.slug}") if why else None
 
 
 class Sums(NamedTuple):
-    """What was promised and what came of it, counted."""
+    """Counts of promises and results."""
 
     items: int
     checks: int
@@ -211,7 +211,7 @@ class Sums(NamedTuple):
 
 
 def sums(account: Account) -> Sums:
-    """Count what was promised and what is proven: an item by its phase's proof, a check by what we ran."""
+    """Count promises and proofs: items by their phase's proof, checks by what asbuilt ran."""
     items = checks = proven = passed = not_run = waived = 0
     for phase in account.phases:
         judged = phase.judged
@@ -226,7 +226,7 @@ def sums(account: Account) -> Sums:
 
 
 def notes(account: Account) -> list[tuple[str, str]]:
-    """Say what to know of each phase: what had to be mended, begun anew, or was never proven."""
+    """Return notes on each phase: fixes, restarts, refused hosts, and missing proof."""
     told: list[tuple[str, str]] = []
     for phase in reversed(account.phases):
         again = [attempt for attempt in phase.attempts if attempt.was_cut_off]

@@ -1,4 +1,7 @@
-"""What stands of a plan after all its runs. The one rule: of a phase, the journal's last word holds."""
+"""State of a plan after all its runs.
+
+Rule: the last event of a phase in the journal decides.
+"""
 
 from __future__ import annotations
 
@@ -15,52 +18,52 @@ if TYPE_CHECKING:
 
 
 class Landing(NamedTuple):
-    """One landing of a run, and what of it nobody has taken back."""
+    """One landing of a run, without reverted commits."""
 
     run: str
     landed: tuple[Landed, ...]
 
 
 class Standing(NamedTuple):
-    """What was proven, what of it landed, and what was taken back."""
+    """Proven, landed and reverted work of a plan."""
 
     proven: tuple[Work, ...] = ()
-    """In the order of proof, whatever became of it since."""
+    """In the order of proof, landed or reverted since included."""
     landings: tuple[Landing, ...] = ()
     undone: frozenset[str] = frozenset()
-    """Proven commits that were taken back."""
+    """Proven commits that were reverted."""
     by_hand: tuple[tuple[str, bool], ...] = ()
-    """What a person has marked since the last proof: a phase, and whether it is done."""
+    """Marks by users since the last proof: a phase, and whether it is done."""
 
     @property
     def words(self) -> dict[str, bool]:
-        """The journal's last word on each phase that it knows: whether it is done."""
+        """Whether each phase that the journal knows is done, by its last event."""
         last = {work.phase: work.commit for work in self.proven}
         return {phase: commit not in self.undone for phase, commit in last.items()} | dict(self.by_hand)
 
     @property
     def done(self) -> frozenset[str]:
-        """Phases that are done by the journal's last word."""
+        """Phases that are done, by the journal."""
         return frozenset(phase for phase, is_done in self.words.items() if is_done)
 
     @property
     def unlanded(self) -> tuple[Work, ...]:
-        """What is proven, and neither landed nor taken back, in order."""
+        """Proven work that is neither landed nor reverted, in order."""
         over = self.undone | {one.commit for landing in self.landings for one in landing.landed}
         return tuple(work for work in self.proven if work.commit not in over)
 
     @property
     def newest(self) -> str | None:
-        """The newest run whose work stands, landed or not: what an undo takes back first."""
+        """The newest run with work that is not reverted, landed or not: an undo reverts it first."""
         return self.unlanded[-1].run if self.unlanded else self.newest_landed
 
     @property
     def newest_landed(self) -> str | None:
-        """The run whose landing is the last that stands."""
+        """The run of the last landing that is not fully reverted."""
         return next((landing.run for landing in reversed(self.landings) if landing.landed), None)
 
     def landed_by(self, run: str) -> tuple[Landed, ...]:
-        """Return what a run has landed that stands, in order."""
+        """Return what a run has landed and was not reverted, in order."""
         return tuple(one for landing in self.landings if landing.run == run for one in landing.landed)
 
 
@@ -98,5 +101,5 @@ def _hear(standing: Standing, event: Event, run: str) -> Standing:
 
 
 def done_now(standing: Standing, marked: Iterable[str]) -> frozenset[str]:
-    """Tell which phases are done: the journal says it of those it knows, the plan's marks of the others."""
+    """Return the phases that are done: by the journal where it knows them, else by the plan's marks."""
     return standing.done | (frozenset(marked) - standing.words.keys())

@@ -1,4 +1,4 @@
-"""Where the time of a run went, read from the times at which its events were written. Pure."""
+"""Where the time of a run went, from the times of its events. Pure."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _ENDS: Final[tuple[tuple[Doing, tuple[type[Event], ...]], ...]] = (
 
 
 class Span(NamedTuple):
-    """Something that took time: in a phase, or in the run as a whole when `phase` is empty."""
+    """A span of time in a phase, or in the run as a whole if `phase` is empty."""
 
     doing: Doing
     phase: str
@@ -49,7 +49,7 @@ class Span(NamedTuple):
 
 
 def spans_of(entries: Iterable[Entry], now: str) -> tuple[Span, ...]:
-    """Fold the events of one run; what is under way lasts until now."""
+    """Fold the events of one run; open spans end now."""
     found: list[Span] = []
     opened: dict[tuple[Doing, str], tuple[str, str]] = {}
     before = now
@@ -79,12 +79,12 @@ def _place(doing: Doing, phase: str) -> tuple[Doing, str]:
 
 
 def why_parked(event: RunParked) -> str:
-    """Say what a run waits for; which question it is, is told among the decisions."""
+    """Return what a run waits for. The question itself is listed among the decisions."""
     return "for an answer" if event.reason is WaitReason.ANSWER else event.why
 
 
 def _begun(event: Event) -> tuple[Doing, str] | None:
-    """Tell what begins with an event, in words."""
+    """Return what an event starts, with its title."""
     match event:
         case RunStarted():
             return "prepare", "setup and baseline"

@@ -1,1 +1,1 @@
-"""Numbered tasks: what one is, what may become of it, how it is planned and how it reads. Pure."""
+"""Numbered tasks: their model, statuses, planning and views. Pure."""

@@ -1,7 +1,7 @@
 """Choose the next move of a run that works on a task. Pure and total.
 
-The one rule: once an agent has handed in what was wanted, nothing but the rest of its postflight comes next:
-no agent, no check, and no stop.
+Rule: once an agent has submitted a finished result, only the rest of the postflight follows: no agent, no
+check, and no stop.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.tasks.model import Artifact, Pending, Task
 
 REPEATS: Final = 2
-"""So often an agent is begun anew that was lost: a stall, a crash."""
+"""Maximum restarts of an agent that was lost (a stall, a crash)."""
 FINISHED: Final = "finished"
 UNDER_WAY: Final = {PLAN: Status.PLANNING, RESEARCH: Status.RESEARCHING}
 SETTLED: Final = {PLAN: Status.PLANNED, RESEARCH: Status.RESEARCHED}
@@ -38,7 +38,7 @@ _KEY_PHASES: Final = 4
 
 
 def next_move(facts: TaskRunFacts, now: str) -> Move:
-    """Choose what a run that works on a task does next."""
+    """Choose the next move of a run that works on a task."""
     return kept_back(facts, now) or _tasking(facts, now)
 
 
@@ -59,14 +59,14 @@ def _tasking(facts: TaskRunFacts, now: str) -> Move:
 
 
 def preflight(order: TaskOrder, pending: Pending) -> dict[str, Any]:
-    """Say what changes before an agent is there: whoever looks meanwhile sees that it is under way."""
+    """Return the changes before an agent starts, so that the task shows as in progress."""
     return {"status": UNDER_WAY[order.operation], "session": pending.session, "pending": pending}
 
 
 def settled(task: Task, order: TaskOrder, artifact: Artifact) -> dict[str, Any]:
-    """Say what changes when the work is done: status, link and counter. A person's own status stays.
+    """Return the changes when the work is done: status, link and counter. A status set by a user stays.
 
-    A plan takes the place of the plans before it; research is added to what is there.
+    A plan replaces the plans before it; research is added.
     """
     others = [one for one in task.artifacts if one.path != artifact.path]
     if order.operation == PLAN:
@@ -129,7 +129,7 @@ def _postflight(facts: TaskRunFacts) -> Move:
 
 
 def _summary(facts: TaskRunFacts) -> str:
-    """Say in a breath what came of it."""
+    """Summarize the result in one sentence."""
     task = facts.task
     if task.operation == PLAN:
         named = ", ".join(task.phases[:_KEY_PHASES]) + (" and more" if task.count > _KEY_PHASES else "")

@@ -1,4 +1,7 @@
-"""What a planner of a task is told, and in which order. The one rule: what others wrote is JSON or tagged."""
+"""Prompt for the planner of a task, in a fixed order.
+
+Rule: text from other sources is JSON or tagged.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.tasks.model import Task
 
 RECALLED: Final = 5
-"""Memories that a planner is told at most."""
+"""Maximum number of memories in a planner's prompt."""
 PLAN_FORMAT: Final = """\
 One Markdown document that begins with its title (`# Title`), with the headings Goal, Scope, Non-Scope, Risks
 and Open Questions, and something of its own under each.
@@ -52,7 +55,7 @@ partial, failed or blocked, with the reason under errors; a claim without the ar
 
 
 def order_for(task: Task, operation: str, files: Iterable[str], **flags: Any) -> TaskOrder:  # noqa: ANN401 - as TaskOrder has them
-    """Freeze what is wanted, from the task and the files that its agent will see."""
+    """Freeze the order from the task and the files that its agent will see."""
     listed = list(files)
     number = artifact_number(task, operation, listed)
     research = [one.path for one in task.of_type(RESEARCH)] or written(task, RESEARCH, listed)
@@ -69,7 +72,7 @@ def order_for(task: Task, operation: str, files: Iterable[str], **flags: Any) ->
 
 
 def context(order: TaskOrder, task: Task, session: str) -> dict[str, Any]:
-    """Give what a planner has to know, as one object."""
+    """Return the planner's context as one object."""
     return {
         "session_id": session,
         "delegation_depth": 1,
@@ -94,7 +97,7 @@ def context(order: TaskOrder, task: Task, session: str) -> dict[str, Any]:
 
 
 def prompt(order: TaskOrder, task: Task, session: str, memories: Iterable[str]) -> str:
-    """Say it in the order that holds: context, format, memory if there is any, then what to do."""
+    """Build the prompt: context, format, memory if there is any, then the instructions."""
     told = json.dumps(context(order, task, session), indent=2, ensure_ascii=False)
     text = PLAN_FORMAT if order.operation == PLAN else REPORT_FORMAT
     remembered = [f"- {_tame(one)}" for one in memories]
@@ -122,5 +125,5 @@ def _instructions(order: TaskOrder) -> str:
 
 
 def _tame(text: str) -> str:
-    """Keep what is remembered from ending its own block."""
+    """Prevent a memory from closing its own block."""
     return " ".join(text.split()).replace("<", "‹")

@@ -1,4 +1,4 @@
-"""What is known about a run that works on a numbered task, folded from its events."""
+"""Facts of a run that works on a numbered task, folded from its events."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ if TYPE_CHECKING:
 
 
 class TaskFacts(Struct):
-    """A run that works on a numbered task."""
+    """Facts of the task and its result."""
 
     number: int = 0
     operation: str = ""
     """plan, or research."""
     outcome: str | None = None
-    """finished, partial, failed or blocked, once what was handed in is judged."""
+    """finished, partial, failed or blocked, once the submission is judged."""
     why: str = ""
     phases: tuple[str, ...] = ()
-    """The first phases of its plan, by title."""
+    """Titles of the first phases of its plan."""
     count: int = 0
     hours: float | None = None
     path: str = ""
     posted: bool = False
-    """The ledger knows of it."""
+    """The result is in the ledger."""
     status: str = ""
-    """How the task stands since."""
+    """Status of the task after that."""
 
 
 class TaskRunFacts(RunFacts):

@@ -1,11 +1,11 @@
-"""What went wrong with a task, as one record that can be looked through later. Pure."""
+"""A failure of a task as one record. Pure."""
 
 from __future__ import annotations
 
 from typing import Any
 
 SEVERITIES = {"artifact_missing": "high", "result_missing": "high", "result_invalid": "high"}
-"""Anything else is medium: work is left to do, and nothing is lost."""
+"""Other kinds are medium: work is left to do, and nothing is lost."""
 
 
 def failure(  # noqa: PLR0913 - a record has these parts
@@ -18,7 +18,7 @@ def failure(  # noqa: PLR0913 - a record has these parts
     command: str,
     at: str,
 ) -> dict[str, Any]:
-    """Tell what went wrong, where, and how a person goes on."""
+    """Return the record of a failure: what went wrong, where, and how to continue."""
     return {
         "id": f"err_{''.join(filter(str.isdecimal, at))}",
         "timestamp": at,

@@ -1,4 +1,4 @@
-"""A task, and what may become of it. The one rule: a change is some of its fields."""
+"""Model of a task. A change is a mapping of some of its fields."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 GENERAL: Final = "general"
-"""The kind of a task that nobody gave one."""
+"""Kind of a task without a given kind."""
 LONGEST: Final = 4_000
-"""Characters of a description."""
+"""Maximum number of characters of a description."""
 MOST: Final = 200
-"""Tasks that one command takes."""
+"""Maximum number of tasks per command."""
 _SLUG: Final = 50
 _NUMBERS: Final = re.compile(r"#?([1-9][0-9]{0,5})(?:\s*-\s*#?([1-9][0-9]{0,5}))?", re.ASCII)
 
 
 class Artifact(NamedTuple):
-    """Something that was written for a task."""
+    """A file that was written for a task."""
 
     type: str
     path: str
     summary: str = ""
     more: Mapping[str, Any] = {}
-    """What an imported record says besides."""
+    """Other fields of an imported record."""
 
 
 class Pending(NamedTuple):
-    """Work on a task that is not settled yet: whoever looks finds it, and it is finished by its run."""
+    """Unfinished work on a task; its run finishes it."""
 
     session: str
     run: str
@@ -53,18 +53,18 @@ class Task:
     description: str = ""
     artifacts: tuple[Artifact, ...] = ()
     next_artifact: int | None = 1
-    """The round that research begins next; None: an imported task that never had a counter."""
+    """The next round of research; None: an imported task without a counter."""
     session: str = ""
-    """Who worked on it last."""
+    """The last session that worked on it."""
     created: str = ""
     updated: str = ""
     pending: Pending | None = None
     more: Mapping[str, Any] = field(default_factory=dict)
-    """What an imported record says besides."""
+    """Other fields of an imported record."""
 
     @property
     def folder(self) -> str:
-        """Where its artifacts lie."""
+        """Folder of its artifacts."""
         return f"specs/{self.number:03d}_{self.slug}"
 
     def of_type(self, kind: str) -> list[Artifact]:
@@ -73,12 +73,12 @@ class Task:
 
 
 def plain(task: Task) -> dict[str, Any]:
-    """Give all fields of a task as JSON has them."""
+    """Return all fields of a task as JSON values."""
     return plain_fields({one.name: getattr(task, one.name) for one in fields(task)})
 
 
 def plain_fields(changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Give some fields of a task as JSON has them."""
+    """Return some fields of a task as JSON values."""
     told = dict(changes)
     if "artifacts" in told:
         told["artifacts"] = [{**one._asdict(), "more": dict(one.more)} for one in told["artifacts"]]
@@ -90,12 +90,12 @@ def plain_fields(changes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_task(data: Mapping[str, Any]) -> Task:
-    """Read a task back from all its fields."""
+    """Build a task from all its fields."""
     return changed(Task(number=int(data["number"]), slug=str(data["slug"])), data)
 
 
 def changed(task: Task, data: Mapping[str, Any]) -> Task:
-    """Put what a change says into a task; what a later version says besides is passed over."""
+    """Apply a change to a task; unknown fields of later versions are ignored."""
     told = {name: value for name, value in data.items() if name in _FIELDS}
     if "status" in told:
         told["status"] = Status(told["status"])
@@ -110,7 +110,7 @@ _FIELDS: Final = frozenset(one.name for one in fields(Task))
 
 
 def fold(events: Iterable[tuple[int, Mapping[str, Any]]]) -> dict[int, Task]:
-    """Fold changes, each with the number of its task and in order, into the tasks as they stand."""
+    """Fold changes, in order, into the current tasks; each change has its task's number."""
     tasks: dict[int, Task] = {}
     for number, data in events:
         known = tasks.get(number)
@@ -122,9 +122,9 @@ def fold(events: Iterable[tuple[int, Mapping[str, Any]]]) -> dict[int, Task]:
 
 
 def moved(task: Task, to: Status) -> dict[str, Any] | None:
-    """Say what changes when a person gives a task a status; None: it has it already.
+    """Return the change when a user sets a task's status; None if it has that status.
 
-    A task that is over is opened again first, so that nothing works on it by accident.
+    A terminal task must be reopened first, so that no run works on it by accident.
     """
     if task.status is to:
         return None
@@ -138,7 +138,7 @@ def moved(task: Task, to: Status) -> dict[str, Any] | None:
 
 
 def the_task(tasks: Mapping[int, Task], number: int) -> Task:
-    """Find a task by its number."""
+    """Return a task by its number; raise `NotFound` if there is none."""
     task = tasks.get(number)
     if task is None:
         raise NotFound(
@@ -150,7 +150,7 @@ def the_task(tasks: Mapping[int, Task], number: int) -> Task:
 
 
 def workable(tasks: Mapping[int, Task], number: int) -> Task:
-    """Return a task that may be worked on."""
+    """Return a task that may be worked on; raise `GateStopped` if it is terminal."""
     task = the_task(tasks, number)
     if task.status.is_terminal:
         raise GateStopped(
@@ -162,7 +162,7 @@ def workable(tasks: Mapping[int, Task], number: int) -> Task:
 
 
 def slug_for(text: str) -> str:
-    """Name a task by its words: `add_rate_limiting`."""
+    """Return a slug of a text: `add_rate_limiting`."""
     words = re.findall(r"[a-z0-9]+", text.lower().replace("'", ""))
     slug = "_".join(words)
     if len(slug) <= _SLUG:
@@ -171,7 +171,7 @@ def slug_for(text: str) -> str:
 
 
 def numbers_in(words: Iterable[str]) -> list[int]:
-    """Read which tasks are meant: `7, 22-24, 59`; each once, in the order in which they were named."""
+    """Parse task numbers: `7, 22-24, 59`; each once, in the given order."""
     named: dict[int, None] = {}
     for part in filter(None, re.split(r"[,\s]+", re.sub(r"\s*-\s*", "-", " ".join(words)))):
         found = _NUMBERS.fullmatch(part)

@@ -1,4 +1,4 @@
-"""How artifacts of a task are numbered and named. The one rule: research begins a round, a plan is of it."""
+"""Numbers and paths of a task's artifacts. Research starts a round; a plan belongs to the current round."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _SHORT: Final = 32
 
 
 def artifact_number(task: Task, operation: str, files: Iterable[str]) -> int:
-    """Give the number of what is to be written: research begins the next round, a plan is of the one before.
+    """Return the number of a new artifact: research starts the next round, a plan belongs to the last one.
 
-    A task without a counter counts what lies in its folder.
+    For a task without a counter, count the artifacts in its folder.
     """
     if task.next_artifact is None:
         return len(written(task, operation, files)) + 1
@@ -28,14 +28,14 @@ def artifact_number(task: Task, operation: str, files: Iterable[str]) -> int:
 
 
 def next_after(task: Task, operation: str, number: int) -> int | None:
-    """Tell which round comes next once something was written: only research goes on to another."""
+    """Return the next round after an artifact was written; only research advances it."""
     if operation != RESEARCH:
         return task.next_artifact
     return max(task.next_artifact or 1, number + 1)
 
 
 def artifact_path(task: Task, operation: str, number: int) -> str:
-    """Say where an artifact lies: `specs/007_add_limits/plans/01_add-limits.md`."""
+    """Return the path of an artifact: `specs/007_add_limits/plans/01_add-limits.md`."""
     short = task.slug.replace("_", "-")
     if len(short) > _SHORT:
         short = short[: _SHORT + 1].rpartition("-")[0] or short[:_SHORT]

@@ -1,6 +1,6 @@
-"""What an agent hands in for a task: the artifact, and a record of how it went. Read strictly.
+"""Submission of an agent for a task: the artifact and a result record. Parsed strictly.
 
-The one rule: a record alone claims; only with the artifact that it names is something done.
+Rule: a record alone is a claim; work is done only if the submission contains the artifact that it names.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from asbuilt.plan.reader import read
 
 STATUSES: Final = ("in_progress", "researched", "planned", "implemented", "partial", "failed", "blocked")
 DONE: Final = {PLAN: "planned", RESEARCH: "researched"}
-"""What a record says of an operation that came to its end."""
+"""Status in the record of a finished operation."""
 EXAMPLE: Final = """\
 <artifact>
 the whole document
@@ -29,12 +29,12 @@ _RESULT: Final = re.compile(r"^<result>[ \t]*$\n(.*?)^</result>[ \t]*$", re.MULT
 _ARTIFACT: Final = re.compile(r"^<artifact>[ \t]*$\n(.*)^</artifact>[ \t]*$", re.MULTILINE | re.DOTALL)
 _HOURS: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(?:h\b|hours?\b)", re.IGNORECASE)
 _LEAST: Final = 200
-"""Characters of a report; less is a word about one."""
+"""Minimum number of characters of a report."""
 _SAID: Final = 300
 
 
 class Finished(NamedTuple):
-    """The artifact is there, and the record names it."""
+    """The submission contains the artifact, and the record names it."""
 
     text: str
     artifact: Artifact
@@ -44,17 +44,17 @@ class Finished(NamedTuple):
 
 
 class Unfinished(NamedTuple):
-    """There is nothing that could be used; the task stays as it is."""
+    """The submission has no usable artifact; the task stays unchanged."""
 
     status: str
     """partial, failed, or blocked."""
     why: str
     cause: str
-    """In one word, for whoever looks through many."""
+    """In one word, for searches."""
 
 
 def read_result(said: str, *, operation: str, path: str) -> Finished | Unfinished:
-    """Judge what was handed in for an operation whose artifact belongs at `path`."""
+    """Judge a submission for an operation whose artifact belongs at `path`."""
     said = said.encode("utf-8", "replace").decode()
     found, text = _RESULT.findall(said), _artifact(said)
     if not found:
@@ -78,7 +78,7 @@ def read_result(said: str, *, operation: str, path: str) -> Finished | Unfinishe
 
 
 def _record(body: str) -> dict[str, Any] | str:
-    """Read a record, or say what is wrong with it."""
+    """Parse a record, or return what is wrong with it."""
     try:
         record = json.loads(body)
     except ValueError as error:
@@ -100,7 +100,7 @@ def _record(body: str) -> dict[str, Any] | str:
 
 
 def _short(record: dict[str, Any], text: str) -> Unfinished:
-    """Say how far it came, and why not to the end."""
+    """Return how far the agent came, and why it did not finish."""
     status = record["status"] if record["status"] in ("partial", "blocked") else "failed"
     told = "; ".join(_words(one) for one in record["errors"]) or f"it says {record['status']}"
     return Unfinished(status, told[:_SAID] + progress_in(text, record), f"agent_{status}")
@@ -112,7 +112,7 @@ def _words(error: object) -> str:
 
 
 def progress_in(text: str, record: dict[str, Any] | None = None) -> str:
-    """Say how many phases of how many are defined; nothing where none is."""
+    """Return how many phases of how many are defined; empty if none is."""
     defined = len(read(encode(text)).phases) if text.strip() else 0
     progress = (record or {}).get("partial_progress")
     planned = progress.get("phases_total") if isinstance(progress, dict) else None
@@ -122,7 +122,7 @@ def progress_in(text: str, record: dict[str, Any] | None = None) -> str:
 
 
 def handed_in(said: str) -> str:
-    """Give the artifact in what an agent said, also one that it had not come to the end of."""
+    """Return the artifact in an agent's message, even if it is incomplete."""
     return _artifact(said) or said.partition("<artifact>\n")[2]
 
 

@@ -1,4 +1,7 @@
-"""`specs/state.json`, read and written. The one rule: unchanged it keeps its bytes; what is foreign stays."""
+"""Read and write `specs/state.json`.
+
+Rule: an unchanged file keeps its bytes, and foreign keys stay.
+"""
 
 from __future__ import annotations
 
@@ -25,16 +28,16 @@ _OWN: Final = (
 
 
 class State(NamedTuple):
-    """What a `state.json` says."""
+    """Contents of a `state.json`."""
 
     tasks: dict[int, Task]
     next_number: int
     seq: int | None
-    """Which moment of the ledger it shows; None: asbuilt has not written it."""
+    """Position in the ledger that it shows; None: not written by asbuilt."""
 
 
 def read_state(data: bytes | None) -> State:
-    """Read a `state.json`; None: there is none yet."""
+    """Parse a `state.json`; None: the file does not exist."""
     whole = _whole(data)
     tasks = {}
     for record in _records(whole):
@@ -53,7 +56,7 @@ def read_state(data: bytes | None) -> State:
 
 
 def put_state(data: bytes | None, tasks: Mapping[int, Task], *, next_number: int, seq: int) -> bytes:
-    """Write tasks into a `state.json`; where nothing differs, it is the same bytes."""
+    """Write tasks into a `state.json`; without a difference, return the same bytes."""
     whole, before = _whole(data), read_state(data)
     is_known = {number: before.tasks.get(number) for number in tasks}
     same = all(_shown(task) == (known and _shown(known)) for task, known in _pairs(tasks, is_known))
@@ -125,7 +128,7 @@ def _artifact(number: int, one: object) -> Artifact:
 
 
 def _shown(task: Task) -> dict[str, Any]:
-    """Give a task as a record; what is pending is nobody's but ours."""
+    """Return a task as a record, without its pending work, which is internal."""
     artifacts = [
         {"type": one.type, "path": one.path, "summary": one.summary, **one.more} for one in task.artifacts
     ]
@@ -137,7 +140,7 @@ def _shown(task: Task) -> dict[str, Any]:
 
 
 def _record(record: Mapping[str, Any] | None, known: Task | None, task: Task) -> dict[str, Any]:
-    """Change what differs in a record; a key that was left out stays so while it says nothing new."""
+    """Update the fields of a record that differ; omitted keys stay omitted unless their value changes."""
     after = _shown(task)
     if record is None or known is None:
         return {name: value for name, value in after.items() if value not in (None, "")}

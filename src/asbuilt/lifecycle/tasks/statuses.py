@@ -1,4 +1,4 @@
-"""How a task can stand, and how people read it."""
+"""Statuses of a task, and their marks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Status(StrEnum):
-    """How a task stands."""
+    """Status of a task."""
 
     NOT_STARTED = "not_started"
     RESEARCHING = "researching"
@@ -23,16 +23,16 @@ class Status(StrEnum):
 
     @classmethod
     def named(cls, word: str) -> Status | None:
-        """Find it by its name, or by its mark without the brackets."""
+        """Find a status by its name, or by its mark without brackets."""
         value = word.strip().lower().replace(" ", "_")
         return next((one for one in cls if one.value == value), None)
 
     @property
     def mark(self) -> str:
-        """How people read it: `[NOT STARTED]`."""
+        """Mark of the status: `[NOT STARTED]`."""
         return f"[{self.value.replace('_', ' ').upper()}]"
 
     @property
     def is_terminal(self) -> bool:
-        """Tell whether nothing more is to happen."""
+        """Return whether the task is completed or abandoned."""
         return self in (Status.COMPLETED, Status.ABANDONED)

@@ -1,4 +1,7 @@
-"""`TODO.md`, read and written by lines. The one rule: status marks and links are ours, all else stays."""
+"""Read and write `TODO.md` by lines.
+
+Rule: only status marks and links are changed; all other text stays.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.tasks.model import Task
 
 PLACES: Final = ("specs/TODO.md", "TODO.md")
-"""Where it is looked for; the first is where a new one is written."""
+"""Paths to search; a new file is written to the first."""
 LINKS: Final = {"research": "Research", "plan": "Plan"}
 _HEADING: Final = re.compile(r"(#{1,6})\s+(.*)")
 _ENTRY: Final = re.compile(r"([1-9][0-9]*)\.\s+\S")
@@ -33,41 +36,41 @@ _BLANK: Final = "# TODO\n\n## Task Order\n\n## Tasks\n"
 
 @dataclass(slots=True)
 class Entry:
-    """What is said of one task, and in which lines."""
+    """Entry of one task, with its lines."""
 
     heading: int
     title: str = ""
     status: Status | None = None
     status_line: int | None = None
     links: dict[str, tuple[int, int, list[str]]] = field(default_factory=dict)
-    """Of each type of artifact: its first line, the line behind it, and the paths."""
+    """For each type of artifact: its first line, the line after it, and the paths."""
 
 
 @dataclass(slots=True)
 class Todo:
-    """A `TODO.md` as its lines say it."""
+    """A parsed `TODO.md`."""
 
     lines: list[str]
     entries: dict[int, Entry] = field(default_factory=dict)
     order: dict[int, tuple[int, Status]] = field(default_factory=dict)
-    """Of each task in the order of tasks: its line, and its mark there."""
+    """For each task in the Task Order section: its line and its mark."""
     order_end: int | None = None
-    """The line behind the last one of that section; None: there is none."""
+    """The line after the end of that section; None: there is no such section."""
     tasks_at: int | None = None
-    """The line of the heading under which new tasks are written."""
+    """The line of the heading for new tasks."""
 
     def statuses(self) -> dict[int, Status]:
-        """Give the status of every task that has one."""
+        """Return the status of every task that has one."""
         return {number: one.status for number, one in self.entries.items() if one.status is not None}
 
     def paths(self, number: int, kind: str) -> list[str]:
-        """Give the artifacts of a type that a task names."""
+        """Return the artifacts of a type that a task links."""
         entry = self.entries.get(number)
         return entry.links[kind][2] if entry and kind in entry.links else []
 
 
 def read_todo(data: bytes | None) -> Todo:
-    """Read a `TODO.md`; None: there is none yet."""
+    """Parse a `TODO.md`; None: the file does not exist."""
     text = _BLANK if data is None else data.decode("utf-8", "surrogateescape")
     todo = Todo(text.split("\n"))
     section, entry = "", None
@@ -83,7 +86,7 @@ def read_todo(data: bytes | None) -> Todo:
 
 
 def put_todo(data: bytes | None, tasks: Mapping[int, Task]) -> bytes:
-    """Write tasks into a `TODO.md`; where nothing differs, it is the same bytes."""
+    """Write tasks into a `TODO.md`; without a difference, return the same bytes."""
     todo = read_todo(data)
     end = "\r" if any(line.endswith("\r") for line in todo.lines) else ""
     edits: list[tuple[int, int, list[str]]] = []
@@ -160,7 +163,7 @@ def _hear_entry(todo: Todo, entry: Entry, at: int, line: str) -> None:
 
 
 def _rooted(path: str) -> str:
-    """Name a file from the root; some write it from the folder of all tasks."""
+    """Return a path from the root; some links are relative to `specs`."""
     path = path.strip().strip("`")
     return path if path.startswith("specs/") else f"specs/{path.removeprefix('./')}"
 
@@ -199,7 +202,7 @@ def _title(task: Task) -> str:
 
 
 def _added(todo: Todo, tasks: list[Task], end: str) -> list[tuple[int, int, list[str]]]:
-    """Write new tasks, the newest first under the heading of all tasks, and each into their order."""
+    """Add new tasks: the newest first under Tasks, and each to the Task Order section."""
     if not tasks:
         return []
     edits: list[tuple[int, int, list[str]]] = []
@@ -219,7 +222,7 @@ def _added(todo: Todo, tasks: list[Task], end: str) -> list[tuple[int, int, list
 
 def _block(task: Task, end: str) -> list[str]:
     links = [_link(task, kind) for kind in LINKS if task.of_type(kind)]
-    # A description is one paragraph here: a line of it that looks like ours would be read as ours.
+    # One paragraph: a line of the description that looks like ours would be parsed as ours.
     words = " ".join(task.description.split())
     lines = [
         "", f"### {task.number}. {_title(task)}", f"- **Status**: {task.status.mark}",

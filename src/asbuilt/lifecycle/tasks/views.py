@@ -1,6 +1,6 @@
-"""The two views of a ledger, always made together, and what people have changed in them by hand.
+"""The two views of a ledger, always written together, and edits that users made in them.
 
-The one rule: an edit by hand is never written over; it becomes an event by a command, or stays where it is.
+Rule: an edit by a user is never overwritten; a command turns it into an event, or it stays in the file.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 class Pair(NamedTuple):
-    """The bytes of both files; None: it is not there."""
+    """Bytes of both files; None: the file does not exist."""
 
     state: bytes | None
     todo: bytes | None
 
 
 class Difference(NamedTuple):
-    """Something that a view says otherwise than the ledger."""
+    """A difference between a view and the ledger."""
 
     number: int
     what: str
@@ -36,18 +36,18 @@ class Difference(NamedTuple):
 
     @property
     def words(self) -> str:
-        """Say it in a line."""
+        """Describe it in one line."""
         return f"task {self.number}: {self.what} is {self.view} there, {self.ledger} in the ledger"
 
 
 def render(pair: Pair, tasks: Mapping[int, Task], *, next_number: int, seq: int) -> Pair:
-    """Make both views say what the ledger says; all that is not a task's stays as it is."""
+    """Update both views from the ledger; all other text stays."""
     state = put_state(pair.state, tasks, next_number=next_number, seq=seq)
     return Pair(state, put_todo(pair.todo, tasks))
 
 
 def agree(pair: Pair) -> list[str]:
-    """Say where the two contradict each other; nothing when they do not."""
+    """Return the contradictions between the two views; empty if there are none."""
     state, todo = read_state(pair.state), read_todo(pair.todo)
     told = []
     for number, task in state.tasks.items():
@@ -66,9 +66,9 @@ def agree(pair: Pair) -> list[str]:
 
 
 def by_hand(pair: Pair, tasks: Mapping[int, Task], shown: Sequence[Mapping[int, Task]]) -> list[Difference]:
-    """List what people have changed in the views: it is neither what is so now nor what was shown there.
+    """List the users' edits in the views: values that are neither current nor shown there before.
 
-    `shown` are the tasks as they stood whenever asbuilt wrote these views, or read them.
+    `shown` are the tasks each time asbuilt wrote or read these views.
     """
     state, todo = read_state(pair.state), read_todo(pair.todo)
     found: dict[int, Difference] = {}
@@ -84,10 +84,10 @@ def by_hand(pair: Pair, tasks: Mapping[int, Task], shown: Sequence[Mapping[int, 
 
 
 def taken(pair: Pair, tasks: Mapping[int, Task], shown: Sequence[Mapping[int, Task]]) -> dict[int, Task]:
-    """Give the tasks that differ once what people wrote into the views counts, field by field.
+    """Return the tasks that change when the users' edits in the views are applied, field by field.
 
-    What was shown there before is no word of theirs: there the ledger stays. Of a task that is new,
-    `state.json` counts; of one that is known, `TODO.md` has the last word on its status.
+    A value that was shown before is no edit: the ledger's value stays. For a new task `state.json` decides;
+    for a known task `TODO.md` decides its status.
     """
     state, todo = read_state(pair.state), read_todo(pair.todo)
     found = {}
@@ -105,7 +105,7 @@ def taken(pair: Pair, tasks: Mapping[int, Task], shown: Sequence[Mapping[int, Ta
 
 
 def _statuses(todo: Todo) -> list[tuple[int, Status]]:
-    """List the marks of a `TODO.md`; that of an entry comes after the one in the order of tasks."""
+    """List the marks of a `TODO.md`; an entry's mark follows its mark in the Task Order section."""
     return [*((number, status) for number, (_, status) in todo.order.items()), *todo.statuses().items()]
 
 
@@ -114,7 +114,7 @@ def _known(number: int, times: Sequence[Mapping[int, Task]]) -> set[Status]:
 
 
 def _merged(theirs: Task, before: Sequence[Task]) -> Task:
-    """Put into a task what only they say; the first of those before is as it is now."""
+    """Apply the values that no earlier version has; the first of `before` is the current task."""
     said = {one.name: getattr(theirs, one.name) for one in fields(theirs) if one.name != "pending"}
     new = {name: value for name, value in said.items() if all(value != getattr(one, name) for one in before)}
     return replace(before[0], **new)

@@ -1,1 +1,1 @@
-"""A run that takes back what another run has proven or landed. Pure."""
+"""A run that reverts what another run has proven or landed. Pure."""

@@ -39,5 +39,5 @@ class _Undo:
 
 
 def next_move(facts: UndoFacts, now: str) -> Move:
-    """Choose what an undo does next."""
+    """Choose the next move of an undo."""
     return proving_move(facts, now, _Undo())

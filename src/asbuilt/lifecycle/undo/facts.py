@@ -1,4 +1,4 @@
-"""What is known about a run that takes back the work of another run."""
+"""Facts of a run that reverts the work of another run."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class UndoFacts(DeliveryFacts):
 
     kind: ClassVar[RunKind] = "undo"
     of: str | None = None
-    """The run whose work is taken back."""
+    """The run whose work is reverted."""
     undoes: tuple[Landed, ...] = ()
     drops: tuple[Work, ...] = ()
-    """What that run has proven and not landed."""
+    """Work that the run proved and did not land."""
 
 
 def fold_undo(run: str, options: RunOptions, entries: Iterable[Entry]) -> UndoFacts:

@@ -1,1 +1,1 @@
-"""A run that proves again what is done. Pure."""
+"""A run that proves finished phases again. Pure."""

@@ -1,4 +1,4 @@
-"""Choose the next move of a run that proves again what is done. Pure: one phase after the other."""
+"""Choose the next move of a run that proves finished phases again. Pure: one phase after the other."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 class _Verification:
     def unsafe(self, facts: VerificationFacts) -> None:
-        """Return nothing: no agent works for it."""
+        """Return None: no agent works for it."""
 
     def refusal(self, facts: VerificationFacts) -> None:
-        """Return nothing: it can always be done."""
+        """Return None: it can always be done."""
 
     def idle(self, facts: VerificationFacts) -> End | None:
         return None if _wanted(facts) else End("done", "nothing to verify: no phase is done")
@@ -34,12 +34,12 @@ class _Verification:
 
 
 def next_move(facts: VerificationFacts, now: str) -> Move:
-    """Choose what a verification does next."""
+    """Choose the next move of a verification."""
     return proving_move(facts, now, _Verification())
 
 
 def _wanted(facts: VerificationFacts) -> list[str]:
-    """List the phases that a verification is about: the one that was named, else all that are done."""
+    """List the phases to verify: the named phase, else all that are done."""
     if facts.wanted is not None:
         return [facts.wanted] if facts.wanted in facts.phases else []
     return [phase for phase in facts.phases if phase in facts.done_before]

@@ -1,4 +1,4 @@
-"""What is known about a run that proves again what is done."""
+"""Facts of a run that proves finished phases again."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class VerificationFacts(ProvingFacts):
 
     kind: ClassVar[RunKind] = "verify"
     rechecked: dict[str, Outcome] = field(default_factory=dict)
-    """What the checks of each phase have shown."""
+    """Result of each phase's checks."""
     failures: tuple[str, ...] = ()
 
 

@@ -1,1 +1,1 @@
-"""What must an output of a stage hold? Pure; only what a reader sees counts."""
+"""Validate the outputs of stages. Pure; only visible text counts."""

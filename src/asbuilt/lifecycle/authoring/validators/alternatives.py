@@ -1,6 +1,6 @@
-"""The options that an output weighs, and whether they differ.
+"""Parse the options in an output, and check that they differ.
 
-The one rule: options are twins when most of their words are the same, whatever they are called.
+Rule: two options are twins if they share most of their words, even under different titles.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ _LETTER: Final = re.compile(r"\W{0,4}[A-H][).:]\W{0,3}\s+(?P<rest>.*)", re.DOTAL
 _COLUMN: Final = re.compile(r"(?:option|approach|alternative|variant|solution)\w*:", re.IGNORECASE)
 ANNOUNCING: Final = stems(("option", "approach", "alternative", "variant", "solution"))
 _MOST: Final = 12
-"""Nobody weighs more than this; the rest is not looked at."""
+"""Maximum number of options; the rest is ignored."""
 _LEAST: Final = 4
-"""Fewer meaningful words than this are a name, not an option."""
+"""Minimum number of meaningful words; an option with fewer is only a name."""
 
 
 class Option(NamedTuple):
-    """One way to do it: what it is called, and what is said of it."""
+    """One option: its title and its text."""
 
     title: str
     passages: tuple[Passage, ...]
 
 
 def options_in(passages: Sequence[Passage], demands: Demands) -> list[Option]:
-    """Find the options: labelled or lettered ones, rows of a table, numbered items, headings."""
+    """Return the options: labelled, lettered, rows of a table, numbered items or headings."""
     ways: tuple[Callable[[Passage], str | None], ...] = (_labelled, _lettered, _row, _numbered, _heading)
     found: list[Option] = []
     for way in ways:
@@ -62,7 +62,7 @@ def options_in(passages: Sequence[Passage], demands: Demands) -> list[Option]:
 
 
 def twins_among(options: Sequence[Option], tree: Tree, demands: Demands) -> tuple[Flaw, ...]:
-    """Refuse options that are one: most words shared, or many of them and the very same files."""
+    """Return a flaw for the first pair of twins: most words shared, or many words and the same files."""
     for one, other in combinations(options, 2):
         ours, theirs = _words(one, demands), _words(other, demands)
         of_all, of_smaller = alike(ours, theirs)
@@ -127,7 +127,7 @@ def _recommends(passage: Passage, demands: Demands) -> bool:
 def _words(option: Option, demands: Demands) -> frozenset[str]:
     besides = stems(demands.trade_off_words) | ANNOUNCING
     body = [word for passage in option.passages for word in meaningful(passage.text) if word not in besides]
-    # A name is what twins differ in; only an option that says nothing more is taken by it.
+    # Twins differ in their titles, so the title counts only for an option with a short body.
     title = [word for word in meaningful(option.title) if word not in besides]
     return frozenset(body if len(set(body)) > _LEAST else title + body)
 

@@ -1,6 +1,6 @@
-"""How much each stage must hold, and how much is asked for: both numbers in one place.
+"""Minimum and requested amounts for each stage.
 
-The one rule: what is asked for lies above what is refused, so that an honest short answer passes.
+Rule: the requested amount is never below the minimum, so that an honest short answer passes.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ TRADE_OFFS: Final = (
 
 
 class Demand(NamedTuple):
-    """One number of a stage: below the floor is refused, the aim is what the agent is asked for."""
+    """One number of a stage: below `floor` an output is refused, `aim` is what the prompt asks for."""
 
     floor: int
     aim: int
 
 
 class Demands(NamedTuple):
-    """What is demanded of every stage. The words may be anybody's: a team adds those of its language."""
+    """Amounts for all stages. The word lists may be extended, for example for another language."""
 
     items: Demand = Demand(3, 5)
     understanding: Demand = Demand(2, 4)
@@ -47,10 +47,12 @@ class Demands(NamedTuple):
     recommendations: Demand = Demand(1, 1)
     trade_offs: Demand = Demand(1, 2)
     principles: Demand = Demand(3, 8)
-    """Three verdicts, each a principle and a word for it, are the six points of evidence of old. How many of
-    them fail is not demanded: a quota makes critics invent."""
+    """Three verdicts, each with a principle and its evidence, replace the six points of earlier versions.
+
+    The number of FAILs has no minimum: a quota makes critics invent findings.
+    """
     length: Length = Length.CONTROL
-    """How long a plan may be."""
+    """Maximum length of a plan."""
     understanding_words: tuple[str, ...] = UNDERSTANDING
     recommendation_words: tuple[str, ...] = RECOMMENDATION
     trade_off_words: tuple[str, ...] = TRADE_OFFS

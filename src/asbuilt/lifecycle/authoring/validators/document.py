@@ -1,6 +1,6 @@
-"""A plan as an agent handed it in: sections with a body, steps that say something, checks that can fail.
+"""Validate a submitted plan: sections with a body, concrete steps, checks that can fail.
 
-The one rule: it is read by the reader of plans; nothing here counts words that the reader does not see.
+Rule: the text is parsed by `plan.reader`, as a run parses it.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _EXAMPLES: Final = {
 
 
 def flaws_of_plan(text: str, required: Sequence[str], tree: Tree, length: Length) -> tuple[Flaw, ...]:
-    """Tell everything that keeps a text from being a plan that a person could approve."""
+    """Return every flaw that keeps a text from being a plan that a user could approve."""
     try:
         plan = read(encode(text), length=length)
     except PlanUnreadable as error:
@@ -81,7 +81,7 @@ def flaws_of_plan(text: str, required: Sequence[str], tree: Tree, length: Length
 
 
 def missing_sections(text: str, required: Sequence[str]) -> tuple[str, ...]:
-    """Name the required sections that a plan does not have."""
+    """Return the names of the required sections that a plan lacks."""
     try:
         bodies = _bodies(read(encode(text)), required)
     except PlanUnreadable:
@@ -109,9 +109,9 @@ def _sections(plan: Plan, required: Sequence[str]) -> Iterator[Flaw]:
 
 
 def _bodies(plan: Plan, required: Sequence[str]) -> dict[str, list[str] | None]:
-    """Take what stands under each section; None where there is no such heading.
+    """Return the text under each section's heading; None without such a heading.
 
-    Phases are steps, and commands that the reader found in them are their verification.
+    Phases count as steps; commands in phases count as their verification.
     """
     blocks = _blocks(plan)
     bodies = {name: _body(blocks, name) for name in required}
@@ -160,7 +160,7 @@ def _is_empty(name: str, body: Sequence[str]) -> bool:
 
 
 def _is_repeated(name: str, body: Sequence[str], said: Counter[str]) -> bool:
-    """Tell whether several sections say the very same; that there is nothing may be said of several."""
+    """Return whether several sections have the same body; "none" may repeat where it is allowed."""
     told = normal(" ".join(body))
     return said[told] > 1 and not (name in _MAY_BE_NONE and told in _NONE)
 
@@ -225,12 +225,12 @@ def _checks(plan: Plan) -> Iterator[Flaw]:
 
 
 def _able(checks: Sequence[Check]) -> bool:
-    """Tell whether any of the checks can fail."""
+    """Return whether any of the checks can fail."""
     return any(not cannot_fail(check.command) for check in checks)
 
 
 def cannot_fail(command: str) -> bool:
-    """Tell whether a command passes whatever was built: `echo ok`, `true`, `pytest || true`."""
+    """Return whether a command always passes: `echo ok`, `true`, `pytest || true`."""
     last = re.split(r";|\n", command.strip().rstrip(";"))[-1]
     return all(map(_is_idle, last.split("||")[-1].split("&&")))
 

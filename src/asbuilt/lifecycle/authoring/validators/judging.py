@@ -1,4 +1,4 @@
-"""Judge the output of a stage: no flaw, or all of them at once."""
+"""Judge the output of a stage and return all its flaws at once."""
 
 from __future__ import annotations
 
@@ -39,32 +39,32 @@ if TYPE_CHECKING:
 
 
 class Setting(NamedTuple):
-    """What an output is judged against."""
+    """Inputs for judging an output."""
 
     options: Options
     prompt: str
     ask: str
-    """What asbuilt told the agent, in its own words."""
+    """Instruction that asbuilt gave the agent."""
     files: Collection[str]
     plan: str = ""
-    """The plan as it stood before this output."""
+    """The plan before this output."""
     is_final: bool = False
     wants_change: bool = False
-    """Somebody has found something: the same plan again is no answer."""
+    """The critique has findings: an unchanged plan is refused."""
     principles: Collection[str] = PRINCIPLES
-    """The ids of what a plan is judged by."""
+    """Ids of the principles for a critique."""
     earlier: Collection[str] = ()
-    """The findings that a critic was shown."""
+    """Ids of the findings that the critic was shown."""
     demands: Demands = DEMANDS
 
 
 _LONGEST: Final = 200_000
 _ITEM: Final = 2
-"""So many meaningful words an item has at least."""
+"""Minimum number of meaningful words in an item."""
 
 
 def judge(stage: Stage, output: str, setting: Setting) -> tuple[Flaw, ...]:
-    """Tell all that is wrong with an output; nothing when it is accepted."""
+    """Return all flaws of an output; empty if it is accepted."""
     if not seen(output).strip():
         return (Flaw("output", "nothing", "the output of this stage", "the text that was asked for"),)
     if len(output) > _LONGEST:
@@ -93,17 +93,17 @@ def judge(stage: Stage, output: str, setting: Setting) -> tuple[Flaw, ...]:
 
 
 def _unripe(output: str) -> tuple[Flaw, ...]:
-    """Refuse what belongs to later stages: a plan's headings and the promise."""
+    """Refuse parts of later stages: a plan's headings and the promise."""
     return (*_planned(output), *too_early(output))
 
 
 def _planned(output: str) -> Iterator[Flaw]:
-    """Refuse the headings of a plan before it is time for one, in whatever letters."""
+    """Refuse the headings of a plan before the draft stage, lookalike letters included."""
     visible = passages(blocks_seen(unmasked(output)))
     headings = [passage.text for passage in visible if passage.kind == "heading"]
     named = [name for name in headings if plainly_named(name)]
     bold = [name for name in bold_names(visible) if plainly_named(name)]
-    # One bold word may stress something; two are the outline of a plan.
+    # One bold word may be emphasis; two are the outline of a plan.
     told = [*named, *(bold if len(bold) > 1 else ())]
     if told:
         found = ", ".join(dict.fromkeys(name.strip(" *_:") for name in told))
@@ -132,7 +132,7 @@ def _understanding(own: Sequence[Passage], demands: Demands) -> Iterator[Flaw]:
 
 
 def _mentions(own: Sequence[Passage], words: tuple[str, ...], *, least: int, enough: int) -> int:
-    """Count the words in sentences that say something besides; the same sentence again adds nothing."""
+    """Count the given words in sentences with other content; a repeated sentence counts once."""
     announcing = stems(words)
     told = (sentence for text in _joined(own, announcing) for sentence in sentences(text))
     naming = [sentence for sentence in told if occurrences(sentence, words)]
@@ -141,7 +141,7 @@ def _mentions(own: Sequence[Passage], words: tuple[str, ...], *, least: int, eno
 
 
 def _joined(own: Sequence[Passage], announcing: Collection[str]) -> Iterator[str]:
-    """Put a heading or a label that only announces before what it announces."""
+    """Prepend a heading or label without content of its own to the passage after it."""
     lead = ""
     for passage in own:
         text = passage.prose.strip()
@@ -192,7 +192,7 @@ def _weighed(own: Sequence[Passage], setting: Setting) -> Iterator[Flaw]:
 
 
 def _recommendations(own: Sequence[Passage], demands: Demands) -> int:
-    """Count the passages that recommend and say something more than that: which, and why."""
+    """Count the passages that recommend an option and add content: which, or why."""
     announcing = stems((*demands.recommendation_words, *demands.trade_off_words))
     told = [text for text in _joined(own, announcing) if occurrences(text, demands.recommendation_words)]
     return sum(says_something(text, least=_ITEM, besides=announcing | ANNOUNCING) for text in told)
@@ -220,7 +220,7 @@ def _critique(output: str, setting: Setting) -> Iterable[Flaw]:
 
 
 def critique_in(output: str, setting: Setting) -> Critique | tuple[Flaw, ...]:
-    """Read a structured critique of the plan that a setting holds."""
+    """Parse a structured critique of the setting's plan."""
     return read_critique(
         output,
         plan=setting.plan,

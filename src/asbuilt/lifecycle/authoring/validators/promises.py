@@ -1,4 +1,4 @@
-"""The promise by which an agent says that its plan is complete. A claim only: what it claims is looked at."""
+"""The promise: a tag by which an agent claims that its plan is complete. The validators check the claim."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import Final
 from asbuilt.lifecycle.authoring.validators.prose import outside_code, unmasked
 from asbuilt.lifecycle.flaws import Flaw
 
-# A tag that is only opened must not swallow the plan up to the next one.
+# An unclosed tag must not match up to the next tag.
 _TAG: Final = re.compile(r"<promise>((?:(?!</?promise>).){0,1000}?)</promise>", re.DOTALL)
 _ANY: Final = re.compile(r"<\s*/?\s*promise\b", re.IGNORECASE)
 
 
 def promise_tag(value: str) -> str:
-    """Write a promise as an agent has to."""
+    """Return a promise as an agent has to write it."""
     return f"<promise>{value}</promise>"
 
 
 def is_promised(text: str, value: str) -> bool:
-    """Tell whether a text makes this promise; white space is put in order, everything else is exact."""
+    """Return whether a text makes this promise. Whitespace is normalized; the rest must match exactly."""
     return _ordered(value) in map(_ordered, _promises(text))
 
 
 def without_promises(text: str) -> str:
-    """Take the promises out of a plan, for the file that people read."""
+    """Remove the promises from a plan before it is saved."""
     kept, end = [], 0
     for tag in _TAG.finditer(outside_code(text)):
         kept.append(text[end : tag.start()])
@@ -33,7 +33,7 @@ def without_promises(text: str) -> str:
 
 
 def too_early(text: str) -> tuple[Flaw, ...]:
-    """Refuse a promise, in whatever letters, in a stage that does not finish."""
+    """Refuse a promise in a stage that does not finish, lookalike letters included."""
     if not _ANY.search(unmasked(outside_code(text))):
         return ()
     needed = "no promise before the last revision"
@@ -41,7 +41,7 @@ def too_early(text: str) -> tuple[Flaw, ...]:
 
 
 def not_made(text: str, value: str) -> tuple[Flaw, ...]:
-    """Miss the promise that finishes."""
+    """Refuse an output without the promise that finishes."""
     if is_promised(text, value):
         return ()
     others = [promise_tag(_ordered(other)) for other in _promises(text)]

@@ -1,6 +1,6 @@
-"""What a reader sees of an output, in passages. Code, comments and characters without a shape are not seen.
+"""Visible text of an output, in passages. Code blocks, comments and invisible characters are left out.
 
-The one rule: what must be there is looked for as it is written, what must not be there also in disguise.
+Rule: required text must appear literally; forbidden text is also found behind lookalike letters.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _COMMENT: Final = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*|\n+")
 _NUMBERED: Final = re.compile(r"[*_]{0,2}\d{1,3}(?:[.):][*_]{0,2}|[*_]{1,2}[.):])\s+(?=\S)")
 _BOLD: Final = re.compile(r"(\*\*|__)(?P<name>[^*_\n]+?)\1\s*:?|(\*\*|__)(?P<other>[^*_\n]+?):\3")
-# Letters without a shape that Unicode does not count among its format characters.
+# Invisible letters that Unicode does not classify as format characters.
 _BLANK: Final = dict.fromkeys(map(ord, "\u115f\u1160\u3164\uffa0\u2800\u034f\u180e"), None)
 _LOOKALIKE: Final = str.maketrans(
     "АВЕЅІЈКМНОРСТХУаеѕіјорсухһԁԛԝӏΑΒΕΖΗΙΚΜΝΟΡΤΥΧαεικνορτυχɡɩʟɴʀꓑꓳꓢꓖ",
@@ -31,39 +31,39 @@ _LOOKALIKE: Final = str.maketrans(
 
 
 class Passage(NamedTuple):
-    """A stretch of an output that is read as one: a heading, an item, a line of a paragraph, a row."""
+    """A unit of an output: a heading, an item, a line of a paragraph, or a table row."""
 
     kind: Literal["heading", "item", "line", "row"]
     text: str
-    """As it is written, code in backticks included, without comments."""
+    """The source text with inline code, without comments."""
     numbered: bool = False
     level: int = 0
-    """Of a heading, its level; of an item, its depth; of a line, 1 inside an item or a quote."""
+    """A heading's level; an item's depth; for a line, 1 inside an item or a quote."""
 
     @property
     def prose(self) -> str:
-        """Return the text without what stands in code."""
+        """Return the text without inline code."""
         return _CODE.sub(" ", self.text)
 
     @property
     def named(self) -> str:
-        """Return the text without commands: what stands in code there is a name."""
+        """Return the text without commands. Inline code without whitespace is a name and stays."""
         return _CODE.sub(lambda code: " " if re.search(r"\s", code[2]) else code[0], self.text)
 
 
 def seen(text: str) -> str:
-    """Return a text as it looks: characters without a shape are gone, wide and narrow letters are one."""
+    """Return the visible text: without invisible characters, and with compatibility forms unified (NFKC)."""
     shaped = "".join(char for char in text if unicodedata.category(char) != "Cf").translate(_BLANK)
     return unicodedata.normalize("NFKC", shaped)
 
 
 def unmasked(text: str) -> str:
-    """Return a text with letters that only look like Latin ones replaced by those."""
+    """Return the visible text with lookalike letters replaced by Latin ones."""
     return seen(text).translate(_LOOKALIKE)
 
 
 def outside_code(text: str) -> str:
-    """Blank code and comments; every other character keeps its place."""
+    """Blank out code and comments; every other character keeps its position."""
     lines = text.split("\n")
     for block in parse(lines):
         if isinstance(block, Fence):
@@ -76,30 +76,30 @@ def outside_code(text: str) -> str:
 
 
 def blocks_seen(text: str) -> list[Block]:
-    """Read the blocks of an output as it looks."""
+    """Parse the visible text of an output into blocks."""
     return parse(seen(text).split("\n"))
 
 
 def passages(blocks: Iterable[Block], given: frozenset[str] = frozenset()) -> tuple[Passage, ...]:
-    """Take the passages of some blocks in their order; what was `given` to the agent is not its own words."""
+    """Return the passages of some blocks, in order, without sentences that are in `given`."""
     found = (passage for block in blocks for passage in _of(block))
     own = (passage._replace(text=_own(passage.text, given)) for passage in found)
     return tuple(passage for passage in own if passage.text.strip())
 
 
 def given_in(*texts: str) -> frozenset[str]:
-    """Make the sentences of what an agent was told known, so that they do not count when they come back."""
+    """Return the sentences of the prompt, so that an agent's copies of them do not count."""
     told = (sentence for text in texts for line in text.split("\n") for sentence in (line, *sentences(line)))
     return frozenset(known for sentence in told if (known := normal(seen(sentence))).count(" ") >= 3)
 
 
 def sentences(text: str) -> tuple[str, ...]:
-    """Cut a text into sentences."""
+    """Split a text into sentences."""
     return tuple(part.strip() for part in _SENTENCE.split(text) if part and part.strip())
 
 
 def numbered_items(found: Iterable[Passage]) -> list[str]:
-    """Take the numbered items, each with what stands under it."""
+    """Return the numbered items, each with the passages below it."""
     items: list[str] = []
     opener: Passage | None = None
     for passage in found:
@@ -122,7 +122,7 @@ def _is_under(opener: Passage, passage: Passage) -> bool:
 
 
 def bold_names(found: Iterable[Passage]) -> Iterator[str]:
-    """Give the lines that are nothing but a bold name: headings to everybody but a parser."""
+    """Yield the lines that are only a bold name: headings to a reader, but not to a parser."""
     for passage in found:
         bold = _BOLD.fullmatch(passage.text.strip()) if passage.kind == "line" else None
         if bold is not None:

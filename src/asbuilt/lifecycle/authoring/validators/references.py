@@ -1,4 +1,4 @@
-"""Which files an output names, and whether they exist. The one rule: a file is known by its path."""
+"""Files that an output names, and whether they exist."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ _EMPTY: Final = stems(
 )
 _SHOWN: Final = 5
 _NEAR: Final = 120
-"""How far before a path its making may be told, in characters."""
+"""Number of characters before a path in which words such as "create" are searched."""
 
 
 class Tree:
-    """The files of a repository, found by a whole path or by the end of one."""
+    """The files of a repository, found by path or by the end of a path."""
 
     def __init__(self, files: Collection[str]) -> None:
         self.files = frozenset(files)
@@ -64,7 +64,7 @@ class Tree:
             self.by_name.setdefault(path.rsplit("/", 1)[-1], []).append(path)
 
     def find(self, path: str) -> str | None:
-        """Look a path up as it was written: from the root, from a folder in it, or absolute."""
+        """Find a file by its path as written: from the root, from a subfolder, or absolute."""
         plain = path.removeprefix("./")
         if plain in self.files:
             return plain
@@ -75,14 +75,14 @@ class Tree:
 
 
 class References(NamedTuple):
-    """The files that an output names: those that are there, and those that are not and not said to come."""
+    """Files that an output names: existing files, and missing files that are not marked as new."""
 
     there: tuple[str, ...]
     phantom: tuple[str, ...]
 
 
 def references_in(passages: Iterable[Passage], tree: Tree) -> References:
-    """Look up every file that is named. An address, a pattern and a command's argument are no names."""
+    """Find every named file in the tree. URLs, glob patterns and arguments of commands are ignored."""
     there: dict[str, None] = {}
     missing: dict[str, bool] = {}
     announced = False
@@ -96,7 +96,7 @@ def references_in(passages: Iterable[Passage], tree: Tree) -> References:
         )
         for clause in [text] if passage.kind == "row" else _CLAUSE.split(text):
             for found in _PATH.finditer(clause):
-                # What is outside the repository is not ours to look up.
+                # An absolute path may be outside the repository, so it is not checked.
                 if tree.find(found[1]) is None and not found[1].startswith("/"):
                     comes = is_new or _is_to_come(clause, found, is_row=passage.kind == "row")
                     missing[found[1]] = missing.get(found[1], False) or comes
@@ -105,14 +105,14 @@ def references_in(passages: Iterable[Passage], tree: Tree) -> References:
 
 
 def _is_to_come(clause: str, path: re.Match[str], *, is_row: bool) -> bool:
-    """Tell whether a clause says of a path that it is made, or is not there."""
+    """Return whether a clause says that a path is created or missing."""
     before = clause[max(0, path.start() - _NEAR) : path.start()]
     said = _MADE.search(before) or _ABSENT.match(clause, path.end())
     return bool(said or (is_row and _NEW_ROW.search(clause)))
 
 
 def files_told_about(passages: Iterable[Passage], tree: Tree, *, enough: int) -> frozenset[str]:
-    """Take files about which something is said, until they are enough; the same of each counts once."""
+    """Return files that the text describes, at most until `enough`; a repeated description counts once."""
     told: set[str] = set()
     remarks: list[frozenset[str]] = []
     headed: frozenset[str] = frozenset()
@@ -133,7 +133,7 @@ def files_told_about(passages: Iterable[Passage], tree: Tree, *, enough: int) ->
 
 
 def phantoms(references: References) -> tuple[Flaw, ...]:
-    """Refuse files that are named as if they were there."""
+    """Refuse missing files that are named as if they existed."""
     if not references.phantom:
         return ()
     shown = ", ".join(references.phantom[:_SHOWN])

@@ -1,4 +1,4 @@
-"""Words and how alike they are. The one rule: a text is the set of its meaningful stems, in any order."""
+"""Compare texts by the set of their meaningful stems, in any order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _WORD: Final = re.compile(r"[^\W_]+(?:['’._/][^\W_]+)*")
 _NUMBER: Final = re.compile(r"^\W*(?:\d{1,3}[.):]\s+)?(?:\[.\]\s+)?")
 _CONTINUOUS: Final = re.compile(r"[぀-ヿ㐀-鿿豈-﫿]+")
-"""Scripts without spaces between words: pairs of their characters stand for words."""
+"""Scripts without spaces between words; each pair of their characters counts as a word."""
 _SUFFIX: Final = re.compile(r"(?<=\w{4})(?:ations?|nesses|ness|ingly|ings?|edly|ed|ly|es|s|e)$|(?<=\w{3})s$")
 _SMALL: Final = """
 a an the and or but if of in on at by to for from with without as is are was were be been being it its
@@ -48,12 +48,12 @@ _LABEL: Final = re.compile(r"[^:：.\n]{1,40}[:：]\s+")
 
 
 def normal(text: str) -> str:
-    """Put a sentence so that its copies are equal: lower case, words only, without a number in front."""
+    """Normalize a sentence so that copies are equal: lower case, words only, no leading number."""
     return " ".join(_WORD.findall(_NUMBER.sub("", text, count=1).casefold()))
 
 
 def stemmed(text: str) -> list[str]:
-    """List the stems of a text's meaningful words, in their order, repeated as they are."""
+    """List the stems of a text's meaningful words, in order, with repetitions."""
     found = []
     for word in _WORD.findall(text.casefold()):
         if _CONTINUOUS.search(word):
@@ -64,7 +64,7 @@ def stemmed(text: str) -> list[str]:
 
 
 def meaningful(text: str) -> list[str]:
-    """List the stems of a text with words of one meaning made one."""
+    """List the stems of a text, with synonyms unified."""
     return [_SAME.get(stem, stem) for stem in stemmed(text)]
 
 
@@ -75,14 +75,14 @@ def _pairs(word: str) -> list[str]:
 
 
 def is_placeholder(text: str) -> bool:
-    """Tell whether a text only stands where another is to come, with or without a label in front."""
+    """Return whether a text is only a placeholder, with or without a label."""
     told = text.strip(" \t\n.()[]*_-–—…?!`>")
     rest = _LABEL.sub("", told, count=1)
     return not told or bool(_PLACEHOLDER.fullmatch(told) or _PLACEHOLDER.fullmatch(rest.strip(" *_()")))
 
 
 def says_something(text: str, *, least: int, besides: Collection[str] = ()) -> bool:
-    """Tell whether a text has so many meaningful words besides some that only announce."""
+    """Return whether a text has at least `least` meaningful words that are not in `besides`."""
     if is_placeholder(text):
         return False
     return len({word for word in meaningful(text) if word not in besides}) >= least
@@ -90,12 +90,12 @@ def says_something(text: str, *, least: int, besides: Collection[str] = ()) -> b
 
 @lru_cache(maxsize=64)
 def stems(words: tuple[str, ...]) -> frozenset[str]:
-    """Take the stems of some words, to leave them out elsewhere; a phrase is not left out word by word."""
+    """Return the stems of some words, to exclude them elsewhere. Phrases are skipped."""
     return frozenset(stem for word in words if " " not in word for stem in meaningful(word))
 
 
 def alike(one: Collection[str], other: Collection[str]) -> tuple[float, float]:
-    """Measure two sets of stems: what they share of all, and what they share of the smaller."""
+    """Compare two sets of stems: the shared part of their union, and of the smaller set."""
     ours, theirs = frozenset(one), frozenset(other)
     shared = len(ours & theirs)
     if not shared:
@@ -104,7 +104,7 @@ def alike(one: Collection[str], other: Collection[str]) -> tuple[float, float]:
 
 
 def distinct(texts: Iterable[str], *, enough: int) -> list[str]:
-    """Keep so many texts that say something other than those before them: rewording is no other text."""
+    """Return the first `enough` texts that differ from all before them; rewording does not count."""
     kept: list[str] = []
     said: list[frozenset[str]] = []
     for text in texts:
@@ -118,7 +118,7 @@ def distinct(texts: Iterable[str], *, enough: int) -> list[str]:
 
 
 def is_said_before(words: frozenset[str], said: Iterable[frozenset[str]]) -> bool:
-    """Tell whether these stems are mostly those of something that was said."""
+    """Return whether most of these stems are in an earlier set."""
     for known in said:
         of_all, of_smaller = alike(words, known)
         if words == known or of_all >= 0.6 or (of_smaller >= 0.85 and min(len(words), len(known)) >= 4):
@@ -127,7 +127,7 @@ def is_said_before(words: frozenset[str], said: Iterable[frozenset[str]]) -> boo
 
 
 def occurrences(text: str, words: tuple[str, ...]) -> frozenset[str]:
-    """Find which of the words a text holds; a long one may have an ending, a short one stands alone."""
+    """Return the given words that a text contains; words over 4 letters also match with an ending."""
     return frozenset(_any_of(words).findall(text.casefold()))
 
 
