@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 IDLE_S: Final = 600.0
 """A worker that a command started exits after this many idle seconds; the next command starts another."""
+_SETTLED_S: Final = 5.0
 _UP_WITHIN_S: Final = 20.0
 _LOG_CAP: Final = 1_000_000
 _PASSED: Final = (
@@ -160,8 +161,37 @@ def check_processes(home: Home, scratch: Path, environ: Mapping[str, str]) -> Pr
     return RingProcesses(scratch=scratch, hidden=(home.path,), environment=passed(environ))
 
 
+class Build:
+    """The installed asbuilt, by the file that holds its version."""
+
+    def __init__(self) -> None:
+        """Remember what is installed now."""
+        self._started = self._seen = self._stamp()
+        self._seen_at = time.monotonic()
+
+    def has_changed(self) -> bool:
+        """Return whether another build has been installed for 5 s: an installation writes file by file."""
+        stamp = self._stamp()
+        if stamp != self._seen:
+            self._seen, self._seen_at = stamp, time.monotonic()
+        settled = time.monotonic() - self._seen_at >= _SETTLED_S
+        return stamp is not None and stamp != self._started and settled
+
+    def _stamp(self) -> tuple[int, int, int] | None:
+        try:
+            about = Path(__file__).with_name("_version.py").stat()
+        except OSError:
+            return None
+        return about.st_ino, about.st_mtime_ns, about.st_size
+
+
 def serve(
-    journal: Journal, settings: Settings, ended: threading.Event, *, idle_s: float | None = None
+    journal: Journal,
+    settings: Settings,
+    ended: threading.Event,
+    *,
+    idle_s: float | None = None,
+    build: Build | None = None,
 ) -> bool:
     """Serve as the worker until `ended` is set or it is idle for `idle_s`; False if there is another."""
     from asbuilt.agents.attempts import FolderAttempts  # noqa: PLC0415 - a worker needs it all
@@ -213,6 +243,7 @@ def serve(
                 machine=machine,
                 schedules=schedules,
                 is_needed=lambda: has_to_send() or has_to_look(),
+                is_outdated=build.has_changed if build else lambda: False,
             )
             worker.serve(ended, idle_s=idle_s)
         engine.close()

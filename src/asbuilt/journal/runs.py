@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.events.runs import PauseAsked, ResumeAsked, RunRequested
 from asbuilt.journal.database.store import first
-from asbuilt.journal.encoding.codec import options_of, options_text
+from asbuilt.journal.encoding.codec import newer_options, options_of, options_text
 from asbuilt.journal.events import append, open_plan
 from asbuilt.journal.ids import Address
 
@@ -25,6 +25,10 @@ SEGMENT: Final = "org, repo, run, n, due_at, why, worker"
 _COLUMNS: Final = "org, repo, run, plan, number, state, needs, options, stop, at, ended_at"
 
 
+KNOWN_NEEDS: Final = 1
+"""Bump when an older worker must not touch new runs. Such a worker leaves them alone and reports it."""
+
+
 class Run(NamedTuple):
     """One execution of a plan."""
 
@@ -35,6 +39,7 @@ class Run(NamedTuple):
     number: int
     state: str
     needs: int
+    """The capability that a worker must have; a worker leaves runs above `KNOWN_NEEDS` alone."""
     options: RunOptions
     stop: str | None
     at: str
@@ -49,6 +54,11 @@ class Run(NamedTuple):
     def is_in_repository(self) -> bool:
         """Return whether its plan is a file of the repository, not in a folder of the user."""
         return not self.plan.startswith(("~/", "/"))
+
+    @property
+    def is_newer(self) -> bool:
+        """Return whether only a newer asbuilt can work on it."""
+        return self.needs > KNOWN_NEEDS
 
     @property
     def is_over(self) -> bool:
@@ -99,7 +109,7 @@ def request(  # noqa: PLR0913 - a request has these parts
     slug: str,
     options: RunOptions,
     actor: str,
-    needs: int = 1,
+    needs: int = KNOWN_NEEDS,
 ) -> Run:
     """Record a request for a run; the worker takes it from there."""
     open_plan(session, address, slug)
@@ -346,4 +356,5 @@ def of_plan(session: Session, address: Address, *, limit: int = 50) -> list[Run]
 
 
 def _run(row: Row) -> Run:
-    return Run(**{**row, "options": options_of(row["options"])})
+    read = newer_options if row["needs"] > KNOWN_NEEDS else options_of
+    return Run(**{**row, "options": read(row["options"])})

@@ -77,11 +77,13 @@ class Worker:
         machine: str | None = None,
         schedules: Schedules | None = None,
         is_needed: Callable[[], bool] = lambda: False,
+        is_outdated: Callable[[], bool] = lambda: False,
     ) -> None:
         """Keep the parts; without a `lease`, it is the only worker of its database.
 
         `machine` limits it to one machine's repositories on a shared database. Without `schedules`, only runs
-        that users request start. `is_needed` returns whether a background job needs the worker to stay.
+        that users request start. `is_needed` returns whether a background job needs the worker to stay,
+        `is_outdated` whether another version of asbuilt was installed since the worker started.
         """
         self._store = store
         self._engine = engine
@@ -91,6 +93,7 @@ class Worker:
         self._machine = machine
         self._schedules = schedules
         self._is_needed = is_needed
+        self._is_outdated = is_outdated
         self._begun: frozenset[str] = frozenset()
         self._dropped: frozenset[str] = frozenset()
         self._asked_at = 0.0
@@ -102,7 +105,7 @@ class Worker:
         self._poked.set()
 
     def serve(self, ended: threading.Event, *, idle_s: float | None = None) -> None:
-        """Start what is due until `ended` is set, or until nothing continued for `idle_s` seconds."""
+        """Start what is due until `ended` is set, asbuilt was upgraded, or it is idle for `idle_s`."""
         gone = threading.Event()
         try:
             self._come(gone)
@@ -116,7 +119,7 @@ class Worker:
 
     def _attend(self, ended: threading.Event, idle_s: float | None) -> None:
         busy_at = time.monotonic()
-        while not ended.is_set():
+        while not ended.is_set() and not self._is_outdated():
             try:
                 if self.look(is_last_wanted=idle_s is not None):
                     busy_at = time.monotonic()

@@ -14,13 +14,12 @@ import msgspec
 from asbuilt.errors import JournalDamaged
 from asbuilt.events.event import Entry, Event, Unknown
 from asbuilt.events.kinds import KINDS
+from asbuilt.events.options import RunOptions
 from asbuilt.events.plain import plain_options, read_options
 from asbuilt.journal.encoding.upcasts import UPCASTS, Data
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-    from asbuilt.events.options import RunOptions
 
 
 def kind_of(event: Event) -> tuple[str, int]:
@@ -62,6 +61,13 @@ def options_of(text: str) -> RunOptions:
             why=f"{error}. asbuilt does not know how that run works without them.",
             next_step="A newer version of asbuilt may have written them: update asbuilt on this machine.",
         ) from error
+
+
+def newer_options(text: str) -> RunOptions:
+    """Read what can be shown of the options that a newer asbuilt wrote: the name of the plan."""
+    data = json.loads(text)
+    slug = data.get("slug") if isinstance(data, dict) else None
+    return RunOptions(slug=slug if isinstance(slug, str) else "")
 
 
 def options_text(options: RunOptions) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.journal.repositories import worked_in
-from asbuilt.journal.runs import FAR, SEGMENT, Segment, plan_segment
+from asbuilt.journal.runs import FAR, KNOWN_NEEDS, SEGMENT, Segment, plan_segment
 
 if TYPE_CHECKING:
     from asbuilt.journal.database.store import Session
@@ -18,6 +18,13 @@ class Held(NamedTuple):
     is_stopped: bool
 
 
+_KNOWN: Final = (
+    " AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.org = segments.org AND runs.repo = segments.repo"
+    f" AND runs.run = segments.run AND runs.needs > {KNOWN_NEEDS})"
+)
+"""Leaves out the runs that need a newer worker."""
+
+
 def held(session: Session, org: str, worker: str) -> list[Held]:
     """List the due segments of a worker; segments that wait for later are not read."""
     columns = ", ".join(f"segments.{name}" for name in SEGMENT.split(", "))
@@ -25,7 +32,8 @@ def held(session: Session, org: str, worker: str) -> list[Held]:
         f"SELECT {columns}, runs.stop FROM segments JOIN runs ON runs.org = segments.org"
         " AND runs.repo = segments.repo AND runs.run = segments.run"
         " WHERE segments.org = :org AND segments.worker = :worker AND segments.closed_at IS NULL"
-        " AND segments.due_at <= :now ORDER BY segments.due_at, segments.run",
+        f" AND segments.due_at <= :now AND runs.needs <= {KNOWN_NEEDS}"
+        " ORDER BY segments.due_at, segments.run",
         org=org,
         worker=worker,
         now=session.now,
@@ -37,7 +45,7 @@ def is_free_due(session: Session, org: str, *, machine: str | None) -> bool:
     """Return whether a segment is due that no worker has."""
     found = session.rows(
         "SELECT 1 FROM segments WHERE org = :org AND closed_at IS NULL AND worker IS NULL"
-        f" AND due_at <= :now{worked_in('segments', machine)} LIMIT 1",
+        f" AND due_at <= :now{worked_in('segments', machine)}{_KNOWN} LIMIT 1",
         org=org,
         machine=machine,
         now=session.now,
@@ -50,7 +58,7 @@ def claim(session: Session, org: str, worker: str, *, machine: str | None, at_mo
     session.run(
         "UPDATE segments SET worker = :worker WHERE (org, repo, run, n) IN ("
         "SELECT org, repo, run, n FROM segments WHERE org = :org AND closed_at IS NULL AND worker IS NULL"
-        f" AND due_at <= :now{worked_in('segments', machine)}"
+        f" AND due_at <= :now{worked_in('segments', machine)}{_KNOWN}"
         " ORDER BY due_at, run LIMIT :at_most FOR UPDATE SKIP LOCKED)",
         org=org,
         worker=worker,
@@ -64,7 +72,7 @@ def goes_on(session: Session, org: str, worker: str, *, machine: str | None = No
     """Return whether a segment of this worker, or of none, will continue automatically, now or later."""
     found = session.rows(
         "SELECT 1 FROM segments WHERE org = :org AND closed_at IS NULL AND due_at < :far"
-        f" AND (worker IS NULL OR worker = :worker){worked_in('segments', machine)} LIMIT 1",
+        f" AND (worker IS NULL OR worker = :worker){worked_in('segments', machine)}{_KNOWN} LIMIT 1",
         org=org,
         worker=worker,
         machine=machine,

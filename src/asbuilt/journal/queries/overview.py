@@ -19,6 +19,7 @@ from asbuilt.lifecycle.run.money import total, used_in
 from asbuilt.lifecycle.run.proving import ProvingFacts
 from asbuilt.lifecycle.status.progress import (
     DONE,
+    NEEDS_NEWER,
     NEXT,
     PhaseProgress,
     WaitsFor,
@@ -177,11 +178,14 @@ def run_view(session: Session, blobs: Blobs, run: Run) -> RunView:
 
 def _run_view(session: Session, blobs: Blobs, run: Run, facts: Facts) -> RunView:
     questions = approvals.waiting_of(session, run.org, run.repo, run.run)
+    waits = waits_for(facts, session.now)
+    if run.is_newer and not run.is_over:
+        waits = WaitsFor("person", since=run.at, why=NEEDS_NEWER)
     return RunView(
         run,
         f"{run.options.slug}.{run.number}",
         progress(facts, session.now),
-        waits_for(facts, session.now),
+        waits,
         questions,
         facts.spent,
         facts.code,

@@ -36,6 +36,9 @@ _WORKING: Final[dict[str, State]] = {
 IN_WORK: Final = ("planning", "implementing", "fixing", "checking", "verifying", "parked", "paused")
 
 
+NEEDS_NEWER: Final = "a newer asbuilt: a newer version started this run, and only such a version continues it"
+
+
 class PhaseProgress(NamedTuple):
     """Progress of a phase."""
 

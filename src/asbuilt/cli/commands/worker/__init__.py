@@ -42,9 +42,10 @@ def _serve(door: Door, idle: int | None) -> int:
     ended = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ended.set())
+    build = wiring.Build()
     while True:
         try:
-            mine = wiring.serve(journal, settings, ended, idle_s=idle)
+            mine = wiring.serve(journal, settings, ended, idle_s=idle, build=build)
         except EngineDamaged as error:
             door.screen.talk(f"{error.what}. It is set aside, and made anew from the journal.")
             wiring.begin_anew()
@@ -54,6 +55,9 @@ def _serve(door: Door, idle: int | None) -> int:
         if not mine:
             door.screen.talk(f"Another worker is there (pid {wiring.worker_pid(journal.home)}).")
             return DONE
+        if build.has_changed() and not ended.is_set():
+            door.screen.talk("asbuilt was upgraded: the worker restarts with the new version.")
+            wiring.begin_anew()
         # A run requested between the last poll and the release of the lock was seen by no worker.
         if ended.is_set() or not wiring.is_due(journal):
             wiring.leave()

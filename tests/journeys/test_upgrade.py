@@ -1,0 +1,63 @@
+"""A worker whose asbuilt is replaced starts again with the new version; its process id and lock stay."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import asbuilt
+from asbuilt.journal.engine.liveness import holder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+pytestmark = pytest.mark.crash
+
+
+def test_a_worker_restarts_with_the_version_that_was_installed_meanwhile(tmp_path: Path) -> None:
+    installed = tmp_path / "installed" / "asbuilt"
+    shutil.copytree(Path(asbuilt.__file__).parent, installed, ignore=shutil.ignore_patterns("__pycache__"))
+    state = tmp_path / "state"
+    environ = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(tmp_path),
+        "ASBUILT_HOME": str(state),
+        "PYTHONPATH": str(installed.parent),
+    }
+    log = tmp_path / "worker.log"
+    with log.open("wb") as said:
+        worker = subprocess.Popen(
+            [sys.executable, "-P", "-m", "asbuilt", "worker", "--foreground"],
+            cwd=tmp_path,
+            env=environ,
+            stdout=said,
+            stderr=said,
+        )
+    try:
+        _until(lambda: holder(state / "worker.lock") == worker.pid)
+        version = installed / "_version.py"
+        fresh = version.with_suffix(".new")
+        fresh.write_text('VERSION = "9.9.9"\n', encoding="utf-8")
+        fresh.replace(version)
+        _until(lambda: b"asbuilt was upgraded" in log.read_bytes())
+        _until(lambda: holder(state / "worker.lock") == worker.pid)
+        # It runs the new version, and does not restart for it again.
+        time.sleep(8)
+        assert (worker.poll(), log.read_bytes().count(b"asbuilt was upgraded")) == (None, 1)
+    finally:
+        worker.kill()
+        worker.wait()
+
+
+def _until(true: Callable[[], object], *, within_s: float = 60) -> None:
+    until = time.monotonic() + within_s
+    while not true():
+        assert time.monotonic() < until
+        time.sleep(0.1)
