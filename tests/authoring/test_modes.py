@@ -13,7 +13,7 @@ from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.queries.overview import run_view
 from asbuilt.lifecycle.authoring.modes import EFFORTS
 from asbuilt.lifecycle.memory import Kind, lesson
-from asbuilt.plan.length import LINES
+from asbuilt.plan.rules.length import LINES
 from tests.authoring.desk import BETTER, PLAN, PROMPT, say, turn
 from tests.authoring.outputs import EXPLORED, FINAL, PROMISE, QUESTIONS, STAGED, critique
 from tests.journeys.shop import REPO, one_store

@@ -34,7 +34,7 @@ UNHELD = {
     "posixpath",
     "stat",
 }
-HELD = UNHELD | {"asbuilt.hook.held", "asbuilt.policy.plan_mode.tools"}
+HELD = UNHELD | {"asbuilt.hook.decide_call", "asbuilt.policy.plan_mode.tools"}
 COMMAND = HELD | {
     "asbuilt.hook.rules",
     "asbuilt.policy.shell",
@@ -50,7 +50,7 @@ COMMAND = HELD | {
     "asbuilt.policy.shell.judge",
     "asbuilt.session.look",
 }
-ADVICE = "load it where it is needed (hook/held.py), not at the top of what every call loads"
+ADVICE = "load it where it is needed (hook/decide_call.py), not at the top of what every call loads"
 
 
 def _loaded(talk: Conversation, tool: str, given: dict[str, str], mode: str) -> set[str]:

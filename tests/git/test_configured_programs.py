@@ -13,7 +13,7 @@ from asbuilt.git.forge.branches import Remote
 from asbuilt.git.forge.detect import open_forge
 from asbuilt.git.landing.candidates import pick
 from asbuilt.git.landing.land import Landed, NotMoved, Refused, land, recover
-from asbuilt.git.landing.preflight import between, lines_at_stake, overlapping
+from asbuilt.git.landing.overwrites import between, lines_at_stake, overlapping
 from asbuilt.git.repository import checkouts, conflicts, open_repository, path_state
 from asbuilt.git.saving import commit_files
 from asbuilt.git.workspace.checkouts import clean_checkout

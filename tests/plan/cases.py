@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from asbuilt.plan.length import Length
+from asbuilt.plan.rules.length import Length
 
 FOLDER: Final = Path(__file__).parent / "cases"
 _FENCE: Final = re.compile(r"^(`{3,})(\S*)[ ]?([^\n]*)\n(.*?)^\1[ ]*$", re.MULTILINE | re.DOTALL)

@@ -51,7 +51,7 @@ def _answer(environ: Mapping[str, str], data: bytes) -> str:
     if hold is None and payload["permission_mode"] != PLAN:
         return ""
     # Most calls are made with plan mode off, so this import is deferred.
-    from asbuilt.hook.held import UNREADABLE, Call, decided, kept  # noqa: PLC0415  the door's dispatch
+    from asbuilt.hook.decide_call import UNREADABLE, Call, decided, kept  # noqa: PLC0415  the door's dispatch
 
     tool, given, cwd = payload.get("tool_name"), payload.get("tool_input"), payload.get("cwd")
     if not isinstance(tool, str) or not isinstance(given, dict) or not isinstance(cwd, str):

@@ -11,9 +11,9 @@ from asbuilt.errors import NotFound, UsageWrong
 from asbuilt.library.reading import read_bytes
 from asbuilt.library.repository import real
 from asbuilt.library.shelves import describe, is_inside, looked_in, plans
-from asbuilt.plan.length import Length
 from asbuilt.plan.names import slug_of_file
 from asbuilt.plan.reader import read
+from asbuilt.plan.rules.length import Length
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -15,6 +14,7 @@ from asbuilt.plan.model import Check, Criterion, Spot, Status, WorkItem
 from asbuilt.plan.numbers.arithmetic import Rules, rules_in
 from asbuilt.plan.numbers.claims import bind, stated_in
 from asbuilt.plan.problems import Problem, Rule, Severity
+from asbuilt.plan.rules.stale import stale_problems
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -27,11 +27,6 @@ if TYPE_CHECKING:
 
 VERIFYING: Final = frozenset({"verify", "commands"})
 _NO_WORK: Final = frozenset({"criteria", "verify", "commands", "dependencies", "design", "log", "status"})
-_STALE: Final = re.compile(
-    r"\bdrafted before\b|\bmay need (?:a )?refresh\b|\bbased on\b[^.\n]{0,200}\bdesign, not actual code\b",
-    re.IGNORECASE,
-)
-_STALE_HINTS: Final = ("drafted before", "may need", "based on")
 
 
 class Facts(NamedTuple):
@@ -71,7 +66,7 @@ def read_phase(source: Source, blocks: Sequence[Block], boxes: Mapping[int, Box]
     items = tuple(_work_items(found, boxes))
     execution, delegate, problems = _execution(found)
     problems += [_dropped(item) for item in items if item.box is not None and item.box.mark == "-"]
-    problems += _stale(found)
+    problems += stale_problems(found)
     commits = [
         commit for item in found if isinstance(item.block, Item) and (commit := hash_tail(item.block.text))
     ]
@@ -195,24 +190,6 @@ def _dropped(item: WorkItem) -> Problem:
     message = f'"{item.text}" is marked as dropped'
     advice = "A plan's items are all done or the plan is changed; take it out, or tick it off."
     return Problem(item.line, Severity.INFO, Rule.DROPPED_ITEM, message, advice)
-
-
-def _stale(found: Iterable[Piece]) -> list[Problem]:
-    advice = "Refresh the phase against the code as it is now, then take the remark out."
-    return [
-        Problem(
-            piece.line + 1 + offset,
-            Severity.WARNING,
-            Rule.STALE_TEXT,
-            f'says "{phrase.group()}"',
-            advice,
-        )
-        for piece in found
-        if piece.part in {None, "dependencies", "design"} and not isinstance(piece.block, Heading | Fence)
-        if any(hint in piece.text.casefold() for hint in _STALE_HINTS)
-        for offset, text in enumerate(piece.text.split("\n"))
-        for phrase in _STALE.finditer(text)
-    ]
 
 
 def status_from_boxes(items: Sequence[WorkItem]) -> Status | None:

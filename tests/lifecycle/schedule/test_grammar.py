@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from asbuilt.lifecycle.run.timers import deferrals_told, deferred_until
+from asbuilt.lifecycle.schedule.deferrals import deferrals_told, deferred_until
 from asbuilt.lifecycle.schedule.grammar import (
     EXAMPLES,
     Cadence,

@@ -36,10 +36,10 @@ from asbuilt.lifecycle.critique.convergence import Who, carried, fold
 from asbuilt.lifecycle.flaws import Flaw
 from asbuilt.lifecycle.memory import lessons_of_critique
 from asbuilt.lifecycle.run.team import agent_of
-from asbuilt.plan.length import Length
 from asbuilt.plan.markdown.source import encode
 from asbuilt.plan.problems import Rule, Severity
 from asbuilt.plan.reader import read
+from asbuilt.plan.rules.length import Length
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from asbuilt.errors import GitFailed, NotLanded, RepositoryBusy
 from asbuilt.git.command import check_branch, check_oid
 from asbuilt.git.landing.checkout import Settled, is_locked, settle, write_hook
-from asbuilt.git.landing.preflight import between, filtered, in_the_way, lines_at_stake, overlapping
+from asbuilt.git.landing.overwrites import between, filtered, in_the_way, lines_at_stake, overlapping
 from asbuilt.git.locks import guarded, heal, lock_of, recorded
 from asbuilt.git.repository import checkouts, checkouts_of, operations, tip
 

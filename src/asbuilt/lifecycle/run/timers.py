@@ -10,8 +10,6 @@ _PASSED: Final = timedelta(minutes=1)
 _RETRIES_S: Final = (5, 30, 120, 600, 1800, 3600)
 _OVERLOADS_S: Final = (60, 300, 900, 1800, 3600)
 """The agent has already retried several times before it reports an overload."""
-_DEFERRALS: Final = {1: 1, 10: 10, 16: 30, 26: 60}
-"""Wait in minutes before a schedule tries again, by the first deferral to which it applies."""
 
 
 def reopens_at(said: str | None, now: str) -> str:
@@ -40,24 +38,9 @@ def backs_off_until(overloads: int, now: str) -> str:
     return written(moment(now) + timedelta(seconds=wait_s))
 
 
-def deferrals_told(number: int) -> bool:
-    """Return whether a deferral is reported: only when the wait becomes longer."""
-    return number in _DEFERRALS
-
-
 def seconds_after(since: str, wait_s: float) -> str:
     """Return the time some seconds after a moment."""
     return written(moment(since) + timedelta(seconds=wait_s))
-
-
-def deferral_min(number: int) -> int:
-    """Return the minutes that a schedule waits after a number of deferrals by the same phase."""
-    return _DEFERRALS[max(began for began in _DEFERRALS if began <= number)]
-
-
-def deferred_until(number: int, now: str) -> str:
-    """Return when a schedule tries again after a number of deferrals."""
-    return written(moment(now) + timedelta(minutes=deferral_min(number)))
 
 
 def moment(text: str) -> datetime:

@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 from zoneinfo import ZoneInfo
 
-from asbuilt.lifecycle.run.timers import deferrals_told, deferred_until, moment, written
+from asbuilt.lifecycle.run.timers import moment, written
 from asbuilt.lifecycle.schedule import grammar
+from asbuilt.lifecycle.schedule.deferrals import deferrals_told, deferred_until
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -24,12 +24,12 @@ from asbuilt.plan.editing.marks import (
     tick,
 )
 from asbuilt.plan.intent import UNDECIDED
-from asbuilt.plan.lint import PLAN_METADATA, TASK_METADATA
 from asbuilt.plan.markdown.source import Span
 from asbuilt.plan.markdown.splice import Edit, Splicer
 from asbuilt.plan.model import Format, Status
 from asbuilt.plan.numbers.claims import corrected
 from asbuilt.plan.reader import read
+from asbuilt.plan.rules.lint import PLAN_METADATA, TASK_METADATA
 from asbuilt.plan.statuses import WRITABLE, bracket_of
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 import click
 
 from asbuilt.lifecycle.authoring.modes import EFFORTS, MOST_AGENTS
-from asbuilt.plan.length import Length
+from asbuilt.plan.rules.length import Length
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from asbuilt.plan.length import Length
+from asbuilt.plan.rules.length import Length
 
 UNDERSTANDING: Final = (
     "problem", "why", "purpose", "success", "constraint", "assumption", "impact", "requirement",

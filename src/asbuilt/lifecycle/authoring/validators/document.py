@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from asbuilt.lifecycle.authoring.validators.references import Tree
-    from asbuilt.plan.length import Length
     from asbuilt.plan.markdown.blocks import Block
     from asbuilt.plan.model import Check, Phase, Plan
+    from asbuilt.plan.rules.length import Length
 
 _NONE: Final = frozenset(
     {"none", "no", "nothing", "keine", "keins", "nichts", "aucune", "aucun", "ninguna", "ninguno", "nenhuma",

@@ -7,19 +7,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.plan.graph import cycle
-from asbuilt.plan.length import by_characters, by_policy
 from asbuilt.plan.markdown.blocks import Heading
 from asbuilt.plan.model import Format, Phase, Plan, Status
 from asbuilt.plan.problems import Problem, Rule, Severity
+from asbuilt.plan.rules.length import by_characters, by_policy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from asbuilt.plan.formats import Found
     from asbuilt.plan.graph import Reference
-    from asbuilt.plan.length import Length
     from asbuilt.plan.markdown.source import Source
     from asbuilt.plan.phases import Facts
+    from asbuilt.plan.rules.length import Length
 
 TASK_METADATA: Final = (
     "Task", "Status", "Effort", "Dependencies", "Research Inputs", "Artifacts", "Standards", "Type",

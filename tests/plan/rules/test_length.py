@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 
 from asbuilt.errors import AsbuiltError
-from asbuilt.plan.length import Length
 from asbuilt.plan.problems import Rule
 from asbuilt.plan.reader import read
+from asbuilt.plan.rules.length import Length
 from asbuilt.plan.statuses import WRITABLE
 from tests.plan.requests import Correct, Request, perform
 from tests.plan.strategies import Written, plans, requests
