@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 from msgspec import Struct, structs
 
+from asbuilt.events.convert import convert
 from asbuilt.events.options import Extra, RunOptions
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _MORE: Final = "more"
 def read_options(plain: Mapping[str, Any]) -> RunOptions:
     """Read options; raise `msgspec.ValidationError` for a value that its field cannot have."""
     named = {name: value for name, value in plain.items() if name != _MORE}
-    known = msgspec.convert(named, RunOptions)
+    known = convert(named, RunOptions)
     return structs.replace(known, more=tuple(sorted(_extras(plain, known), key=lambda extra: extra.path)))
 
 

@@ -10,8 +10,10 @@ import re
 from functools import cache
 from typing import ClassVar, Final, Literal, get_args
 
-from msgspec import Struct, ValidationError, convert
+from msgspec import Struct, ValidationError
 from msgspec.structs import asdict, fields, replace
+
+from asbuilt.events.convert import convert
 
 QuestionKind = Literal[
     "plan", "continue", "start", "tests", "ring", "sign-off", "waiver", "drift", "land", "agent", "cap",

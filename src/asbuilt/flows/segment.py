@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import msgspec
 
 from asbuilt.errors import AsbuiltError, CommandStopped, FileDenied, RingUnavailable
+from asbuilt.events.convert import convert_union
 from asbuilt.events.runs import (
     JournalBehind,
     ReportWritten,
@@ -328,7 +329,7 @@ def _storable(value: Any) -> Any:  # noqa: ANN401 - a field of a move
 
 
 def _move(recorded: Plain) -> moves.Move:
-    move: moves.Move = msgspec.convert(recorded, moves.Move)
+    move: moves.Move = convert_union(recorded, moves.Move)
     return move
 
 

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 from msgspec import MsgspecError, Struct
-from msgspec.json import decode, encode
+from msgspec.json import encode
 
 from asbuilt.errors import JournalDamaged
 from asbuilt.events.approvals import ReviewAsked, ReviewClosed
+from asbuilt.events.convert import convert
 from asbuilt.journal.database.store import first
 from asbuilt.journal.encoding.upcasts import look_in_words
 from asbuilt.journal.events import append, hold
@@ -78,8 +79,8 @@ class Review(NamedTuple):
         if not self.said:
             return None
         try:
-            return decode(self.said, type=LookFailed)
-        except MsgspecError:
+            return convert(json.loads(self.said), LookFailed)
+        except (MsgspecError, ValueError):
             return LookFailed(*look_in_words(self.said))
 
     @property
@@ -201,7 +202,7 @@ def _delete(session: Session, address: Address) -> None:
 
 def _terms(text: str) -> Terms:
     try:
-        return msgspec.convert(json.loads(text), Terms)
+        return convert(json.loads(text), Terms)
     except msgspec.ValidationError as error:
         raise JournalDamaged(
             "the terms of a review in the journal cannot be read",

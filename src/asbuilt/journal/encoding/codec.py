@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from asbuilt.errors import JournalDamaged
+from asbuilt.events.convert import convert
 from asbuilt.events.event import Entry, Event, Unknown
 from asbuilt.events.kinds import KINDS
 from asbuilt.events.options import RunOptions
@@ -42,7 +43,7 @@ def event_of(kind: str, v: int, data: Mapping[str, Any]) -> Event:
     for version in range(v, known.version):
         read = UPCASTS[kind, version](read)
     try:
-        return msgspec.convert(read, known)
+        return convert(read, known)
     except msgspec.ValidationError as error:
         raise JournalDamaged(
             f"an event {kind} in the journal cannot be read",
@@ -54,7 +55,7 @@ def event_of(kind: str, v: int, data: Mapping[str, Any]) -> Event:
 def options_of(text: str) -> RunOptions:
     """Read the options of a run or of a schedule; raise `JournalDamaged` if a value cannot be read."""
     try:
-        return read_options(msgspec.convert(json.loads(text), Data))
+        return read_options(convert(json.loads(text), Data))
     except msgspec.ValidationError as error:
         raise JournalDamaged(
             "the options of a run in the journal cannot be read",
