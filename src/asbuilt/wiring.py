@@ -218,15 +218,11 @@ def serve(
         clear(home.scratch)
         me, times = worker_id(home), Times()
         lease = Lease(store, me, org=LOCAL, times=times) if url else None
-        performer = Performer(
-            home,
-            store,
-            blobs,
-            FolderAttempts(home.path, abandon_s=times.stop_s if url else times.lost_s),
-            RingProcesses(scratch=home.scratch, hidden=(home.path,), environment=passed(os.environ)),
-            awake=awake if settings.flag("power.inhibit") else nullcontext,
-            lease=lease,
-        )
+        abandon_s = times.stop_s if url else times.lost_s
+        processes = RingProcesses(scratch=home.scratch, hidden=(home.path,), environment=passed(os.environ))
+        kept_awake = awake if settings.flag("power.inhibit") else nullcontext
+        attempts = FolderAttempts(home.path, abandon_s=abandon_s)
+        performer = Performer(home, store, blobs, attempts, processes, awake=kept_awake, lease=lease)
         engine = Engine(folder=home.path, url=engine_url, worker=me, slots=settings.number("agents.slots"))
         reached = reach(settings, os.environ)
         runs = Runs(store, blobs, performer, reached)

@@ -60,10 +60,7 @@ def tree_of(repository: Repository, commit: str) -> str:
 
 
 class Proving:
-    """The checks of one run.
-
-    Environments are prepared on the run's base, except for a tree that needs other packages.
-    """
+    """The checks of one run. Environments are set up on its base, except for a tree with other packages."""
 
     def __init__(self, record: Record, repository: Repository, rigs: Rigs, base: str) -> None:
         self._record = record

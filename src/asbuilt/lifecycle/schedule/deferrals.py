@@ -1,4 +1,4 @@
-"""How long a scheduled run is put off while its plan is busy, and when the user is told."""
+"""How long a scheduled run is put off while its plan is busy, and which deferrals the user sees."""
 
 from __future__ import annotations
 
