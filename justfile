@@ -23,7 +23,7 @@ lint:
 types:
     mypy
 
-# a floor imports the floors below it
+# import layers: a floor imports only the floors below it
 floors:
     lint-imports
 
@@ -35,7 +35,7 @@ test *args:
 journeys *args:
     pytest --numprocesses 2 -m crash {{ args }}
 
-# the whole matrix of kill -9 into docs/reliability.md, made for an hour of two idle cores; --help has parts of it
+# the whole matrix of kill -9 into docs/reference/reliability.md, made for an hour of two idle cores; --help has parts of it
 crash *args:
     python -m tests.crash {{ args }}
 
@@ -56,19 +56,27 @@ replays *args:
 pulls *args:
     ASBUILT_CRASH_ROUNDS=400 pytest --numprocesses 2 --whole -m crash tests/journeys/test_pulls.py {{ args }}
 
-# every fault in its long form, into docs/reliability.md: disks, files, locks, databases, clocks, agents
+# every fault in its long form, into docs/reference/reliability.md: disks, files, locks, databases, clocks, agents
 faults *args:
     ASBUILT_CRASH_ROUNDS=400 FAULTS_ROWS=1 pytest --numprocesses 2 --whole tests/faults {{ args }}
 
-# SEEDS worlds of the decision core from FIRST on, laws looked at after every step; a single seed prints its course
+# SEEDS worlds of the decision core from FIRST on, invariants checked after every step; a single seed prints its run
 simulate seeds="1000" first="0":
     python -m tests.simulator {{ seeds }} {{ first }}
 
-# SESSIONS of critique from seed FIRST on, by critics and authors of every character: what ends, is lost, is recognised
+# SESSIONS of critique from seed FIRST on, with critics and authors of every kind: counts of ended, lost, recognised
 critics sessions="1000" first="0":
     python -m tests.lifecycle.critique {{ sessions }} {{ first }}
 
-# the corpus of lies and honest work against this installation: what is caught, missed, wrongly accused
+# list code that no process of journeys and live tests executes, and fields that nothing fills; compared with tests/reach.toml
+reach *args: agents
+    python scripts/reach.py make
+    for marks in "crash" "live and not long" "not crash and not live and not real"; do \
+        PATH="$PWD/.tools/reach/venv/bin:$PATH" pytest --numprocesses 2 -m "$marks" {{ args }} || true; \
+    done
+    python scripts/reach.py
+
+# run the corpus of lies and honest work: caught, missed, wrongly accused
 lies *args:
     asbuilt selftest lies {{ args }}
 
@@ -76,25 +84,27 @@ lies *args:
 agents *args:
     python scripts/agents.py {{ args }}
 
-# real agents on a scripted model: the contract of agents over all of them, in full (--record writes golden files anew)
+# real agents on a scripted model: the contract of agents over all of them, in full (--record writes the golden files again)
 live *args: agents
     pytest --numprocesses 2 -m live tests/live {{ args }}
 
-# every way to write in every state of planning, into docs/planning.md: with the gate, the kernel, neither
+# every way to write in every state of planning, into docs/explanation/planning.md: with the gate, the kernel, neither
 matrix *args: agents
     ASBUILT_WRITE_DOCS=1 pytest -p no:xdist -m live tests/live/test_matrix.py {{ args }}
 
-# real projects, from the registries, into docs/real-projects.md with --write (NAMES, --slice); needs an hour in full
+# real projects, from the registries, into docs/reference/real-projects.md with --write (NAMES, --slice); needs an hour in full
 real *args:
     python -m tests.real {{ args }}
 
-# everything CI runs: a slice of fuzzing, then check, so that pytest's summary comes last
-ci: smoke (sbom ".tools/sbom.json") (fuzz-slice "plan" "30") (fuzz-slice "gate" "20") journeys live-slice real-slice check
+# everything CI runs: slices of the long tests, then check with 500 examples for each property, so that pytest's summary comes last
+ci: smoke site (release "--smoke") (sbom ".tools/sbom.json") (fuzz-slice "plan" "30") (fuzz-slice "gate" "20") journeys live-slice real-slice
+    HYPOTHESIS_PROFILE=ci just check
 
 # the long commands that no test runs, each as small as it can be, so that none breaks unseen
 [private]
 smoke:
     python scripts/bench.py --smoke
+    python scripts/landings.py --smoke
     python -m tests.simulator 20 0
     python -m tests.lifecycle.critique 20 0
 
@@ -108,16 +118,16 @@ live-slice: agents
 real-slice:
     pytest --numprocesses 2 -m real tests/real
 
-# what cannot run here is listed with its reason, never left out in silence
+# a fuzzer that cannot run here is listed with its reason
 [private]
 fuzz-slice target seconds:
     scripts/fuzz {{ target }} {{ seconds }} || { [ $? -eq 3 ] && echo "NOT RUN: fuzz {{ target }}, see above"; }
 
-# SIZE mutants that the gate allows, from the number FIRST on, run under strace outside the ring: nothing is written
+# SIZE mutants that the gate allows, from number FIRST on, run under strace without the sandbox: nothing is written
 gate-sample size="2000" first="0":
     python -m tests.attack.gate sample {{ size }} {{ first }}
 
-# all unsafe rows, or SIZE of them from FIRST on, run in the planning ring with the hook removed: nothing changes
+# all unsafe rows, or SIZE of them from FIRST on, run in the planning sandbox with the hook removed: nothing changes
 gate-ring size="0" first="0":
     python -m tests.attack.gate ring {{ size }} {{ first }}
 
@@ -129,7 +139,7 @@ gate-languages size="10000" first="0":
 gate-hook size="100000" first="0":
     python -m tests.attack.gate hook {{ size }} {{ first }}
 
-# properties on 10,000 examples each, by chance: run it while you sleep
+# property tests with 10,000 random examples each: run it overnight
 hunt *args:
     HYPOTHESIS_PROFILE=hunt pytest --numprocesses 2 {{ args }}
 
@@ -137,39 +147,57 @@ hunt *args:
 fuzz target seconds:
     scripts/fuzz {{ target }} {{ seconds }}
 
+# 200 landings onto one branch by 8 workers, against one worker that does them alone (--smoke: 6 by 2)
+landings *args:
+    python scripts/landings.py {{ args }}
+
 # speed as ratios of things measured in one run (--quick: only reading and starting; --smoke: all of it, small)
 bench *args:
     python scripts/bench.py {{ args }}
 
-# what asbuilt costs as things grow, with a forecast (--slice, --long, --only A, --write into docs/performance.md)
+# what asbuilt costs as things grow, with a forecast (--slice, --long, --only A, --write into docs/reference/performance.md)
 growth *args:
     python scripts/growth.py {{ args }}
 
 # what asbuilt is made of, as a CycloneDX bill of materials: sbom.json
 sbom out="sbom.json":
-    .tools/bin/uv tool run --quiet --from cyclonedx-bom==7.5.0 cyclonedx-py requirements requirements/run.txt --of JSON -o {{ out }}
+    "$(command -v uv || echo .tools/bin/uv)" tool run --quiet --from cyclonedx-bom==7.5.0 cyclonedx-py requirements requirements/run.txt --of JSON -o {{ out }}
+
+# build wheel and sdist twice into dist/ and check them: bytes, contents, Pythons, SBOM, audit, upgrade (--smoke: less)
+release *args: docs
+    python scripts/release.py {{ args }}
+
+# the workflow files: schema, and weaknesses that zizmor knows; CI adds actionlint, which downloads its program
+workflows:
+    "$(command -v uv || echo .tools/bin/uv)" tool run --quiet --from check-jsonschema==0.39.0 check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+    "$(command -v uv || echo .tools/bin/uv)" tool run --quiet --from check-jsonschema==0.39.0 check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/[!c]*.yml
+    "$(command -v uv || echo .tools/bin/uv)" tool run --quiet --from zizmor==1.32.0 zizmor --offline --no-progress .github/workflows
 
 # the locked dependencies against known vulnerabilities; asks PyPI's advisory database
 audit:
-    .tools/bin/uv tool run --quiet pip-audit==2.10.1 -r requirements/run.txt --require-hashes --disable-pip
+    "$(command -v uv || echo .tools/bin/uv)" tool run --quiet pip-audit==2.10.1 -r requirements/run.txt --require-hashes --disable-pip
 
 # write the docs that are made from the code
 docs:
     python scripts/docs.py
 
-# write what README.md shows of a sentence that becomes a plan anew, with the real Claude Code
+# build the docs site into site/: strict links and anchors, spelling, search, llms.txt
+site: docs
+    scripts/site
+
+# record the session of docs/how-to/author.md again, with the real Claude Code
 two-commands: agents
     python scripts/two_commands.py
 
-# write what docs/first-plan.md shows anew, from a built wheel in an empty home
+# record the transcripts of the tutorial again, from a built wheel in an empty home
 first-plan:
     python scripts/first_plan.py
 
-# take the pictures of the demo anew, in a tmux of their own
+# take the pictures of the demo again, in a separate tmux
 pictures:
     python scripts/pictures.py
 
-# look at a report (FILE.html) in Chromium: light, dark, wide, narrow, into FOLDER; what sticks out is told
+# open a report (FILE.html) in Chromium, take screenshots into FOLDER, and list elements that overflow
 looks file folder="looks":
     python scripts/looks.py {{ file }} {{ folder }}
 
@@ -177,7 +205,7 @@ looks file folder="looks":
 changelog:
     towncrier build --draft --version next
 
-# format the code and mend what lint can mend
+# format the code and fix what the linter can fix
 fix:
     ruff format .
     ruff check --fix .

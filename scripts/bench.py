@@ -199,6 +199,7 @@ def ten_phases(postgres: Server | None, rounds: int) -> Iterator[Figure]:
     cpu_s = min(one.ours.cpu_s for one in found), min(one.bare.cpu_s for one in found)
     yield Figure(f"wall of {what}", wall_s[0] / wall_s[1], 1.3)
     yield Figure(f"CPU of {what}", cpu_s[0] / cpu_s[1], 1.3)
+    yield Figure(f"process starts of a phase, {name}", found[0].starts / 10, 40)
 
 
 def working(postgres: Server, size: Rounds) -> Iterator[Figure]:

@@ -7,30 +7,44 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
+import diagrams
 import events
+import llms
 import manuals
 import messages
 import requirements
 
 from asbuilt.cli.shell.app import root
 from asbuilt.cli.shell.lazy import LazyGroup
-from asbuilt.proof.projects.table import FOREIGN, TABLE
+from asbuilt.proof.projects.runner_marks import FOREIGN, TABLE
 from asbuilt.settings import NAMED, SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from asbuilt.proof.projects.table import Row
+    from asbuilt.proof.projects.runner_marks import Row
     from asbuilt.settings import Setting
 
 ROOT: Final = Path(__file__).parent.parent
 NOTE: Final = "<!-- Written by `just docs`; edit the code instead. -->"
 SETTINGS_LEAD: Final = """\
-The highest wins: command line, environment, the repository's `asbuilt.toml` or `[tool.asbuilt]` in
-`pyproject.toml` (never both), your own file (`~/.config/asbuilt/config.toml`), the organisation's file
-(`/etc/asbuilt/config.toml`), the default. What the organisation's file lists in `locked = [...]` stands
-above all. `asbuilt config show --origin` says who set what. Your own file is 0600, in a folder that is
-0700; `asbuilt doctor` reports where others on the machine can read it."""
+Every setting, its default, its environment variable, and who may set it. The first source with a value wins:
+
+1. the organisation's file (`/etc/asbuilt/config.toml`), for keys in its `locked = [...]`
+2. the command line
+3. the environment
+4. the repository's `asbuilt.toml` or `[tool.asbuilt]` in `pyproject.toml` (never both)
+5. your own file (`~/.config/asbuilt/config.toml`)
+6. the organisation's file
+7. the default
+
+`asbuilt config show --origin` shows where each value comes from. Your own file has mode 0600 in a folder with
+mode 0700; `asbuilt doctor` reports looser modes."""
+
+COMMANDS_LEAD: Final = """\
+Every command with its options, as `-h` prints it. `man asbuilt-COMMAND` has the same. Options below
+"Everywhere" work with every command; a command without an answer for scripts has no `--json`."""
+EVERYWHERE: Final = "\n\nEverywhere\n"
 
 SUITES_LEAD: Final = """\
 asbuilt searches the whole tree of a run's base for test suites: `api/` beside `web/`, workspaces,
@@ -73,20 +87,23 @@ Node.js packages are installed by the lock file's manager, or by npm without a l
 hatch are not started: their command runs in that virtual environment."""
 
 TROUBLE_LEAD: Final = """\
-Every message that stops a command says what is the case, why that stops it, and what to do next. Here they
-all are, by kind; "…" stands for a name, a path or a number. Look for the words that do not vary.
+Every message that stops a command, with its cause and the next step, by kind. "…" stands for a name, a path
+or a number. Search for the words around it.
 
-Three commands help with nearly everything: `asbuilt doctor` looks at the machine, `asbuilt log PLAN` tells
-what happened, `asbuilt bug-report` packs what we would ask for. Exit code 70 is a bug of ours and has no
-entry here; its crash log belongs into a bug report."""
+`asbuilt status PLAN` shows why a plan waits or failed, with the last lines of output. `asbuilt doctor` checks
+the machine. Exit code 70 is a bug in asbuilt and has no entry here: attach its crash log to a bug report."""
 
 
 def commands() -> str:
-    """Say what every command says with -h."""
+    """Return the help of every command; options that all commands have are listed once."""
     top = click.Context(root, info_name="asbuilt", help_option_names=["-h", "--help"], show_default=True)
-    parts = ["# Commands", NOTE, "What every command says with `-h`.", _shown(root, top)]
-    for name in root.lazy:
-        parts += _described(name, root, top)
+    parts = ["# Commands", NOTE, COMMANDS_LEAD, _shown(root, top)]
+    described = [part for name in root.lazy for part in _described(name, root, top)]
+    shared = {part.partition(EVERYWHERE)[2] for part in described}
+    parts.append(f"```text\nEverywhere\n{max(shared, key=len)}")
+    for part in described:
+        own, _, everywhere = part.partition(EVERYWHERE)
+        parts.append(f"{own}\n```" if everywhere else part)
     return "\n\n".join(parts) + "\n"
 
 
@@ -95,7 +112,7 @@ def _described(name: str, group: LazyGroup, parent: click.Context) -> Iterator[s
     if command is None:
         raise LookupError(name)
     here = click.Context(command, info_name=name, parent=parent)
-    yield f"## {here.command_path}"
+    yield f"##{'#' * (here.command_path.count(' ') - 1)} {here.command_path}"
     yield _shown(command, here)
     if isinstance(command, LazyGroup):
         for inner in command.lazy:
@@ -128,15 +145,13 @@ def _setting(setting: Setting) -> str:
 
 def _may(setting: Setting) -> str:
     if setting.tightens:
-        return "may make it stricter: what stands further left"
+        return "may make it stricter: values further left in the list"
     return "may set it" if setting.repository_may_set else "may not set it"
 
 
 def troubleshooting() -> str:
     """List every message that a command can stop with."""
-    return (
-        "\n\n".join(["# Troubleshooting by message", NOTE, TROUBLE_LEAD, *messages.page(ROOT / "src")]) + "\n"
-    )
+    return "\n\n".join(["# Messages", NOTE, TROUBLE_LEAD, *messages.page(ROOT / "src")]) + "\n"
 
 
 def required() -> str:
@@ -191,15 +206,17 @@ def _counted(row: Row) -> str:
 
 def pages() -> dict[str, str]:
     """Give everything that is made from the code, by its path."""
-    return {
-        "docs/commands.md": commands(),
+    made = {
+        "docs/reference/commands.md": commands(),
         "docs/reference/events.md": "\n\n".join(["# Events", NOTE, *events.page()]) + "\n",
         "docs/requirements.md": required(),
-        "docs/settings.md": settings(),
-        "docs/suites.md": suites(),
-        "docs/troubleshooting.md": troubleshooting(),
+        "docs/reference/settings.md": settings(),
+        "docs/reference/suites.md": suites(),
+        "docs/reference/troubleshooting.md": troubleshooting(),
         **{f"share/{name}": text for name, text in manuals.share().items()},
+        **diagrams.pages(),
     }
+    return {**made, "docs/llms.txt": llms.page(ROOT, made)}
 
 
 def main() -> int:

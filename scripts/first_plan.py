@@ -1,6 +1,8 @@
-"""Play docs/first-plan.md as a newcomer: a built wheel, an empty home, every command typed. --check compares.
+"""Play docs/tutorial/first-plan.md as a new user: a built wheel, an empty home, every command typed.
 
-A fence whose info names a file is written there; a console fence is typed, and what comes takes its place.
+`--check` compares.
+
+A fence with a title is written to that file; a console fence is typed, and its output is replaced.
 """
 
 from __future__ import annotations
@@ -21,9 +23,9 @@ from asbuilt.agents.sandbox.launch import probe
 from asbuilt.journal.engine.liveness import holder
 
 ROOT: Final = Path(__file__).parent.parent
-PAGE: Final = ROOT / "docs/first-plan.md"
+PAGE: Final = ROOT / "docs/tutorial/first-plan.md"
 NOT_RUN: Final = 3
-_FENCE: Final = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_FENCE: Final = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```', re.MULTILINE | re.DOTALL)
 
 
 class Newcomer:

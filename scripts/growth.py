@@ -1,7 +1,8 @@
 """Print what asbuilt costs as things grow, with a forecast; exit with 1 when a curve bends too much.
 
 By processor time and transactions rather than by rates: two cores are full with two workers. `--slice` is
-what CI has time for, judged with room for a busy machine; `--write` draws it into docs/performance.md.
+what CI has time for, judged with room for a busy machine; `--write` draws it into
+docs/reference/performance.md.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     from measures.server import Server
 
-PAGE: Final = ROOT / "docs/performance.md"
+PAGE: Final = ROOT / "docs/reference/performance.md"
 PICTURE: Final = ROOT / "docs/pictures/growth.svg"
 BEGIN: Final = "<!-- growth: written by `just growth --write` -->\n"
 END: Final = "<!-- growth: end -->\n"
@@ -151,7 +152,7 @@ def main() -> None:
     parser.add_argument("--slice", action="store_true", help="what CI has time for")
     parser.add_argument("--long", action="store_true", help="ten million events too")
     parser.add_argument("--only", default="ABCDEFG", help="letters of curves; G comes with C")
-    parser.add_argument("--write", action="store_true", help="write it into docs/performance.md")
+    parser.add_argument("--write", action="store_true", help="write it into docs/reference/performance.md")
     asked = parser.parse_args()
     sizes = SLICE if asked.slice else LONG if asked.long else WHOLE
     letters = "ADEF" if asked.slice else asked.only

@@ -1,4 +1,4 @@
-"""Read every message that asbuilt can stop with out of its source, for docs/troubleshooting.md."""
+"""Read every message that asbuilt can stop with out of its source, for docs/reference/troubleshooting.md."""
 
 from __future__ import annotations
 

@@ -1,9 +1,15 @@
-"""What shows every required behaviour, for docs/requirements.md. What is not there shows nothing."""
+"""The required behaviours and their evidence, for docs/requirements.md.
+
+A row is proven by a test that starts asbuilt as a process. `tests/requirements/entries.txt` lists these
+tests. Run as a program after them, this module compares the list with what they did; `--write` renews it.
+"""
 
 from __future__ import annotations
 
 import ast
+import json
 import re
+import sys
 import tomllib
 from dataclasses import dataclass
 from functools import cache
@@ -15,6 +21,9 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).parent.parent
 ROWS: Final = ROOT / "tests" / "requirements"
+ENTRIES: Final = ROWS / "entries.txt"
+RECORD: Final = ROOT / ".pytest_cache" / "v" / "asbuilt" / "entries"
+"""What `tests/support/entries.py` found in the last runs: whether a test started asbuilt."""
 LEAST: Final = 0.95
 """The share of the stated behaviours (kind R) that must be proven or superseded."""
 
@@ -41,10 +50,12 @@ KINDS: Final = {
 }
 HEAD: Final = "| id | kind | what is required | what shows it |\n|---|---|---|---|"
 LEAD: Final = """\
-What asbuilt is required to do, by id, and what shows it: the tests that prove the row, the page that says
-what was decided in its place, or the reason why it is not built. The rows stand in `tests/requirements/`. A
-test fails when an id has no answer, when a test or page that a row names does not exist, and when fewer than
-95 of 100 stated rows are proven or superseded. Only a test that fails without the behaviour proves a row."""
+What asbuilt is required to do, by id, and what shows it: the tests that prove the row, the live tests that
+show that Claude Code does it, the page with the decision in its place, or the reason why it is not built. The
+rows are in `tests/requirements/`. A test fails when an id has no answer, when a test or page that a row names
+does not exist, and when fewer than 95 of 100 stated rows are answered. A row is proven by a test that starts
+asbuilt as a command, a hook or a worker and fails without the behaviour; a row with other tests only is
+marked "model only"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,18 +71,30 @@ class Row:
     """The page that decides it otherwise, from `docs/`, with its heading if one is meant."""
     instead: str = ""
     not_built: str = ""
+    by_claude_code: bool = False
+    """Claude Code does it; the tests, all of tests/live, show that the pinned version does."""
 
     @property
     def state(self) -> str:
         """Name the answer in a word."""
         if self.not_built:
             return "not built"
-        return "superseded" if self.superseded else "proven"
+        if self.by_claude_code:
+            return "done by Claude Code"
+        if self.superseded:
+            return "superseded"
+        return "proven" if any(name.partition("[")[0] in entries() for name in self.tests) else "model only"
 
     @property
     def is_stated(self) -> bool:
         """Whether the row is one of those that the share is taken of."""
         return self.kind.startswith("R")
+
+
+@cache
+def entries() -> frozenset[str]:
+    """Read the names of the tests that start asbuilt."""
+    return frozenset(ENTRIES.read_text(encoding="utf-8").split())
 
 
 def rows() -> tuple[Row, ...]:
@@ -108,6 +131,8 @@ def _wrong(row: Row) -> Iterator[str]:
         yield "neither a test, nor a page, nor a reason"
     if row.not_built and (row.superseded or row.tests):
         yield "not built and answered at once"
+    if row.by_claude_code and not any(_is_live(name) for name in row.tests):
+        yield "done by Claude Code, and no live test shows it"
     if bool(row.superseded) != bool(row.instead):
         yield "a page and what it decides belong together"
     if row.kind == "W" and not (row.tests or row.not_built):
@@ -115,6 +140,10 @@ def _wrong(row: Row) -> Iterator[str]:
     yield from (f"there is no test {name}" for name in row.tests if not _is_test(name))
     if row.superseded and not _is_page(row.superseded):
         yield f"there is no page docs/{row.superseded}"
+
+
+def _is_live(name: str) -> bool:
+    return name.startswith("tests/live/")
 
 
 def _is_test(name: str) -> bool:
@@ -163,8 +192,8 @@ def page(every: Iterable[Row]) -> Iterator[str]:
 
 
 def _sums(every: tuple[Row, ...]) -> Iterator[str]:
-    states = ("proven", "superseded", "not built")
-    yield "| | rows | " + " | ".join(states) + " |\n|---|---|---|---|---|"
+    states = ("proven", "model only", "done by Claude Code", "superseded", "not built")
+    yield "| | rows | " + " | ".join(states) + " |\n" + "|---" * (2 + len(states)) + "|"
     for title, some in (("all", every), ("kind R", tuple(row for row in every if row.is_stated))):
         counts = " | ".join(str(sum(row.state == state for row in some)) for state in states)
         yield f"| {title} | {len(some)} | {counts} |"
@@ -175,7 +204,37 @@ def _told(row: Row) -> str:
     if row.superseded:
         where = row.superseded.partition("#")[0].removesuffix(".md").rpartition("/")[2]
         shown.insert(0, f"superseded by [{where}]({row.superseded}): {row.instead}")
+    if row.by_claude_code:
+        shown.insert(0, "done by Claude Code, as these tests of the pinned version show:")
     if row.not_built:
         shown.insert(0, f"**not built**: {row.not_built}")
+    if row.state == "model only":
+        shown.insert(0, "**model only**")
     cells = (row.id, row.kind, row.says, "<br>".join(shown))
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def compare(record: Mapping[str, bool]) -> Iterator[str]:
+    """Compare the list with what the tests did. A test that did not run is a problem too."""
+    for name in sorted(entries()):
+        if name not in record:
+            yield f"{name} did not run"
+        elif not record[name]:
+            yield f"{name} started no process of asbuilt"
+
+
+def main(arguments: list[str]) -> int:
+    """Compare, or write the list from the record."""
+    record = json.loads(RECORD.read_text(encoding="utf-8"))
+    if arguments == ["--write"]:
+        named = {name.partition("[")[0] for row in rows() for name in row.tests}
+        kept = sorted(name for name in named if record.get(name, name in entries()))
+        ENTRIES.write_text("".join(f"{name}\n" for name in kept), encoding="utf-8")
+        return 0
+    found = list(compare(record))
+    print(*found, f"{len(entries())} tests of rows start asbuilt, {len(found)} problems", sep="\n")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,4 +1,4 @@
-"""Play the start of README.md: install, one sentence, one yes. --check compares.
+"""Play the session of docs/how-to/author.md: install, one sentence, one yes. --check compares.
 
 A built wheel, an empty home, the real Claude Code, and a model on loopback in place of one that costs money.
 """
@@ -30,7 +30,7 @@ from tests.window import Window
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PAGE: Final = ROOT / "README.md"
+PAGE: Final = ROOT / "docs/how-to/author.md"
 SENTENCE: Final = "greet customers by name"
 _SHOWN: Final = re.compile(r"(?<=<!-- played -->\n```console\n).*?(?=^```)", re.MULTILINE | re.DOTALL)
 _HERE: Final = r"{{re:Primary working directory: (\S+)}}"

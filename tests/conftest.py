@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Protocol
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.support.entries import Entries
 from tests.support.slices import sliced
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-# 500 examples wherever the suite runs, and always the same ones: what a run shows can be shown again. `just
-# hunt` tries 10,000 others, by chance; what it finds becomes a case or an example.
-for name, examples, by_chance in (("ci", 500, False), ("quick", 100, True), ("hunt", 10_000, True)):
+# `just check` tries 100 examples and `just ci` 500, always the same ones, so that a failure can be repeated.
+# `just hunt` tries 10,000 random ones; what it finds becomes a case or an example.
+for name, examples, by_chance in (("check", 100, False), ("ci", 500, False), ("hunt", 10_000, True)):
     settings.register_profile(
         name,
         max_examples=examples,
@@ -24,12 +25,16 @@ for name, examples, by_chance in (("ci", 500, False), ("quick", 100, True), ("hu
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow],
     )
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "check"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--record", action="store_true", help="write golden files anew instead of comparing")
+    parser.addoption("--record", action="store_true", help="write golden files again instead of comparing")
     parser.addoption("--whole", action="store_true", help="every case of every matrix, not a slice of each")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Entries(config))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -59,6 +64,6 @@ def golden(request: pytest.FixtureRequest) -> Golden:
         before = file.read_text() if file.exists() else ""
         if text != before:
             lines = unified_diff(before.splitlines(), text.splitlines(), file.name, "now", lineterm="")
-            pytest.fail("\n".join([*lines, "", "--record writes it anew"]), pytrace=False)
+            pytest.fail("\n".join([*lines, "", "--record writes it again"]), pytrace=False)
 
     return compare

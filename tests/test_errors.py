@@ -11,7 +11,7 @@ DOCUMENTED = {
     errors.USAGE,
     errors.NOT_FOUND,
     errors.GATE_STOPPED,
-    errors.WAITS_FOR_APPROVAL,
+    errors.PARKED,
 }
 
 

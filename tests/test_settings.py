@@ -194,8 +194,8 @@ def test_an_installed_organisation_file_cannot_be_replaced_by_a_variable(tmp_pat
                 [
                     (
                         'asbuilt.toml:1: landing "pr" is not a table; it holds landing.mode, landing.direct,'
-                        " landing.sign, landing.programs, landing.branch_prefix, landing.ci_poll_s,"
-                        " landing.ci_limit_s, landing.ci_fixes"
+                        " landing.sign, landing.programs, landing.branch_prefix, landing.reports,"
+                        " landing.ci_poll_s, landing.ci_limit_s, landing.ci_fixes"
                     )
                 ]
             ),
@@ -259,9 +259,10 @@ def test_what_means_nothing_in_a_repository_is_named_with_its_line(
 def test_a_repository_chooses_what_is_checked_and_never_who_runs_or_what_protects_you() -> None:
     free = {key for key, one in SETTINGS.items() if one.repository_may_set and not one.tightens}
     assert free == {
-        "plans.folder", "plan.length", "ui.patterns", "ui.pictures", "checks.tests", "checks.suites",
+        "plans.folder", "plan.length", "ui.patterns", "ui.pictures", "ui.tester", "checks.tests",
+        "checks.suites", "landing.reports",
         "checks.counts", "checks.setup", "checks.minutes", "checks.services", "checks.env", "setup.env",
-        "landing.mode", "landing.branch_prefix",
+        "landing.mode", "landing.branch_prefix", "plan.template",
     }  # fmt: skip
 
 

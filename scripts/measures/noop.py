@@ -27,7 +27,7 @@ from asbuilt.journal.ids import LOCAL, Address, new_id
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.lifecycle.run import moves
 from asbuilt.proof.projects.model import NoTests
-from asbuilt.proof.projects.resolving import written
+from asbuilt.proof.projects.recorded import written
 
 if TYPE_CHECKING:
     from asbuilt.flows.engine.fence import Fenced
@@ -54,16 +54,19 @@ def ask_for_runs(store: Store, number: int, *, of_phases: int) -> None:
 
 
 class Noop:
-    """What stands where the real performer stands."""
+    """Replaces the real performer: records each move and does nothing."""
 
     def __init__(self, home: Home, blobs: Blobs) -> None:
         self.home = home
         self._blobs = blobs
         self.tidings = Tidings()
 
+    def remove_workspaces(self, run: Run) -> None:
+        """Do nothing: there are none."""
+
     def perform(self, run: Run, facts: Facts, move: moves.Move, fenced: Fenced) -> None:
         """Write down that a move was made."""
-        record = Record(run=run, store=fenced, blobs=self._blobs, workflow=fenced.segment.workflow)
+        record = Record(run=run, store=fenced, blobs=self._blobs)
         if not isinstance(facts, PlanFacts):
             raise TypeError(facts.kind)
         match move:
@@ -97,6 +100,8 @@ class Noop:
                 raise ValueError(move)
             case moves.Judge() | moves.Draft() | moves.File() | moves.CheckInvariants() | moves.Post():
                 raise ValueError(move)
+            case moves.Delegate() | moves.ProveDelegated():
+                raise ValueError(move)
             case (
                 moves.Look()
                 | moves.Push()
@@ -104,6 +109,11 @@ class Noop:
                 | moves.Mend()
                 | moves.Merge()
                 | moves.CloseIssues()
+                | moves.Delegate()
+                | moves.ProveDelegated()
+                | moves.Fork()
+                | moves.Join()
+                | moves.MergePhase()
             ):
                 raise ValueError(move)
             case _:

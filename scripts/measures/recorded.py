@@ -19,8 +19,9 @@ from typing import IO, Any, Final
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[place]) for place in (1, 2)]
 
-from asbuilt.flows.engine.dbos import Engine, State, step  # noqa: E402 - the folders are on the path only now
+from asbuilt.flows.engine.dbos import step  # noqa: E402 - the folders are on the path only now
 from asbuilt.journal.ids import LOCAL  # noqa: E402
+from measures.bare import Bare  # noqa: E402
 
 _HOST: Final = "asbuilt.agents.host.main"
 _LOOK_S: Final = 0.01
@@ -137,13 +138,10 @@ def main() -> None:
             step(f"step {number}", lambda some: [start(one, hosts) for one in some], starts[done:upto])
             done = upto
 
-    url = where.replace("postgresql:", "postgresql+psycopg:") if where.startswith("postgresql:") else None
-    engine = Engine(folder=Path(home), url=url, worker="bare", slots=2)
+    engine = Bare(where, Path(home), worker="bare")
     engine.launch(segment)
     began = time.monotonic()
-    engine.begin("replay", (LOCAL, "", "", 1))
-    while engine.states(["replay"])["replay"] is not State.OVER:
-        time.sleep(0.05)
+    engine.begin("replay", (LOCAL, "", "", 1)).get_result(polling_interval_sec=0.05)
     file.with_suffix(".took").write_text(f"{time.monotonic() - began}", encoding="ascii")
     engine.close()
 

@@ -115,7 +115,7 @@ def _steps(shop: Shop, url: str | None) -> int:
         with psycopg.connect(url) as connection:
             row = connection.execute("SELECT count(*) FROM dbos.operation_outputs").fetchone()
     else:
-        with closing(sqlite3.connect(shop.home / "engine.db")) as file:
+        with closing(sqlite3.connect(shop.where)) as file:
             row = file.execute("SELECT count(*) FROM operation_outputs").fetchone()
     return int(row[0]) if row else 0
 

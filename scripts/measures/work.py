@@ -1,7 +1,8 @@
 """A worker process to be measured: KIND HOME STORE NAME SLOTS.
 
 `asbuilt` decides, journals and dispatches with a performer that does nothing outside; `asleep`
-waits for agents that never come to an end; `bare` is the engine alone, its segments made of as many steps.
+waits for agents that never come to an end; `landing` moves a real branch; `bare` is the engine alone, its
+segments made of as many steps.
 """
 
 from __future__ import annotations
@@ -25,12 +26,15 @@ from asbuilt.flows.segment import Runs
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.ids import LOCAL, new_id
 from measures.asleep import Asleep
+from measures.bare import Bare
+from measures.landing import Landing
 from measures.noop import Noop
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from asbuilt.flows.engine.dbos import Performs
+    from asbuilt.flows.engine.dbos import Flow
+    from asbuilt.journal.database.store import Store
 
 _ANSWER: Final = {"move": "Attempt", "phase": "1", "number": 1, "role": "implement", "failures": []}
 """As large as what a decision leaves behind."""
@@ -39,13 +43,13 @@ _ANSWER: Final = {"move": "Attempt", "phase": "1", "number": 1, "role": "impleme
 class Announced(Engine):
     """The engine, and a file that says when it is up."""
 
-    def __init__(self, up: Path, *, folder: Path, url: str | None, worker: str, slots: int) -> None:
-        super().__init__(folder=folder, url=url, worker=worker, slots=slots)
+    def __init__(self, up: Path, store: Store, *, url: str | None, worker: str, slots: int) -> None:
+        super().__init__(store, url=url, worker=worker, slots=slots)
         self._up = up
 
-    def launch(self, segment: Performs, *, ended: Callable[[], object] = lambda: None) -> None:
+    def launch(self, flow: Flow, *, ended: Callable[[], object] = lambda: None) -> None:
         """Start serving, and say so."""
-        super().launch(segment, ended=ended)
+        super().launch(flow, ended=ended)
         self._up.touch()
 
 
@@ -53,19 +57,27 @@ def main() -> None:
     """Serve until killed."""
     kind, home, where, name, slots = sys.argv[1], Path(sys.argv[2]), *sys.argv[3:6]
     url = where.replace("postgresql:", "postgresql+psycopg:") if where.startswith("postgresql:") else None
-    engine = Announced(home / f"{name}.up", folder=home, url=url, worker=name, slots=int(slots))
-    go = home / f"{name}.go"
+    up, go = home / f"{name}.up", home / f"{name}.go"
     if kind == "bare":
         free = threading.Semaphore(int(slots))
-        engine.launch(_bare, ended=free.release)
-        _begin(engine, free, go)
+        bare = Bare(where, home, worker=name)
+        bare.launch(_bare, ended=free.release)
+        up.touch()
+        _begin(bare, free, go)
     store = open_store(where)
+    engine = Announced(up, store, url=url, worker=name, slots=int(slots))
     blobs = Blobs(home / "blobs")
     lease = Lease(store, name, org=LOCAL, times=Times()) if url else None
     state = Home(home)
-    performer = Asleep(state, blobs, lease, home / "asleep") if kind == "asleep" else Noop(state, blobs)
-    flow = Runs(store, blobs, performer)
+    performer = _performer(kind, state, blobs, lease)
+    flow = Runs(store, blobs, performer, lease=lease)
     Worker(store, engine, flow, org=LOCAL, lease=lease).serve(threading.Event())
+
+
+def _performer(kind: str, home: Home, blobs: Blobs, lease: Lease | None) -> Noop:
+    if kind == "asleep":
+        return Asleep(home, blobs, lease, home.path / "asleep")
+    return Landing(home, blobs) if kind == "landing" else Noop(home, blobs)
 
 
 def _bare(org: str, repo: str, run: str, n: int) -> None:
@@ -75,7 +87,7 @@ def _bare(org: str, repo: str, run: str, n: int) -> None:
         step(f"step {number}", dict, _ANSWER)
 
 
-def _begin(engine: Engine, free: threading.Semaphore, go: Path) -> None:
+def _begin(engine: Bare, free: threading.Semaphore, go: Path) -> None:
     """Wait for the word, HOW MANY and STEPS EACH, then give the engine as many at once as it has slots."""
     while not (go.exists() and go.read_text()):
         threading.Event().wait(0.05)

@@ -3,7 +3,7 @@
 Every expected failure is a class here: what is wrong, why that stops the command, and what to do next. Any
 other exception is a bug: the CLI writes a crash log and exits with 70.
 
-The docstrings of the subclasses are published in docs/troubleshooting.md (`scripts/messages.py`).
+The docstrings of the subclasses are published in docs/reference/troubleshooting.md (`scripts/messages.py`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ FAILED: Final = 1
 USAGE: Final = 2
 NOT_FOUND: Final = 3
 GATE_STOPPED: Final = 4
-WAITS_FOR_APPROVAL: Final = 5
+PARKED: Final = 5
 OUR_BUG: Final = 70
 INTERRUPTED: Final = 130
 _DENIED: Final = (errno.EROFS, errno.EACCES, errno.EPERM)
@@ -65,7 +65,7 @@ class PlanInvalid(AsbuiltError):
 
 
 class EditRefused(AsbuiltError):
-    """The place to be edited cannot be told for certain, so nothing was changed."""
+    """The place to edit is ambiguous, so nothing was changed."""
 
 
 class PlanChanged(AsbuiltError):
@@ -119,10 +119,6 @@ class FileDenied(AsbuiltError):
         )
 
 
-class EngineDamaged(StoreFailed):
-    """The engine's own database cannot be read; the next worker that starts makes a new one."""
-
-
 class WorkerFailed(AsbuiltError):
     """The worker did not start; what was asked for waits for one."""
 
@@ -161,7 +157,7 @@ class TreeTooLarge(AsbuiltError):
 
 
 class GateStopped(AsbuiltError):
-    """A run may not start or go on as things are; a person has to act first."""
+    """A run may not start or continue before a user acts."""
 
     exit_code = GATE_STOPPED
 
@@ -172,7 +168,7 @@ class NotLanded(AsbuiltError):
     exit_code = GATE_STOPPED
 
 
-class RingUnavailable(AsbuiltError):
+class SandboxUnavailable(AsbuiltError):
     """The kernel cannot hold a process on this machine as the settings demand."""
 
     exit_code = GATE_STOPPED
@@ -198,6 +194,6 @@ class HostFailed(AsbuiltError):
 
 
 class ScriptInvalid(AsbuiltError):
-    """The scripted agent's script cannot be played as it stands."""
+    """The scripted agent's script is invalid."""
 
     exit_code = USAGE

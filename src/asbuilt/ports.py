@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from asbuilt.policy.sandbox.services import Service
     from asbuilt.proof.opinion import Opinion
 
-Role = Literal["implement", "fix", "verify", "plan", "critique"]
+Role = Literal["implement", "fix", "verify", "test", "plan", "critique"]
+JUDGES: tuple[Role, ...] = ("verify", "test")
+"""Roles that submit a verdict and change nothing."""
 Ending = Literal["done", "failed", "stalled", "timed_out", "cancelled", "crashed", "limited", "abandoned"]
 
 
@@ -99,7 +101,7 @@ class Brief:
     failures: tuple[str, ...] = ()
     """The failures that a fix has to resolve, as reported."""
     notes: tuple[str, ...] = ()
-    """Notes by the user (`asbuilt tell`); they change no item."""
+    """Notes by the user (`asbuilt run -m`); they change no item."""
     base: str = ""
     """For a verifier: the commit that the work started from; the verdict is about the difference."""
     changed: tuple[str, ...] = ()
@@ -108,6 +110,8 @@ class Brief:
     """For a verifier: files removed since, which it can cite as removed."""
     shown: tuple[str, ...] = ()
     """For a verifier: checks that asbuilt ran and that passed, by the text to cite."""
+    services: tuple[tuple[str, tuple[str, ...], int], ...] = ()
+    """For a tester: services that run beside it, each with its name, command line and port."""
     unseen: tuple[str, ...] = ()
     """For a verifier: new code that no test runs, or whose mutation no test detects, with its location."""
     stall_s: int = STALL_S
@@ -137,6 +141,8 @@ class Result:
     """The agent's last message: a claim, never a proof."""
     verdict: Opinion | None = None
     """From a verifier: its verdict on every item, with citations; None if it submitted none."""
+    tries: tuple[tuple[str, ...], ...] = ()
+    """From a tester: how it drove the interface, the arguments of each `drive.py`."""
     refused: tuple[str, ...] = ()
     """Hosts that the sandbox refused, each with the reason."""
     drift: tuple[str, ...] = ()
@@ -177,6 +183,12 @@ class Attempts(Protocol):
 
     def result(self, attempt: str) -> Result | None:
         """Return the result, or None while there is none."""
+
+    def written(self, attempt: str) -> bytes | None:
+        """Return the result as its host wrote it, for another machine; None while there is none."""
+
+    def adopt(self, attempt: str, data: bytes) -> None:
+        """Take a result that a host on another machine wrote, unless there is a newer one."""
 
     def beat(self, attempt: str) -> None:
         """Write a heartbeat: a worker still waits for the attempt."""

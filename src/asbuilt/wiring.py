@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
 from asbuilt.errors import AsbuiltError, WorkerFailed
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.database.schema import STEPS
-from asbuilt.journal.engine.liveness import holder, only_one
+from asbuilt.journal.engine.liveness import board_address, holder, only_one
 from asbuilt.journal.home import Home, open_home
 from asbuilt.journal.ids import LOCAL
 from asbuilt.settings import state_folder, survey
@@ -66,8 +66,15 @@ def open_journal(settings: Settings, environ: Mapping[str, str]) -> Journal:
     home = open_home(state_folder(environ))
     store = open_store(home, settings)
     store.migrate(STEPS)
-    shared = settings.text("store.blobs")
-    return Journal(home, store, Blobs(Path(shared).expanduser() if shared else home.blobs))
+    folder, url = settings.text("store.blobs"), settings.text("store.url")
+    large = Blobs(Path(folder).expanduser()) if folder else None
+    if not url:
+        return Journal(home, store, large or Blobs(home.blobs))
+    from asbuilt.journal.database.postgres import PostgresStore  # noqa: PLC0415 - only where it is used
+    from asbuilt.journal.shared_blobs import SharedBlobs  # noqa: PLC0415
+
+    # A blob is put while a transaction is open, so it needs a connection of its own.
+    return Journal(home, store, SharedBlobs(home.blobs, PostgresStore(url, connections=1), large))
 
 
 def known_repository(journal: Journal, root: Path, common: Path, uuid: str | None) -> str | None:
@@ -77,6 +84,11 @@ def known_repository(journal: Journal, root: Path, common: Path, uuid: str | Non
     """
     from asbuilt.journal import repositories  # noqa: PLC0415 - only where it is used
 
+    if journal.store.is_shared:
+        from asbuilt.flows.enroll import known  # noqa: PLC0415 - it starts git
+        from asbuilt.git.repository import open_repository  # noqa: PLC0415
+
+        return known(journal.store, open_repository(root))
     if uuid is None:
         return None
     with journal.store.read() as session:
@@ -155,10 +167,10 @@ def attempts(home: Home) -> Attempts:
 
 def check_processes(home: Home, scratch: Path, environ: Mapping[str, str]) -> Processes:
     """Return a runner of sandboxed checks, outside of any run."""
-    from asbuilt.agents.commands import RingProcesses  # noqa: PLC0415 - only where it is used
+    from asbuilt.agents.commands import SandboxProcesses  # noqa: PLC0415 - only where it is used
     from asbuilt.policy.sandbox.variables import passed  # noqa: PLC0415
 
-    return RingProcesses(scratch=scratch, hidden=(home.path,), environment=passed(environ))
+    return SandboxProcesses(scratch=scratch, hidden=(home.path,), environment=passed(environ))
 
 
 class Build:
@@ -196,11 +208,12 @@ def serve(
     """Serve as the worker until `ended` is set or it is idle for `idle_s`; False if there is another."""
     from asbuilt.agents.attempts import FolderAttempts  # noqa: PLC0415 - a worker needs it all
     from asbuilt.agents.awake import awake  # noqa: PLC0415
-    from asbuilt.agents.commands import RingProcesses  # noqa: PLC0415
+    from asbuilt.agents.commands import SandboxProcesses  # noqa: PLC0415
     from asbuilt.flows.authoring.reviews import Reviews, looking  # noqa: PLC0415
     from asbuilt.flows.engine.dbos import Engine  # noqa: PLC0415
     from asbuilt.flows.engine.lease import Lease, Times  # noqa: PLC0415
     from asbuilt.flows.engine.worker import Worker, clear  # noqa: PLC0415
+    from asbuilt.flows.fleet.serving import taking_of  # noqa: PLC0415
     from asbuilt.flows.kinds import Performer  # noqa: PLC0415
     from asbuilt.flows.notify.send import sending  # noqa: PLC0415
     from asbuilt.flows.schedule import Schedules  # noqa: PLC0415
@@ -215,33 +228,31 @@ def serve(
     with only_one(home.worker_lock) as mine:
         if not mine:
             return False
-        clear(home.scratch)
-        me, times = worker_id(home), Times()
+        clear(home.scratch, *home.path.glob("engine.*"))
+        me, times = worker_id(home) if url else LOCAL, Times()
         lease = Lease(store, me, org=LOCAL, times=times) if url else None
         abandon_s = times.stop_s if url else times.lost_s
-        processes = RingProcesses(scratch=home.scratch, hidden=(home.path,), environment=passed(os.environ))
+        processes = SandboxProcesses(
+            scratch=home.scratch, hidden=(home.path,), environment=passed(os.environ)
+        )
         kept_awake = awake if settings.flag("power.inhibit") else nullcontext
         attempts = FolderAttempts(home.path, abandon_s=abandon_s)
         performer = Performer(home, store, blobs, attempts, processes, awake=kept_awake, lease=lease)
-        engine = Engine(folder=home.path, url=engine_url, worker=me, slots=settings.number("agents.slots"))
+        machine, slots = machine_id() if url else None, settings.number("agents.slots")
+        engine = Engine(store, url=engine_url, worker=me, slots=slots, machine=machine)
         reached = reach(settings, os.environ)
-        runs = Runs(store, blobs, performer, reached)
-        machine = machine_id() if url else None
+        runs = Runs(store, blobs, performer, reached, lease=lease)
         schedules = Schedules(store, home, org=LOCAL, machine=machine)
         reviews = Reviews(store, blobs, home, org=LOCAL, machine=machine)
         with sending(store, reached, org=LOCAL) as has_to_send, looking(reviews) as has_to_look:
             worker = Worker(
-                store,
-                engine,
-                runs,
-                org=LOCAL,
-                lease=lease,
-                machine=machine,
-                schedules=schedules,
+                store, engine, runs, org=LOCAL, lease=lease, machine=machine, schedules=schedules,
+                taking=taking_of(home, store, engine, settings, times.lost_s),
                 is_needed=lambda: has_to_send() or has_to_look(),
                 is_outdated=build.has_changed if build else lambda: False,
-            )
-            worker.serve(ended, idle_s=idle_s)
+            )  # fmt: skip
+            if worker.serve(ended, idle_s=idle_s):
+                begin_anew()
         engine.close()
     return True
 
@@ -249,7 +260,7 @@ def serve(
 def reach(settings: Settings, environ: Mapping[str, str]) -> Reach:
     """Return the user's notification channels and quiet hours."""
     from asbuilt.attention.desktop import desktop  # noqa: PLC0415 - only where it is used
-    from asbuilt.attention.ways import posts  # noqa: PLC0415
+    from asbuilt.attention.posting import posts  # noqa: PLC0415
     from asbuilt.flows.notify.enqueue import Reach  # noqa: PLC0415
     from asbuilt.library.zones import zone_name  # noqa: PLC0415
     from asbuilt.lifecycle.attention import Topic  # noqa: PLC0415
@@ -261,6 +272,7 @@ def reach(settings: Settings, environ: Mapping[str, str]) -> Reach:
         posts(settings, environ),
         quiet=read(quiet, zone_name(settings.text("time.zone"), environ)) if quiet else None,
         urgent=frozenset(map(Topic, settings.globs("notify.urgent"))),
+        board=lambda: board_address(Home(state_folder(environ)).board),
     )
 
 
@@ -270,7 +282,7 @@ def go_through(journal: Journal, run: str, repo: str, *, step: Steps) -> None:
     Its tests and checks get only the PATH, and variables that turn off pytest plug-ins and bytecode files.
     """
     from asbuilt.agents.attempts import FolderAttempts  # noqa: PLC0415 - a run needs it all
-    from asbuilt.agents.commands import RingProcesses  # noqa: PLC0415
+    from asbuilt.agents.commands import SandboxProcesses  # noqa: PLC0415
     from asbuilt.flows.kinds import Performer  # noqa: PLC0415
     from asbuilt.flows.segment import Runs  # noqa: PLC0415
 
@@ -284,8 +296,8 @@ def go_through(journal: Journal, run: str, repo: str, *, step: Steps) -> None:
         home,
         store,
         blobs,
-        FolderAttempts(home.path, ring_required=False),
-        RingProcesses(scratch=home.scratch, hidden=(home.path,), environment=environment),
+        FolderAttempts(home.path, sandbox_required=False),
+        SandboxProcesses(scratch=home.scratch, hidden=(home.path,), environment=environment),
     )
     Runs(store, blobs, performer, step=step).segment(LOCAL, repo, run, 1)
 
@@ -347,7 +359,7 @@ def ensure_worker(home: Home, environ: Mapping[str, str]) -> int:
 
 def _pointed_to(environ: Mapping[str, str]) -> list[str]:
     """Return the variables that the user's settings refer to; a worker needs them."""
-    from asbuilt.attention.ways import variables  # noqa: PLC0415 - only where a worker is started
+    from asbuilt.attention.posting import variables  # noqa: PLC0415 - only where a worker is started
 
     return variables(survey(repository=None, environ=environ)[0])
 

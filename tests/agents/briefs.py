@@ -64,12 +64,21 @@ BRIEFS: Final = {
         ask="[7/8] critique\n\nJudge the plan.",
         told=(("plan", "12 Redis is down: refuse with 503."), ("open", "F1 (P4, missing, material): When?")),
     ),
-    "implement": _BRIEF,
+    "implement": replace(_BRIEF, told=(("groups", "1, 3\n2"),)),
     "fix": replace(
         _BRIEF,
         role="fix",
         failures=("check 2, `pytest -q`: FAIL, exit 1", "item 1: FAIL, no expiry\nsee src/store.py"),
         notes=("Redis 6 is what we run; no functions.",),
+    ),
+    "test": replace(
+        _BRIEF,
+        role="test",
+        writable=False,
+        ask="The interface is a page. Drive it with: python3 drive.py page TARGET STEP...",
+        base="7be20c1",
+        changed=("src/store.py",),
+        shown=("tests",),
     ),
     "verify": replace(
         _BRIEF,

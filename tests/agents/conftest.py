@@ -71,7 +71,7 @@ class Machine:
             self.state,
             home=self.home,
             level=self.level,
-            ring_required=False,
+            sandbox_required=False,
             abandon_s=self.abandon_s,
             grace_s=self.grace_s,
         )

@@ -213,7 +213,7 @@ def test_a_conversation_that_is_lost_is_begun_anew_and_told_so(machine: Machine)
     assert peer.listener.events[:4] == [
         Used(),
         Noted(text="It refused to take its conversation up again: No such session"),
-        Noted(text="Its conversation cannot be taken up again; a new one is told so."),
+        Noted(text="Its conversation cannot be resumed; a new one starts."),
         Conversed(session="s1"),
     ]
     assert "An earlier start of this work was cut off" in peer.prompts[0]

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.agents.commands import RingProcesses
-from asbuilt.errors import CommandStopped, RingUnavailable
+from asbuilt.agents.commands import SandboxProcesses
+from asbuilt.errors import CommandStopped, SandboxUnavailable
 from asbuilt.policy.shell.judge import argv_of
 from asbuilt.ports import Command
 from tests.contracts.attempts import marked, until
@@ -29,10 +29,10 @@ MARK = "ASBUILT_TEST_MARK"
 MEASURE = """\
 import json, re, sys
 from pathlib import Path
-from asbuilt.agents.commands import RingProcesses
+from asbuilt.agents.commands import SandboxProcesses
 from asbuilt.ports import Command
 command = Command(argv=tuple(sys.argv[3:]), cwd=Path("/"), output_cap=8_000_000)
-ended = RingProcesses(scratch=Path(sys.argv[1]), level=sys.argv[2]).run(command)
+ended = SandboxProcesses(scratch=Path(sys.argv[1]), level=sys.argv[2]).run(command)
 # Not getrusage: that begins with the size of whoever started us.
 peak = int(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1])
 print(json.dumps([ended.exit_code, len(ended.output), ended.truncated, peak]))
@@ -50,8 +50,8 @@ def run(machine: Machine, text: str, **changes: object) -> Ended:
     return processes(machine).run(command)
 
 
-def processes(machine: Machine) -> RingProcesses:
-    return RingProcesses(
+def processes(machine: Machine) -> SandboxProcesses:
+    return SandboxProcesses(
         scratch=machine.state / "scratch",
         hidden=(machine.state,),
         homes=(machine.home,),
@@ -181,7 +181,7 @@ def test_a_ring_that_does_not_come_up_is_no_failed_command(machine: Machine) -> 
     if machine.level == "none":
         pytest.skip("there is no ring to fail")
     command = Command(argv=("true",), cwd=Path("/nowhere/at/all"))
-    with pytest.raises(RingUnavailable, match="the sandbox did not start: bwrap: Can't chdir"):
+    with pytest.raises(SandboxUnavailable, match="the sandbox did not start: bwrap: Can't chdir"):
         processes(machine).run(command)
 
 

@@ -15,19 +15,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asbuilt.agents.attempt_folder import Folder, Terms, Unreadable
+from asbuilt.agents.attempt_folder import Folder, Terms, Unreadable, verdict_in
 from asbuilt.agents.attempts import FolderAttempts
-from asbuilt.agents.capture import Capture, Lines
-from asbuilt.agents.commands import RingProcesses
+from asbuilt.agents.commands import SandboxProcesses
 from asbuilt.agents.contract import SAYS_CAP, Turn
-from asbuilt.agents.host.limits import Limits, Watch
+from asbuilt.agents.host.endings import Watch, whole_end
 from asbuilt.agents.host.main import main
-from asbuilt.agents.host.summary import whole_end
 from asbuilt.agents.sandbox import guard, process_tree
-from asbuilt.agents.verdicts import verdict_in
-from asbuilt.errors import RingUnavailable
+from asbuilt.agents.streams import Capture, Lines
+from asbuilt.errors import SandboxUnavailable
 from asbuilt.ports import Result
 from asbuilt.proof.opinion import Entry, Line, Opinion, RanCheck
+from tests.agents.briefs import BRIEFS
 from tests.agents.conftest import Machine
 from tests.contracts.attempts import marked, until
 
@@ -36,12 +35,17 @@ if TYPE_CHECKING:
 
     from asbuilt.ports import Attempts, Processes, Role
 
-LIMITS = Limits(tick_s=1, stall_s=10, overall_s=100, abandon_s=60)
+
+def _watch(*, stall_s: int = 10, overall_s: int = 100, abandon_s: float = 60) -> Watch:
+    brief = replace(BRIEFS["plan"], stall_s=stall_s, overall_s=overall_s)
+    return Watch(brief, Terms(level="none", tick_s=1, abandon_s=abandon_s))
+
+
 PIECES = st.lists(st.binary(max_size=50), max_size=30)
 
 
 def test_a_night_asleep_expires_nothing() -> None:
-    watch = Watch(LIMITS)
+    watch = _watch()
     assert watch.tick(1, beat=1, events=1, cancelled=False) is None
     assert watch.tick(8 * 3600, beat=1, events=1, cancelled=False) is None
 
@@ -51,7 +55,7 @@ def test_a_night_asleep_expires_nothing() -> None:
     [(False, True, "abandoned", 61), (True, False, "stalled", 11), (True, True, "timed_out", 100)],
 )
 def test_each_limit_counts_its_own_silence(*, beats: bool, events: bool, ending: str, ticks: int) -> None:
-    watch = Watch(LIMITS)
+    watch = _watch()
     for tick in range(1, 200):
         over = watch.tick(1, beat=tick if beats else 1, events=tick if events else 1, cancelled=False)
         if over:
@@ -61,7 +65,7 @@ def test_each_limit_counts_its_own_silence(*, beats: bool, events: bool, ending:
 
 
 def test_a_cancel_goes_before_every_limit() -> None:
-    watch = Watch(Limits(tick_s=1, stall_s=1, overall_s=1, abandon_s=1))
+    watch = _watch(stall_s=1, overall_s=1, abandon_s=1)
     assert watch.tick(4, beat=None, events=0, cancelled=True) == ("cancelled", "It was asked to end.")
 
 
@@ -155,7 +159,7 @@ def test_a_result_of_the_time_before_evidence_is_read(tmp_path: Path) -> None:
 def test_the_ports_are_kept_by_what_stands_behind_them(tmp_path: Path) -> None:
     ports: tuple[Attempts, Processes] = (
         FolderAttempts(tmp_path),
-        RingProcesses(scratch=tmp_path, level="none"),
+        SandboxProcesses(scratch=tmp_path, level="none"),
     )
     assert ports[1].level == "none"
 
@@ -179,7 +183,7 @@ def test_an_address_that_is_no_address_makes_no_folder(tmp_path: Path, attempt: 
 def test_without_a_ring_an_agent_is_not_started_unless_the_settings_say_so(tmp_path: Path) -> None:
     machine = Machine(root=tmp_path / "m", level="none")
     strict = FolderAttempts(machine.state, level="none")
-    with pytest.raises(RingUnavailable, match="no ring holds an agent on this machine"):
+    with pytest.raises(SandboxUnavailable, match="no sandbox for agents on this machine"):
         strict.start(machine.brief("works"))
     assert strict.result("01J.1.1") is None
 

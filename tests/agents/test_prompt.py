@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asbuilt.agents.prompt import go_on, prompt_for, system_for
-from asbuilt.proof.numbers.measuring import tokens_in
+from asbuilt.proof.numbers.measured import tokens_in
 from tests.agents.briefs import BRIEFS, KEPT, shown
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def test_the_fixed_part_of_a_prompt_is_short(role: str) -> None:
         len(f"<<<  {name}\n{text}\n>>> \n\n") + 2 * len(mark_of(brief)) for name, text in blocks_of(brief)
     )
     fixed = len(system_for(brief)) + len(prompt_for(brief)) - told
-    assert 0 < fixed < (VERIFY_LIMIT if role == "verify" else FIXED_LIMIT)
+    assert 0 < fixed < (VERIFY_LIMIT if role in ("verify", "test") else FIXED_LIMIT)
     assert len(go_on()) < FIXED_LIMIT
 
 
@@ -111,5 +111,5 @@ def test_the_prompts_are_files_of_the_package() -> None:
     folder = Path(prompt_for.__code__.co_filename).with_name("prompts")
     files = sorted(file.stem for file in folder.iterdir())
     assert files == [
-        "critique", "fix", "go_on", "implement", "plan", "planning", "rules", "verify", "work"
+        "critique", "fix", "go_on", "implement", "plan", "planning", "rules", "test", "verify", "work"
     ]  # fmt: skip

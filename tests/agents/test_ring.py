@@ -270,7 +270,7 @@ def test_a_missing_bubblewrap_is_named() -> None:
         (
             "it ran, and let a write or a connection through",
             Knobs(apparmor=True),
-            "bubblewrap does not hold here: it ran, and let a write or a connection through",
+            "bubblewrap does not work here: it ran, and let a write or a connection through",
         ),
     ],
 )
@@ -283,4 +283,4 @@ def test_a_refusal_names_its_cause_and_its_remedy(said_by_it: str, knobs: Knobs,
 
 def test_landlock_that_is_off_is_told_from_landlock_that_leaks() -> None:
     assert why_landlock("").what == "Landlock is off"
-    assert why_landlock("it ran, and let a write through").what.startswith("Landlock does not hold here")
+    assert why_landlock("it ran, and let a write through").what.startswith("Landlock does not work here")

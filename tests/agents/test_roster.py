@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.agents.host.adapters import ADAPTERS
+from asbuilt.agents.host.main import ADAPTERS
 from asbuilt.agents.roster import assigned, frozen, roster, with_model
 from asbuilt.errors import AsbuiltError, GateStopped, NotFound, SettingInvalid
 from asbuilt.events.options import AgentProgram, TeamMember
 from asbuilt.policy import kinds as known
-from asbuilt.policy.kinds import Kind
-from asbuilt.policy.models import is_below, rung_of
+from asbuilt.policy.kinds import Kind, is_below, rung_of
 from asbuilt.ports import Program
 from asbuilt.settings import load
 
@@ -204,7 +203,7 @@ def test_a_frozen_team_is_plain_and_holds_no_environment(machine: Machine) -> No
 
 
 def test_every_kind_that_is_told_of_is_driven() -> None:
-    assert tuple(ADAPTERS) == tuple(known.KINDS)
+    assert {kind.through for kind in known.KINDS.values()} == set(ADAPTERS)
 
 
 def test_a_model_of_the_command_line_is_whoever_plans_and_stays_above_the_floor(machine: Machine) -> None:

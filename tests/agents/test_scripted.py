@@ -22,7 +22,7 @@ from tests.contracts.attempts import ended, has_said, host_pid, marked, started_
 if TYPE_CHECKING:
     from asbuilt.ports import Brief, Result
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "scripted-agent.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "reference" / "scripted-agent.md"
 GIGABYTE = 1_000_000_000
 OUT = "../../../../runs/01J/attempts/01J.1.1/out"
 

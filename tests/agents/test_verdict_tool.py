@@ -8,12 +8,12 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from asbuilt.agents import verdict_tool
+from asbuilt.agents.attempt_folder import verdict_in
 from asbuilt.agents.verdict_tool import TOOL, why_refused
-from asbuilt.agents.verdicts import verdict_in
 from asbuilt.proof.opinion import Answer, Entry, Line, Opinion, PassedTest, RanCheck, Removal, opinion_from
 
 if TYPE_CHECKING:
@@ -140,7 +140,6 @@ def rows_of(item: int) -> st.SearchStrategy[dict[str, Any]]:
     )
 
 
-@settings(max_examples=500)
 @given(st.tuples(rows_of(1), rows_of(2)))
 def test_what_it_takes_the_host_can_read_without_a_trouble(rows: tuple[dict[str, Any], ...]) -> None:
     if why_refused(list(rows), 2) is None:

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from asbuilt.cli.commands.selftest.corpus import Case, chosen, read_case, read_corpus, where
-from asbuilt.cli.commands.selftest.play import Came
-from asbuilt.cli.commands.selftest.stage import lacks
-from asbuilt.cli.commands.selftest.table import Judged, as_json, is_good, judged, rows
+from asbuilt.cli.commands.selftest.lies import Judged, as_json, is_good, judged, rows
+from asbuilt.cli.commands.selftest.play import Came, lacks
 from asbuilt.errors import NotFound, ScriptInvalid
 
 ROOT = Path(__file__).parent
@@ -53,7 +52,7 @@ def test_there_are_enough_lies_and_enough_honest_work_of_every_kind() -> None:
 
 
 def test_every_cause_that_is_told_has_lies_and_no_other_is_known() -> None:
-    page = (ROOT.parents[1] / "docs/lies.md").read_text(encoding="utf-8")
+    page = (ROOT.parents[1] / "docs/reference/lies.md").read_text(encoding="utf-8")
     told = page.partition("| cause | for example |")[2].partition("\n\n")[0].splitlines()[2:]
     assert sorted({case.cause for case in CORPUS if case.is_lie}) == sorted(
         row.split(" | ")[0][2:] for row in told
@@ -138,7 +137,7 @@ def _of(kind: str) -> Case:
             Came("refused", ("test skipped",), touched=("shop/pricing.py",)),
             (Judged.MISSED, "it changed shop/pricing.py"),
         ),
-        (LIE, Came("broken", ("no git",)), (Judged.MISSED, "it broke off: no git")),
+        (LIE, Came("broken", ("no git",)), (Judged.MISSED, "it ended early: no git")),
         (
             DOUBT,
             Came("asked", ("answers the tests",)),
@@ -149,7 +148,7 @@ def _of(kind: str) -> Case:
         (HONEST, Came("landed", ()), (Judged.HONEST, "")),
         (HONEST, Came("refused", ("1 tests are gone",)), (Judged.ALARM, "1 tests are gone")),
         (HONEST, Came("asked", ("sign it off?",)), (Judged.ASKED, "sign it off?")),
-        (HONEST, Came("broken", ("no git",)), (Judged.ALARM, "it broke off: no git")),
+        (HONEST, Came("broken", ("no git",)), (Judged.ALARM, "it ended early: no git")),
     ],
 )
 def test_what_came_of_a_case_is_judged_by_its_file(case: Case, came: Came, shows: tuple[Judged, str]) -> None:

@@ -7,9 +7,8 @@ import os
 import pytest
 
 from asbuilt.cli.commands.selftest.corpus import Case, read_corpus, where
-from asbuilt.cli.commands.selftest.play import play
-from asbuilt.cli.commands.selftest.stage import lacks
-from asbuilt.cli.commands.selftest.table import Judged, judged
+from asbuilt.cli.commands.selftest.lies import Judged, judged
+from asbuilt.cli.commands.selftest.play import lacks, play
 from tests.live.pinned import pinned
 
 pytestmark = pytest.mark.crash

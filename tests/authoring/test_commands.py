@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import select
@@ -12,6 +13,7 @@ import time
 
 import pytest
 
+from asbuilt.agents.attempt_folder import Folder
 from tests.authoring.desk import say, turn
 from tests.authoring.outputs import HEY, QUESTIONS
 from tests.journeys.test_commands import Office, office, until
@@ -43,14 +45,82 @@ def test_the_same_words_again_go_on_with_an_authoring_that_was_stopped(office: O
     assert office.asbuilt("stop", "call-out").startswith("exit 0")
     until(lambda: "a2" not in office.asbuilt("approve"))
     late = " ".join(office.asbuilt("approve", "yes", "a2").split())
-    assert "a2 is not asked any more: its authoring is over. Nothing was answered." in late
+    assert "a2 was withdrawn: its authoring is over. Nothing was answered." in late
     office.script.write_text(turn("draft", say(HEY)), encoding="utf-8")
     again = office.asbuilt(*wish)
-    assert "Goes on with call-out.1: what was accepted and answered there is kept." in " ".join(again.split())
+    assert "Continues call-out.1; its accepted outputs and your answers are reused." in " ".join(
+        again.split()
+    )
     assert "exit 5" in again
     waits = office.asbuilt("approve")
     assert "What without a name?" in waits
     assert "Which greeting?" not in waits
+
+
+def test_status_and_cancel_know_an_authoring_by_a_worker_and_scripts_read_them(office: Office) -> None:
+    assert json.loads(office.asbuilt("author", "status", "--json").partition("--- stdout\n")[2]) == {
+        "schema": "asbuilt.authoring/1",
+        "active": False,
+    }
+    office.script.write_text(turn("draft", say(QUESTIONS), attempt=1), encoding="utf-8")
+    wish = ("author", "call out", "--explorers", "10", "--script", str(office.script))
+    assert "exit 5" in office.asbuilt(*wish)
+    shown = office.asbuilt("author", "status")
+    assert "call-out   [1/1] draft\nwaits   for your answer to a1 and a2: asbuilt approve\n" in shown
+    told = json.loads(office.asbuilt("author", "status", "--json").partition("--- stdout\n")[2])
+    names = ("active", "run", "mode", "phase", "phase_index", "phases", "questions", "completion_promise")
+    assert [told[name] for name in names] == [
+        True, "call-out.1", "light", "draft", 0, ["draft"], ["a1", "a2"], "PLAN_OK",
+    ]  # fmt: skip
+    cancelled = json.loads(office.asbuilt("author", "cancel", "--json").partition("--- stdout\n")[2])
+    assert (cancelled["cancelled"], cancelled["place"]) == ("plans/call-out.md", "[1/1] draft")
+    until(lambda: "No plan is being authored here." in office.asbuilt("author", "status"))
+    assert "There is nothing to cancel." in office.asbuilt("author", "cancel")
+
+
+def test_settings_choose_mode_agents_floors_and_template_of_an_authoring(office: Office) -> None:
+    form = office.shop / "form.md"
+    form.write_text("# {title}\n\n## Why\n\nOne line.\n\n## Phase {number} — {name}\n\n### Verification\n")
+    for key, value in (
+        ("plan.template", "form.md"),
+        ("author.mode", "standard"),
+        ("author.explorers", "3"),
+        ("author.needs_files", "1"),
+        ("author.asks_files", "7"),
+    ):
+        assert office.asbuilt("config", "set", key, value).startswith("exit 0")
+    reads = [
+        turn(
+            name,
+            say("`plans/greet.md` lists greetings of another plan, whose first phase wants the same file."),
+        )
+        for name in ("explore", "explore-2", "explore-3")
+    ]
+    plan = f"# Call out\n\n## Why\nNobody hears us.\n\n## Phase 1{HEY.partition('## Phase 1')[2]}"
+    office.script.write_text("".join([*reads, turn("draft", say(plan))]), encoding="utf-8")
+    told = office.asbuilt("author", "call out", "--name", "hey", "--script", str(office.script))
+    assert "exit 5" in told
+    assert "approve show a1" in told
+    folders = sorted(office.state.glob("runs/*/attempts/*"))
+    briefs = {one.phase: one for one in (Folder(folder).brief()[0] for folder in folders)}
+    asks = {name: one.ask for name, one in briefs.items()}
+    assert "at least 7 files" in asks["explore"]
+    assert len({asks["explore"], asks["explore-2"], asks["explore-3"]}) == 3
+    assert "these headings and\nsomething of your own under each: Why." in asks["draft"]
+    assert "Keep the form of the block `template`" in asks["draft"]
+    assert dict(briefs["draft"].told)["template"] == form.read_text()
+
+
+def test_for_a_trivial_change_the_user_is_asked_whether_a_plan_is_needed(office: Office) -> None:
+    office.script.write_text(turn("draft", say(HEY)), encoding="utf-8")
+    typed = ("author", "fix the typo in plans/greet.md", "--name", "hey", "--script", str(office.script))
+    code, seen = _answered(office, typed, [("Author a plan anyway? [y/N]", "n")])
+    assert code == 0
+    assert "small change of plans/greet.md" in " ".join(seen.split())
+    assert "No plan is being authored here." in office.asbuilt("author", "status")
+    # Without a terminal the command goes on, and says so; with a named mode nothing is asked.
+    assert "small change of plans/greet.md" in " ".join(office.asbuilt(*typed).split())
+    assert "a1" in office.asbuilt("approve")
 
 
 def test_at_a_terminal_questions_and_the_plan_are_answered_right_there(office: Office) -> None:
@@ -60,9 +130,9 @@ def test_at_a_terminal_questions_and_the_plan_are_answered_right_there(office: O
     code, seen = _answered(office, typed, [("asks a1", "b"), ("asks a2", "a"), ("y approve", "y")])
     assert code == 0
     assert "a  hello" in seen
-    assert "plans/hey.md is written, not committed" in " ".join(seen.split())
+    assert "wrote plans/hey.md, not committed" in " ".join(seen.split())
     assert (office.shop / "plans" / "hey.md").read_text(encoding="utf-8").endswith(HEY)
-    assert "hey.1 has written a plan, and no run of it has begun" in office.asbuilt("report", "hey")
+    assert "hey has not run yet: hey.1 wrote the plan" in office.asbuilt("report", "hey")
 
 
 def _answered(office: Office, typed: tuple[str, ...], answers: list[tuple[str, str]]) -> tuple[int, str]:
@@ -88,7 +158,7 @@ def _answered(office: Office, typed: tuple[str, ...], answers: list[tuple[str, s
             break
         seen += piece.decode("utf-8", "replace")
         at = seen.find(left[0][0], start) if left else -1
-        if at >= 0 and ">" in seen[at:]:
+        if at >= 0 and (">" in seen[at:] or left[0][0].endswith("]")):
             start = len(seen)
             os.write(ours, f"{left.pop(0)[1]}\n".encode())
     os.close(ours)

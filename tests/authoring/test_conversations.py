@@ -10,7 +10,7 @@ import pytest
 from tests.authoring.desk import say, turn
 from tests.authoring.outputs import EXPLORED, HEY, PROMISE, UNDERSTOOD, WEIGHED, line_of
 from tests.hook.talk import Talk
-from tests.journeys.test_commands import Office
+from tests.journeys.test_commands import Office, until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,6 +70,15 @@ class Spoken(Talk):
         finally:
             self.study.environ = before
 
+    def writes(self, file: Path) -> str:
+        """Ask the gate whether the agent may write a file."""
+        given = {"file_path": str(file), "content": "# Call out"}
+        call = {"permission_mode": "default", "tool_name": "Write", "tool_use_id": "t1", "tool_input": given}
+        decision: str = (
+            self.hears("PreToolUse", **call).get("hookSpecificOutput", {}).get("permissionDecision")
+        )
+        return decision
+
     def begin(self) -> str:
         """Author a plan with one round of critique."""
         return self.author(f"{WANTED} --refine-iterations 1 --name hey --script {self.study.script}")
@@ -118,7 +127,7 @@ def test_a_conversation_authors_a_plan_that_another_process_criticises(study: St
         assert '"principle"' in due
         assert UNDERSTOOD not in due
         assert "Run `asbuilt author next`" in talk.stop(text=BETTER + PROMISE)
-        assert "waits for the user as a1. Say so, and end your turn." in talk.runs("author", "next")
+        assert "waits for the user's approval as a1. Say so, and end" in talk.runs("author", "next")
         assert talk.stop(text="Approve a1.") == ""
         assert not (study.shop / "plans/hey.md").exists()
 
@@ -129,7 +138,7 @@ def test_a_conversation_authors_a_plan_that_another_process_criticises(study: St
         assert "a plan that answers: say HEI" in talk.stop(text=BETTER + PROMISE)
         other = BETTER.replace("HEY", "HEI")
         assert "the draft is next, by another process" in talk.stop(active=True, text=other + PROMISE)
-        assert "waits for the user as a2" in talk.runs("author", "next")
+        assert "waits for the user's approval as a2" in talk.runs("author", "next")
     assert study.asbuilt("approve", "yes", "a2").startswith("exit 0")
     study.asbuilt("watch", "hey")
     assert (study.shop / "plans/hey.md").read_text(encoding="utf-8").endswith(other)
@@ -169,6 +178,14 @@ def test_what_the_person_says_in_between_is_answered_and_not_judged(study: Study
         assert talk.stop(text="Hello.") == ""
 
 
+def test_a_message_that_the_event_does_not_carry_is_read_from_the_transcript(study: Study) -> None:
+    with study.talk() as talk:
+        talk.begin()
+        talk.says(1_000, UNDERSTOOD)
+        answer = talk.hears("Stop", stop_hook_active=False)
+        assert "/6] explore\n" in answer["reason"]
+
+
 def test_a_state_that_nobody_can_read_traps_nobody_and_is_kept(study: Study) -> None:
     with study.talk() as talk:
         talk.begin()
@@ -177,7 +194,7 @@ def test_a_state_that_nobody_can_read_traps_nobody_and_is_kept(study: Study) -> 
             file.write_bytes(broken)
             answer = talk.hears("Stop", stop_hook_active=False, last_assistant_message=UNDERSTOOD)
             assert "decision" not in answer
-            assert "cannot be gone on with" in answer["systemMessage"]
+            assert "cannot continue" in answer["systemMessage"]
             assert not file.exists()
             assert (talk.folder / "authoring.unreadable").read_bytes() == broken
         assert "[1/6] understand\n" in talk.runs("author", "next")
@@ -208,6 +225,31 @@ def test_before_claude_code_would_end_the_turn_itself_the_agent_is_told_to_ask(s
         assert "Refused 8 of 9 times" in talk.stop(text="No.")
 
 
+def test_an_interview_in_a_conversation_grows_one_file_and_hands_it_in_when_it_is_promised(
+    study: Study,
+) -> None:
+    with study.talk() as talk:
+        told = talk.author(f"{WANTED} --interview --name hey --script {study.script}")
+        assert "[1/1] draft\n" in told
+        assert "Ask with AskUserQuestion" in told
+        status = json.loads(talk.runs("author", "status", "--json").partition("--- stdout\n")[2])
+        assert (status["mode"], status["in_conversation"], status["plan_so_far"]) == ("interview", True, None)
+        (run,) = (one.name for one in (talk.state / "runs").iterdir())
+        file = talk.state / "runs" / run / "plan.md"
+        assert f"Grow the plan in {file}" in " ".join(told.split())
+        assert talk.writes(file) != "deny"
+        assert talk.writes(talk.shop / "hey.py") == "deny"
+        file.write_text("# Call out\n", encoding="utf-8")
+        # A turn that ends to talk is not judged, and the user's answer does not end the interview.
+        assert talk.stop(text="Which greeting?") == ""
+        assert f"The plan so far is {file}." in talk.prompt("HEY")
+        assert f"so far  {file}" in talk.runs("author", "status")
+        assert "Refused 1 of 5 times" in talk.stop(text=f"Done.{PROMISE}")
+        file.write_text(HEY, encoding="utf-8")
+        assert "hey: the draft is next, by another process." in talk.stop(active=True, text=PROMISE)
+        until(lambda: "approve the plan hey?" in study.asbuilt("approve"))
+
+
 def test_cancel_says_where_it_was_keeps_the_record_and_is_no_error_where_nothing_is(study: Study) -> None:
     with study.talk() as talk:
         assert "nothing to cancel" in talk.author("cancel")
@@ -216,7 +258,7 @@ def test_cancel_says_where_it_was_keeps_the_record_and_is_no_error_where_nothing
         assert "hey   [2/6] explore" in talk.author("status")
         cancelled = talk.author("cancel")
         assert cancelled.startswith("exit 0")
-        assert "hey   Cancelled at [2/6] explore. What was accepted is kept." in cancelled
+        assert "hey   Cancelled at [2/6] explore. Accepted outputs are kept." in cancelled
         assert talk.stop(text="Anything.") == ""
         assert "Usage  asbuilt author" in talk.author("help")
         resumed = study.asbuilt("resume", "hey")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tests.authoring.desk import Desk
 
 pytestmark = pytest.mark.crash
-WRITTEN = ("done", "plans/greet.md is written, not committed; a run accepts only this text")
+WRITTEN = ("done", "wrote plans/greet.md, not committed; editing it needs a new approval")
 
 
 def test_a_sentence_becomes_a_plan_that_is_filed_when_a_person_says_yes(desk: Desk) -> None:
@@ -99,7 +99,7 @@ def test_a_plan_that_is_declined_twice_without_a_word_ends_it_and_the_draft_is_k
     desk.answers("no")
     desk.waits(run)
     desk.answers("no")
-    why = "you said no twice, without a word; the draft stays in the store"
+    why = "you declined it twice without a reason; the draft stays in the journal"
     assert desk.over(run) == ("stopped", why)
     assert desk.text(desk.events(DraftWritten)[0].text).endswith(PLAN)
 

@@ -13,7 +13,7 @@ from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.queries.overview import run_view
 from asbuilt.lifecycle.authoring.modes import EFFORTS
 from asbuilt.lifecycle.memory import Kind, lesson
-from asbuilt.plan.rules.length import LINES
+from asbuilt.plan.lint import LINES
 from tests.authoring.desk import BETTER, PLAN, PROMPT, say, turn
 from tests.authoring.outputs import EXPLORED, FINAL, PROMISE, QUESTIONS, STAGED, critique
 from tests.journeys.shop import REPO, one_store
@@ -116,27 +116,37 @@ def test_explorers_and_planners_work_side_by_side_and_one_makes_a_plan_of_what_t
 
 
 @one_store
-def test_an_interview_asks_again_but_nothing_twice(desk: Desk) -> None:
+def test_an_interview_asks_again_but_nothing_twice_and_grows_its_plan(desk: Desk) -> None:
+    skeleton, grown = "# Greet by name\n\n## Goal\n", "# Greet by name\n\n## Goal\nHello to whoever is named."
+    first = f"{skeleton}\n```json\n{QUESTIONS}\n```"
     again = QUESTIONS.replace("Which greeting?", "Which language?").replace(
         "without a name", "with two names"
     )
     run = desk.author(
         turn("draft", say(QUESTIONS), attempt=1),
-        turn("draft", say(QUESTIONS), attempt=2),
-        turn("draft", say(again), attempt=3),
+        turn("draft", say(first), attempt=2),
+        turn("draft", say(first), attempt=3),
+        turn("draft", say(f"{grown}\n```json\n{again}\n```"), attempt=4),
         turn("draft", say(PLAN)),
         mode="interview",
     )
     desk.start()
-    for gists in (["Which greeting?", "What without a name?"], ["Which language?", "What with two names?"]):
+    file = desk.home / "runs" / run / "plan.md"
+    for gists, so_far in (
+        (["Which greeting?", "What without a name?"], skeleton),
+        (["Which language?", "What with two names?"], grown),
+    ):
         assert [one.gist for one in desk.waits(run)] == gists
+        assert file.read_text(encoding="utf-8") == so_far.strip()
         desk.answers("yes", "a")
         desk.answers("no", "later")
         desk.until(lambda: desk.run(run).state == "waiting")
     desk.until(lambda: "draft.written" in desk.kinds())
     outcomes = [one.outcome for one in desk.events(StageJudged)]
-    assert outcomes == ["asks", "refused", "asks", "accepted"]
-    assert "was asked before" in desk.events(StageJudged)[1].why
+    assert outcomes == ["refused", "asks", "refused", "asks", "accepted"]
+    assert "plan so far: found questions alone" in desk.events(StageJudged)[0].why
+    assert "was asked before" in desk.events(StageJudged)[2].why
+    assert dict(desk.brief(run, "draft.5").told)["plan so far"] == grown
 
 
 @one_store

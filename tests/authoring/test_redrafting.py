@@ -71,7 +71,7 @@ def spent(office: Office) -> object:
 def test_an_agent_that_writes_no_plan_leaves_it_as_it_was(office: Office) -> None:
     said = refine(office, turn("refine", USED, '{ fail = "out of ideas" }'))
     assert said.startswith("exit 4")
-    assert "scripted has written no text: " in said
+    assert "scripted wrote no text: " in said
     assert (office.shop / "plans" / "limits.md").read_text(encoding="utf-8") == PLAN
     assert "Nothing" in office.asbuilt("approve")
     assert spent(office) == {"usd": 0.25, "tokens": 1500, "is_whole": True, "basis": "api_price"}

@@ -69,7 +69,7 @@ def moment(
     return Moment(view, NOW, activity, **more)
 
 
-def question(text: str = "go on with phase 2b?") -> Approval:
+def question(text: str = "continue with phase 2b?") -> Approval:
     """Make a question that nobody has answered."""
     return Approval(
         7, "r1/between/2b", "plans/rate-limit.md", "r1", "2b", "continue", text, None, "asbuilt", ago(7200),
@@ -96,9 +96,9 @@ def drawn(rows: list[Row]) -> str:
 
 CLAUDE = Activity("claude", "Edit src/api/limits/store.py", NOW - timedelta(seconds=6), 23)
 BEGINS = moment(WaitsFor("asbuilt", why="Baseline"), [], cost=0.0)
-WORKS = moment(WaitsFor("agent", "2a", ago(240)), phases(), CLAUDE)
+WORKS = moment(WaitsFor("agent", "2a", ago(240), attempt="1"), phases(), CLAUDE)
 FIXES = moment(
-    WaitsFor("agent", "2a", ago(60)),
+    WaitsFor("agent", "2a", ago(60), attempt="2"),
     phases("fixing", attempt=2, cycle=1),
     CLAUDE._replace(doing='says "I will look at the store"', tool_calls=1),
     failures=("uv run pytest tests/limits/test_store.py -q: FAIL, exit 1",),

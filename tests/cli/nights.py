@@ -30,10 +30,11 @@ from asbuilt.journal import approvals, claims, repositories, runs
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.database.schema import STEPS
 from asbuilt.journal.database.sqlite import SqliteStore
+from asbuilt.journal.engine import segments
 from asbuilt.journal.engine.liveness import only_one
 from asbuilt.journal.events import append
 from asbuilt.journal.home import open_home
-from asbuilt.journal.ids import LOCAL, Address
+from asbuilt.journal.ids import LOCAL, Address, Segment
 from asbuilt.journal.repositories import Known
 
 if TYPE_CHECKING:
@@ -73,6 +74,9 @@ class Dated(NamedTuple):
 
     def poke(self) -> None:
         self.session.poke()
+
+    def enqueue(self, segment: Segment) -> bool:
+        return self.session.enqueue(segment)
 
 
 def clock(time: str) -> str:
@@ -207,15 +211,15 @@ class Story:
         reason = WaitReason.ANSWER if until is None else WaitReason.LIMIT
         with self.night.store.write() as session:
             dated, made = Dated(session, clock(at)), self.made
-            segment = runs.Segment(LOCAL, REPO, made.run, 2, until or runs.FAR, why)
+            segment = Segment(LOCAL, REPO, made.run, 2, until or runs.FAR, why)
             runs.plan_segment(dated, segment)
-            runs.close_segment(dated, segment._replace(n=1))
+            segments.close(dated, segment._replace(n=1))
             runs.set_state(dated, made, "waiting")
         self.say(at, RunParked(reason=reason, why=why, until=until), "parked/1")
 
     def ask(self, at: str, phase: str) -> None:
         key = f"{self.made.run}/between/{phase}"
-        wish = approvals.Wish(self.made.run, "continue", f"go on with phase {phase}?", phase)
+        wish = approvals.Wish(self.made.run, "continue", f"continue with phase {phase}?", phase)
         with self.night.store.write() as session:
             approvals.ask(Dated(session, clock(at)), self.made.address, key=key, wish=wish, actor="asbuilt")
         self.park(at, f"approval {key}", None)
@@ -226,7 +230,7 @@ class Story:
             dated, made = Dated(session, clock(at)), self.made
             runs.set_state(dated, made, state)
             claims.release(dated, made.address, run=made.run, actor="asbuilt")
-            runs.close_segment(dated, runs.Segment(LOCAL, REPO, made.run, 1, "", ""))
+            segments.close(dated, Segment(LOCAL, REPO, made.run, 1, "", ""))
 
     def heard(self, at: str, attempt: str, *calls: tuple[str, str, str]) -> None:
         """Write what an agent was heard of: (time, tool, detail)."""

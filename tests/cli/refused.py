@@ -26,6 +26,28 @@ class Case(NamedTuple):
     at: str = "."
 
 
+def foreign(file: Path) -> None:
+    """Write a file that asbuilt did not write."""
+    file.parent.mkdir(parents=True)
+    file.write_text("somebody's own", encoding="utf-8")
+
+
+def at_home(name: str, text: str) -> Callable[[Path], object]:
+    """Prepare a file in the user's home folder."""
+
+    def keep(shop: Path) -> None:
+        file = shop.parent / "home" / name
+        file.parent.mkdir(parents=True)
+        file.write_text(text, encoding="utf-8")
+
+    return keep
+
+
+def chosen(text: str) -> Callable[[Path], object]:
+    """Prepare the user's own settings."""
+    return at_home(".config/asbuilt/config.toml", text)
+
+
 PLACEHOLDERS = {
     "PLAN": "rate-limit",
     "NAME": "rate-limit",

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
 KEPT: Final = Path(__file__).parent / "shown"
+NO_PROGRAMS: Final = "/nowhere"
+"""A PATH on which the first screen finds no agent and no sandbox, whatever this machine has."""
 KINDS: Final = ("colour", "plain", "ascii")
 WIDTHS: Final = (80, 40)
 COMMANDS: Final = {
@@ -36,12 +38,14 @@ COMMANDS: Final = {
     "status-one": ("status", "rate-limit"),
     "status-run": ("status", "ci-cache.1"),
     "status-all": ("status", "--all"),
-    "why": ("why",),
-    "why-claim": ("why", "retry"),
+    "status-claim": ("status", "retry"),
+    "status-parked": ("status", "login-audit"),
+    "status-person": ("status", "importer"),
+    "status-failed": ("status", "ci-cache"),
+    "old-spelling": ("why", "importer"),
     "log": ("log", "ci-cache"),
     "log-attempt": ("log", "ci-cache.1.2.1"),
-    "next": ("next",),
-    "did-you-mean": ("why", "rate-limt"),
+    "did-you-mean": ("status", "rate-limt"),
     "two-matches": ("status", "i"),
     "no-such-run": ("status", "rate-limit.7"),
 }
@@ -118,7 +122,7 @@ def shown(night: Night, arguments: Sequence[str], kind: str, columns: int, **mor
 def page(night: Night, name: str) -> str:
     """Show one screen in every kind and width, readable: an escape is written as \\e."""
     parts = [
-        f"=== {kind}, {columns} columns\n{shown(night, COMMANDS[name], kind, columns)}"
+        f"=== {kind}, {columns} columns\n{shown(night, COMMANDS[name], kind, columns, PATH=NO_PROGRAMS)}"
         for columns in WIDTHS
         for kind in KINDS
     ]

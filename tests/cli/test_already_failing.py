@@ -43,7 +43,7 @@ def test_failures_of_the_base_are_shown_wherever_one_looks(night: Night, baselin
     story = night.plan("shop", "20:00:00", {"1": ("Cart", [])})
     story.say("20:01:00", baseline, "baseline/2")
     status = shown(night, ("status", "shop"), "plain", 80)
-    assert f"Baseline {WORDS}; a phase is proven against their names." in " ".join(status.split())
+    assert f"Baseline {WORDS}; phases are proven against the other tests." in " ".join(status.split())
     told = json.loads(shown(night, ("status", "shop", "--json"), "plain", 80).partition("--- stdout\n")[2])
     assert told["plans"][0]["run"]["baseline"] == WORDS
     log = shown(night, ("log", "shop"), "plain", 120).splitlines()

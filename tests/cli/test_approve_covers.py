@@ -19,8 +19,8 @@ def test_a_yes_names_the_text_that_it_covers_and_who_said_it(inbox: Inbox) -> No
 exit 0
 --- stdout
 ✓ Approved Plan: ada, 21:48, revision 1
-  plans/rate-limit.md is written next, and not committed. A run accepts only
-  this text.
+  plans/rate-limit.md is written next (not committed). Editing it needs a new
+  approval.
   Phases 2a and 2b do not need each other.
 --- stderr
 Next: asbuilt run rate-limit
@@ -37,7 +37,9 @@ def test_the_second_answer_is_told_the_first(inbox: Inbox) -> None:
     assert inbox.typed("approve", "no", "a1", "-m", "wait", user="bob") == snapshot("""\
 exit 4
 --- stdout
-a1 was answered before: yes, by ada.
+a1 was already answered: yes, by ada.
+--- stderr
+Next: asbuilt status rate-limit
 """)
     assert len(inbox.drafts.approved) == 1
 
@@ -48,8 +50,8 @@ def test_an_answer_to_a_changed_plan_is_refused_and_shown_what_differs(inbox: In
     assert inbox.typed("approve", "yes", "a1") == snapshot("""\
 exit 4
 --- stdout
-a1 is about revision 1, and revision 2 is there, by agent. Nothing was answered.
-What differs:
+a1 is about revision 1, but revision 2 by agent is newer. Nothing was answered.
+Changes:
   - - [ ] At most 5 ms added per request
   + - [ ] At most 2 ms added per request
 --- stderr
@@ -62,13 +64,13 @@ def test_an_edit_is_a_revision_and_the_yes_covers_it(inbox: Inbox, ada: AtTermin
     assert ada.types("approve", "yes", "a1", "--edit", typed=b"y\n") == snapshot("""\
 exit 0
 y
-Your editor closed. What differs:
+Changes:
   - - [ ] At most 5 ms added per request
   + - [ ] At most 2 ms added per request
 ✓ plan check: clean
 Approve revision 2, sha256:5606? [y/N] ✓ Approved Plan (edited by user): ada, 21:48, revision 2
-  plans/rate-limit.md is written next, and not committed. A run accepts only
-  this text.
+  plans/rate-limit.md is written next (not committed). Editing it needs a new
+  approval.
   Phases 2a and 2b do not need each other.
 Next: asbuilt run rate-limit
 """)
@@ -104,21 +106,20 @@ exit 4
   + - [ ] At most 2 ms added per request
 error: rate-limit is not the plan that ada approved; what it wants now waits for
        a yes (a2)
-  Why:  An approval covers what was shown, and an agent would work on something
-        else.
+  Why:  An approval covers only the text that was shown.
   Next: asbuilt approve show a2 shows what differs.
 """)
     assert ada.types(*run) == refused
     assert ada.types("approve", "no", "a2", "-m", "too tight") == snapshot("""\
 exit 0
 a2: no. approve the plan “Rate limiting for the public API”?
+Next: asbuilt status rate-limit
 """)
     assert ada.types(*run).splitlines()[3:] == snapshot(
         [
             "error: rate-limit is not the plan that ada approved; what it wants now was",
             "       declined (a2)",
-            "  Why:  An approval covers what was shown, and an agent would work on something",
-            "        else.",
+            "  Why:  An approval covers only the text that was shown.",
             "  Next: asbuilt approve show a2 shows what differs.",
         ]
     )

@@ -30,7 +30,9 @@ def test_somebody_elsewhere_on_the_same_journal_sees_and_answers_it(inbox: Inbox
     inbox.draft(DRAFT)
     inbox.draft(TIGHTER)
     inbox.shop = clone
-    assert inbox.typed("approve", user="bob") == "exit 0\n--- stdout\nNothing waits for you here.\n"
+    assert inbox.typed("approve", user="bob") == (
+        "exit 0\n--- stdout\nNothing waits for you here.\n--- stderr\nNext: asbuilt status\n"
+    )
     listed = re.sub(r"\b\d+s$", "2h", inbox.typed("approve", "--all", user="bob"), flags=re.MULTILINE)
     assert listed == snapshot("""\
 exit 0
@@ -38,14 +40,13 @@ exit 0
   ID           KIND      ABOUT                             FROM              AGE
   shop-api:a2  plan      approve the plan “Rate limiting…  rate-limit.1       2h
 --- stderr
-Next: asbuilt approve show shop-api:a2, or
-      asbuilt approve no shop-api:a2 -m "why"
+Next: asbuilt approve show shop-api:a2
 """)
     screen = inbox.typed("approve", "show", "shop-api:a2", user="bob").splitlines()
     assert (screen[2], screen[-1]) == snapshot(
         (
             "Approve rate-limit?   shop-api:a2   revision 2, sha256:5606",
-            '      asbuilt approve no shop-api:a2 -m "why"',
+            "  or  edit it first: asbuilt approve yes shop-api:a2 --edit",
         )
     )
     assert inbox.typed("approve", "yes", "shop-api:a1", user="bob").splitlines()[-1] == snapshot(
@@ -55,8 +56,8 @@ Next: asbuilt approve show shop-api:a2, or
 exit 0
 --- stdout
 ✓ Approved Plan: bob, 21:48, revision 2
-  plans/rate-limit.md is written next, and not committed. A run accepts only
-  this text.
+  plans/rate-limit.md is written next (not committed). Editing it needs a new
+  approval.
   Phases 2a and 2b do not need each other.
 """)
     assert [one.by for one in inbox.drafts.approved] == ["bob"]

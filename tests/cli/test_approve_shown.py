@@ -28,12 +28,13 @@ Not    Billing by use.
   3   Middleware and 429                      2 items  1 check   after 2a, 2b
 Tests    detected when the run begins
 Touches  src/api/limits/
-Agents   scripted implements and verifies, in two processes
-Cost     no past runs to go by; capped at $15.00 (API prices) a run
-Lands    on main, when you say so
+Agents   scripted implements and verifies, in separate processes
+Cost     Estimate: none yet. Limit: $15.00 (API prices) a run
+Lands    on main, when you confirm
   asked 2h ago; not answered
 --- stderr
-Next: asbuilt approve yes a1, or with --edit; asbuilt approve no a1 -m "why"
+Next: asbuilt approve yes a1
+  or  edit it first: asbuilt approve yes a1 --edit
 """)
 
 
@@ -41,13 +42,14 @@ def test_a_newer_revision_is_shown_with_what_differs(inbox: Inbox) -> None:
     inbox.draft(DRAFT)
     inbox.draft(TIGHTER)
     assert inbox.typed("approve", "show", "a2").partition("Lands")[2] == snapshot("""\
-    on main, when you say so
+    on main, when you confirm
 What differs from revision 1:
   - - [ ] At most 5 ms added per request
   + - [ ] At most 2 ms added per request
   asked 2h ago; not answered
 --- stderr
-Next: asbuilt approve yes a2, or with --edit; asbuilt approve no a2 -m "why"
+Next: asbuilt approve yes a2
+  or  edit it first: asbuilt approve yes a2 --edit
 """)
 
 
@@ -113,9 +115,9 @@ def test_a_script_gets_the_same_and_the_whole_text(inbox: Inbox) -> None:
             "terms": {
                 "tests": "detected when the run begins",
                 "touches": "src/api/limits/",
-                "agents": "scripted implements and verifies, in two processes",
-                "cost": "no past runs to go by; capped at $15.00 (API prices) a run",
-                "lands": "on main, when you say so",
+                "agents": "scripted implements and verifies, in separate processes",
+                "cost": "Estimate: none yet. Limit: $15.00 (API prices) a run",
+                "lands": "on main, when you confirm",
             },
             "since": "revision 1",
             "changes": [

@@ -74,7 +74,7 @@ def test_the_bundle_is_listed_and_nothing_is_sent(
     (state / "worker.log").write_text("started\n")
     (state / "crashes").mkdir()
     (state / "crashes" / "1.log").write_text("Traceback\n")
-    shown = asbuilt("bug-report", "--to", "report.tar.gz")
+    shown = asbuilt("doctor", "bug-report", "--to", "report.tar.gz")
     assert re.sub(r"\d+ kB", "[SIZE]", shown) == snapshot("""\
 exit 0
 --- stdout
@@ -99,7 +99,7 @@ def test_nothing_private_is_in_the_bundle(
     _run_of_events(shop, state, 3)
     (state / "worker.log").write_text(f"{SECRET} of Ada at {environ['HOME']}/x; ada@example.com\n")
     (shop / "asbuilt.toml").write_text(f'[checks]\ntests = "curl https://ada:{TOKEN}@db/x"\n')
-    asbuilt("bug-report", "--to", "report.tar.gz")
+    asbuilt("doctor", "bug-report", "--to", "report.tar.gz")
     files = _unpacked(shop / "report.tar.gz")
     assert sorted(files) == [
         "doctor.json",
@@ -155,7 +155,7 @@ def test_addresses_that_may_hold_a_login_are_masked_by_their_key_and_wherever_th
     asbuilt("config", "set", key, value, "--user")
     state.mkdir(parents=True, exist_ok=True)
     (state / "worker.log").write_text(f"posted to {value}\n")
-    asbuilt("bug-report", "--to", "report.tar.gz")
+    asbuilt("doctor", "bug-report", "--to", "report.tar.gz")
     files = _unpacked(shop / "report.tar.gz")
     assert json.loads(files["settings.json"])["settings"][key]["value"] == "[secret]"
     assert "://" not in value or value not in "\n".join(files.values())
@@ -171,7 +171,7 @@ def test_a_password_in_a_log_is_masked_in_every_form_that_a_command_gives_it(
         "PGPASSWORD=hunter2 psql\nAuthorization: Basic hunter2\ndocker login -p hunter2 h\n"
         'redis://:hunter2@h/0\n"client_secret": "hunter2"\n'
     )
-    asbuilt("bug-report", "--to", "report.tar.gz")
+    asbuilt("doctor", "bug-report", "--to", "report.tar.gz")
     assert _unpacked(shop / "report.tar.gz")["worker.log"] == (
         "DB_PWD=[secret] run\nmysql -p[secret] db\ncurl -u [secret] x\nx --password [secret]\n"
         "x --password=[secret]\nmachine h login u password [secret]\nsshpass -p [secret] ssh h\n"
@@ -184,7 +184,7 @@ def test_only_the_last_events_of_this_repository_are_quoted(
     asbuilt: Callable[..., str], shop: Path, state: Path
 ) -> None:
     _run_of_events(shop, state, 205)
-    asbuilt("bug-report", "--to", "report.tar.gz")
+    asbuilt("doctor", "bug-report", "--to", "report.tar.gz")
     lines = _unpacked(shop / "report.tar.gz")["events.jsonl"].splitlines()
     told = [json.loads(line) for line in lines]
     assert [one["data"]["number"] for one in told] == list(range(5, 205))
@@ -192,7 +192,7 @@ def test_only_the_last_events_of_this_repository_are_quoted(
 
 
 def test_without_a_journal_there_is_less_to_tell(asbuilt: Callable[..., str], shop: Path) -> None:
-    asbuilt("bug-report", "--to", "report.tar.gz")
+    asbuilt("doctor", "bug-report", "--to", "report.tar.gz")
     assert sorted(_unpacked(shop / "report.tar.gz")) == ["doctor.json", "settings.json", "versions.json"]
 
 
@@ -200,7 +200,7 @@ def test_a_damaged_journal_is_reported_not_a_reason_to_stop(
     asbuilt: Callable[..., str], shop: Path, state: Path
 ) -> None:
     open_home(state).journal.write_bytes(b"not a database at all, but long enough to look like one" * 20)
-    assert asbuilt("bug-report", "--to", "report.tar.gz").startswith("exit 0\n")
+    assert asbuilt("doctor", "bug-report", "--to", "report.tar.gz").startswith("exit 0\n")
     assert json.loads(_unpacked(shop / "report.tar.gz")["journal.json"]) == snapshot(
         {"trouble": "the journal ~/.local/state/asbuilt/journal.db is damaged: it is not a database any more"}
     )
@@ -208,7 +208,9 @@ def test_a_damaged_journal_is_reported_not_a_reason_to_stop(
 
 def test_the_address_of_a_database_goes_without_its_password(asbuilt: Callable[..., str], shop: Path) -> None:
     url = "postgresql://keeper:hunter22@127.0.0.1:1/none"
-    assert asbuilt("bug-report", "--to", "report.tar.gz", ASBUILT_STORE_URL=url).startswith("exit 0\n")
+    assert asbuilt("doctor", "bug-report", "--to", "report.tar.gz", ASBUILT_STORE_URL=url).startswith(
+        "exit 0\n"
+    )
     files = _unpacked(shop / "report.tar.gz")
     assert json.loads(files["settings.json"])["settings"]["store.url"] == snapshot(
         {"value": "[secret]", "origin": "ASBUILT_STORE_URL"}
@@ -218,7 +220,7 @@ def test_the_address_of_a_database_goes_without_its_password(asbuilt: Callable[.
 
 def test_a_bundle_never_overwrites_a_file(asbuilt: Callable[..., str], shop: Path) -> None:
     (shop / "mine").write_text("mine")
-    assert asbuilt("bug-report", "--to", "mine") == snapshot("""\
+    assert asbuilt("doctor", "bug-report", "--to", "mine") == snapshot("""\
 exit 1
 --- stderr
 error: mine is there already
@@ -231,6 +233,6 @@ error: mine is there already
 def test_a_bundle_has_a_name_of_its_own_in_the_current_folder(
     asbuilt: Callable[..., str], shop: Path
 ) -> None:
-    asbuilt("bug-report")
+    asbuilt("doctor", "bug-report")
     (made,) = shop.glob("*.tar.gz")
     assert re.fullmatch(r"asbuilt-bug-report-\d{8}T\d{6}Z\.tar\.gz", made.name)

@@ -260,7 +260,7 @@ error: sandbox.required "perhaps" is not true or false
 exit 2
 --- stderr
 error: plans.folder "../elsewhere" is not a path inside the repository
-  Why:  Plans would be looked for and written where nobody expects them.
+  Why:  Plans would be searched and written in another folder.
   Next: asbuilt config show plans.folder says what it takes.
 """),
         ),
@@ -270,7 +270,7 @@ error: plans.folder "../elsewhere" is not a path inside the repository
 exit 2
 --- stderr
 error: no setting "agents.command". Did you mean agents.NAME.command?
-  Why:  A key that nothing reads would change nothing, and nobody would notice.
+  Why:  An unknown key would have no effect, unnoticed.
   Next: asbuilt config show lists every key.
 """),
         ),
@@ -290,7 +290,7 @@ def test_set_refuses_what_the_organisation_locks(asbuilt: Callable[..., str], tm
 exit 2
 --- stderr
 error: landing.mode is locked to pr by ../organisation.toml:2
-  Why:  Whoever keeps that file decided it for everybody on this machine.
+  Why:  The administrator of this machine locked it.
   Next: Leave it, or ask them.
 """)
 

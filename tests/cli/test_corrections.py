@@ -43,7 +43,8 @@ exit 0
   ID   KIND      ABOUT                                     FROM              AGE
   a1   drift     correct phase 1 of the plan? the plan sa… rate-limit.1       0s
 --- stderr
-Next: asbuilt approve yes a1, or asbuilt approve no a1 -m "why"
+Next: asbuilt approve yes a1
+  or  decline: asbuilt approve no a1 -m "why"
 """)
     assert shown(night, ("approve", "show", "a1"), "plain", 80) == snapshot("""\
 exit 0
@@ -54,5 +55,6 @@ a1   drift   plans/rate-limit.md
     + - [ ] `wc -l < app.py` prints 88-98
   asked 0s ago; not answered
 --- stderr
-Next: asbuilt approve yes a1, or asbuilt approve no a1 -m "why"
+Next: asbuilt approve yes a1
+  or  decline: asbuilt approve no a1 -m "why"
 """)

@@ -80,8 +80,8 @@ exit 0
 ! agents    none of claude, codex, gemini, opencode, claude-acp found; only the
             scripted agent works here
 + sandbox   bubblewrap [VERSION]   a write and a connection were refused just now
-+ reach     0 of 0 logins in the home can be read; a host that is not listed was
-            refused just now
++ reach     no logins in your home; a host that is not listed was refused just
+            now
 + tests     cat summary   from asbuilt.toml:2 (--tests also runs it)
 + store     SQLite, [FREE] free
 . worker    starts with the first run
@@ -115,8 +115,8 @@ exit 0
 ! agents    none of claude, codex, gemini, opencode, claude-acp found; only the
             scripted agent works here
 ✓ sandbox   bubblewrap [VERSION]   a write and a connection were refused just now
-✓ reach     0 of 0 logins in the home can be read; a host that is not listed was
-            refused just now
+✓ reach     no logins in your home; a host that is not listed was refused just
+            now
 ! tests     no command is set; a run looks for one, and asks
             Next: asbuilt doctor --tests tries what it finds, and saves your
                   choice.
@@ -160,11 +160,11 @@ def test_a_fix_without_a_terminal_only_shows_and_ends_with_4(
     assert asbuilt("doctor", "--fix", "sandbox") == snapshot("""\
 exit 4
 --- stdout
-sandbox: bubblewrap does not hold here: it ran, and let a write or a connection
+sandbox: bubblewrap does not work here: it ran, and let a write or a connection
          through
 No change is known that helps. Look which program answers to the name bwrap; it
 should be the distribution's own.
-Or, without root, go on without a sandbox: sandbox.required = false.
+Or, without root, continue without a sandbox: sandbox.required = false.
 """)
     assert list(Path(environ["HOME"]).glob(".config/asbuilt/*")) == []
 
@@ -201,7 +201,7 @@ def test_what_holds_needs_no_fix(asbuilt: Callable[..., str]) -> None:
     assert asbuilt("doctor", "--fix", "sandbox") == snapshot("""\
 exit 0
 --- stdout
-The sandbox holds: a write and a connection were refused just now.
+The sandbox works: a write and a connection were refused just now.
 """)
 
 
@@ -273,8 +273,7 @@ asbuilt runs none of this; you do, and then asbuilt doctor.
             why_bubblewrap("bwrap: no", Knobs(in_container=True), there=True),
             snapshot("""\
 sandbox: this container may not make namespaces of its own
-Start the container with these options more; its own ring then lets ours be
-made:
+Start the container with these options, so that asbuilt can create its sandbox:
 
 --security-opt seccomp=unconfined
 --security-opt systempaths=unconfined

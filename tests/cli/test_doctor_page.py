@@ -41,7 +41,8 @@ def test_a_ready_machine_is_told_in_a_line_each() -> None:
 ✓ tests     uv run pytest -q   from asbuilt.toml:2 (--tests also runs it)
 ✓ store     SQLite, schema 1, 61 GB free
 ○ worker    starts with the first run
-! power     this laptop sleeps when idle; a run pauses then, and goes on after
+! power     this laptop sleeps when idle; runs pause then, and continue
+            afterwards
 Ready to be left alone.
 """)
 
@@ -55,7 +56,8 @@ def test_a_ready_machine_in_colour() -> None:
 \x1b[32m✓\x1b[0m \x1b[1mtests\x1b[0m     uv run pytest -q   from asbuilt.toml:2 (--tests also runs it)
 \x1b[32m✓\x1b[0m \x1b[1mstore\x1b[0m     SQLite, schema 1, 61 GB free
 ○ \x1b[1mworker\x1b[0m    starts with the first run
-\x1b[33m!\x1b[0m \x1b[1mpower\x1b[0m     this laptop sleeps when idle; a run pauses then, and goes on after
+\x1b[33m!\x1b[0m \x1b[1mpower\x1b[0m     this laptop sleeps when idle; runs pause then, and continue
+            afterwards
 Ready to be left alone.
 """)
 
@@ -69,7 +71,8 @@ def test_a_ready_machine_in_ascii() -> None:
 + tests     uv run pytest -q   from asbuilt.toml:2 (--tests also runs it)
 + store     SQLite, schema 1, 61 GB free
 . worker    starts with the first run
-! power     this laptop sleeps when idle; a run pauses then, and goes on after
+! power     this laptop sleeps when idle; runs pause then, and continue
+            afterwards
 Ready to be left alone.
 """)
 
@@ -91,8 +94,8 @@ def test_a_ready_machine_in_forty_columns() -> None:
 + store     SQLite, schema 1, 61 GB free
 . worker    starts with the first run
 ! power     this laptop sleeps when
-            idle; a run pauses then, and
-            goes on after
+            idle; runs pause then, and
+            continue afterwards
 Ready to be left alone.
 """)
 
@@ -340,7 +343,7 @@ def test_a_script_gets_the_same_rows_with_their_facts() -> None:
                 {
                     "name": "power",
                     "state": "note",
-                    "said": "this laptop sleeps when idle; a run pauses then, and goes on after",
+                    "said": "this laptop sleeps when idle; runs pause then, and continue afterwards",
                     "why": "",
                     "next": "",
                     "or": "",

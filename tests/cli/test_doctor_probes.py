@@ -23,6 +23,7 @@ from asbuilt.cli.commands.doctor.facts import (
     Trouble,
     WorkerFacts,
 )
+from asbuilt.cli.commands.doctor.look import look_at_store, look_at_worker
 from asbuilt.cli.commands.doctor.machine import (
     Moment,
     look_at_clock,
@@ -33,7 +34,6 @@ from asbuilt.cli.commands.doctor.machine import (
 )
 from asbuilt.cli.commands.doctor.programs import look_for_agents
 from asbuilt.cli.commands.doctor.repository import look_at_git, try_tests
-from asbuilt.cli.commands.doctor.state import look_at_store, look_at_worker
 from asbuilt.journal.database.schema import STEPS
 from asbuilt.journal.database.sqlite import SqliteStore
 from asbuilt.journal.engine.liveness import only_one

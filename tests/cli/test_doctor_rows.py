@@ -71,7 +71,7 @@ def _row(facts: Facts, name: str) -> str:
             1 file changed (yours; never touched)
             Why:  A run starts from a finished state of the branch that it lands
                   on.
-            Next: git status shows how to go on.
+            Next: git status shows how to continue.
 """),
         ),
         (
@@ -194,9 +194,9 @@ def test_the_row_of_agents_promises_only_what_is_driven(
                 required=True,
             ),
             snapshot("""\
-✗ sandbox   bubblewrap does not hold here: it ran, and let a write through
-            Why:  A ring that lets the canary out lets everything out. An agent
-                  could write to all that you can.
+✗ sandbox   bubblewrap does not work here: it ran, and let a write through
+            Why:  A sandbox that lets the canary out lets everything out. An
+                  agent could write to all that you can.
             Next: Look which program answers to the name bwrap; it should be the
                   distribution's own.
             Or:   asbuilt config set sandbox.required false; reports then say so

@@ -19,7 +19,7 @@ __all__ = ["quiet"]
 
 
 def _why(night: Night, name: str = "rate-limit") -> str:
-    return shown(night, ("why", name), "plain", 80)
+    return shown(night, ("status", name), "plain", 80)
 
 
 def test_an_agent_that_is_heard_and_young_is_fine(quiet: Night) -> None:
@@ -29,14 +29,18 @@ def test_an_agent_that_is_heard_and_young_is_fine(quiet: Night) -> None:
     assert _why(quiet) == snapshot("""\
 exit 0
 --- stdout
-rate-limit   Fine: claude works on phase 1 for 15m; last heard 6s ago.
-  began       22:22, 15m ago; 1 tool call; 0 retries
-  last sign   6s ago
-  last call   Edit src/bucket.py, 6s ago
-  what comes  Silent 15m, or 2h in all: ended, its tree kept, tried again.
-  so far      0 phases proven by rate-limit.1, $0.00
+rate-limit   running, 0 of 4 phases done (0%)
+● 1   Token bucket               implementing               since 22:22
+○ 2a  Redis store                needs 1
+○ 2b  Limits per API key         needs 1
+○ 3   Middleware and 429         needs 2a, 2b
+Fine. claude works on phase 1, attempt 1, since 22:22; last sign 6s ago.
+Restarts after 15m of silence (2h at most).
+  started   22:22, 15m ago; 1 tool call; 0 retries
+  last call Edit src/bucket.py, 6s ago
 --- stderr
-Now instead: asbuilt stop rate-limit
+Next: asbuilt watch rate-limit
+  or  end it: asbuilt stop rate-limit
 """)
 
 
@@ -47,15 +51,18 @@ def test_an_agent_that_is_silent_is_stalled(quiet: Night) -> None:
     assert _why(quiet) == snapshot("""\
 exit 0
 --- stdout
-rate-limit   Stalled: claude works on phase 1 and is silent for 14m (allowed:
-  10m; ended after 15m).
-  began       22:02, 35m ago; 1 tool call; 0 retries
-  last sign   14m ago
-  last call   Bash docker compose up redis, 14m ago
-  what comes  Silent 15m, or 2h in all: ended, its tree kept, tried again.
-  so far      0 phases proven by rate-limit.1, $0.00
+rate-limit   running, 0 of 4 phases done (0%)
+● 1   Token bucket               implementing               since 22:02
+○ 2a  Redis store                needs 1
+○ 2b  Limits per API key         needs 1
+○ 3   Middleware and 429         needs 2a, 2b
+Stalled: silent for 14m (allowed: 10m). claude works on phase 1, attempt 1,
+since 22:02; last sign 14m ago. Restarts after 15m of silence (2h at most).
+  started   22:02, 35m ago; 1 tool call; 0 retries
+  last call Bash docker compose up redis, 14m ago
 --- stderr
-Now instead: asbuilt stop rate-limit
+Next: asbuilt watch rate-limit
+  or  end it: asbuilt stop rate-limit
 """)
 
 
@@ -70,15 +77,18 @@ def test_an_agent_that_had_to_begin_anew_twice_is_not_fine(quiet: Night) -> None
     assert _why(quiet) == snapshot("""\
 exit 0
 --- stdout
-rate-limit   Not fine: claude works on phase 1 after 2 retries; last heard 10s
-  ago.
-  began       22:30, 7m ago; 1 tool call; 2 retries
-  last sign   10s ago
-  last call   Read src/bucket.py, 10s ago
-  what comes  Silent 15m, or 2h in all: ended, its tree kept, the run fails.
-  so far      0 phases proven by rate-limit.1, $0.00
+rate-limit   running, 0 of 4 phases done (0%)
+● 1   Token bucket               implementing, attempt 3    since 22:30
+○ 2a  Redis store                needs 1
+○ 2b  Limits per API key         needs 1
+○ 3   Middleware and 429         needs 2a, 2b
+Not fine: 2 retries. claude works on phase 1, attempt 3, since 22:30; last sign
+10s ago. Fails after 15m of silence (2h at most).
+  started   22:30, 7m ago; 1 tool call; 2 retries
+  last call Read src/bucket.py, 10s ago
 --- stderr
-Now instead: asbuilt stop rate-limit
+Next: asbuilt watch rate-limit
+  or  end it: asbuilt stop rate-limit
 """)
 
 
@@ -101,7 +111,7 @@ def test_an_agent_whose_process_is_gone_is_not_fine(quiet: Night) -> None:
     quiet.wake()
     assert _why(quiet).splitlines()[2:4] == snapshot(
         [
-            "rate-limit   Not fine: claude works on phase 1, and its process is gone; the",
-            "  worker starts it again.",
+            "rate-limit   running, 0 of 4 phases done (0%)",
+            "● 1   Token bucket               implementing               since 22:22",
         ]
     )

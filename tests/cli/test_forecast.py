@@ -24,13 +24,13 @@ def test_a_forecast_goes_by_the_phases_that_were_proven_here() -> None:
         past = past_of(session, LOCAL, REPO)
         elsewhere = past_of(session, LOCAL, "another")
     assert sorted(one.usd for one in past.spent) == [0.84, 0.9, 1.12, 2.77, 6.31]
-    assert forecast(past.spent, 3) == "about $3.36, at most $18.93, by 5 phases proven here"
+    assert forecast(past.spent, 3) == "about $3.36, at most $18.93, from 5 phases proven here"
     assert forecast(elsewhere.spent, 3) == NO_PAST
 
 
 def test_what_is_unknown_or_free_is_no_ground_for_a_forecast() -> None:
     assert forecast([Spent(), Spent(usd_untold=1), Spent(2.0, usd_untold=1)], 2) == NO_PAST
-    assert forecast([Spent(2.0), Spent(usd_untold=1)], 2) == "about $4.00, by 1 phase proven here"
+    assert forecast([Spent(2.0), Spent(usd_untold=1)], 2) == "about $4.00, from 1 phase proven here"
     assert forecast([Spent(2.0)], 0) == NO_PAST
 
 

@@ -27,10 +27,10 @@ def check(folder: Path, *words: str, lines: bytes = b"") -> subprocess.Completed
 
 def test_a_person_sees_the_answer_and_scripts_the_exit_code(tmp_path: Path) -> None:
     passed, stopped = check(tmp_path, "git log | head"), check(tmp_path, "rm README.md")
-    assert (passed.returncode, passed.stdout, passed.stderr) == (0, b"allowed while planning\n", b"")
+    assert (passed.returncode, passed.stdout, passed.stderr) == (0, b"allowed in plan mode\n", b"")
     assert (stopped.returncode, stopped.stdout, stopped.stderr) == (
         4,
-        b"refused: planning is read-only and rm changes files. Allowed: cat FILE, ls -la FILE\n",
+        b"refused: plan mode is read-only and rm changes files. Allowed: cat FILE, ls -la FILE\n",
         b"",
     )
 
@@ -99,3 +99,29 @@ def test_it_judges_from_where_it_is_called(tmp_path: Path) -> None:
     (tmp_path / "shop/src").mkdir()
     assert check(tmp_path / "shop/src", "cd ..").returncode == 0
     assert check(tmp_path / "shop/src", "cd ../..").returncode == 4
+
+
+@pytest.mark.parametrize(
+    ("cmd", "verdict"),
+    [
+        ("grep '$(rm x); > y' README.md", "allow"),
+        ('grep "a|b" README.md', "allow"),
+        ("grep $(rm x) README.md", "deny"),
+        ("grep 'a README.md", "deny"),
+        ('grep "a README.md', "deny"),
+        ("git log", "allow"),
+        ("git log --output=x", "deny"),
+        ("git branch", "allow"),
+        ("git branch -D main", "deny"),
+        ("find . -name x", "allow"),
+        ("find . -delete", "deny"),
+        ("sort README.md", "allow"),
+        ("sort -o README.md README.md", "deny"),
+    ],
+)
+def test_quotes_make_text_of_special_characters_and_arguments_are_judged_too(
+    cmd: str, verdict: str, tmp_path: Path
+) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git/HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
+    assert json.loads(check(tmp_path, cmd, "--json").stdout)["verdict"] == verdict

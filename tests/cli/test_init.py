@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import shlex
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from asbuilt.agents.sandbox.launch import probe
+from tests.cli.test_agents import asked, typed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,30 +38,93 @@ def _files(folder: Path) -> dict[str, bytes]:
     return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
 
-def test_bare_it_says_what_it_can_do_and_writes_nothing(asbuilt: Callable[..., str], home: Path) -> None:
-    assert asbuilt("init") == (
+TOOLS = """\
+○ asbuilt init --claude    the gate, plans that survive /clear, commands
+○ asbuilt init --codex     skills, as $asbuilt-status
+○ asbuilt init --gemini    an extension: commands, as /asbuilt:status
+○ asbuilt init --opencode  commands, as /asbuilt-status
+"""
+
+
+def _sandboxed(shown: str) -> str:
+    """Name what this machine's sandbox is, and what follows from it."""
+    shown = re.sub(r"(?m)^  sandbox   .*\n(?:            .*\n)*", "  sandbox   [SANDBOX]\n", shown)
+    return shown.replace("Next: asbuilt doctor --fix sandbox\n", "Next: [SANDBOX]\n")
+
+
+def _next(command: str) -> str:
+    return f"Next: {command}\n" if probe().for_work != "none" else "Next: [SANDBOX]\n"
+
+
+def test_bare_it_says_what_is_here_and_what_it_can_do_and_writes_nothing(
+    asbuilt: Callable[..., str], home: Path
+) -> None:
+    assert _sandboxed(asbuilt("init")) == (
         "exit 0\n--- stdout\n"
-        "Put asbuilt into the agent that you use. Nothing goes into a repository.\n\n"
-        "○ asbuilt init --claude    the gate, plans that survive /clear, commands\n"
-        "○ asbuilt init --codex     skills, as $asbuilt-status\n"
-        "○ asbuilt init --gemini    an extension: commands, as /asbuilt:status\n"
-        "○ asbuilt init --opencode  commands, as /asbuilt-status\n"
+        "shop-api   on main\n"
+        "  settings  asbuilt's defaults; asbuilt.toml changes them\n"
+        "  agent     none found: install claude, codex, gemini or opencode\n"
+        "  tests     none found; a plan's own checks still run\n"
+        "  sandbox   [SANDBOX]\n"
+        "  wrote     nothing; with an option, only files of that agent in your home\n"
+        f"\n{TOOLS}--- stderr\n{_next('asbuilt demo')}"
     )
     assert _files(home) == {}
 
 
+def test_in_a_python_repository_one_screen_shows_what_was_found_and_the_next_step(
+    shop: Path, environ: dict[str, str], tmp_path: Path
+) -> None:
+    (shop / "pyproject.toml").write_text('[project]\nname = "shop"\nversion = "0"\n', encoding="utf-8")
+    (shop / "tests").mkdir(exist_ok=True)
+    (shop / "tests" / "test_shop.py").write_text("def test_it() -> None: ...\n", encoding="utf-8")
+    ann = ("-c", "user.name=Ann", "-c", "user.email=ann@example.com")
+    for arguments in (("add", "."), (*ann, "commit", "--quiet", "--message=tests")):
+        subprocess.run(["git", *arguments], cwd=shop, env=environ, check=True)  # noqa: S607
+    agent = tmp_path / "bin" / "claude"
+    agent.parent.mkdir()
+    agent.write_text("#!/bin/sh\n", encoding="utf-8")
+    agent.chmod(0o755)
+    there = environ | {"PATH": f"{agent.parent}{os.pathsep}{environ['PATH']}"}
+    rows = (
+        "  settings  asbuilt's defaults; asbuilt.toml changes them\n"
+        "  agent     claude\n"
+        "  tests     python -m pytest -q (and 1 more), found and not tried yet\n"
+    )
+    _, out, err = typed(shop, there, "init")
+    assert rows in out
+    assert _sandboxed(err) == _next("asbuilt init --claude")
+    assert len(f"{out}{err}".splitlines()) <= 24
+    _, out, err = typed(shop, there, "init", "--claude")
+    assert "12 files written\n" in out
+    assert rows in out
+    assert err == "Next: asbuilt doctor, which tests the gate\n"
+    assert len(f"{out}{err}".splitlines()) <= 24
+    assert _sandboxed(typed(shop, there, "init")[2]) == _next("asbuilt doctor --tests")
+    (shop / "asbuilt.toml").write_text('[checks]\ntests = "pytest -q"\n', encoding="utf-8")
+    _, out, err = typed(shop, there, "init")
+    assert "  settings  1 value from asbuilt.toml\n  agent     claude\n  tests     pytest -q\n" in out
+    assert _sandboxed(err) == _next('asbuilt author "what you want to build"')
+    assert len(f"{out}{err}".splitlines()) <= 24
+
+
 def test_it_says_where_it_writes_and_what_changes(asbuilt: Callable[..., str], settings: Path) -> None:
-    assert asbuilt("init", "--claude") == (
+    assert _sandboxed(asbuilt("init", "--claude")) == (
         "exit 0\n--- stdout\n"
         "✓ claude    ~/.local/share/asbuilt/claude   12 files written\n"
         "✓ settings  ~/.claude/settings.json   2 entries added, nothing else\n"
-        "Conversations that start from now on have it, open ones after /reload-plugins.\n"
+        "Active in new conversations, and in open ones after /reload-plugins.\n"
+        "\nshop-api   on main\n"
+        "  settings  asbuilt's defaults; asbuilt.toml changes them\n"
+        "  agent     none found: install claude, codex, gemini or opencode\n"
+        "  tests     none found; a plan's own checks still run\n"
+        "  sandbox   [SANDBOX]\n"
         "--- stderr\n"
-        "Next: asbuilt doctor, which tries the gate\n"
+        "Next: asbuilt doctor, which tests the gate\n"
     )
     value = json.loads(settings.read_bytes())
     assert (value["model"], value["enabledPlugins"]) == ("opus", {"asbuilt@asbuilt": True})
-    assert asbuilt("init").splitlines()[4].startswith("✓ asbuilt init --claude")
+    assert "\n✓ asbuilt init --claude" in asbuilt("init")
 
 
 def test_a_second_time_there_is_nothing_to_change(
@@ -79,7 +147,7 @@ def test_what_is_taken_away_leaves_no_file_and_no_byte(
     assert asbuilt("init", *ALL, "--remove") == (
         "exit 0\n--- stdout\n"
         "✓ claude    ~/.local/share/asbuilt/claude   12 files removed\n"
-        "✓ settings  ~/.claude/settings.json   2 entries taken out, nothing else\n"
+        "✓ settings  ~/.claude/settings.json   2 entries removed, nothing else\n"
         "✓ codex     ~/.codex/skills   12 files removed\n"
         "✓ gemini    ~/.gemini/extensions/asbuilt   7 files removed\n"
         "✓ opencode  ~/.config/opencode/commands   6 files removed\n"
@@ -187,7 +255,7 @@ def test_a_file_that_somebody_changed_is_left(asbuilt: Callable[..., str], home:
     mine = home / ".config" / "opencode" / "commands" / "asbuilt-status.md"
     mine.write_text("mine now")
     said = asbuilt("init", "--opencode", "--remove")
-    assert "! opencode  ~/.config/opencode/commands   5 files removed, 1 left: somebody changed" in said
+    assert "! opencode  ~/.config/opencode/commands   5 files removed, 1 left: changed by others" in said
     assert _files(home) == {".config/opencode/commands/asbuilt-status.md": b"mine now"}
 
 
@@ -251,3 +319,72 @@ def _gate(asbuilt: Callable[..., str]) -> dict[str, Any]:
 def _answer(asbuilt: Callable[..., str], *arguments: str) -> dict[str, Any]:
     said: dict[str, Any] = json.loads(asbuilt(*arguments, "--json").partition("--- stdout\n")[2])
     return said
+
+
+ZSKILLS = {
+    "execution": {"landing": "pr", "main_protected": True, "branch_prefix": "work/"},
+    "testing": {"unit_cmd": "make unit", "full_cmd": "make test", "output_file": ".test-results.txt"},
+    "ui": {"file_patterns": "web/**"},
+    "ci": {"max_fix_attempts": 4, "auto_fix": False},
+    "timezone": "Europe/Berlin",
+    "dev_server": {"cmd": "npm start"},
+    "mystery": 1,
+}
+
+
+def test_settings_of_other_tools_are_shown_as_a_difference_and_imported_after_a_yes(
+    shop: Path, environ: dict[str, str]
+) -> None:
+    (shop / ".claude").mkdir()
+    (shop / ".claude" / "zskills-config.json").write_text(json.dumps(ZSKILLS), encoding="utf-8")
+    claude = {"plansDirectory": "docs/plans", "env": {"CLAUDE_CODE_PLAN_MODE_INTERVIEW_PHASE": "true"}}
+    (shop / ".claude" / "settings.json").write_text(json.dumps(claude), encoding="utf-8")
+    there = {
+        **environ,
+        "CLAUDE_CODE_PLAN_V2_AGENT_COUNT": "10",
+        "CLAUDE_CODE_PLAN_V2_EXPLORE_AGENT_COUNT": "11",
+    }
+    overview = typed(shop, there, "init")[1]
+    assert overview.endswith("10 settings of other tools can be imported: asbuilt init --import\n")
+    code, said, _ = typed(shop, there, "init", "--import")
+    assert code == 5
+    assert "- landing.mode = cherry-pick\n+ landing.mode = pr (asbuilt.toml, from" in said
+    assert "not imported: CLAUDE_CODE_PLAN_V2_EXPLORE_AGENT_COUNT: author.explorers" in said
+    assert not (shop / "asbuilt.toml").exists()
+    assert typed(shop, there, "init", "--import", "--dry-run")[0] == 0
+    told = asked(shop, there, "init", "--import", "--yes")
+    assert told["written"]
+    assert {one["key"]: one["after"] for one in told["differ"]} == {
+        "landing.mode": "pr",
+        "landing.direct": "refuse",
+        "landing.branch_prefix": "work/",
+        "checks.tests": "make test",
+        "ui.patterns": ["web/**"],
+        "landing.ci_fixes": 0,
+        "time.zone": "Europe/Berlin",
+        "plans.folder": "docs/plans",
+        "author.planners": 10,
+        "author.mode": "interview",
+    }
+    assert [one["from"].rpartition(" ")[2] for one in told["left"]] == [
+        "testing.output_file",
+        "dev_server.cmd",
+        "mystery",
+        "CLAUDE_CODE_PLAN_V2_EXPLORE_AGENT_COUNT",
+    ]
+    shown = {one["key"]: one["value"] for one in asked(shop, environ, "config", "show")["settings"]}
+    assert (shown["landing.mode"], shown["author.planners"], shown["author.mode"]) == ("pr", 10, "interview")
+    assert "Your settings have these values already" in typed(shop, there, "init", "--import")[1]
+
+
+def test_a_file_of_another_tool_that_is_no_json_is_listed_and_nothing_is_guessed(
+    shop: Path, environ: dict[str, str]
+) -> None:
+    (shop / ".claude").mkdir()
+    (shop / ".claude" / "zskills-config.json").write_text('{"landing": "pr"', encoding="utf-8")
+    assert asked(shop, environ, "init", "--import", "--yes") == {
+        "schema": "asbuilt.settings-import/1",
+        "differ": [],
+        "left": [{"from": ".claude/zskills-config.json", "why": "the file is not a JSON object"}],
+        "written": False,
+    }

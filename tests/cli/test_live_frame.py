@@ -1,22 +1,15 @@
 from __future__ import annotations
 
-from typing import Any, get_args
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from inline_snapshot import snapshot
 from msgspec.structs import replace
 
 from asbuilt.cli.live.finished import Story
-from asbuilt.cli.live.frame import ROWS, frame
-from asbuilt.cli.live.moment import Activity, Moment
-from asbuilt.cli.live.rows import Canvas, cells, text_of
-from asbuilt.cli.ui.screen import printable
-from asbuilt.cli.ui.symbols import ASCII, UNICODE
-from asbuilt.journal.queries.overview import RunView
-from asbuilt.lifecycle.run.money import Spent
-from asbuilt.lifecycle.status.progress import PhaseProgress, State, Waiting, WaitsFor
+from asbuilt.cli.live.frame import frame
+from asbuilt.cli.live.moment import Activity
+from asbuilt.cli.live.rows import Canvas, text_of
+from asbuilt.cli.ui.symbols import UNICODE
+from asbuilt.lifecycle.status.progress import PhaseProgress, WaitsFor
 from tests.cli import live
 from tests.cli.live import (
     BEGINS,
@@ -54,7 +47,7 @@ def test_the_names_of_stages_have_a_column_wide_enough_and_titles_begin_behind_i
 rate-limit.1   since 21:49, 17m   1 of 3 done   $1.31
 ● draft        Write the plan planning                                       30s
 ○ revise-1     Answer it
-  asbuilt: judges what was handed in
+  asbuilt: validates the draft
 Ctrl-C leaves it running.
 """)
     story = Story()
@@ -71,8 +64,8 @@ rate-limit.1   since 21:49, 17m   1 of 4 proven   $1.31
 ○ 2b  Limits per API key
 ○ 3   Middleware and 429 needs 2a, 2b
   claude: Edit src/api/limits/store.py                     6s ago, 23 tool calls
-  Waits for claude, at work on attempt 1 of phase 2a since 22:02. Silent 15m, or
-  2h in all: ended, its tree kept, tried again.
+  claude works on phase 2a, attempt 1, since 22:02. Restarts after 15m of
+  silence (2h at most).
 Ctrl-C leaves it running. Lands on main at the end.
 """)
     assert drawn(frame(WORKS, NARROW)) == snapshot("""\
@@ -81,10 +74,9 @@ rate-limit.1  17m  1 of 4 proven  $1.31
 ○ 2b  Limits pe…
 ○ 3   Middlewar… needs 2a, 2b
   claude: Edit src/ap…  6s ago, 23 calls
-  Waits for claude, at work on attempt 1
-  of phase 2a since 22:02. Silent 15m,
-  or 2h in all: ended, its tree kept,
-  tried again.
+  claude works on phase 2a, attempt 1,
+  since 22:02. Restarts after 15m of
+  silence (2h at most).
 Ctrl-C leaves it running.
 """)
     assert drawn(frame(WORKS, PLAIN)) == snapshot("""\
@@ -93,9 +85,41 @@ rate-limit.1   since 21:49, 17m   1 of 4 proven   $1.31
 . 2b  Limits per API key
 . 3   Middleware and 429 needs 2a, 2b
   claude: Edit src/api/limits/store.py                     6s ago, 23 tool calls
-  Waits for claude, at work on attempt 1 of phase 2a since 22:02. Silent 15m, or
-  2h in all: ended, its tree kept, tried again.
+  claude works on phase 2a, attempt 1, since 22:02. Restarts after 15m of
+  silence (2h at most).
 Ctrl-C leaves it running. Lands on main at the end.
+""")
+
+
+def test_phases_that_are_worked_on_side_by_side_have_a_row_for_each_agent() -> None:
+    first, second, *rest = live.phases()[1:]
+    shown = [
+        live.phases()[0],
+        first,
+        second._replace(state="verifying", since=live.ago(20), attempt=1),
+        *rest,
+    ]
+    lanes = (("2a", live.CLAUDE), ("2b", Activity("verifier", "Read src/api/keys.py", NOW, 4)))
+    works = live.moment(WaitsFor("agent", "2a", live.ago(240), attempt="1"), shown, live.CLAUDE, lanes=lanes)
+    assert drawn(frame(works, WIDE)) == snapshot("""\
+rate-limit.1   since 21:49, 17m   1 of 4 proven   $1.31
+● 2a  Redis store        implementing, attempt 1                              4m
+● 2b  Limits per API key verifying                                           20s
+○ 3   Middleware and 429 needs 2a, 2b
+  2a claude: Edit src/api/limits/store.py                  6s ago, 23 tool calls
+  2b verifier: Read src/api/keys.py                         0s ago, 4 tool calls
+Ctrl-C leaves it running. Lands on main at the end.
+""")
+    rows = drawn(frame(works, Canvas(120, 24, UNICODE))).splitlines()
+    assert {len(row) for row in rows[1:3] + rows[4:6]} == {120}
+    assert drawn(frame(works, NARROW)) == snapshot("""\
+rate-limit.1  17m  1 of 4 proven  $1.31
+● 2a  Redis sto… implementing, attempt 1
+● 2b  Limits pe… verifying
+○ 3   Middlewar… needs 2a, 2b
+  2a claude: Edit src…  6s ago, 23 calls
+  2b verifier: Read sr…  0s ago, 4 calls
+Ctrl-C leaves it running.
 """)
 
 
@@ -142,7 +166,7 @@ def test_a_caught_lie_names_who_said_what_and_what_asbuilt_ran() -> None:
       claude says    "all tests pass"
       asbuilt ran    uv run pytest tests/limits/test_store.py -q on a clean
                      checkout: FAIL, exit 1
-      so             fix cycle 1 of 2 gets exactly this.
+      so             sent back to the agent (fix 1 of 2)
 """)
     assert drawn(_story().finished(TITLES, NARROW)) == snapshot("""\
 ✗ 2a  Redis sto… NOT PROVEN
@@ -151,22 +175,22 @@ def test_a_caught_lie_names_who_said_what_and_what_asbuilt_ran() -> None:
   asbuilt ran: uv run pytest
     tests/limits/test_store.py -q on a
     clean checkout: FAIL, exit 1
-  so: fix cycle 1 of 2 gets exactly
-    this.
+  so: sent back to the agent (fix 1 of
+    2)
 """)
     assert drawn(_story().finished(TITLES, PLAIN)) == snapshot("""\
 x 2a  Redis store          NOT PROVEN: claude says done, a check disagrees
       claude says    "all tests pass"
       asbuilt ran    uv run pytest tests/limits/test_store.py -q on a clean
                      checkout: FAIL, exit 1
-      so             fix cycle 1 of 2 gets exactly this.
+      so             sent back to the agent (fix 1 of 2)
 """)
     assert drawn(_story(verdict=True).finished(TITLES, WIDE)) == snapshot("""\
-✗ 2a  Redis store          NOT PROVEN: claude says done, the verifier disagrees
+✗ 2a  Redis store          NOT PROVEN: claude says done, a verifier disagrees
       claude says    "all tests pass"
       asbuilt ran    1 check: PASS
       verifier says  item 2: no expiry is set
-      so             fix cycle 1 of 2 gets exactly this.
+      so             sent back to the agent (fix 1 of 2)
 """)
 
 
@@ -178,7 +202,7 @@ def test_a_suite_that_was_made_to_pass_is_told_by_what_was_changed() -> None:
 ✗ 2a  Redis store          NOT PROVEN: claude says done, its change disagrees
       claude says    "all tests pass"
       asbuilt sees   tests/test_store.py:9, test_expiry: test removed
-      so             fix cycle 1 of 2 gets exactly this.
+      so             sent back to the agent (fix 1 of 2)
 """)
 
 
@@ -193,7 +217,7 @@ def test_what_the_old_tests_show_of_a_change_is_told_though_every_check_passes()
       asbuilt ran    1 check: PASS
       asbuilt sees   tests/test_store.py, test_expiry: test skipped: now “it
                      fails on the new code”
-      so             fix cycle 1 of 2 gets exactly this.
+      so             sent back to the agent (fix 1 of 2)
 """)
 
 
@@ -205,7 +229,7 @@ def test_when_no_cycle_is_left_the_failure_says_that_the_run_ends() -> None:
         story.hear(event("checks.done", 180, phase="2a", number=number, outcome="NOT_RUN"), [])
     assert drawn(story.finished(TITLES, WIDE)) == snapshot("""\
 ✗ 2a  Redis store          NOT PROVEN: claude says done, the checks are NOT RUN
-      so             no cycle of fixing is left; the run ends, all work kept.
+      so             no fix cycle is left; the run ends, all work is kept
 """)
 
 
@@ -223,6 +247,15 @@ def test_a_proven_phase_leaves_one_row_with_its_evidence() -> None:
     assert drawn(story.finished(TITLES, NARROW)) == snapshot("✓ 2a  Redis sto… proven  0be77d1\n")
     story.hear(event("together.done", 20, outcome="PASS"), [evidence("tests", ran=236)])
     assert drawn(story.finished(TITLES, WIDE)) == snapshot("✓ all together   proven  1 check, 236 tests\n")
+
+
+def test_the_tests_of_several_suites_are_added_up_and_those_of_a_check_are_not() -> None:
+    story = Story()
+    suites = [
+        evidence(f"tests in {name}", ran=ran)._replace(folder=name) for name, ran in (("a", 153), ("b", 263))
+    ]
+    story.hear(event("together.done", outcome="PASS"), [*suites, evidence("pytest -k one", ran=7)])
+    assert drawn(story.finished(TITLES, WIDE)) == snapshot("✓ all together   proven  3 checks, 416 tests\n")
 
 
 def test_other_news_stay_in_a_row() -> None:
@@ -263,105 +296,3 @@ def test_an_answer_is_news_to_everybody_but_the_one_who_gave_it() -> None:
         story = Story(person)
         story.hear(answered)
         assert [text_of(row) for row in story.finished(TITLES, WIDE)] == rows
-
-
-ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=120) | st.sampled_from(
-    [
-        "\x1b[2J\x1b]0;owned\x07",
-        "日本語" * 30,
-        "a\u0301" * 90,
-        "\u202eevil",
-        "`" * 7,
-        "x" * 500,
-        "\U0001f600" * 50,
-        "\n\r\t",
-    ]
-)
-TIMES = st.floats(-1e6, 1e7).map(live.ago)
-PHASES = st.builds(
-    PhaseProgress,
-    ANY_TEXT,
-    ANY_TEXT,
-    st.sampled_from(get_args(State)),
-    TIMES | st.just(""),
-    st.none() | ANY_TEXT,
-    st.none() | st.integers(1, 999),
-    st.integers(0, 99),
-    st.lists(ANY_TEXT, max_size=3).map(tuple),
-)
-WAITS = st.builds(
-    WaitsFor,
-    st.sampled_from(get_args(Waiting)),
-    st.none() | ANY_TEXT,
-    TIMES | st.just(""),
-    st.none() | TIMES,
-    ANY_TEXT,
-)
-VIEWS = st.builds(
-    RunView,
-    st.builds(
-        lambda slug, branch, hold: live.run(slug=slug, branch=branch, hold=hold),
-        ANY_TEXT,
-        ANY_TEXT,
-        st.booleans(),
-    ),
-    ANY_TEXT,
-    st.lists(PHASES, max_size=30),
-    WAITS,
-    st.lists(ANY_TEXT.map(live.question), max_size=2),
-    st.builds(Spent, st.floats(0, 1e9), usd_untold=st.integers(0, 1)),
-    st.none(),
-)
-MOMENTS = st.builds(
-    Moment,
-    VIEWS,
-    st.just(NOW),
-    st.none() | st.builds(Activity, ANY_TEXT, ANY_TEXT, st.none() | st.just(NOW), st.integers(0, 10**9)),
-    st.lists(ANY_TEXT, max_size=5).map(tuple),
-    st.booleans(),
-    st.booleans(),
-)
-CANVASES = st.builds(Canvas, st.integers(20, 80), st.integers(1, 60), st.sampled_from([UNICODE, ASCII]))
-
-
-def _harmless(rows: list[Any], canvas: Canvas) -> None:
-    for row in rows:
-        text = text_of(row)
-        assert cells(text) <= canvas.width
-        assert printable(text) == text
-        assert canvas.symbols is UNICODE or text.isascii()
-
-
-@given(MOMENTS, CANVASES)
-def test_no_facts_make_a_frame_too_high_too_wide_or_steer_the_terminal(
-    moment: Moment, canvas: Canvas
-) -> None:
-    rows = frame(moment, canvas)
-    assert 1 <= len(rows) <= min(ROWS, canvas.height)
-    _harmless(rows, canvas)
-
-
-@given(ANY_TEXT, ANY_TEXT, st.sampled_from(["FAIL", "PASS", "NOT_RUN"]), CANVASES)
-def test_no_words_make_a_finished_row_too_wide_or_steer_the_terminal(
-    phase: str, words: str, outcome: str, canvas: Canvas
-) -> None:
-    story = Story()
-    for one, shown in (
-        (event("attempt.begun", 90, phase=phase, number=1, role="fix", agent=words), []),
-        (event("attempt.ended", 80, phase=phase, number=1, ending="done", says=words), []),
-        (
-            event("checks.done", 70, phase=phase, number=1, outcome=outcome),
-            [evidence(words, exit_code=1, why=words)],
-        ),
-        (
-            event(
-                "verdict.given", 60, phase=phase, number=1, outcome=outcome, failures=[{"text": words}] * 2
-            ),
-            [],
-        ),
-        (event("phase.proven", 50, phase=phase, commit=words), []),
-        (event("attempt.ended", 40, phase=phase, number=1, ending="crashed", reason=words), []),
-        (event("landing.refused", 30, what=words, next=words), []),
-    ):
-        story.hear(one, shown)
-        _harmless(story.finished({phase: words}, canvas), canvas)

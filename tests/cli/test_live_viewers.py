@@ -108,9 +108,9 @@ def test_after_five_silent_minutes_a_line_says_who_is_at_work() -> None:
     assert _lines((WORKS, 0), (WORKS, 299)) == ""
     checking = moment(WaitsFor("asbuilt", "2a", why="Check"), phases("checking"))
     assert _lines((WORKS, 0), (WORKS, 300), (WORKS, 599), (checking, 600), (PARKED, 900)) == snapshot("""\
-[TIME] rate-limit.1 2a  ALIVE     claude 5m ago, 23 tool calls
-[TIME] rate-limit.1 2a  ALIVE     asbuilt runs the checks on a clean checkout
-[TIME] rate-limit.1 2a  ALIVE     parked: usage limit of the agent
+[TIME] 2a  ALIVE     claude 5m ago, 23 tool calls
+[TIME] 2a  ALIVE     asbuilt runs the checks on a clean checkout
+[TIME] 2a  ALIVE     parked: usage limit of the agent
 """)
 
 
@@ -123,9 +123,10 @@ def test_words_stand_in_one_column_whatever_the_stages_are_called() -> None:
         [*accepted, News(event("run.parked", reason="answer", why="approval"))], works
     )
     assert re.sub(r"\d\d:\d\d:\d\d", "[TIME]", terminal.shown().decode()) == snapshot("""\
-[TIME] rate-limit.1 alternatives ACCEPTED  what was handed in holds
-[TIME] rate-limit.1 draft        ACCEPTED  what was handed in holds
-[TIME] rate-limit.1 -            PARKED    for an answer
+rate-limit.1
+[TIME] alternatives ACCEPTED  the submission is valid
+[TIME] draft        ACCEPTED  the submission is valid
+[TIME] -            PARKED    for an answer
 """)
 
 
@@ -136,19 +137,22 @@ def test_an_event_breaks_the_silence() -> None:
     for news, seconds in (([], 0), ([proven], 200), ([], 400)):
         viewer.show(news, WORKS._replace(now=_later(seconds)))
     assert re.sub(r"\d\d:\d\d:\d\d", "[TIME]", terminal.shown().decode()) == snapshot(
-        "[TIME] rate-limit.1 2a  PROVEN    0be77d1\n"
+        """\
+rate-limit.1
+[TIME] 2a  PROVEN    0be77d1
+"""
     )
 
 
 def test_lines_say_once_that_the_worker_is_gone_and_that_one_is_back() -> None:
     assert _lines((WORKS, 0), (CUT_OFF, 1), (CUT_OFF, 2), (LANDS, 3)) == snapshot("""\
-[TIME] rate-limit.1 2a  WORKER    none is alive: nothing goes on
-[TIME] rate-limit.1 -   WORKER    one is alive again
+[TIME] 2a  WORKER    not running; the run waits
+[TIME] -   WORKER    running again
 """)
 
 
 def test_an_attempt_is_named_by_who_is_waited_for() -> None:
-    verified = moment(WaitsFor("verifier", "2a"), phases("verifying", attempt=2))
+    verified = moment(WaitsFor("verifier", "2a", attempt="2v"), phases("verifying", attempt=2))
     assert [attempt_of(one.view) for one in (WORKS, FIXES, verified, LANDS)] == snapshot(
         ["r1.2a.1", "r1.2a.2", "r1.2a.2v", None]
     )

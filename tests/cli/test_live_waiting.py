@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, get_args
 import pytest
 from inline_snapshot import snapshot
 
-from asbuilt.cli.live.frame import OURS, frame
+from asbuilt.cli.live.frame import frame
+from asbuilt.cli.runs.waiting import AT_WORK
 from asbuilt.lifecycle.run.moves import Attempt, End, Move, Verify, VerifyTogether, Wait
 from asbuilt.lifecycle.status.progress import PhaseProgress, WaitsFor
 from tests.cli import live
@@ -37,8 +38,8 @@ rate-limit.1   since 21:49, 17m   1 of 4 proven   $1.31
 ○ 3   Middleware and 429 needs 2a, 2b
   ✗ uv run pytest tests/limits/test_store.py -q: FAIL, exit 1
   claude: says "I will look at the store"                    6s ago, 1 tool call
-  Waits for claude, at work on attempt 1 of phase 2a since 22:05. Silent 15m, or
-  2h in all: ended, its tree kept, tried again.
+  claude works on phase 2a, attempt 2, since 22:05. Restarts after 15m of
+  silence (2h at most).
 Ctrl-C leaves it running. Lands on main at the end.
 """)
     assert drawn(frame(FIXES, NARROW)) == snapshot("""\
@@ -48,10 +49,9 @@ rate-limit.1  17m  1 of 4 proven  $1.31
 ○ 3   Middleware a… needs 2a, 2b
   ✗ uv run pytest tests/limits/test_sto…
   claude: says "I will …  6s ago, 1 call
-  Waits for claude, at work on attempt 1
-  of phase 2a since 22:05. Silent 15m,
-  or 2h in all: ended, its tree kept,
-  tried again.
+  claude works on phase 2a, attempt 2,
+  since 22:05. Restarts after 15m of
+  silence (2h at most).
 Ctrl-C leaves it running.
 """)
 
@@ -62,8 +62,8 @@ rate-limit.1   since 21:49, 17m   1 of 4 proven   $1.31
 ◇ 2a  Redis store        parked                                               4m
 ○ 2b  Limits per API key
 ○ 3   Middleware and 429 needs 2a, 2b
-  Parked since 22:05: usage limit of the agent. It goes on by itself Sun 15 Nov
-  01:06 UTC, in 3h; its tree is kept.
+  Parked since 22:05: usage limit of the agent. Continues automatically Sun 15
+  Nov 01:06 UTC, in 3h; files are kept.
 Ctrl-C leaves it running. Lands on main at the end.
 """)
 
@@ -73,18 +73,18 @@ def test_a_run_that_asks_says_how_to_answer() -> None:
 rate-limit.1   since 21:49, 17m   2 of 4 proven   $1.31
 ○ 2b  Limits per API key
 ○ 3   Middleware and 429 needs 2a, 2b
-  Waits for you: a7 "go on with phase 2b?", asked 2h ago by rate-limit.1.
-  Nothing happens until someone answers; no agent runs. asbuilt approve yes a7
-Ctrl-C leaves it running. Nothing lands before you say so.
+  Waits for you: a7 "continue with phase 2b?", asked 2h ago by rate-limit.1. No
+  agent runs until you answer. asbuilt approve yes a7
+Ctrl-C leaves it running. Lands when you confirm.
 """)
     assert drawn(frame(ASKS, NARROW)) == snapshot("""\
 rate-limit.1  17m  2 of 4 proven  $1.31
 ○ 2b  Limits per API key
 ○ 3   Middleware and 429 needs 2a, 2b
-  Waits for you: a7 "go on with phase
-  2b?", asked 2h ago by rate-limit.1.
-  Nothing happens until someone answers;
-  no agent runs. asbuilt approve yes a7
+  Waits for you: a7 "continue with phase
+  2b?", asked 2h ago by rate-limit.1. No
+  agent runs until you answer. asbuilt
+  approve yes a7
 Ctrl-C leaves it running.
 """)
 
@@ -109,7 +109,7 @@ rate-limit.1   since 21:49, 17m   1 of 4 proven   $1.31
 ● 2a  Redis store        checking                                             4m
 ○ 2b  Limits per API key
 ○ 3   Middleware and 429 needs 2a, 2b
-! No worker is alive: nothing goes on.
+! No worker is running; the run waits.
 """)
 
 
@@ -130,7 +130,7 @@ def test_colour_means_failed_or_needs_you_and_no_claim_is_green() -> None:
         [
             ("bold", "rate-limit.1"),
             ("dim", "                                             4m"),
-            ("yellow", "! No worker is alive: nothing goes on."),
+            ("yellow", "! No worker is running; the run waits."),
         ]
     )
 
@@ -151,8 +151,8 @@ rate-limit.1   since 21:49, 17m   0 of 39 proven   $1.31
 ○ 7   Part 7
 ○ 31 more
   claude: Edit src/api/limits/store.py                     6s ago, 23 tool calls
-  Waits for claude, at work on attempt 1 of phase 2a since 22:02. Silent 15m, or
-  2h in all: ended, its tree kept, tried again.
+  claude works on phase 2a, attempt 1, since 22:02. Restarts after 15m of
+  silence (2h at most).
 Ctrl-C leaves it running. Lands on main at the end.
 """)
     assert len(frame(shown, WIDE._replace(height=5))) == 5
@@ -161,4 +161,4 @@ Ctrl-C leaves it running. Lands on main at the end.
 def test_everything_that_asbuilt_does_itself_has_words() -> None:
     others = {one.__name__ for one in (Attempt, Verify, VerifyTogether, Wait, End)}
     told = {move.__name__ for move in get_args(Move)} - others
-    assert told == OURS.keys()
+    assert told == AT_WORK.keys()

@@ -22,18 +22,18 @@ def _told(shop: Path, environ: dict[str, str]) -> None:
 
 def test_looking_at_nothing_makes_nothing(shop: Path, environ: dict[str, str]) -> None:
     before = sorted(shop.parent.rglob("*"))
-    assert typed(shop, environ, "memory", "list") == (0, "Nothing is remembered here.\n", "")
+    assert typed(shop, environ, "memory", "list") == (0, "No memories of this repository.\n", "")
     assert asked(shop, environ, "memory", "search", "redis") == {
         "schema": "asbuilt.memories/1",
         "memories": [],
     }
-    assert typed(shop, environ, "memory", "clear", "--yes") == (0, "Nothing is remembered here.\n", "")
+    assert typed(shop, environ, "memory", "clear", "--yes") == (0, "No memories of this repository.\n", "")
     assert sorted(shop.parent.rglob("*")) == before
 
 
 def test_what_is_told_is_listed_shown_and_found(shop: Path, environ: dict[str, str]) -> None:
-    assert typed(shop, environ, "memory", "add", REDIS) == (0, "m1 is remembered.\n", "")
-    assert typed(shop, environ, "memory", "add", f" {REDIS} ") == (0, "m1 says so already.\n", "")
+    assert typed(shop, environ, "memory", "add", REDIS) == (0, "Added m1.\n", "")
+    assert typed(shop, environ, "memory", "add", f" {REDIS} ") == (0, "m1 has this text already.\n", "")
     _told(shop, environ)
     assert typed(shop, environ, "memory", "list")[1].splitlines() == [
         "m2   session-note  no threads here",
@@ -63,8 +63,8 @@ def test_what_is_named_is_forgotten_and_all_of_it_only_after_a_yes(
     _told(shop, environ)
     code, said, complained = typed(shop, environ, "memory", "clear")
     assert (code, said) == (2, "")
-    assert "2 memories would be forgotten, and nobody has said yes" in complained
-    assert typed(shop, environ, "memory", "clear", "m2") == (0, "Forgotten: 1 memory.\n", "")
+    assert "deleting 2 memories needs a yes" in complained
+    assert typed(shop, environ, "memory", "clear", "m2") == (0, "Deleted 1 memory.\n", "")
     assert asked(shop, environ, "memory", "clear", "--yes") == {
         "schema": "asbuilt.memories/1",
         "forgotten": ["m1"],
@@ -76,7 +76,7 @@ def test_no_fact_makes_room_for_another(shop: Path, environ: dict[str, str]) -> 
     _fill(shop, environ)
     code, _, complained = typed(shop, environ, "memory", "add", "one more")
     told = " ".join(complained.split())
-    assert (code, f"there is no room for another fact: {KEPT} are remembered here" in told) == (2, True)
+    assert (code, f"{KEPT} facts are stored here, and that is the limit" in told) == (2, True)
     assert len(asked(shop, environ, "memory", "list")["memories"]) == KEPT
 
 
@@ -94,4 +94,4 @@ def _fill(shop: Path, environ: dict[str, str]) -> None:
 
 def test_what_is_too_long_is_not_remembered(shop: Path, environ: dict[str, str]) -> None:
     code, _, complained = typed(shop, environ, "memory", "add", "x" * (LONGEST + 1))
-    assert (code, f"{LONGEST + 1} characters" in complained) == (2, True)
+    assert (code, f"this one has {LONGEST + 1}" in complained) == (2, True)

@@ -52,7 +52,7 @@ def by(talk: Talk) -> str:
 
 
 def test_what_is_shown_is_the_hold_of_the_only_conversation_of_the_folder(talk: Talk) -> None:
-    assert typed(talk, "show") == (0, "KEY Planning is held since HH:MM by plan mode.")
+    assert typed(talk, "show") == (0, "KEY Plan mode is on since HH:MM, turned on by Claude Code.")
     code, said = typed(talk, "show", "--json")
     assert (code, {**json.loads(said), "since": None}) == (
         0,
@@ -69,14 +69,14 @@ def test_what_is_shown_is_the_hold_of_the_only_conversation_of_the_folder(talk: 
 
 
 def test_a_person_holds_planning_and_only_a_person_ends_that(talk: Talk) -> None:
-    assert typed(talk, "enter")[1] == "KEY Planning is held since HH:MM by asbuilt mode enter."
+    assert typed(talk, "enter")[1] == "KEY Plan mode is on since HH:MM, turned on by your command."
     talk.prompt("go on", mode="acceptEdits")
     assert by(talk) == "command"
     assert typed(talk, "exit") == (
         0,
         (
-            "KEY Planning is no longer held. While Claude Code itself is in plan mode it is held again: press"
-            " Shift+Tab there, or approve."
+            "KEY Plan mode is off. If Claude Code itself is in plan mode, press Shift+Tab there or approve"
+            " the plan."
         ),
     )
     assert by(talk) == ""
@@ -97,7 +97,7 @@ def test_an_agent_cannot_end_planning(talk: Talk, command: tuple[str, ...]) -> N
     typed(talk, "enter")
     code, said = typed(talk, *command, CLAUDECODE="1", CLAUDE_PID=str(talk.agent.pid))
     assert (code, by(talk)) == (4, "command")
-    assert "an agent cannot end planning" in said
+    assert "an agent cannot turn plan mode off" in said
 
 
 def test_an_agent_that_hides_what_it_is_cannot_end_planning_either(talk: Talk, tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_an_agent_that_hides_what_it_is_cannot_end_planning_either(talk: Talk, t
     folder = talk.state / "conversations" / f"{agent.pid}-{started}"
     folder.mkdir()
     said, _ = agent.communicate(f"{folder.name}\n", timeout=120)
-    assert "an agent cannot end planning" in said
+    assert "an agent cannot turn plan mode off" in said
     assert said.endswith("exit 4\n")
     assert hold_in(str(folder)) is not None
 
@@ -131,14 +131,14 @@ def test_an_agent_that_hides_what_it_is_cannot_end_planning_either(talk: Talk, t
 def test_an_exit_where_planning_is_not_held_is_refused(talk: Talk) -> None:
     assert typed(talk, "exit")[0] == 0
     code, said = typed(talk, "exit")
-    assert (code, "planning is not held in KEY" in said) == (4, True)
+    assert (code, "plan mode is not on in KEY" in said) == (4, True)
 
 
 def test_set_is_the_same_in_one_word(talk: Talk) -> None:
     assert typed(talk, "set", "default")[0] == 0
     assert typed(talk, "set", "acceptEdits") == (
         0,
-        "KEY Planning is not held. Which mode Claude Code is in is its own to say: press Shift+Tab there.",
+        "KEY Plan mode is off. Claude Code's own mode changes only there: press Shift+Tab.",
     )
     assert typed(talk, "set", "plan")[0] == 0
     assert by(talk) == "command"
@@ -149,7 +149,7 @@ def test_set_is_the_same_in_one_word(talk: Talk) -> None:
 def test_a_hold_that_cannot_be_read_counts_as_held_and_a_person_ends_it(talk: Talk) -> None:
     (talk.folder / "hold").write_text("{")
     code, said = typed(talk, "show")
-    assert (code, said.startswith("Planning counts as held, because that cannot be read")) == (0, True)
+    assert (code, said.startswith("Plan mode counts as on, and every call is refused")) == (0, True)
     assert typed(talk, "exit")[0] == 0
     assert by(talk) == ""
 

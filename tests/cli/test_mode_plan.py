@@ -25,10 +25,9 @@ def folder(environ: dict[str, str]) -> Path:
 def test_outside_of_a_conversation_it_says_that_nothing_is_held(asbuilt: Callable[..., str]) -> None:
     assert asbuilt("mode", "plan") == (
         "exit 0\n--- stdout\n"
-        "No conversation of Claude Code is around this command, so nothing holds planning\n"
-        "here.\n"
+        "This terminal is in no conversation of Claude Code, so plan mode cannot be on\nhere.\n"
         "--- stderr\n"
-        "Next: asbuilt session --plan -- claude starts one that the kernel holds\n"
+        "Next: asbuilt session --plan -- claude starts one in a read-only sandbox\n"
     )
 
 
@@ -37,8 +36,8 @@ def test_it_begins_planning_with_the_folder_of_plans_to_write_to(
 ) -> None:
     said = asbuilt("mode", "plan", **INSIDE)
     assert said == (
-        "exit 0\n--- stdout\nEnabled plan mode. Nothing changes but a plan in plans.\n"
-        "--- stderr\nNext: asbuilt mode exit, typed at a terminal of your own, ends it\n"
+        "exit 0\n--- stdout\nEnabled plan mode. Read-only, except for a plan in plans. To turn it off,\n"
+        "approve the plan or type: /asbuilt:plan exit\n"
     )
     hold = hold_in(str(folder))
     assert hold is not None
@@ -68,5 +67,5 @@ def test_what_cannot_be_read_counts_as_held(asbuilt: Callable[..., str], folder:
     folder.mkdir(parents=True)
     (folder / "hold").write_text("{")
     said = asbuilt("mode", "plan", **INSIDE)
-    assert "Planning counts as held, because that cannot be read" in said
+    assert "Plan mode counts as on, and every call is refused" in said
     assert (folder / "hold").read_text() == "{"

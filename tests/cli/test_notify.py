@@ -54,12 +54,12 @@ urgent = ["failed"]
 
 
 def test_every_way_says_what_it_answered(receiver: Receiver, typed: Callable[..., str]) -> None:
-    assert typed("notify", "test", chosen=WAYS) == snapshot("""\
+    assert typed("doctor", "notify", chosen=WAYS) == snapshot("""\
 exit 0
 --- stdout
-✓ webhook  taken
-✓ slack    taken
-! quiet    22:00-07:00: what runs say then comes at their end
+✓ webhook  sent
+✓ slack    sent
+! quiet    22:00-07:00: notifications of these hours are sent afterwards
 """)
     assert sorted(got.path for got in receiver.got) == ["/T0/private", "/hook"]
 
@@ -68,13 +68,13 @@ def test_a_way_that_is_not_heard_fails_the_test_and_its_path_is_not_said(
     receiver: Receiver, typed: Callable[..., str]
 ) -> None:
     receiver.answer = 410
-    assert typed("notify", "test", "slack", chosen=WAYS) == snapshot("""\
+    assert typed("doctor", "notify", "slack", chosen=WAYS) == snapshot("""\
 exit 1
 --- stdout
 ✗ slack    [HOST] answered 410
-! quiet    22:00-07:00: what runs say then comes at their end
+! quiet    22:00-07:00: notifications of these hours are sent afterwards
 """)
-    told = typed("notify", "test", "--json", chosen=WAYS)
+    told = typed("doctor", "notify", "--json", chosen=WAYS)
     assert "private" not in told
     assert json.loads(told.partition("--- stdout\n")[2])["ways"][0] == snapshot(
         {"way": "webhook", "taken": False, "said": "[HOST] answered 410"}
@@ -82,12 +82,12 @@ exit 1
 
 
 def test_without_a_way_it_says_how_to_choose_one(typed: Callable[..., str]) -> None:
-    assert typed("notify", "test", chosen="") == snapshot("""\
+    assert typed("doctor", "notify", chosen="") == snapshot("""\
 exit 0
 --- stdout
-There is no way to you: no desktop here, and none is chosen.
+No notification channel: no desktop was found, and none is configured.
 --- stderr
-Next: asbuilt config set notify.ntfy https://ntfy.sh/TOPIC, for your phone
+Next: asbuilt config set notify.ntfy https://ntfy.sh/TOPIC
 """)
 
 
@@ -105,7 +105,7 @@ def test_hours_and_urgent_kinds_are_read_when_they_are_chosen(asbuilt: Callable[
 exit 2
 --- stderr
 error: notify.quiet "22-7" is not hours, as in 22:00-07:00
-  Why:  What happens here would be told to somebody else, or to you at the wrong
+  Why:  Your notifications would go to another address, or come at the wrong
         time.
   Next: asbuilt config show notify.quiet says what it takes.
 """)
@@ -114,7 +114,7 @@ exit 2
 --- stderr
 error: notify.urgent ["failed", "lost"] is not a list of needs, parked, failed,
        landed, proven
-  Why:  What happens here would be told to somebody else, or to you at the wrong
+  Why:  Your notifications would go to another address, or come at the wrong
         time.
   Next: asbuilt config show notify.urgent says what it takes.
 """)
@@ -132,6 +132,6 @@ def test_the_doctor_says_which_way_was_not_heard() -> None:
         (
             State.NOTE,
             "slack was last not heard: x answered 500",
-            "`asbuilt notify test slack` sends a message by it.",
+            "`asbuilt doctor notify slack` sends a test notification.",
         )
     )

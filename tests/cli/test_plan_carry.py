@@ -226,7 +226,7 @@ error: the bundle cannot be taken in: it is not whole
             snapshot("""\
 exit 1
 error: the plan has 2,000,004 bytes; at most 2,000,000 are read
-  Why:  No agent can follow a plan of that size, and nobody can approve one.
+  Why:  No agent can follow a plan of that size, and no user can review it.
   Next: Split it into several plans, or move logs and data out of it.
 """),
             id="too large",
@@ -236,7 +236,7 @@ error: the plan has 2,000,004 bytes; at most 2,000,000 are read
             snapshot("""\
 exit 1
 error: stdin has more than 6,000,000 bytes
-  Why:  No agent can follow a plan of that size, and nobody can approve one.
+  Why:  A plan of that size can be neither followed nor approved.
   Next: Split it into several plans, or move logs and data out of it.
 """),
             id="far too large",

@@ -64,9 +64,30 @@ plans/login.md:17: info: pre-dispatch arithmetic check: exactly 57 tests skipped
   Nothing to do; a rule under Design & Constraints with the same `key` lets it
   be checked. [no-rule]
 plans/login.md:25: error: phase 4b depends on phase 9, which does not exist
-  Add phase 9, or take it off the Dependencies line. [unknown-dependency]
+  Add phase 9, or remove it from the Dependencies line. [unknown-dependency]
 2 errors in 2 phases.
 """)
+
+
+_SKIPPED = "info: pre-dispatch arithmetic check: exactly 57 tests skipped (no derivable rule)"
+
+
+@pytest.mark.parametrize(
+    ("design", "told"),
+    [
+        ("52 - 4 + 9", ""),
+        ("52 - 4 + 10", "warning: says exactly 57; 52 - 4 + 10 is 58"),
+        ("__import__('os').getpid()", _SKIPPED),
+        ("2 ** 9", _SKIPPED),
+    ],
+)
+def test_a_number_is_compared_with_its_sum_and_nothing_but_sums_is_computed(
+    asbuilt: Callable[..., str], shop: Path, design: str, told: str
+) -> None:
+    rule = f"### Design & Constraints\n\n- tests: {design}\n\n### Acceptance Criteria\n"
+    put(shop, login=LOGIN.replace("### Acceptance Criteria\n", rule))
+    lines = asbuilt("plan", "check", "login", "-v").splitlines()
+    assert [line for line in lines if "57" in line] == [f"plans/login.md:21: {told}"] * bool(told)
 
 
 def test_errors_end_with_1_and_warnings_alone_with_0(asbuilt: Callable[..., str], shop: Path) -> None:
@@ -77,7 +98,7 @@ exit 1
 plans/login.md:5: error: phase 1 has no check that can be run
   Add a command under Verification; "looks right" proves nothing. [no-check]
 plans/login.md:25: error: phase 4b depends on phase 9, which does not exist
-  Add phase 9, or take it off the Dependencies line. [unknown-dependency]
+  Add phase 9, or remove it from the Dependencies line. [unknown-dependency]
 2 errors in 2 phases; 1 remark with -v.
 """)
     assert asbuilt("plan", "check", "chores") == snapshot("""\
@@ -106,7 +127,7 @@ plans/big.md: error: has more than 2,000,000 bytes
 plans/login.md:5: error: phase 1 has no check that can be run
   Add a command under Verification; "looks right" proves nothing. [no-check]
 plans/login.md:25: error: phase 4b depends on phase 9, which does not exist
-  Add phase 9, or take it off the Dependencies line. [unknown-dependency]
+  Add phase 9, or remove it from the Dependencies line. [unknown-dependency]
 2 errors in 2 phases; 1 remark with -v.
 plans/rate-limit.md: no problems in 4 phases; 1 remark with -v.
 3 plans, 2 with errors.
@@ -214,9 +235,9 @@ def test_a_plan_that_is_not_there_or_cannot_be_read(asbuilt: Callable[..., str],
 exit 3
 --- stderr
 error: no plan "rate-limt". Did you mean rate-limit?
-  Why:  Looked in plans/, docs/plans/, specs/, openspec/changes/ and
+  Why:  Searched plans/, docs/plans/, specs/, openspec/changes/ and
         ~/.claude/plans/.
-  Next: asbuilt plan show rate-limit, or asbuilt plan list
+  Next: asbuilt plan show rate-limit
 """)
     assert asbuilt("plan", "check", "plans/pipe.md") == snapshot("""\
 exit 1

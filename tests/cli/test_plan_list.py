@@ -246,6 +246,5 @@ def test_an_unknown_option_is_an_error(asbuilt: Callable[..., str]) -> None:
 exit 2
 --- stderr
 error: asbuilt plan list has no option --jsn. Did you mean --json?
-  Why:  A guess could do something you did not mean; nothing was done.
   Next: asbuilt plan list -h shows examples and options.
 """)

@@ -295,7 +295,7 @@ def test_when_the_progress_document_cannot_be_written_neither_is(
 exit 1
 --- stderr
 error: plans/PROGRESS.md is write-protected
-  Why:  Whoever protected it does not want it changed; the file is as it was.
+  Why:  The file is write-protected. It has not changed.
   Next: chmod u+w it, then run the same command again.
 """)
     assert (shop / "plans" / "PROGRESS.md").read_text() == PROGRESS

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
             snapshot("""\
 exit 1
 --- stderr
-error: phase 1 has no place where a status could stand
-  Why:  It is told in prose; a mark put somewhere would be a guess.
+error: phase 1 has no place for a status
+  Why:  It is written in prose, so the place for a mark would be a guess.
   Next: Add a table with the columns Phase and Status, or headings like ## Phase
         1 — Title.
 """),
@@ -41,7 +41,7 @@ error: phase 1 has no place where a status could stand
             snapshot("""\
 exit 1
 --- stderr
-error: phase announce-it is told by boxes, and a box says done or not done
+error: phase announce-it has only boxes, and a box can only be done or open
   Why:  There is no place in this plan that could say blocked.
   Next: Mark it done or pending.
 """),
@@ -104,7 +104,6 @@ exit 2
 --- stderr
 error: asbuilt plan mark: STATUS: 'finished' is not one of 'pending',
        'in-progress', 'in_progress', 'done', 'blocked'
-  Why:  A guess could do something you did not mean; nothing was done.
   Next: asbuilt plan mark -h shows examples and options.
 """),
             id="no such status",
@@ -176,7 +175,6 @@ error: --item does not go with --items
 exit 2
 --- stderr
 error: asbuilt plan mark has no option --json
-  Why:  A guess could do something you did not mean; nothing was done.
   Next: asbuilt plan mark -h shows examples and options.
 """),
             id="no JSON",

@@ -103,11 +103,10 @@ def test_a_title_with_a_character_that_nobody_sees_is_refused(
 ) -> None:
     told = asbuilt("plan", "new", title)
     assert told.split("\n")[0] == "exit 2"
-    assert told.partition("holds")[2] == snapshot("""\
- a character that nobody sees
-  Why:  It would steer terminals, or make the plan read as something else than
-        it says.
-  Next: Leave that character out.
+    assert told.partition(" has ")[2] == snapshot("""\
+an invisible character
+  Why:  It could control the terminal, or change how the plan parses.
+  Next: Remove that character.
 """)
     assert [path.name for path in shop.iterdir()] == [".git"]
 
@@ -149,7 +148,7 @@ def test_outside_of_a_repository_it_goes_into_the_users_folder_only_when_asked(
 exit 3
 --- stderr
 error: no repository here
-  Why:  A plan lives in the repository it is about.
+  Why:  New plans are written into a repository.
   Next: cd into one, name one with --repo DIR, or add --user for your own
         folder.
 """)
@@ -187,5 +186,10 @@ exit 1
 --- stderr
 error: plans/x.md cannot be written: its folder is a file
   Why:  Nothing was changed; the file is as it was.
-  Next: Mend the permissions or the space of its folder, then try again.
+  Next: Correct the permissions or free space, then try again.
 """)
+
+
+def test_the_status_of_a_plan_that_is_not_filled_in_leads_to_its_errors(asbuilt: Callable[..., str]) -> None:
+    asbuilt("plan", "new", "Greeting")
+    assert asbuilt("status", "greeting").endswith("Next: asbuilt plan check greeting\n")

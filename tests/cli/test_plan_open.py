@@ -137,7 +137,7 @@ error: the editor no-such-editor cannot be started: no such file or directory
                     """\
 error: EDITOR "vi 'unclosed" is no command
   Why:  Its quotes do not close.
-  Next: Set EDITOR anew.
+  Next: Set EDITOR to a command.
 """,
                 )
             ),

@@ -143,7 +143,7 @@ exit 0
 (no title)   plans/shapes.md
 No trackable tasks found. 0 lines.
 ✗ line 1: has no title
-✗ line 1: has no phase that can be told apart
+✗ line 1: has no recognizable phase
 2 errors.
 --- stderr
 Next: asbuilt plan check shapes
@@ -157,7 +157,7 @@ exit 0
 --- stdout
 Only a title   plans/shapes.md
 No trackable tasks found. 1 line.
-✗ line 1: has no phase that can be told apart
+✗ line 1: has no recognizable phase
 1 error.
 --- stderr
 Next: asbuilt plan check shapes

@@ -66,7 +66,8 @@ Phases  2 changed
 plans/limits.md: a1 waits for a yes; the file is as it was.
 --- stderr
 plan check: clean
-Next: asbuilt approve yes a1, or asbuilt approve show a1
+Next: asbuilt approve show a1
+  or  approve it: asbuilt approve yes a1
 """)
     assert plan.read_text() == PLAN
     assert asbuilt("plan", "refine", "limits") == snapshot("""\
@@ -74,10 +75,11 @@ exit 5
 --- stdout
 plans/limits.md: a1 waits for a yes; the file is as it was.
 --- stderr
-Next: asbuilt approve yes a1, or asbuilt approve show a1
+Next: asbuilt approve show a1
+  or  approve it: asbuilt approve yes a1
 """)
     said = asbuilt("approve", "yes", "a1")
-    assert "plans/limits.md has it. A run accepts only this text." in said
+    assert "plans/limits.md has it. Editing it needs a new approval." in said
     assert plan.read_text() == WANTED
     assert asbuilt("plan", "refine", "limits") == snapshot("""\
 exit 2
@@ -134,9 +136,8 @@ Tried 1 check: 0 fail before the work, as they should; 1 cannot run.
 Next: asbuilt config set checks.setup "<command>"
 error: the new text has 1 error: line 22: `pyest -q` of phase 2 cannot run:
        pyest is not installed
-  Why:  A run would work, and prove, against a text that contradicts itself.
-  Next: Name a program that is here, or have checks.setup bring it; the work
-        could never be proven.
+  Why:  The plan has errors, so asbuilt cannot tell when a phase is done.
+  Next: Name an installed program, or install it in checks.setup.
 """)
     assert plan.read_text() == PLAN
 
@@ -165,7 +166,8 @@ def test_a_yes_in_another_checkout_leaves_the_file_to_the_one_it_was_begun_in(
     propose(asbuilt)
     said = " ".join(asbuilt("approve", "yes", "a1", cwd=tmp_path / "other").split())
     assert (
-        "plans/limits.md is as it was here: asbuilt plan refine limits writes it where it was begun." in said
+        "plans/limits.md is unchanged here: asbuilt plan refine limits writes it where it was started."
+        in said
     )
     assert (plan.read_text(), (tmp_path / "other/plans/limits.md").read_text()) == (PLAN, PLAN)
     assert asbuilt("plan", "refine", "limits") == snapshot("""\
@@ -198,8 +200,8 @@ exit 4
 --- stderr
 error: the new text has 1 error: line 26: phase 2 depends on phase 9, which does
        not exist
-  Why:  A run would work, and prove, against a text that contradicts itself.
-  Next: Add phase 9, or take it off the Dependencies line.
+  Why:  The plan has errors, so asbuilt cannot tell when a phase is done.
+  Next: Add phase 9, or remove it from the Dependencies line.
 """),
             id="has an error",
         ),
@@ -219,14 +221,14 @@ def test_what_changes_has_to_be_said_and_somebody_has_to_write_it(asbuilt: Calla
 exit 2
 --- stderr
 error: say in a few words what changes
-  Why:  Whoever approves it is shown that, and the journal keeps it.
+  Why:  The approver sees it, and the journal records it.
   Next: asbuilt plan refine limits "what changes" --from new.md
 """)
     assert asbuilt("plan", "refine", "limits", "use Redis") == snapshot("""\
 exit 2
 --- stderr
-error: nobody is here to write the new text
-  Why:  An editor without anybody in front of it would wait for ever.
+error: writing the new text needs a terminal
+  Why:  It opens your editor, and there is no terminal here.
   Next: asbuilt plan refine limits -m "what changes" lets an agent write it;
         --from FILE takes it from a file.
 """)
@@ -246,5 +248,5 @@ def test_a_text_of_the_editor_that_is_refused_is_kept_for_the_next_time(
     code, said = on_terminal(shop, environ, *words, EDITOR=str(editor))
     assert (code, "work of phase 2 is done" in said, "Your text is kept: " in said) == (1, True, True)
     code, said = on_terminal(shop, environ, *words, EDITOR=str(editor))
-    assert (code, "the new text has no phase that can be told apart" in said) == (1, True)
+    assert (code, "the new text has no recognizable phase" in said) == (1, True)
     assert plan.read_text() == PLAN

@@ -284,9 +284,9 @@ error: the plan has no phase 9; it has 1, 2a, 2b, 3
 exit 3
 --- stderr
 error: no plan "rate-limt". Did you mean rate-limit?
-  Why:  Looked in plans/, docs/plans/, specs/, openspec/changes/ and
+  Why:  Searched plans/, docs/plans/, specs/, openspec/changes/ and
         ~/.claude/plans/.
-  Next: asbuilt plan show rate-limit, or asbuilt plan list
+  Next: asbuilt plan show rate-limit
 """),
         ),
         (
@@ -295,7 +295,7 @@ error: no plan "rate-limt". Did you mean rate-limit?
 exit 2
 --- stderr
 error: "o" is part of 2 plans: plans/chores.md, plans/story.md
-  Why:  Which one is meant cannot be told, and a guess could run the wrong one.
+  Why:  Several plans match.
   Next: Write more of its name, or its path.
 """),
         ),
@@ -315,7 +315,7 @@ error: --verbatim needs --phase
 exit 2
 --- stderr
 error: asbuilt plan show needs PLAN
-  Why:  There is no default for it; nothing was done.
+  Why:  It has no default.
   Next: asbuilt plan show -h shows examples and options.
 """),
         ),
@@ -336,7 +336,7 @@ error: "My Plan.md" cannot name a plan
 exit 1
 --- stderr
 error: phase 1 is there 2 times, on lines 2 and 3
-  Why:  Which one is meant cannot be told.
+  Why:  The number is ambiguous.
   Next: Give each phase a number of its own.
 """),
         ),

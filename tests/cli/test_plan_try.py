@@ -65,8 +65,7 @@ exit 1
 plans/limits.md:14: warning: `test -s file.txt` passes before the work, so it proves nothing of phase 2
   Add a command that fails until the phase is done. [proves-nothing]
 plans/limits.md:20: error: `pyest -q` of phase 3 cannot run: pyest is not installed
-  Name a program that is here, or have checks.setup bring it; the work could
-  never be proven. [no-program]
+  Name an installed program, or install it in checks.setup. [no-program]
 ○ 1   absent      test -s bucket.txt: bucket.txt is not there yet
 ! 1   passes      test -s file.txt: exit 0 without any of the work
 ! 2   passes      test -s file.txt: exit 0 without any of the work
@@ -109,8 +108,7 @@ exit 4
 --- stderr
 error: nothing is committed here yet
   Why:  Checks are tried on a clean checkout of the last commit.
-  Next: Commit first; asbuilt plan check without --try says what can be told
-        from the text.
+  Next: Commit first; asbuilt plan check without --try checks the text alone.
 """)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.plans import RATE_LIMIT, put
 from tests.cli.refusals import places, shown
-from tests.cli.refused import Case, refused, typed
+from tests.cli.refused import Case, at_home, chosen, foreign, refused, typed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,23 +22,24 @@ _APPROVE, _READING = "cli/commands/approve/test_command.py", "cli/shell/test_rea
 ELSEWHERE = {
     "agents/roster.py {} is installed, and {} is not": "cli/test_agents.py",
     "plan/refine.py the new text wants what the plan wants already": "authoring/test_redrafting.py",
-    "report.py {}.{} {} a plan, and no run of it has begun": "authoring/test_commands.py",
+    "report.py {} has not run yet: {}.{} {} the plan": "cli/commands/test_report.py",
     "author/command.py a plan is being authored here already: {}": "authoring/test_commands.py",
-    "task/add.py specs/state.json has tasks that are not in the ledger": "cli/test_task.py",
+    "task/tracking.py specs/state.json has tasks that are not in the ledger": "cli/test_task.py",
     "author/here.py {} is authored in another conversation": "authoring/test_conversations.py",
     "session/start.py {} in {} changed while it planned": "live/test_gate.py",
     "approve/command.py --edit needs a terminal": _APPROVE,
     "approve/command.py {} has no option {}: {}": _APPROVE,
-    "approve/command.py {} is not about a plan: {}": _APPROVE,
-    "approve/reviewers.py {} is not about a plan, so that nobody can review it: {}": _APPROVE,
+    "approve/command.py {} is a proven run, not a question": _APPROVE,
+    "approve/reviewers.py {} is not about a plan: {}": _APPROVE,
     "runs/inbox.py the journal knows no repository {}": _APPROVE,
     "runs/inbox.py there is no question {}a{} here": _APPROVE,
     "runs/decisions.py your text has {}: line {}: {}": _APPROVE,
     "runs/decisions.py {} was answered while you edited: {}, by {}": _APPROVE,
-    "runs/drafts.py the draft of {} is not in the journal": _APPROVE,
-    "approve/command.py {} asks for a waiver, and a waiver has a reason": "cli/test_waivers.py",
-    'attempts/kept.py no attempt "{}". Did you mean {}? ': "journeys/test_attempts.py",
-    "attempts/kept.py nothing is kept of {}": "journeys/test_pausing.py",
+    "fleet.py {} is not the name of a variable": "cli/commands/test_fleet.py",
+    "fleet.py there is no value on the input": "cli/commands/test_fleet.py",
+    "approve/command.py {} asks for a waiver, and a waiver needs a reason": "cli/test_waivers.py",
+    'log/kept.py no attempt "{}". Did you mean {}? ': "journeys/test_attempts.py",
+    "log/kept.py nothing is kept of {}": "journeys/test_pausing.py",
     "shell/boundary.py the disk is full: {}": "cli/shell/test_boundary.py",
     "shell/settings_files.py {} is a link to a file outside the repository": "cli/test_config_set.py",
     "runs/grants.py the variable {} has no value": "cli/runs/test_grants.py",
@@ -48,59 +49,58 @@ ELSEWHERE = {
     "runs/grants.py this repository asks for the variable{} {}, which you have not granted": (
         "cli/runs/test_grants.py"
     ),
-    "land.py nothing of {} is proven or landed here": "journeys/test_pausing.py",
-    "plan/bring.py the bundle cannot be taken in: its progress document is called {}": (
+    "land.py nothing of {} has landed here": "journeys/test_pausing.py",
+    "plan/bundles.py the bundle cannot be taken in: its progress document is called {}": (
         "cli/test_plan_carry.py"
     ),
-    "plan/bring.py {} holds nothing": "cli/test_plan_carry.py",
-    "plan/bring.py {} is there already, with another text": "cli/test_plan_carry.py",
+    "plan/bundles.py {} holds nothing": "cli/test_plan_carry.py",
+    "plan/bundles.py {} is there already, with another text": "cli/test_plan_carry.py",
     "plan/mark.py {} does not go with {}": "cli/test_plan_mark_refused.py",
     "plan/open.py plan open needs a terminal": "cli/test_plan_open.py",
     "plan/refine.py no refinement of {} waits": "cli/test_plan_refine.py",
-    "plan/refine.py nobody is here to write the new text": "cli/test_plan_refine.py",
+    "plan/refine.py writing the new text needs a terminal": "cli/test_plan_refine.py",
     "plan/refine.py say in a few words what changes": "cli/test_plan_refine.py",
     "plan/refine.py the new text has {}: line {}: {}": "cli/test_plan_refine.py",
     "runs/check_trial.py checks are tried on what is committed, and there is no repository here": (
         "cli/test_plan_try.py"
     ),
     "runs/check_trial.py nothing is committed here yet": "cli/test_plan_try.py",
-    "now.py {} plans are scheduled here: {}": "journeys/test_schedules.py",
     "ui/screen.py the answer could not be written: {}": "cli/shell/test_boundary.py",
-    "land.py {} has landed by a pull request, and only another one takes it back": _READING,
-    'shell/reading.py no plan "{}". Did you mean {}? ': "cli/shown/did-you-mean.txt",
+    "land.py {} has landed by a pull request, and only another pull request reverts it": _READING,
+    'shell/addresses.py no plan "{}". Did you mean {}? ': "cli/shown/did-you-mean.txt",
     "shell/reading.py {} has no run {}; the newest is {}": "cli/shown/no-such-run.txt",
-    "mode/change.py an agent cannot end planning": "cli/test_mode.py",
-    "mode/change.py planning is not held in {}": "cli/test_mode.py",
-    "mode/which.py {} conversations are open in this folder: {}": "cli/test_mode.py",
-    "memory/add.py there is no room for another fact: {} are remembered here": "cli/test_memory.py",
-    "memory/clear.py {} would be forgotten, and nobody has said yes": "cli/test_memory.py",
+    "mode/commands.py an agent cannot turn plan mode off": "cli/test_mode.py",
+    "mode/commands.py plan mode is not on in {}": "cli/test_mode.py",
+    "mode/commands.py {} conversations are open in this folder: {}": "cli/test_mode.py",
+    "memory/commands.py {} facts are stored here, and that is the limit": "cli/test_memory.py",
+    "memory/commands.py deleting {} needs a yes": "cli/test_memory.py",
     "ui/page_files.py there is a {} already in {}": "cli/commands/test_report.py",
     "ui/page_files.py the page cannot be written into {}: {}": "cli/commands/test_report.py",
-    "verify/replay.py another replay is under way": "journeys/test_replay.py",
-    "verify/replay.py no ring holds here what the checks run": "journeys/test_replay.py",
-    "verify/replay.py nothing of {}{} can be replayed": "journeys/test_replay.py",
-    "selftest/agent.py selftest agent costs money, and nobody can be asked here": (
+    "verify/command.py another replay is under way": "journeys/test_replay.py",
+    "verify/command.py Sandbox unavailable here, so no check can run": "journeys/test_replay.py",
+    "verify/command.py nothing of {}{} can be replayed": "journeys/test_replay.py",
+    "selftest/agent.py selftest agent costs money, and there is no terminal to confirm it": (
         "journeys/test_selftest_agent.py"
     ),
     "selftest/agent.py {} is there already": "journeys/test_selftest_agent.py",
     "selftest/corpus.py {}: {}": "attack/test_corpus.py",
-    "watch.py {} runs are under way here: {}": _READING,
     'shell/addresses.py "{}" is part of {} plans: {}': "journeys/test_pausing.py",
-    "shell/site.py {} runs can be meant: {}": "journeys/test_pausing.py",
+    "shell/site.py several plans match: {}": _READING,
 }
 """Refusals whose case is in another file: it needs a run, or no terminal."""
 WITHOUT = {
-    "session/start.py no ring holds an agent on this machine: {}": "it would need a machine without one",
+    "session/start.py the sandbox is unavailable on this machine: {}": "it would need a machine without one",
     "session/start.py on this processor nothing keeps an agent from typing into your terminal": "another one",
     "shell/settings_files.py {} cannot be edited safely; it stays as it was": "no such file is known",
     "shell/scratch.py git {}: {}": "git would have to refuse to make a new repository",
     "shell/options.py the current folder is gone": "a command cannot be started in a folder that is gone",
     'plan/new.py "{}" cannot be a title': "no title is known that leads there",
-    'verify/replay.py "{}" has run in {} repositories that this one has commits of': (
+    'verify/command.py "{}" has run in {} repositories that this one has commits of': (
         "needs runs of one plan in two clones"
     ),
-    "init/source.py there is no plugin at {}": "an installation would have to lose files",
+    "init/seats.py there is no plugin at {}": "an installation would have to lose files",
     "selftest/corpus.py there is no corpus of lies at {}": "an installation would have to lose files",
+    "board.py the board is not installed": "it would need an installation without the extra",
     "stop.py {} has not stopped within {} s": "a worker would have to hang for a minute",
     "settings/layers.py {} is locked to {} by {}": "no command takes a setting as a flag yet",
     "settings/places.py this user has no home folder": "needs a user that the system does not know",
@@ -115,52 +115,29 @@ def _detach(shop: Path) -> None:
     subprocess.run(["git", "switch", "-q", "--detach"], cwd=shop, check=True)  # noqa: S607
 
 
-def _foreign(file: Path) -> None:
-    file.parent.mkdir(parents=True)
-    file.write_text("somebody's own", encoding="utf-8")
-
-
-def _at_home(name: str, text: str) -> Callable[[Path], object]:
-    def keep(shop: Path) -> None:
-        file = shop.parent / "home" / name
-        file.parent.mkdir(parents=True)
-        file.write_text(text, encoding="utf-8")
-
-    return keep
-
-
-def _chosen(text: str) -> Callable[[Path], object]:
-    return _at_home(".config/asbuilt/config.toml", text)
-
-
 OFF = "\n### Design & Constraints\n\n- 5 + 5 ms\n"
 LAST = "### Work Items\n\n- [ ] A table of limits"
 SCRIPTED = {"ASBUILT_AGENTS_IMPLEMENT": "scripted"}
 CASES = [
-    Case("author/command.py nothing can be authored so: {}", "author"),
+    Case("author/choices.py the options do not work: {}", "author"),
+    Case("author/choices.py the options do not work: {}", "author x --staged --refine-iterations 5"),
     Case(
-        "author/command.py nothing can be authored so: {}",
-        "author x --staged --refine-iterations 5",
-    ),
-    Case(
-        "author/command.py {} holds no principles: {}: found {}, needed {}",
+        "author/choices.py {} holds no principles: {}: found {}, needed {}",
         "author x",
         lambda shop: (shop / "ours.md").write_text("Be good.\n") and None,
         environ={"ASBUILT_AUTHOR_PRINCIPLES": "ours.md"},
     ),
+    Case("init/command.py --import takes no agent and no --remove", "init --import --claude"),
+    Case("plan/refine.py -m says what changes, and the agent writes it", "plan refine rate-limit x -m y"),
     Case(
-        "plan/refine.py -m says what changes, and the agent writes it",
-        "plan refine rate-limit x -m y",
+        "author/choices.py --{} has its own stages, so {} cannot change them",
+        "author x --light --phases draft",
     ),
-    Case("author/command.py --{} has its own stages", "author x --light --phases draft"),
     Case("author/command.py {} is taken", "author x --name rate-limit"),
+    Case("author/command.py --{} does not work in a conversation", "author x --here --light"),
+    Case("author/here.py this command does not run inside a Claude Code conversation", "author x --here"),
     Case(
-        "author/command.py a conversation authors in stages, and --{} has others",
-        "author x --here --light",
-    ),
-    Case("author/here.py no conversation of Claude Code is around this command", "author x --here"),
-    Case(
-        "session/loop.py a loop is begun with a prompt, or ended, inside a conversation",
+        "session/commands.py loop needs a prompt or --end, inside a conversation",
         "session loop x",
     ),
     Case('session/note.py "{}" cannot name a note', "session note add ../x y"),
@@ -168,43 +145,43 @@ CASES = [
     Case("session/note.py a note has at most {} characters", f"session note add x {'y' * 100_001}"),
     Case('session/note.py no note "{}"', "session note show none"),
     Case(
-        "session/load.py no plan here is open",
+        "session/commands.py no plan here is open",
         "session load",
         lambda shop: (shop / "plans" / "rate-limit.md").unlink(),
     ),
     Case("session/start.py no agent is named", "session --plan"),
-    Case("author/command.py --pr does not go with a conversation", "author --here --pr shout"),
+    Case("author/command.py --pr does not work in a conversation", "author --here --pr shout"),
     Case("session/start.py {} is not installed, or not on your PATH", "session -- no-such-agent"),
     Case("session/start.py --plan starts claude, not {}", "session --plan -- sh"),
     Case(
-        "session/start.py with --plan, --settings is not yours to give",
+        "session/start.py --plan and --settings do not go together",
         "session --plan -- claude --settings x.json",
     ),
     Case("shell/addresses.py {} has not been run here", "attempts diff rate-limit.1.1.1"),
     Case("shell/scratch.py there is no git on PATH", "demo --fast", environ={"PATH": "/nowhere"}),
-    Case("shell/addresses.py {} has not been run here", "status rate-limit"),
-    Case("report.py nothing has been run here", "report"),
+    Case("shell/addresses.py {} has not been run here", "status rate-limit.1"),
+    Case("report.py nothing has run here", "report"),
     Case(
-        "gate/check.py gate check takes a command, or --jsonl and lines on standard input",
+        "gate/commands.py gate check takes a command, or --jsonl and lines on standard input",
         "gate check",
     ),
-    Case("mode/which.py no conversation is known as {}", "mode show --conversation 1-2"),
-    Case("mode/which.py no conversation is known in this folder", "mode show"),
+    Case("mode/commands.py no conversation is known as {}", "mode show --conversation 1-2"),
+    Case("mode/commands.py no conversation is known in this folder", "mode show"),
     Case("init/command.py {} needs the name of an agent", "init --remove"),
     Case(
         "init/claude.py {} cannot be read as JSON: {}",
         "init --claude",
-        _at_home(".claude/settings.json", "{ // mine\n}"),
+        at_home(".claude/settings.json", "{ // mine\n}"),
     ),
     Case(
         "init/claude.py {} knows another marketplace that is named asbuilt",
         "init --claude",
-        _at_home(".claude/settings.json", '{"extraKnownMarketplaces": {"asbuilt": {"source": {}}}}'),
+        at_home(".claude/settings.json", '{"extraKnownMarketplaces": {"asbuilt": {"source": {}}}}'),
     ),
     Case(
         "init/placing.py {} is there, and it is not as asbuilt wrote it",
         "init --opencode",
-        _at_home(".config/opencode/commands/asbuilt-run.md", "somebody's own"),
+        at_home(".config/opencode/commands/asbuilt-run.md", "somebody's own"),
     ),
     Case('selftest/lies.py no case has "{}" in its name', "selftest lies --only truth"),
     Case('selftest/lies.py no case has "{}" in its name', "selftest lies --kind cobol"),
@@ -253,7 +230,7 @@ CASES = [
     Case("shell/options.py --repo {}: no such folder", "status --repo nowhere"),
     Case("shell/addresses.py {} has not been run here", "land rate-limit"),
     Case("shell/addresses.py {} has not been run here", "log rate-limit.3"),
-    Case('notify/test.py no way "{}" is chosen here', "notify test slack"),
+    Case('doctor/notify.py no notification channel "{}" is configured', "doctor notify slack"),
     Case("run_plan.py not understood: {}", "run-plan rate-limit finsh"),
     Case("stop.py stop takes the name of a plan, or --all", "stop"),
     Case("runs/schedules.py --now goes with --every", "run rate-limit --now"),
@@ -273,8 +250,14 @@ CASES = [
         "plan/mark.py an item is done or pending, not {}",
         "plan mark rate-limit 2a blocked --item 1",
     ),
-    Case('plan/new.py the title "{}" holds a character that nobody sees', "plan new 'a\u202eb'"),
+    Case('plan/new.py the title "{}" has an invisible character', "plan new 'a\u202eb'"),
     Case("plan/new.py no repository here", "plan new words", at=".."),
+    Case(
+        "plan/new.py {} is no template: a plan of 2 phases made from it reads as {}",
+        "plan new words",
+        _write("form.md", "# {title}\n\nOnly prose.\n"),
+        {"ASBUILT_PLAN_TEMPLATE": "form.md"},
+    ),
     Case(
         "ui/editor.py the editor {} cannot be started: {}",
         "plan open rate-limit",
@@ -293,7 +276,7 @@ CASES = [
         'library/finding.py "{}" {} {} plans: {}', "plan show limit", _write("plans/limit-b.md", RATE_LIMIT)
     ),
     Case(
-        "run.py {} has {}: {}",
+        "run/command.py {} has {}: {}",
         "run rate-limit",
         _write("plans/rate-limit.md", RATE_LIMIT.replace("None.", "Phase 9.")),
         SCRIPTED,
@@ -303,21 +286,21 @@ CASES = [
     Case(
         "worker/install.py {} is there, and asbuilt did not write it",
         "worker install",
-        lambda shop: _foreign(shop.parent / "home/.config/systemd/user/asbuilt-worker.service"),
+        lambda shop: foreign(shop.parent / "home/.config/systemd/user/asbuilt-worker.service"),
     ),
-    Case("run.py no branch is checked out here", "run rate-limit", _detach, SCRIPTED),
+    Case("run/follow.py no branch is checked out here", "run rate-limit", _detach, SCRIPTED),
     Case(
-        "run.py direct landing is refused here (landing.direct)",
+        "run/command.py direct landing is refused here (landing.direct)",
         "run rate-limit --direct",
         environ={"ASBUILT_LANDING_DIRECT": "refuse"},
     ),
     Case(
-        "runs/doubts.py phase {} of {} waits for phase {}",
+        "run/doubts.py phase {} of {} waits for phase {}",
         "run rate-limit 3 --script script.toml",
         environ=SCRIPTED,
     ),
     Case(
-        "runs/doubts.py phase {} of {} is delegated to {}",
+        "run/doubts.py phase {} of {} is delegated to {}",
         "run rate-limit 2b",
         _write(
             "plans/rate-limit.md", RATE_LIMIT.replace(LAST, f"### Execution: delegate make release\n\n{LAST}")
@@ -325,12 +308,20 @@ CASES = [
         SCRIPTED,
     ),
     Case(
-        "runs/doubts.py phase {} of {} wants to land directly, and this run lands by {}",
+        "run/doubts.py phase {} of {} is delegated to a plan, which lands when its run ends",
+        "run rate-limit 2b --hold",
+        _write(
+            "plans/rate-limit.md", RATE_LIMIT.replace(LAST, f"### Execution: delegate plans/x.md\n\n{LAST}")
+        ),
+        SCRIPTED,
+    ),
+    Case(
+        "run/doubts.py phase {} of {} wants to land directly, and this run lands by {}",
         "run rate-limit 2b",
         _write("plans/rate-limit.md", RATE_LIMIT.replace(LAST, f"### Execution: direct\n\n{LAST}")),
     ),
     Case(
-        "runs/doubts.py phase {} of {} contradicts itself: {}",
+        "run/doubts.py phase {} of {} contradicts itself: {}",
         "run rate-limit 2a --auto --script script.toml",
         _write("plans/rate-limit.md", RATE_LIMIT.replace("per request\n", f"per request\n{OFF}")),
         SCRIPTED,
@@ -343,25 +334,29 @@ CASES = [
     Case(
         "agents/roster.py the command of an agent cannot be read: {}: {}",
         "run rate-limit --agent claude",
-        _chosen('agents.claude.command = "\'"\n'),
+        chosen('agents.claude.command = "\'"\n'),
     ),
     Case(
         'agents/roster.py agents.min_model "{}" is not a model whose size is known',
         "run rate-limit --agent claude",
-        _chosen('agents.claude.command = "/bin/true"\nagents.min_model = "large"\n'),
+        chosen('agents.claude.command = "/bin/true"\nagents.min_model = "large"\n'),
     ),
     Case(
         "agents/roster.py {} would {} with {}, and agents.min_model is {}",
         "run rate-limit --agent claude",
-        _chosen('agents.claude.command = "/bin/true"\nagents.min_model = "opus"\n'),
+        chosen('agents.claude.command = "/bin/true"\nagents.min_model = "opus"\n'),
     ),
-    Case("tell.py a note of {} characters is not one that is carried", "tell rate-limit ''"),
-    Case("memory/add.py {} characters are not something that is remembered", "memory add ''"),
-    Case('memory/known.py nothing is remembered under "{}"', "memory show m7"),
-    Case("task/add.py {} characters are not the description of a task", "task add ''"),
-    Case("task/bring.py there is no {} and no {} here", "task import"),
-    Case('task/known.py "{}" is no status of a task', "task status 1 done"),
-    Case("task/status.py no task is named", "task status planned"),
+    Case("run/command.py a note of {} characters cannot be stored; it has 1 to {}", "run rate-limit -m ''"),
+    Case("log/command.py asbuilt log needs the name of a plan", "log"),
+    Case("board.py nothing has run on this machine", "board"),
+    Case("fleet.py a fleet needs the address of a Postgres database", "fleet join here"),
+    Case("fleet.py this machine is in no fleet", "fleet workers"),
+    Case("memory/commands.py a memory has 1 to {} characters, and this one has {}", "memory add ''"),
+    Case('memory/commands.py no memory "{}"', "memory show m7"),
+    Case("task/tracking.py a description has 1 to {} characters, and this one has {}", "task add ''"),
+    Case("task/tracking.py there is no {} and no {} here", "task import"),
+    Case('task/tracking.py "{}" is no status of a task', "task status 1 done"),
+    Case("task/tracking.py no task is named", "task status planned"),
     Case("runs/terms.py the scripted agent needs a script", "run rate-limit", environ=SCRIPTED),
 ]
 

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from asbuilt.cli.commands.selftest import measured
-from asbuilt.cli.commands.selftest.exercises import NAMES, read_exercises
-from asbuilt.cli.commands.selftest.hidden import Seen
+from asbuilt.cli.commands.selftest.exercises import NAMES, Seen, read_exercises
 from asbuilt.cli.commands.selftest.measured import (
     Agents,
     Outcome,
@@ -57,8 +56,8 @@ def test_only_what_landed_and_passes_the_hidden_test_is_proven(
 @pytest.mark.parametrize(
     ("past", "silent", "words"),
     [
-        ([], [], "$0.50 to $5.00, assumed: no past runs to go by"),
-        ([Spent(usd=0.2), Spent(usd=0.4)], [], "about $2.00, by 2 phases proven here"),
+        ([], [], "$0.50 to $5.00, assumed without past runs"),
+        ([Spent(usd=0.2), Spent(usd=0.4)], [], "about $2.00, from 2 phases proven here"),
         ([Spent(usd=0.2)], ["codex"], "unknown: codex reports no dollars"),
         ([], ["codex", "gemini"], "unknown: codex and gemini report no dollars"),
     ],

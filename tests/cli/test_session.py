@@ -54,14 +54,14 @@ def test_the_status_of_a_conversation_is_its_context_its_plan_and_whether_planni
     assert talk.prompt("go on") == ""
     assert typed(talk, "status") == (
         "rate-limit   3 items open, 2a in work (plans/rate-limit.md)\n"
-        "Context 34% of 200k. Planning is not held.\n"
+        "Context 34% of 200k. Plan mode is off.\n"
     )
     talk.prompt("plan more", mode="plan")
     talk.says(122_000)
     talk.stop()
     told = typed(talk, "status").splitlines()
     assert re.fullmatch(
-        r"Context 61% of 200k. Planning held since \d\d:\d\d by plan mode. A turn was kept", told[1]
+        r"Context 61% of 200k. Plan mode is on since \d\d:\d\d, turned on by Claude Code.*", told[1]
     )
     assert answered(talk, "status") == {
         "schema": "asbuilt.session/1",
@@ -140,7 +140,7 @@ def test_a_loop_is_begun_and_ended_inside_a_conversation(talk: Talk) -> None:
     talk.plan()
     typed(talk, "load")
     assert typed(talk, "loop", "go\non", "--most", "3") == (
-        "Round 1 of 3 has begun. /clear begins the next one.\n"
+        "Round 1 of 3 has started. /clear starts the next one.\n"
     )
     loop = loop_in(str(talk.folder))
     assert loop is not None
@@ -149,8 +149,8 @@ def test_a_loop_is_begun_and_ended_inside_a_conversation(talk: Talk) -> None:
     assert typed(talk, "loop", "--end") == "The loop is over.\n"
     assert files_in(talk.folder) == ["state"]
     for wrong in (["loop"], ["loop", "x", "--end"]):
-        assert "a loop is begun with a prompt" in typed(talk, *wrong, code=2)
-    assert "a loop is begun" in typed(talk, "loop", "x", inside=False, code=2)
+        assert "loop needs a prompt or --end" in typed(talk, *wrong, code=2)
+    assert "inside a conversation" in typed(talk, "loop", "x", inside=False, code=2)
     assert "is not in the range 1<=x<=100" in typed(talk, "loop", "x", "--most", "101", code=2)
 
 
@@ -161,8 +161,8 @@ def test_the_status_line_keeps_the_window_and_says_what_goes_on(talk: Talk) -> N
     talk.approve(talk.plan())
     talk.prompt("plan more", mode="plan")
     told = talk.raw("StatusLine", json.dumps(payload).encode()).stdout
-    assert told == b"rate-limit   context 61% of 1M   planning, read-only\n"
+    assert told == b"rate-limit   context 61% of 1M   plan mode, read-only\n"
     talk.says(122_000)
-    assert talk.stop() == ""
+    assert talk.stop(text="Is this the plan?") == ""
     assert talk.raw("StatusLine", b"{}").stdout == b""
     assert talk.raw("StatusLine", b"nonsense").stdout == b""

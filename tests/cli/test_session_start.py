@@ -68,7 +68,7 @@ def test_gate_command_prints_what_the_plugin_runs_and_that_answers(talk: Convers
         shlex.split(said), input=data, env=talk.environ, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == denied(
-        "planning is read-only and Write changes /etc/motd. To propose the change, write it into the plan."
+        "plan mode is read-only and Write changes /etc/motd. To propose the change, write it into the plan."
     )
 
 

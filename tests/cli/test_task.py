@@ -23,12 +23,12 @@ def _import(shop: Path, environ: dict[str, str]) -> None:
     (shop / "specs").mkdir()
     (shop / "specs/state.json").write_bytes(STATE)
     (shop / "specs/TODO.md").write_bytes(TODO)
-    assert typed(shop, environ, "task", "import", "--yes") == (0, "2 tasks taken into the ledger.\n", "")
+    assert typed(shop, environ, "task", "import", "--yes") == (0, "2 tasks imported.\n", "")
 
 
 def test_looking_at_nothing_makes_nothing(shop: Path, environ: dict[str, str]) -> None:
     before = sorted(shop.parent.rglob("*"))
-    assert typed(shop, environ, "task", "list") == (0, "No task is written down here.\n", "")
+    assert typed(shop, environ, "task", "list") == (0, "No tasks here.\n", "")
     assert asked(shop, environ, "task", "list", "--all") == {"schema": "asbuilt.tasks/1", "tasks": []}
     code, _, complained = typed(shop, environ, "task", "show", "1")
     assert (code, complained.partition("\n")[0]) == (3, "error: Task 1 not found")
@@ -40,7 +40,7 @@ def test_tasks_are_written_down_listed_and_shown_and_no_file_is_touched(
 ) -> None:
     before = sorted(shop.rglob("*"))
     said = typed(shop, environ, "task", "add", LIMITS)
-    assert said == (0, "Task 1 is written down: limit_requests_per_key.\n", "Next: asbuilt task plan 1\n")
+    assert said == (0, "Added task 1: limit_requests_per_key.\n", "Next: asbuilt task plan 1\n")
     assert asked(shop, environ, "task", "add", "drop 3.10", "--type", "chore")["type"] == "chore"
     assert typed(shop, environ, "task", "list")[1].splitlines() == [
         f"1    [NOT STARTED]  {LIMITS}",
@@ -66,7 +66,7 @@ def test_a_status_is_given_to_all_that_are_named_or_to_none(shop: Path, environ:
     ]
     assert typed(shop, environ, "task", "status", "2", "planned") == (0, "Task 2 is [PLANNED] already.\n", "")
     assert typed(shop, environ, "task", "status", "1-2", "9", "completed")[0] == 3
-    assert typed(shop, environ, "task", "list", "--status", "completed")[1] == "No task is open here.\n"
+    assert typed(shop, environ, "task", "list", "--status", "completed")[1] == "No open tasks.\n"
     typed(shop, environ, "task", "status", "1", "completed")
     code, _, complained = typed(shop, environ, "task", "status", "1", "planned")
     assert (code, "task 1 is in the terminal state [COMPLETED]" in complained) == (4, True)
@@ -83,8 +83,8 @@ def test_a_pair_is_imported_and_exported_without_a_byte_lost(shop: Path, environ
     shown = typed(shop, environ, "task", "import")
     assert shown == (5, "+ 414 create_planner_agent [PLANNED]\n+ 415 café_menu [NOT STARTED]\n", "")
     assert asked(shop, environ, "task", "import", "--yes")["differ"] == [414, 415]
-    assert typed(shop, environ, "task", "import")[1] == "The ledger says all of it already.\n"
-    assert typed(shop, environ, "task", "export")[1] == "Both views say it already.\n"
+    assert typed(shop, environ, "task", "import")[1] == "The ledger has all of it already.\n"
+    assert typed(shop, environ, "task", "export")[1] == "Both views are up to date.\n"
     assert _pair(shop) == Pair(STATE, TODO)
     assert asked(shop, environ, "task", "add", LIMITS)["number"] == 416
 

@@ -34,9 +34,9 @@ def test_a_waiver_without_a_reason_is_refused_and_stays_open(night: Night) -> No
         assert shown(night, ("approve", "yes", "a1", *words), "plain", 80) == snapshot("""\
 exit 2
 --- stderr
-error: a1 asks for a waiver, and a waiver has a reason
-  Why:  It is shown in the report, in the commit and in the plan.
-  Next: Say why: asbuilt approve yes a1 -m "why"
+error: a1 asks for a waiver, and a waiver needs a reason
+  Why:  The reason is shown in the report, in the commit and in the plan.
+  Next: asbuilt approve yes a1 -m "why"
 """)
     with night.store.read() as session:
         assert [one.answer for one in approvals.waiting(session, LOCAL, REPO)] == [None]

@@ -345,7 +345,7 @@ def test_uninstall_takes_the_unit_and_its_link_away(
 exit 0
 --- stdout
 Removed ~/.config/systemd/user/asbuilt-worker.service.
-If it runs, it goes on until it is stopped:
+If it is running, stop it:
   systemctl --user stop asbuilt-worker.service
 """)
     assert (file.exists(), link.is_symlink()) == (False, False)

@@ -13,7 +13,7 @@ import pytest
 
 from asbuilt.agents.attempt_folder import Folder
 from asbuilt.agents.contract import Answer, Said, Turn
-from asbuilt.agents.host.adapters import ADAPTERS
+from asbuilt.agents.host.main import adapter_for
 from asbuilt.agents.host.seat import HostSeat
 from tests.contracts.attempts import SAID, marked
 
@@ -56,7 +56,7 @@ def driven(stage: Stage, brief: Brief, listener: Listener) -> Turn:
     async def drive() -> Turn:
         seat = seated(stage, brief)
         try:
-            return await ADAPTERS[brief.agent](seat).drive(brief, listener, listener.emit)
+            return await adapter_for(brief.agent, seat).drive(brief, listener, listener.emit)
         finally:
             await seat.end()
 
@@ -73,7 +73,7 @@ def interrupted(
 
     async def drive() -> None:
         seat = seated(stage, brief)
-        task = asyncio.create_task(ADAPTERS[brief.agent](seat).drive(brief, listener, listener.emit))
+        task = asyncio.create_task(adapter_for(brief.agent, seat).drive(brief, listener, listener.emit))
         await asyncio.wait_for(listener.heard.wait(), 30)
         try:
             await act(seat, task)

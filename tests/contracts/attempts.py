@@ -85,6 +85,9 @@ def ended(stage: Stage, brief: Brief, *, waiting: bool = True, seconds: float = 
 
 def has_said(stage: Stage, brief: Brief, text: str = SAID) -> Callable[[], bool]:
     def claim() -> bool:
+        if not stage.attempts.folder(brief.attempt).is_dir():
+            return False  # its worker is a process of its own, and has not come so far
+        stage.attempts.beat(brief.attempt)  # starting an agent may take longer than abandoning it
         events, _ = stage.attempts.events(brief.attempt)
         return any(event["kind"] == "said" and event["text"] == text for event in events)
 
@@ -306,7 +309,7 @@ from pathlib import Path
 from asbuilt.agents.attempts import FolderAttempts
 from asbuilt.agents.attempt_folder import Folder
 state, level, brief = sys.argv[1:]
-attempts = FolderAttempts(Path(state), level=level, ring_required=False, abandon_s=20, grace_s=1)
+attempts = FolderAttempts(Path(state), level=level, sandbox_required=False, abandon_s=20, grace_s=1)
 attempts.start(Folder(Path(brief)).brief()[0])
 time.sleep(60)
 """

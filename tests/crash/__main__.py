@@ -1,4 +1,4 @@
-"""`just crash`: play the matrix, or one class or point of it, and write docs/reliability.md."""
+"""`just crash`: play the matrix, or one class or point of it, and write docs/reference/reliability.md."""
 
 from __future__ import annotations
 

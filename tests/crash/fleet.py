@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Final
 import psycopg
 
 from asbuilt.agents import activity
-from asbuilt.journal.engine import workers
-from asbuilt.journal.ids import LOCAL
 from tests.journeys.shop import ROOT
 
 if TYPE_CHECKING:
@@ -69,7 +67,7 @@ class Fleet:
     def names(self) -> list[str]:
         """Name the workers that the database knows."""
         with self.shop.store.read() as session:
-            return [worker.worker for worker in workers.every(session, LOCAL)]
+            return [row["worker"] for row in session.rows("SELECT worker FROM workers ORDER BY beat_at DESC")]
 
     def at_rest(self) -> None:
         """Wait until no worker goes through a segment, whether it is still its own or not."""
@@ -85,7 +83,7 @@ class Fleet:
     def heard(self) -> set[str]:
         """Tell when each worker was last heard of."""
         with self.shop.store.read() as session:
-            return {f"{worker.worker} {worker.beat_at}" for worker in workers.every(session, LOCAL)}
+            return {f"{row['worker']} {row['beat_at']}" for row in session.rows("SELECT * FROM workers")}
 
     def close(self) -> None:
         """End the workers, stopped ones too, and their agents."""

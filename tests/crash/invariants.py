@@ -174,7 +174,7 @@ def _carriers(names: list[str], home: str) -> list[str]:
 
 def _databases(home: Path) -> Iterator[Broken]:
     """SQLite finds its files whole."""
-    for file in (*home.glob("engine.db"), *home.parent.glob("journal.db"), *home.glob("journal.db")):
+    for file in (*home.parent.glob("journal.db"), *home.glob("journal.db")):
         with contextlib.closing(sqlite3.connect(file)) as connection:
             said = connection.execute("PRAGMA integrity_check").fetchall()
         if said != [("ok",)]:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from tests.crash.points import Outcome
 
 ROOT: Final = Path(__file__).parent.parent.parent
-ROWS: Final = ROOT / "docs" / "reliability"
-PAGE: Final = ROOT / "docs" / "reliability.md"
+ROWS: Final = ROOT / "docs" / "reference" / "reliability"
+PAGE: Final = ROOT / "docs" / "reference" / "reliability.md"
 _SAID: Final = {
     "step": "worker killed before a step, after it acted, after it was recorded",
     "pair": "worker killed at a step, and again while the next one recovers",
@@ -33,36 +33,36 @@ _SAID: Final = {
 _LEAD: Final = """\
 # Reliability
 
-<!-- Written by `just crash` from docs/reliability/*.json; edit those who write the rows instead. -->
+<!-- Written by `just crash` from docs/reference/reliability/*.json; edit what writes these rows. -->
 
-Any crash is a pause: `kill -9` at any instant, and the next start goes on at that step. This page says
-where that was attacked and what came of it. Each run is a world of its own: a repository, a state folder, a
-store, a worker, hosts, agents and gits as processes. It is struck at one point, gets a worker again, and
-comes to its end. Then these hold: every phase that landed is exactly one commit, `git fsck` is content, no
-lock, workspace or temporary file is left, the plan's marks are the journal's landings, no process of the
-run lives, and the person's own files are as they were.
+Any crash is a pause: after `kill -9` at any instant, the next start continues at that step. This page lists
+where this was tested, and the results. Each run has its own repository, state folder, database, worker,
+hosts, agents and git processes. One process is killed at one point, a new worker starts, and the run
+continues to its end. Then these must hold: every landed phase is exactly one commit, `git fsck` passes, no
+lock, workspace or temporary file is left, the plan's marks match the journal's landings, no process of the
+run is alive, and the user's own files are unchanged.
 
-A run counts in a column when it was so at least once. *Lost* has a commit, an event or a mark that is
-missing or untrue, or a file of the person's that was touched; *bricked* has something that no start can
-use; *orphans* are processes that outlive their run or, five seconds on, their host; *left* is what nobody
-removes; *not finished* did not end as undisturbed. The last two columns are the most extra agent starts
-that one kill of a host, or of anything else, has cost.
+A run counts in a column if this happened at least once. *Lost*: a commit, an event or a mark is missing or
+wrong, or a file of the user changed. *Bricked*: no start can continue. *Orphans*: processes that outlive
+their run or, for more than five seconds, their host. *Left*: leftovers that nothing removes. *Not finished*:
+the run ended differently than without a kill. The last two columns are the most extra agent starts that one
+kill of a host, or of another process, has cost.
 """
 _HOW: Final = """\
-## How to see it again
+## Run it yourself
 
-`just crash` plays everything, two worlds at a time; `just crash --class rename` plays one class, and
-`just crash --point 'step/four/sqlite/1.Land:acted#1'` one point: what fails prints this command.
+`just crash` runs everything, two runs at a time; `just crash --class rename` runs one class, and
+`just crash --point 'step/four/sqlite/1.Land:acted#1'` one point. A failure prints this command.
 
-System calls are counted in the worker, its hosts and every git that they start, hooks included; what runs
-in the ring, agents and checks, is not struck there, and neither is Postgres. At odd numbers the caller dies
-alone, at even ones the worker dies with it.
+System calls are counted in the worker, its hosts and every git process that they start, including hooks.
+Agents and checks in the sandbox, and Postgres, are not killed there. At odd numbers only the caller is
+killed, at even numbers also the worker.
 
-`just simulate 10000` plays flows, journal and decisions with models of git, agents, checks and the engine in
-place of the real ones, and a clock that nobody waits for. Each seed makes plans, agents, people, faults and
-an order of its own; what has to hold is looked at after every transaction, step and moved branch. What fails
-prints its seed, and `just simulate 1 SEED` tells the whole course again. CI plays these 10,000, and plants
-bugs in the code, one at a time, each of which has to be found within 1,000 seeds.
+`just simulate 10000` runs flows, journal and decisions with models of git, agents, checks and the engine,
+and a simulated clock. Each seed makes its own plans, agents, users, faults and order. The invariants are
+checked after every transaction, step and moved branch. A failure prints its seed, and `just simulate 1 SEED`
+prints the whole run. CI runs these 10,000, and plants bugs in the code, one at a time, each of which has to
+be found within 1,000 seeds.
 """
 
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.journal import claims, runs
-from asbuilt.journal.runs import FAR, Segment
+from asbuilt.journal.ids import Segment
+from asbuilt.journal.runs import FAR
 from tests.crash.invariants import broken
 from tests.journal.conftest import postgres, where
 from tests.journeys.conftest import shop

@@ -119,7 +119,6 @@ class World(Shop):
         """Say what lies about that nobody will ever need or remove."""
         strays = [
             *(self._folder / "tmp").iterdir(),
-            *self.home.glob("engine.new-*"),
             *self.home.glob("scratch/*"),
         ]
         return [Broken("left", str(path.relative_to(self._folder))) for path in strays]

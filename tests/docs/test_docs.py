@@ -16,7 +16,7 @@ from asbuilt.plan.problems import Rule
 from asbuilt.settings import NAMED, SETTINGS
 
 ROOT = Path(__file__).parent.parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 TEXTS = [*PAGES, ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", ROOT / "AGENTS.md"]
 NOT_RUN = 3
 PLAYED_FROM_A_WHEEL = "first-plan.md"
@@ -113,21 +113,21 @@ def test_generated_docs_say_what_the_code_says() -> None:
 
 def test_every_rule_of_plan_check_is_explained() -> None:
     explained = re.findall(
-        r"^\| `([a-z0-9-]+)` \|", (ROOT / "docs/plans.md").read_text(encoding="utf-8"), re.MULTILINE
+        r"^\| `([a-z0-9-]+)` \|", (ROOT / "docs/reference/plans.md").read_text(encoding="utf-8"), re.MULTILINE
     )
     assert sorted(explained) == sorted(Rule)
 
 
 def test_every_setting_has_a_heading() -> None:
     headings = re.findall(
-        r"^## (\S+)$", (ROOT / "docs/settings.md").read_text(encoding="utf-8"), re.MULTILINE
+        r"^## (\S+)$", (ROOT / "docs/reference/settings.md").read_text(encoding="utf-8"), re.MULTILINE
     )
     assert headings == [*SETTINGS, *NAMED]
 
 
 def test_every_kind_of_error_is_explained() -> None:
     headings = re.findall(
-        r"^## (\S+)$", (ROOT / "docs/troubleshooting.md").read_text(encoding="utf-8"), re.MULTILINE
+        r"^## (\S+)$", (ROOT / "docs/reference/troubleshooting.md").read_text(encoding="utf-8"), re.MULTILINE
     )
     kinds = [kind for kind in vars(errors).values() if inspect.isclass(kind)]
     named = [kind.__name__ for kind in kinds if issubclass(kind, errors.AsbuiltError)]
@@ -178,3 +178,33 @@ def test_every_package_has_a_sentence_and_the_architecture_names_every_floor() -
     assert [
         name for name in named if not ((ROOT / "src/asbuilt" / name).exists() or (ROOT / name).exists())
     ] == []
+
+
+def test_the_readme_is_read_in_one_sitting() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) < 120
+    assert text.count("](docs/") < 30
+
+
+KINDS_OF_PAGES = ("tutorial", "how-to", "reference", "explanation")
+
+
+def test_every_page_belongs_to_a_kind_and_is_in_the_navigation() -> None:
+    pages = {str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md")}
+    loose = {page for page in pages if page.partition("/")[0] not in {*KINDS_OF_PAGES, "adr", "examples"}}
+    assert loose == {"index.md", "requirements.md"}
+    navigation = re.findall(
+        r"[\w/-]+\.md", (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:")[2]
+    )
+    assert sorted(navigation) == sorted(
+        {"index.md", "adr/README.md", *(page for page in pages if page.startswith(KINDS_OF_PAGES))}
+    )
+
+
+@pytest.mark.parametrize("kind", ["how-to", "explanation"])
+def test_a_page_that_is_no_reference_has_at_most_200_lines(kind: str) -> None:
+    lengths = {
+        page.name: len(page.read_text(encoding="utf-8").splitlines())
+        for page in (ROOT / "docs" / kind).glob("*.md")
+    }
+    assert {name: lines for name, lines in lengths.items() if lines > 200} == {}

@@ -36,12 +36,19 @@ def test_every_row_has_an_answer_that_exists() -> None:
             "there is no test tests/plan/test_cases.py::test_a_plan_reads_as_its_case_file_says[nowhere]",
         ),
         ({"superseded": "nowhere.md", "instead": "x"}, "there is no page docs/nowhere.md"),
-        ({"superseded": "plans.md#nowhere", "instead": "x"}, "there is no page docs/plans.md#nowhere"),
-        ({"superseded": "plans.md"}, "a page and what it decides belong together"),
+        (
+            {"superseded": "reference/plans.md#nowhere", "instead": "x"},
+            "there is no page docs/reference/plans.md#nowhere",
+        ),
+        ({"superseded": "reference/plans.md"}, "a page and what it decides belong together"),
         ({"not_built": "no time"}, "not built and answered at once"),
         ({"kind": "Q"}, "'Q' is no kind"),
-        ({"kind": "W", "superseded": "plans.md", "instead": "x", "tests": ()}, "its need has no test"),
+        (
+            {"kind": "W", "superseded": "reference/plans.md", "instead": "x", "tests": ()},
+            "its need has no test",
+        ),
         ({"says": ""}, "it does not say what is required"),
+        ({"by_claude_code": True}, "done by Claude Code, and no live test shows it"),
     ],
 )
 def test_a_row_that_claims_what_is_not_there_is_a_problem(changes: dict[str, Any], problem: str) -> None:
@@ -66,3 +73,18 @@ def test_too_few_stated_rows_that_are_proven_are_a_problem() -> None:
 def test_a_name_counts_only_where_it_is_a_test_of_its_file() -> None:
     row = replace(PROVEN, tests=(f"{HERE}::_load",))
     assert with_row(row) == [f"{row.id}: there is no test {HERE}::_load"]
+
+
+def test_a_row_whose_tests_start_no_process_is_a_model_only() -> None:
+    pure = f"{HERE}::test_every_row_has_an_answer_that_exists"
+    assert replace(PROVEN, tests=(pure,)).state == "model only"
+    assert replace(PROVEN, tests=(pure, *PROVEN.tests)).state == "proven"
+
+
+def test_a_listed_test_that_started_nothing_or_did_not_run_is_a_problem() -> None:
+    first, second, *others = sorted(requirements.entries())
+    record = dict.fromkeys((second, *others), True)
+    assert list(requirements.compare({**record, second: False})) == [
+        f"{first} did not run",
+        f"{second} started no process of asbuilt",
+    ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as ET
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.docs.scripts import script
@@ -20,7 +20,6 @@ def _texts(shown: str) -> list[tuple[str | None, str | None, str | None]]:
     return [(text.text, text.get("fill"), text.get("class")) for text in texts]
 
 
-@settings(max_examples=200)
 @given(st.lists(st.tuples(st.sampled_from([*STYLES]), SHOWN), min_size=1, max_size=4))
 def test_every_run_of_letters_is_drawn_once_in_its_style(parts: list[tuple[str, str]]) -> None:
     shown = "".join(f"{code}{text}\x1b[0m\n" for code, text in parts)

@@ -86,7 +86,7 @@ def test_a_clock_that_jumps_while_a_run_is_parked_loses_no_wake_up(
     clock.set(_ahead(jump))
     if _ahead(jump) < 0:
         # The limit opens at a time of day, which is an hour off now; set right again, nothing was lost.
-        assert "It goes on by itself" in plant.typed("status", "plan").words
+        assert "Continues automatically" in plant.typed("status", "plan").words
         clock.set(0)
     plant.landed(run)
     assert [event.ending for event in plant.events(AttemptEnded)] == ["limited", "done"]

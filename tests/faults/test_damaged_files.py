@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.events.attempts import AttemptBegun, AttemptEnded
+from asbuilt.events.attempts import AttemptEnded
 from asbuilt.events.runs import TroubleMet
 from tests.journeys.shop import LONG, SCRIPT
 
@@ -107,23 +107,6 @@ def test_a_journal_that_lost_its_log_and_with_it_its_tables_is_not_made_anew(pla
         (plant.home / name).write_bytes(data)
     assert plant.typed("resume", "plan").code == 0
     plant.landed(run)
-
-
-@pytest.mark.parametrize("lives", [True, False] if LONG else [True])
-@pytest.mark.parametrize("damage", (*OF_DATABASES, lost) if LONG else (turned_to_noise,))
-def test_a_damaged_engine_is_set_aside_and_told_everything_again(
-    plant: Plant, damage: Callable[[Path], None], *, lives: bool
-) -> None:
-    run = plant.parked()
-    if not lives:
-        plant.kill()
-    damage(plant.home / "engine.db")
-    without_its_log(plant.home / "engine.db")
-    if not lives:
-        plant.start()
-    assert plant.typed("resume", "plan").code == 0
-    plant.landed(run)
-    assert len(plant.events(AttemptBegun)) == 2
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -51,7 +51,7 @@ def _waits_at_the_lock(plant: Plant) -> str:
     plant.until(lambda: plant.run(run).state == "waiting")
     said = plant.typed("status", "plan").words
     assert "another git is at work" in said, said
-    assert "remove the lock if none runs; it is tried again by itself" in said, said
+    assert "remove the lock if none runs; asbuilt tries again automatically" in said, said
     assert _lock(plant).exists()
     assert plant.log() == ["start"]
     return run

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from asbuilt.agents.commands import RingProcesses
+from asbuilt.agents.commands import SandboxProcesses
 from asbuilt.events.attempts import ChecksDone
 from asbuilt.events.phases import SetupDone
 from asbuilt.events.plain import read_options
@@ -25,7 +25,7 @@ from asbuilt.journal.database.sqlite import SqliteStore
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.proof.projects.model import Given, Suite
-from asbuilt.proof.projects.resolving import written
+from asbuilt.proof.projects.recorded import written
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,7 +77,7 @@ class Project:
         self._record.say(written(Given((suite,))), "tests")
         self._record.say(SetupDone(outcome="PASS", digest="none"), "setup")
         self.base = self._tree(files)
-        processes = RingProcesses(scratch=folder / "scratch", homes=(folder / "nobody",), level="none")
+        processes = SandboxProcesses(scratch=folder / "scratch", homes=(folder / "nobody",), level="none")
         self._rigs = Rigs(folder / "setups", shop.repository, processes, limit_s=120, environment=NO_PLUGINS)
         self.proving = Proving(self._record, shop.repository, self._rigs, self.base)
         prepare.run_baseline(self._record, self.proving, PlanFacts(RUN))
@@ -95,7 +95,7 @@ class Project:
 
     def goes_on(self, shown: Sequence[Evidence], *, depth: str) -> None:
         """Keep evidence in the journal, and continue with another depth."""
-        checked = ChecksDone(phase="1", number=1, outcome="PASS", evidence=self.proving.keep(shown))
+        checked = ChecksDone(phase="1", number=1, outcome="PASS", evidence=self._record.keep(shown))
         self._record.say(checked, "1/1/checks")
         run = self._record.run
         run = run._replace(options=structs.replace(run.options, depth=depth))

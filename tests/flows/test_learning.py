@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from asbuilt.events.attempts import ChecksDone
 from asbuilt.events.options import RunOptions
 from asbuilt.flows.run.record import say
-from asbuilt.flows.segment import end
+from asbuilt.flows.run_end import end
 from asbuilt.journal import memory, runs
 from asbuilt.journal.ids import LOCAL, Address, new_id
 from tests.journal.conftest import postgres, store, where

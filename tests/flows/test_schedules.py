@@ -9,14 +9,15 @@ import pytest
 from msgspec import structs
 
 from asbuilt.agents.attempts import FolderAttempts
-from asbuilt.agents.commands import RingProcesses
+from asbuilt.agents.commands import SandboxProcesses
 from asbuilt.events.options import RunOptions
 from asbuilt.events.schedules import ScheduleEnded
 from asbuilt.flows.kinds import Performer
 from asbuilt.flows.requests import Asker, stop
 from asbuilt.flows.run import environment
+from asbuilt.flows.run_end import end
 from asbuilt.flows.schedule import Schedules, cancel, clear, room_of, schedule
-from asbuilt.flows.segment import Runs, end
+from asbuilt.flows.segment import Runs
 from asbuilt.journal import claims, runs, schedules
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.events import history
@@ -211,8 +212,8 @@ def test_what_the_runs_of_a_schedule_would_see_is_gone_when_its_run_ends_it(
     _make_due(store)
     (run,) = Schedules(store, home, org=LOCAL).fire()
     blobs = Blobs(home.blobs)
-    attempts = FolderAttempts(home.path, ring_required=False)
-    processes = RingProcesses(scratch=home.scratch, homes=())
+    attempts = FolderAttempts(home.path, sandbox_required=False)
+    processes = SandboxProcesses(scratch=home.scratch, homes=())
     flow = Runs(store, blobs, Performer(home, store, blobs, attempts, processes), step=_step)
     assert room_of(home, PLAN).is_dir()
     if way == "stopped":

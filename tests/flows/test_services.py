@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.agents.commands import RingProcesses
+from asbuilt.agents.commands import SandboxProcesses
 from asbuilt.agents.sandbox.launch import probe
 from asbuilt.errors import GateStopped
 from asbuilt.events.plain import read_options
@@ -44,7 +44,7 @@ print(s.recv(100), flush=True)" && echo $REDIS_URL"""
 def run(shop: Shop, tmp_path: Path) -> Callable[[Given, str], Ran]:
     shop.commit("a file", {"file.txt": "as it is\n"})
     tree = shop.git("rev-parse", "main^{tree}")
-    processes = RingProcesses(scratch=tmp_path / "scratch", homes=(tmp_path / "nobody",), level="bwrap")
+    processes = SandboxProcesses(scratch=tmp_path / "scratch", homes=(tmp_path / "nobody",), level="bwrap")
 
     def run(given: Given, command: str) -> Ran:
         rigs = Rigs(tmp_path / "setups", shop.repository, processes, limit_s=120, given=given)
@@ -128,7 +128,7 @@ def test_a_service_that_does_not_come_up_says_why_and_the_command_is_not_started
 
 
 def test_without_a_loopback_of_their_own_checks_get_no_services(shop: Shop, tmp_path: Path) -> None:
-    processes = RingProcesses(scratch=tmp_path / "scratch", homes=(tmp_path / "nobody",), level="none")
+    processes = SandboxProcesses(scratch=tmp_path / "scratch", homes=(tmp_path / "nobody",), level="none")
 
     with pytest.raises(GateStopped) as stopped:
         Rigs(tmp_path / "setups", shop.repository, processes, given=Given(services=(TABLE["redis"],)))
@@ -149,7 +149,7 @@ def test_variables_reach_checks_or_the_setup_alone_and_are_masked_in_all_that_is
 ) -> None:
     shop.commit("a file", {"file.txt": "as it is\n"})
     tree = shop.git("rev-parse", "main^{tree}")
-    processes = RingProcesses(scratch=tmp_path / "scratch", homes=(tmp_path / "nobody",), level="bwrap")
+    processes = SandboxProcesses(scratch=tmp_path / "scratch", homes=(tmp_path / "nobody",), level="bwrap")
     given = Given(checks={"API_TOKEN": "s3cret/&value"}, setup={"BUILD_TOKEN": "t0psecret"})
     rigs = Rigs(tmp_path / "setups", shop.repository, processes, limit_s=60, given=given)
     seen = 'echo "token $API_TOKEN setup $BUILD_TOKEN"'
@@ -183,7 +183,7 @@ def test_a_setup_knows_the_user_s_registries_and_signs_in_only_by_a_setting(
     (home / ".config/pip/pip.conf").write_text(PIP_CONF)
     (home / ".npmrc").write_text(NPMRC)
     (home / ".netrc").write_text("machine npm.example login me password t0psecret-too\n")
-    processes = RingProcesses(scratch=tmp_path / "scratch", homes=(home,), level="bwrap")
+    processes = SandboxProcesses(scratch=tmp_path / "scratch", homes=(home,), level="bwrap")
     given = Given(home=home, credentials=credentials)
     rigs = Rigs(tmp_path / "setups", shop.repository, processes, limit_s=60, given=given)
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, TypeVar
 import pytest
 
 from asbuilt.agents.attempts import FolderAttempts
-from asbuilt.agents.commands import RingProcesses
+from asbuilt.agents.commands import SandboxProcesses
 from asbuilt.events.plain import read_options
 from asbuilt.flows import requests
 from asbuilt.flows.kinds import Performer
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from asbuilt.journal.database.store import Migration, Session, Store
+    from asbuilt.journal.database.store import Dispatch, Migration, Session, Store
 
 __all__ = ["postgres", "store", "where"]
 PLAN = Address(LOCAL, "6f9c", "plan.md")
@@ -32,14 +32,19 @@ Answer = TypeVar("Answer")
 
 
 class Interrupted:
-    """A store before whose first transaction that writes somebody else comes in between."""
+    """A store before whose second transaction that writes somebody else comes in between.
+
+    The first one starts the execution of the segment, before anything is decided.
+    """
 
     def __init__(self, store: Store, act: Callable[[], object]) -> None:
         self._store = store
-        self._acts = [act]
+        self.is_shared = store.is_shared
+        self.dispatch: Dispatch | None = None
+        self._acts: list[Callable[[], object]] = [act, lambda: None]
 
     def write(self) -> AbstractContextManager[Session]:
-        while self._acts:
+        if self._acts:
             self._acts.pop()()
         return self._store.write()
 
@@ -48,6 +53,9 @@ class Interrupted:
 
     def listen(self, poked: Callable[[], object], ended: threading.Event) -> None:
         self._store.listen(poked, ended)
+
+    def written_at(self) -> float | None:
+        return self._store.written_at()
 
     def version(self) -> int:
         return self._store.version()
@@ -79,8 +87,8 @@ def test_what_is_said_between_the_decision_to_wait_and_the_waiting_is_heard(
     }[said]
     between = Interrupted(store, speak)
     blobs = Blobs(home.blobs)
-    attempts = FolderAttempts(home.path, ring_required=False)
-    processes = RingProcesses(scratch=home.scratch, homes=())
+    attempts = FolderAttempts(home.path, sandbox_required=False)
+    processes = SandboxProcesses(scratch=home.scratch, homes=())
     flow = Runs(between, blobs, Performer(home, between, blobs, attempts, processes), step=_step)
     flow.segment(LOCAL, "6f9c", run.run, 1)
     with store.read() as session:

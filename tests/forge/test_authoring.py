@@ -69,7 +69,7 @@ def test_a_star_lets_only_those_approve_who_may_write_to_the_repository(
     hub.review(1, "APPROVED", by="eve")
     said = office.asbuilt("approve", "pr", "a1")
     assert said.startswith("exit 5")
-    why = "nobody of approvals.plan has reviewed it; github:eve has, and may not write to the repository"
+    why = "no user in approvals.plan has reviewed it; github:eve has, and may not write to the repository"
     assert why in " ".join(said.split())
     hub.review(1, "APPROVED", by="lead")
     assert "a1 is answered yes, by github:lead" in office.asbuilt("approve", "pr", "a1")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.errors import ForgeBusy, ForgeFailed
-from asbuilt.git.forge.detect import Place, open_forge, place_of
+from asbuilt.git.forge.github import Place, open_forge, place_of
 from tests.contracts.forge import ForgeContract, Stage
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.git.forge.detect import open_forge
+from asbuilt.git.forge.github import open_forge
 from asbuilt.lifecycle.pull_request.forge import Touched, crossing
 from tests.forge.test_github import environ, room_of
 
@@ -48,7 +48,7 @@ def test_numbers_come_one_a_line_and_ones_own_does_not_count(tmp_path: Path, stu
     stub.hub.fail("GET", r"/pulls$", status=502)
     code, out, err = asked(shop, given, "--prefix", "src/")
     assert (code, out) == (2, "")
-    assert "github.localhost has a trouble of its own (HTTP 502)" in err
+    assert "github.localhost has a server error (HTTP 502)" in err
     assert asked(shop, given)[0] == 2
 
 

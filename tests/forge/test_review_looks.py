@@ -14,11 +14,11 @@ import pytest
 from asbuilt.events.approvals import ReviewClosed
 from asbuilt.events.plain import read_options
 from asbuilt.events.plans import PlanApproved
-from asbuilt.flows import segment as flow
+from asbuilt.flows import run_end as flow
 from asbuilt.flows.authoring.review_request import Proposal, propose, text_of
 from asbuilt.flows.authoring.reviews import Reviews, await_reviews
 from asbuilt.flows.requests import Asker
-from asbuilt.git.forge.detect import open_forge
+from asbuilt.git.forge.github import open_forge
 from asbuilt.journal import approvals, drafts, repositories, reviews, runs
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.events import history
@@ -178,7 +178,7 @@ def test_a_forge_that_is_busy_is_asked_again_when_it_wants_to_be(desk: Desk) -> 
     broken = desk.row()
     assert broken.failed is not None
     assert broken.troubles == 2
-    assert broken.failed.what == "github.localhost has a trouble of its own (HTTP 502)"
+    assert broken.failed.what == "github.localhost has a server error (HTTP 502)"
     assert desk.look() == 1
     well = desk.row()
     assert (well.troubles, well.said, well.looks) == (0, None, 1)

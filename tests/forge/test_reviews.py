@@ -80,7 +80,7 @@ def test_reviewers_send_a_plan_back_and_bind_it_while_nobody_types(review: Revie
     hub.review(1, "APPROVED", by="eve")
     until(lambda: review.looks() >= 2)
     assert review.answers() == [("a1", None, None)]
-    looked = "Reviewers have it: http://github.localhost/ada/shop/pull/1, looked at [AGE] ago."
+    looked = "In review: http://github.localhost/ada/shop/pull/1, polled [AGE] ago."
     for typed in (("status", "hey"), ("approve", "show", "a1")):
         assert looked in " ".join(review.office.asbuilt(*typed).split())
 

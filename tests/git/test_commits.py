@@ -23,6 +23,7 @@ from asbuilt.git.commits import (
     trailer,
 )
 from asbuilt.git.landing.candidates import Candidate, hold, pick
+from asbuilt.git.repository import plan_branch
 from tests.git.shop import ADA, AT, RUN, Shop, environment, user_state
 
 if TYPE_CHECKING:
@@ -91,9 +92,9 @@ def test_a_plans_branch_moves_only_from_where_it_was(shop: Shop) -> None:
     before = user_state(shop)
     advance(shop.repository, "cp-rate-limit", new=first, old=None)
     advance(shop.repository, "cp-rate-limit", new=first, old=None)
-    with pytest.raises(NotLanded, match="cp-rate-limit was moved by somebody else"):
+    with pytest.raises(NotLanded, match="cp-rate-limit was moved by another process"):
         advance(shop.repository, "cp-rate-limit", new=second, old=shop.tip())
-    with pytest.raises(NotLanded, match="cp-rate-limit was moved by somebody else"):
+    with pytest.raises(NotLanded, match="cp-rate-limit was moved by another process"):
         advance(shop.repository, "cp-rate-limit", new=second, old=None)
     advance(shop.repository, "cp-rate-limit", new=second, old=first)
     assert shop.tip("cp-rate-limit") == second
@@ -172,3 +173,14 @@ def test_a_persons_date_is_kept_with_its_zone() -> None:
         Person(name="a", email="b", at=AT.astimezone(timezone(timedelta(minutes=minutes)))).date
         for minutes in (0, 330, -570)
     ] == ["@1767323045 +0000", "@1767323045 +0530", "@1767323045 -0930"]
+
+
+def test_a_plans_branch_is_below_asbuilt_unless_such_a_branch_or_an_older_one_exists(shop: Shop) -> None:
+    assert plan_branch(shop.repository, "login") == "asbuilt/login"
+    shop.git("branch", "asbuilt")
+    assert plan_branch(shop.repository, "login") == "asbuilt-login"
+    advance(shop.repository, "asbuilt-login", new=shop.tip(), old=None)
+    shop.git("branch", "-D", "asbuilt")
+    assert plan_branch(shop.repository, "login") == "asbuilt-login"
+    shop.git("branch", "cp-audit")
+    assert plan_branch(shop.repository, "audit") == "cp-audit"

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.errors import GitFailed
-from asbuilt.git.changes import patch
-from asbuilt.git.commits import author_of, commit_tree, signs
+from asbuilt.git.commits import author_of, commit_files, commit_tree, signs
 from asbuilt.git.forge.branches import Remote
-from asbuilt.git.forge.detect import open_forge
+from asbuilt.git.forge.github import open_forge
 from asbuilt.git.landing.candidates import pick
 from asbuilt.git.landing.land import Landed, NotMoved, Refused, land, recover
 from asbuilt.git.landing.overwrites import between, lines_at_stake, overlapping
+from asbuilt.git.refs import patch
 from asbuilt.git.repository import checkouts, conflicts, open_repository, path_state
-from asbuilt.git.saving import commit_files
 from asbuilt.git.workspace.checkouts import clean_checkout
 from asbuilt.git.workspace.outside import reach, under_way
 from asbuilt.git.workspace.workspaces import leftovers, remove, reset_to

@@ -92,7 +92,7 @@ def test_a_file_with_changes_of_the_user_that_the_plan_changes_too_is_refused(sh
             "Not landed: src/app.py has changes of yours, and this plan changes it too.",
             (
                 f"main is checked out in {shop.root}; 2 of your lines would be lost. "
-                "Nothing moved: main and your files are as they were."
+                "Nothing moved: main and your files are unchanged."
             ),
             "Commit or stash them, then land again.",
         )

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.database.postgres import PostgresSession
     from asbuilt.journal.database.sqlite import SqliteSession
     from asbuilt.journal.database.store import Row
+    from asbuilt.journal.ids import Segment
 
 _GRAIN: Final = 5
 
@@ -55,6 +56,9 @@ class SqliteExplained:
         self._connection.set_progress_handler(None, _GRAIN)
         return changed
 
+    def enqueue(self, segment: Segment) -> bool:
+        return self._session.enqueue(segment)
+
     def poke(self) -> None:
         self._session.poke()
 
@@ -86,6 +90,9 @@ class PostgresExplained:
     def run(self, sql: str, **values: object) -> int:
         self._explain(sql, values)
         return self._session.run(sql, **values)
+
+    def enqueue(self, segment: Segment) -> bool:
+        return self._session.enqueue(segment)
 
     def poke(self) -> None:
         self._session.poke()

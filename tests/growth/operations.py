@@ -11,9 +11,9 @@ from asbuilt.events.runs import RunEnded
 from asbuilt.journal import approvals, claims, memory, repositories, runs
 from asbuilt.journal.engine import segments
 from asbuilt.journal.events import append, last, open_plan
-from asbuilt.journal.ids import LOCAL, Address, new_id
+from asbuilt.journal.ids import LOCAL, Address, Segment, new_id
 from asbuilt.journal.queries import inventory, plan_names
-from asbuilt.journal.queries.overview import due_runs, plan_view, plan_views
+from asbuilt.journal.queries.overview import plan_view, plan_views
 from asbuilt.lifecycle.memory import Kind, lesson
 from tests.growth.rows import REPO
 
@@ -56,7 +56,7 @@ def _request(session: Session, _: Blobs) -> object:
     address, run = _fresh(), new_id()
     options = {"slug": "fresh", "mode": "finish"}
     made = runs.request(session, address, run=run, slug="fresh", options=read_options(options), actor="ann")
-    runs.close_segment(session, runs.Segment(LOCAL, REPO, run, 1, "", ""))
+    segments.close(session, Segment(LOCAL, REPO, run, 1, "", ""))
     runs.set_state(session, made, "landed")
     return made
 
@@ -93,12 +93,10 @@ READS: Final[dict[str, Operation]] = {
     "what can go on": lambda session, _: runs.unfinished(session, LOCAL, REPO),
     "open runs": lambda session, _: runs.open_of(session, LOCAL, REPO),
     "open runs everywhere": lambda session, _: runs.open_of(session, LOCAL),
-    "due": lambda session, _: due_runs(session, LOCAL, REPO),
-    "due everywhere": lambda session, _: due_runs(session, LOCAL, None),
-    "what a worker has": lambda session, _: segments.held(session, LOCAL, "w1"),
-    "what nobody has": lambda session, _: segments.is_free_due(session, LOCAL, machine="m"),
+    "what was asked for": lambda session, _: segments.asked(session, LOCAL, machine="m"),
+    "what has to stop": lambda session, _: runs.stopped(session, LOCAL),
     "what goes on": lambda session, _: segments.goes_on(session, LOCAL, "w1"),
-    "what the lost have": lambda session, _: segments.of_lost(session, LOCAL, before=_THEN, machine="m"),
+    "a segment by its workflow": lambda session, _: segments.named(session, LOCAL, "w1.1"),
     "claims": lambda session, _: claims.every(session, LOCAL, REPO),
     "repositories": lambda session, _: repositories.every(session, LOCAL),
     "memory": lambda session, _: memory.every(session, LOCAL, REPO),

@@ -30,8 +30,9 @@ from asbuilt.events.plain import read_options
 from asbuilt.events.plans import PlanMarked
 from asbuilt.events.runs import ReportWritten, RunEnded, RunStarted
 from asbuilt.journal import approvals, claims, repositories, runs
+from asbuilt.journal.engine import segments
 from asbuilt.journal.events import append, open_plan
-from asbuilt.journal.ids import LOCAL, Address
+from asbuilt.journal.ids import LOCAL, Address, Segment
 
 if TYPE_CHECKING:
     from asbuilt.events.event import Event
@@ -77,7 +78,7 @@ def _tell(session: Session, blobs: Blobs) -> None:
     wish = approvals.Wish(_RUN, "tests", "prove with `make test`?")
     asked = approvals.ask(session, _FIRST, key=f"tests/ab/{_RUN}", wish=wish, actor="asbuilt")
     approvals.answer(session, LOCAL, REPO, asked.number, said="yes", actor="ann")
-    runs.close_segment(session, runs.Segment(LOCAL, REPO, _RUN, 1, "", ""))
+    segments.close(session, Segment(LOCAL, REPO, _RUN, 1, "", ""))
     runs.set_state(session, run, "landed")
     claims.release(session, _FIRST, run=_RUN, actor="asbuilt")
 
@@ -121,11 +122,11 @@ def _leave_waiting(session: Session, number: int) -> None:
         run = runs.request(
             session, address, run=name, slug=f"{why}-{number}", options=read_options(options), actor="ann"
         )
-        runs.close_segment(session, runs.Segment(LOCAL, REPO, name, 1, "", ""))
-        runs.plan_segment(session, runs.Segment(LOCAL, REPO, name, 2, due, why))
+        segments.close(session, Segment(LOCAL, REPO, name, 1, "", ""))
+        runs.plan_segment(session, Segment(LOCAL, REPO, name, 2, due, why))
         runs.set_state(session, run, "waiting")
         if why == "person":
-            wish = approvals.Wish(name, "continue", "go on with phase 2?")
+            wish = approvals.Wish(name, "continue", "continue with phase 2?")
             approvals.ask(session, address, key=f"{name}/between/2", wish=wish, actor="asbuilt")
 
 

@@ -115,7 +115,7 @@ def rewritten(given: dict[str, Any]) -> Said:
     """Give the whole answer that lets a command run in the ring."""
     return _said(
         permissionDecision="allow",
-        permissionDecisionReason="asbuilt: it only reads, and runs in the read-only ring.",
+        permissionDecisionReason="asbuilt: it only reads, and runs in the read-only sandbox.",
         updatedInput=given,
     )
 

@@ -37,8 +37,8 @@ def test_an_approved_plan_is_warned_of_blocked_for_once_and_restored_behind_a_cl
     plan = talk.plan()
     assert talk.approve(plan) == (
         "asbuilt: rate-limit is approved: 3 items open, 2a in work. Tick an item in plans/rate-limit.md when"
-        " it is proven. What you found out and the plan leaves out goes into a note (`asbuilt session note"
-        " add NAME`). /clear brings the plan back here."
+        " it is proven. Plan mode is off; permission mode: default. What you found out and the plan leaves"
+        " out goes into a note (`asbuilt session note add NAME`). /clear brings the plan back here."
     )
     talk.says(HALF)
     assert talk.prompt("go on").startswith(WARNED)
@@ -52,12 +52,12 @@ def test_an_approved_plan_is_warned_of_blocked_for_once_and_restored_behind_a_cl
         "hookSpecificOutput": {
             "hookEventName": "SessionStart",
             "additionalContext": "asbuilt: restored rate-limit (saved 0s ago by this conversation).\n"
-            f'ACTION REQUIRED: go on with 2a "expiry"; 3 items open, 2a in work. {FIRST}\n'
+            f'ACTION REQUIRED: continue with 2a "expiry"; 3 items open, 2a in work. {FIRST}\n'
             "State: found. Reload: plan-pending. Plan: rate-limit (plans/rate-limit.md), 3 items open,"
             " 2a in work, changed 0s ago. Signal: resume.\n"
             '1. Make a task of each open item of the plan (its text as subject, description "From plan") and'
             " set the first in progress.\n"
-            '2. Go on with 2a "expiry".\n'
+            '2. Continue with 2a "expiry".\n'
             f"The plan, read just now:\n~~~~~~~~\n{PLAN}~~~~~~~~",
         },
         "systemMessage": "asbuilt: restored rate-limit (saved 0s ago by this conversation). 3 items open,"
@@ -124,7 +124,7 @@ def test_a_conversation_that_ended_leaves_a_line_and_reload_brings_its_plan_back
         before.approve(before.plan())
     assert talk.context("SessionStart", source="startup") == (
         "asbuilt: rate-limit was worked on 0s ago in a conversation that has ended; not loaded."
-        ' "reload" goes on with it.'
+        ' "reload" continues with it.'
     )
     assert talk.prompt("reload").startswith("asbuilt: loaded rate-limit (plans/rate-limit.md): 3 items open")
 
@@ -158,7 +158,7 @@ def test_the_plan_is_read_anew_each_time(talk: Talk) -> None:
     plan = talk.plan()
     talk.approve(plan)
     plan.write_text(PLAN.replace("- [ ] expiry", "- [x] expiry"), encoding="utf-8")
-    assert 'go on with 2a "two workers share one bucket"; 2 items open' in talk.cleared()
+    assert 'continue with 2a "two workers share one bucket"; 2 items open' in talk.cleared()
 
 
 def test_where_the_clear_was_not_told_the_next_prompt_brings_the_plan_and_the_question_wins(
@@ -175,7 +175,7 @@ def test_where_the_clear_was_not_told_the_next_prompt_brings_the_plan_and_the_qu
 def test_where_the_clear_was_not_told_go_on_means_the_plan(talk: Talk) -> None:
     talk.approve(talk.plan())
     talk.session = "another"
-    assert 'ACTION REQUIRED: go on with 2a "expiry"' in talk.prompt("continue")
+    assert 'ACTION REQUIRED: continue with 2a "expiry"' in talk.prompt("continue")
 
 
 def test_an_approval_that_clears_the_context_keeps_the_plan_without_saying_it_twice(talk: Talk) -> None:
@@ -227,7 +227,7 @@ def test_while_a_plan_is_written_its_place_is_kept_and_nothing_comes_back(talk: 
     # Left by Shift+Tab: nobody has said yes to the plan.
     talk.session = "another"
     told = talk.prompt("continue").splitlines()[1]
-    assert told == f"rate-limit was not approved yet. Ask the user whether to go on with it. {FIRST}"
+    assert told == f"rate-limit was not approved yet. Ask the user whether to continue with it. {FIRST}"
 
 
 def test_where_asbuilt_holds_planning_the_agent_is_reminded_and_told_of_the_end_once(talk: Talk) -> None:
@@ -236,14 +236,14 @@ def test_where_asbuilt_holds_planning_the_agent_is_reminded_and_told_of_the_end_
     (talk.folder / "hold").write_text(write({**hold, "by": "command"}))
     assert talk.prompt("in its own plan mode it knows", mode="plan") == ""
     told = [talk.prompt(str(number)).partition(" do not edit")[0] for number in range(7)]
-    full = "Plan mode is active. The person wants a plan, and nothing done yet:"
+    full = "Plan mode is on. The user wants a plan before any work:"
     sparse = (
         "Plan mode still active (see full instructions earlier in conversation). Read-only except plan file"
         " (not written yet). Follow 5-phase workflow."
     )
     assert told == [full, "", "", "", "", sparse, ""]
     (talk.folder / "hold").unlink()
-    assert talk.prompt("and now?") == "Plan mode is over: you can now implement."
+    assert talk.prompt("and now?") == "Plan mode is off: you can now implement."
     assert talk.prompt("and now?") == ""
 
 
@@ -251,8 +251,8 @@ def test_at_sixty_percent_a_finished_plan_and_no_plan_have_words_of_their_own(ta
     talk.says(FULL)
     assert talk.stop() == (
         "asbuilt: context 61% used, stopping once to save. Commit what is done, save a note (`asbuilt session"
-        " note add NAME`), then, after all tool calls, end with: Reload with: note NAME, what to go on with."
-        " Then the user types /clear. This reason will not block again."
+        " note add NAME`), then, after all tool calls, end with: Reload with: note NAME, what to continue"
+        " with. Then the user types /clear. This reason will not block again."
     )
     assert talk.cleared() == (
         "asbuilt: context cleared (saved 0s ago by this conversation). State: found. Reload: no-plan. Signal:"
@@ -267,7 +267,7 @@ def test_at_sixty_percent_a_finished_plan_and_no_plan_have_words_of_their_own(ta
     assert talk.cleared() == (
         "asbuilt: context cleared (saved 0s ago by this conversation). rate-limit is finished. State: found."
         " Reload: plan-completed. Signal: resume.\nRead the newest note (`asbuilt session note show NAME`:"
-        " store), tell the user what was going on, and ask whether to go on with it or to begin something"
+        " store), tell the user what was in work, and ask whether to continue with it or to start something"
         f" new. {FIRST}"
     )
 
@@ -305,7 +305,7 @@ def test_behind_a_compaction_the_agent_is_sent_to_its_plan(talk: Talk) -> None:
     talk.hears("PreCompact", trigger="auto")
     assert talk.context("SessionStart", source="compact") == (
         "asbuilt: this conversation works on rate-limit: 3 items open, 2a in work. Read plans/rate-limit.md"
-        ' again before you go on with 2a "expiry".'
+        ' again before you continue with 2a "expiry".'
     )
     assert talk.stop() == SAVE
 
@@ -346,7 +346,7 @@ def test_a_loop_leaves_its_round_when_the_context_is_full_and_goes_on_behind_a_c
     talk.says(FULL)
     told = talk.hears("Stop", stop_hook_active=False, last_assistant_message="All done.")
     assert told == {
-        "systemMessage": "asbuilt: round 1 of 3 is over: context 61% used. /clear begins the next one."
+        "systemMessage": "asbuilt: round 1 of 3 is over: context 61% used. /clear starts the next one."
     }
     told_agent = talk.cleared()
     assert told_agent.startswith("asbuilt: ACTION REQUIRED: round 2 of 3. Before: context 61% used. Say PLAN")

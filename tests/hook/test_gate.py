@@ -18,7 +18,7 @@ from tests.hook.calling import SILENT, WRITE, Said, denied, rewritten
 if TYPE_CHECKING:
     from tests.hook.calling import Conversation
 REFUSED_WRITE = denied(
-    "planning is read-only and Write changes /etc/motd. To propose the change, write it into the plan."
+    "plan mode is read-only and Write changes /etc/motd. To propose the change, write it into the plan."
 )
 
 
@@ -80,7 +80,7 @@ def test_a_plan_that_such_a_subagent_writes_begins_no_hold_either(talk: Conversa
 def test_a_subagent_in_a_worktree_of_its_own_is_refused(talk: Conversation) -> None:
     given = {"prompt": "go", "subagent_type": "general-purpose", "isolation": "worktree"}
     assert talk.call("Task", given) == denied(
-        "planning is read-only, and this subagent would make a worktree."
+        "plan mode is read-only, and this subagent would make a worktree."
     )
 
 
@@ -109,7 +109,8 @@ def test_a_tool_that_looks_or_talks_is_claude_codes_own_to_decide(talk: Conversa
 def test_a_tool_that_writes_is_refused(talk: Conversation, tool: str) -> None:
     given = {WRITES[tool]: str(talk.shop / "src" / "app.py")}
     assert talk.call(tool, given) == denied(
-        f"planning is read-only and {tool} changes src/app.py. To propose the change, write it into the plan."
+        f"plan mode is read-only and {tool} changes src/app.py."
+        " To propose the change, write it into the plan."
     )
 
 
@@ -122,18 +123,18 @@ def test_a_tool_that_reads_is_let_through_but_for_secrets(talk: Conversation, to
 
 @pytest.mark.parametrize("tool", sorted(REFUSED))
 def test_a_tool_that_acts_is_refused_by_name(talk: Conversation, tool: str) -> None:
-    assert talk.call(tool, {}) == denied(f"planning is read-only and {tool} is refused: {REFUSED[tool]}.")
+    assert talk.call(tool, {}) == denied(f"plan mode is read-only and {tool} is refused: {REFUSED[tool]}.")
 
 
 def test_a_tool_that_nobody_knows_is_refused(talk: Conversation) -> None:
     assert talk.call("Tomorrow", {}) == denied(
-        "planning is read-only, and Tomorrow is a tool that asbuilt does not know."
+        "plan mode is read-only, and Tomorrow is a tool that asbuilt does not know."
     )
 
 
 def test_a_tool_of_an_mcp_server_is_refused_unless_it_is_listed(talk: Conversation) -> None:
     refused = denied(
-        "planning is read-only, and nobody has said that mcp__shop__stock only reads."
+        "plan mode is read-only, and mcp__shop__stock is not listed as read-only."
         " If it does: asbuilt config set planning.tools mcp__shop__stock"
     )
     assert talk.call("mcp__shop__stock", {}) == refused
@@ -157,11 +158,11 @@ def test_a_tool_of_an_mcp_server_is_refused_unless_it_is_listed(talk: Conversati
 
 
 def _secret(name: str) -> Said:
-    return denied(f"planning does not read secrets, and {name} is or holds one.")
+    return denied(f"plan mode does not read secrets, and {name} is or contains one.")
 
 
 def _at_home(name: str) -> Said:
-    return denied(f"planning reads nothing of a home outside its repository, and {name} is there.")
+    return denied(f"plan mode reads nothing in a home folder outside the repository, and {name} is there.")
 
 
 def test_a_secret_is_not_read_by_another_name(talk: Conversation) -> None:
@@ -245,7 +246,7 @@ def test_a_command_that_writes_is_refused_with_the_legal_way(talk: Conversation)
     said = json.loads(talk.call("Bash", {"command": "sed -i s/10/20/ src/app.py"}, mode="default").out)
     answer = said["hookSpecificOutput"]
     assert answer["permissionDecision"] == "deny"
-    assert answer["permissionDecisionReason"].startswith("asbuilt: planning is read-only")
+    assert answer["permissionDecisionReason"].startswith("asbuilt: plan mode is read-only")
     assert answer["permissionDecisionReason"].endswith(
         "\nTo propose the change, write it into plans/rate-limit.md."
     )
@@ -276,7 +277,7 @@ def test_a_rule_of_the_users_own_still_denies(
     file.parent.mkdir(exist_ok=True)
     file.write_text(json.dumps({"permissions": {"deny": ["WebFetch", rule]}}))
     said = talk.call("Bash", {"command": command})
-    assert (said == denied(f"a rule of the person's own denies this command: {rule}.")) == meets
+    assert (said == denied(f"a deny rule of the user matches this command: {rule}.")) == meets
     assert ('"allow"' in said.out) != meets
 
 
@@ -288,14 +289,14 @@ def test_asbuilts_own_words_are_claude_codes_to_run(talk: Conversation) -> None:
 @pytest.mark.parametrize("command", [None, 7, ["ls"], {"a": 1}])
 def test_a_command_that_is_no_text_is_refused(talk: Conversation, command: object) -> None:
     assert talk.call("Bash", {"command": command}) == denied(
-        "planning is held here, and this call cannot be read."
+        "plan mode is on, and this call cannot be parsed."
     )
 
 
 def test_without_a_conversation_no_command_runs(talk: Conversation) -> None:
     talk.more["CLAUDE_PID"] = ""
     assert talk.call("Bash", {"command": "ls"}) == denied(
-        "no ring holds this command, because CLAUDE_PID does not name the conversation."
+        "the sandbox is unavailable: CLAUDE_PID does not name the conversation."
     )
 
 
@@ -336,3 +337,32 @@ def test_nobody_is_asked_about_a_command_in_the_ring_and_about_all_others(talk: 
     ):
         assert _asked(talk, command) == SILENT
     assert talk.hook(b"{", event="PermissionRequest") == SILENT
+
+
+@pytest.mark.parametrize(
+    ("command", "asks_for"),
+    [
+        ("asbuilt run greet", "asbuilt run greet"),
+        ("cd api && asbuilt run greet 2a 2>&1 | tail", "asbuilt run greet 2a 2>"),
+        ("/usr/bin/asbuilt run-plan 'plans/greet.md 2'", "/usr/bin/asbuilt run-plan 'plans/greet.md 2'"),
+        ("asbuilt run-plan 'plans/stop auto.md now'", "asbuilt run-plan 'plans/stop auto.md now'"),
+        ("asbuilt run greet --dry-run && asbuilt run greet", "asbuilt run greet"),
+        ("asbuilt run greet --auto", None),
+        ("asbuilt run greet --finish", None),
+        ("asbuilt run greet --every=4h", None),
+        ("asbuilt run-plan 'plans/greet.md STATUS'", None),
+        ("asbuilt run-plan 'plans/greet.md finish auto'", None),
+        ("asbuilt status", None),
+        ("echo asbuilt", None),
+    ],
+)
+def test_a_phase_that_an_agent_would_start_is_confirmed_by_the_user_as_at_a_terminal(
+    talk: Conversation, command: str, asks_for: str | None
+) -> None:
+    said = talk.call("Bash", {"command": command}, mode="acceptEdits")
+    if asks_for is None:
+        assert said == SILENT
+    else:
+        told = json.loads(said.out)["hookSpecificOutput"]
+        assert told["permissionDecision"] == "ask"
+        assert told["permissionDecisionReason"].startswith(f"asbuilt: `{asks_for}` starts a phase: ")

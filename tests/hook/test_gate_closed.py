@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tests.hook.calling import Conversation
 
 NO_ANSWER = Said(2, "", "asbuilt: the gate came to no answer, so nothing was done. Try it again.\n")
-UNREADABLE = denied("this call cannot be read, so nobody can say whether planning is held. Try it again.")
+UNREADABLE = denied("this call cannot be parsed, so it is refused. Try it again.")
 
 
 # Failing closed.
@@ -52,7 +52,7 @@ def test_a_held_call_with_a_part_missing_is_denied(talk: Conversation, missing: 
     payload = talk.payload("Read", {"file_path": "/etc/motd"})
     del payload[missing]
     assert talk.hook(json.dumps(payload).encode()) == denied(
-        "planning is held here, and this call cannot be read."
+        "plan mode is on, and this call cannot be parsed."
     )
 
 
@@ -88,9 +88,9 @@ def test_a_hold_that_cannot_be_read_holds_everything(talk: Conversation, kind: s
         answer = json.loads(talk.call(tool, WRITE, mode="default").out)["hookSpecificOutput"]
         assert answer["permissionDecision"] == "deny"
         assert answer["permissionDecisionReason"].startswith(
-            "asbuilt: whether planning is held here cannot be read ("
+            "asbuilt: the state of plan mode cannot be read ("
         )
-        assert answer["permissionDecisionReason"].endswith(" The person ends it by: asbuilt mode exit")
+        assert answer["permissionDecisionReason"].endswith(" The user runs: asbuilt mode exit")
 
 
 def test_a_state_folder_that_is_none_is_no_way_round(talk: Conversation) -> None:

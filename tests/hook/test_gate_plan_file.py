@@ -34,7 +34,7 @@ def test_a_refusal_names_the_plan_to_write_to(talk: Conversation) -> None:
     plan = talk.shop / "plans" / "rate-limit.md"
     talk.held(Hold(root=str(talk.shop), plans=(str(plan),)))
     assert talk.call("Edit", {"file_path": str(talk.shop / "src" / "app.py")}) == denied(
-        "planning is read-only and Edit changes src/app.py."
+        "plan mode is read-only and Edit changes src/app.py."
         " To propose the change, write it into plans/rate-limit.md."
     )
 
@@ -95,7 +95,7 @@ def test_nothing_but_the_plan_itself_is_written_by_its_name(talk: Conversation, 
 def test_a_path_that_cannot_be_read_is_refused(talk: Conversation, path: object) -> None:
     for tool in ("Write", "Read"):
         assert talk.call(tool, {"file_path": path}) == denied(
-            "planning is held here, and this call cannot be read."
+            "plan mode is on, and this call cannot be parsed."
         )
 
 

@@ -36,7 +36,7 @@ def test_the_plan_that_was_given_may_be_written_once_that_is_written_down(
         monkeypatch.setattr("time.sleep", sleep)
         assert written(talk, plan) == ""
         assert len(waited) == 3
-        assert "planning is read-only and Write changes plans/other.md" in written(
+        assert "plan mode is read-only and Write changes plans/other.md" in written(
             talk, plan.with_name("other.md")
         )
         assert len(waited) == 3
@@ -49,4 +49,4 @@ def test_where_no_plan_is_ever_given_nothing_is_written(
     monkeypatch.setattr("time.sleep", lambda _: None)
     monkeypatch.setattr("time.monotonic", lambda: float(next(clock)))
     with Talk(tmp_path) as talk:
-        assert "planning is read-only and Write changes" in written(talk, talk.shop / "plans" / "own.md")
+        assert "plan mode is read-only and Write changes" in written(talk, talk.shop / "plans" / "own.md")

@@ -9,7 +9,7 @@ import pytest
 
 from asbuilt.policy.plan_mode.tools import QUIET, READS, REFUSED, RUNS, STARTS, WRITES
 
-PAGE = Path(__file__).parents[2] / "docs" / "planning-rules.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "planning-rules.md"
 KINDS = {
     "Read": set(READS),
     "Write": set(WRITES),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from asbuilt.events.plain import read_options
 from asbuilt.events.pulls import IssueHeld
 from asbuilt.flows.requests import Asker, Declined, request, take_away
-from asbuilt.flows.segment import end
+from asbuilt.flows.run_end import end
 from asbuilt.journal import issues
 from asbuilt.journal.events import whole_history
 from asbuilt.journal.ids import Address
@@ -26,6 +26,8 @@ def asked(store: Store, rooms: Path, address: Address, *numbers: int) -> Run:
     options = {"kind": "run", "mode": "finish", "slug": "x", "issues": list(numbers)}
     run = request(store, rooms, address, slug="x", options=read_options(options), asker=ASKER)
     assert not isinstance(run, Declined)
+    with store.write() as session:
+        issues.acquire(session, address, numbers, run=run.run, actor="asbuilt")
     return run
 
 

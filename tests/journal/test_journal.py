@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt._version import VERSION
-from asbuilt.cli.commands.doctor.state import look_at_store
+from asbuilt.cli.commands.doctor.look import look_at_store
 from asbuilt.errors import JournalNewer, StoreFailed
 from asbuilt.events.event import Unknown
 from asbuilt.events.options import RunOptions
@@ -18,9 +18,10 @@ from asbuilt.events.runs import RunRequested
 from asbuilt.journal import approvals, claims, runs
 from asbuilt.journal.database.schema import STEPS
 from asbuilt.journal.database.sqlite import unusable
+from asbuilt.journal.engine import segments
 from asbuilt.journal.events import append, history, open_plan
 from asbuilt.journal.home import Home
-from asbuilt.journal.ids import Address, new_id
+from asbuilt.journal.ids import Address, Segment, new_id
 from asbuilt.journal.queries import inventory
 from asbuilt.settings import load
 from tests.journal.conftest import PLAN, open_store
@@ -253,7 +254,7 @@ def test_releasing_nothing_and_noting_a_phase_of_nothing_are_told_apart(store: S
 
 def test_a_question_is_asked_once_and_answered_once(store: Store) -> None:
     _known(store)
-    wish = approvals.Wish(run="r1", kind="continue", question="go on with phase 2?", phase="2")
+    wish = approvals.Wish(run="r1", kind="continue", question="continue with phase 2?", phase="2")
     with store.write() as session:
         first = approvals.ask(session, PLAN, key="r1/between/2", wish=wish, actor="r1")
         again = approvals.ask(session, PLAN, key="r1/between/2", wish=wish, actor="r1")
@@ -325,10 +326,8 @@ def test_an_answer_makes_a_waiting_segment_due_at_once(store: Store) -> None:
     run = new_id()
     with store.write() as session:
         runs.request(session, PLAN, run=run, slug="rate-limit", options=RunOptions(), actor="you")
-        runs.close_segment(session, runs.Segment("local", "6f9c", run, 1, session.now, "start"))
-        runs.plan_segment(
-            session, runs.Segment("local", "6f9c", run, 2, "2999-01-01T00:00:00.000Z", "approval")
-        )
+        segments.close(session, Segment("local", "6f9c", run, 1, session.now, "start"))
+        runs.plan_segment(session, Segment("local", "6f9c", run, 2, "2999-01-01T00:00:00.000Z", "approval"))
     with store.write() as session:
         woken = runs.wake(session, "local", "6f9c", run)
         now = session.now

@@ -90,19 +90,6 @@ def test_a_journal_of_before_is_told_what_can_go_on(where: str) -> None:
     old.close()
 
 
-def test_what_is_due_is_listed_by_its_time_and_without_what_waits_for_a_person(store: Store) -> None:
-    for number, due in enumerate(("2099-01-02T00:00:00.000Z", runs.FAR, "2099-01-01T00:00:00.000Z")):
-        run = _requested(store, PLAN._replace(plan=f"plans/{number}.md"), f"p{number}")
-        with store.write() as session:
-            runs.close_segment(session, runs.Segment(LOCAL, PLAN.repo, run.run, 1, "", ""))
-            runs.plan_segment(session, runs.Segment(LOCAL, PLAN.repo, run.run, 2, due, "time"))
-    _requested(store, PLAN._replace(repo="7a0d"), "q0")
-    with store.read() as session:
-        here = [(run.run, segment.workflow) for run, segment in runs.due(session, LOCAL, PLAN.repo)]
-        everywhere = [run.run for run, _ in runs.due(session, LOCAL, None)]
-    assert (here, everywhere) == ([("p2", "p2.2"), ("p0", "p0.2")], ["q0", "p2", "p0"])
-
-
 def test_a_plan_is_found_by_its_path_else_by_its_whole_name(store: Store) -> None:
     with store.write() as session:
         open_plan(session, PLAN, "rate-limit")

@@ -14,12 +14,14 @@ import pytest
 from inline_snapshot import snapshot
 
 from asbuilt.attention.posting import Posting, slack, webhook
+from asbuilt.events.approvals import ApprovalAsked
 from asbuilt.events.options import RunOptions
 from asbuilt.events.runs import AttentionCalled, RunEnded
 from asbuilt.flows.notify.enqueue import Calling, Reach
 from asbuilt.flows.notify.send import TRIES, Notifying
 from asbuilt.flows.run.record import say
 from asbuilt.journal import approvals, notices, runs
+from asbuilt.journal.engine.liveness import board_address, board_at
 from asbuilt.journal.events import history
 from asbuilt.lifecycle.attention import Topic
 from asbuilt.lifecycle.run.windows import Window
@@ -29,6 +31,7 @@ from tests.support.happened import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from asbuilt.journal.database.store import Store
     from asbuilt.journal.runs import Run
@@ -87,7 +90,7 @@ def test_an_event_is_sent_once_by_each_way_however_often_its_step_is_repeated(
         "slack": Posting("slack", slack(f"{receiver.url}/slack", {})),
         "webhook": Posting("webhook", webhook(f"{receiver.url}/hook", "", {})),
     }
-    sender = Notifying(store, ways, org=PLAN.org)
+    sender = Notifying(store, Reach(posts=ways), org=PLAN.org)
     for _ in range(3):
         Calling(store, Reach(posts=ways)).call(run, f"{run.run}/ended")
         sender.look()
@@ -103,7 +106,7 @@ def test_a_way_that_fails_is_tried_again_later_each_time_and_then_no_more(
 ) -> None:
     (run,) = _ended(store, "failed")
     ways = {"slack": Posting("slack", slack(receiver.url, {}), patience_s=60)}
-    sender = Notifying(store, ways, org=PLAN.org)
+    sender = Notifying(store, Reach(posts=ways), org=PLAN.org)
     receiver.answer = 500
     Calling(store, Reach(posts=ways)).call(run, f"{run.run}/ended")
     for tries in range(1, TRIES + 1):
@@ -119,7 +122,7 @@ def test_a_way_that_fails_is_tried_again_later_each_time_and_then_no_more(
 def test_a_way_that_is_heard_again_is_no_trouble_any_more(store: Store, receiver: Receiver) -> None:
     (run,) = _ended(store, "failed")
     ways = {"slack": Posting("slack", slack(receiver.url, {}), patience_s=60)}
-    sender = Notifying(store, ways, org=PLAN.org)
+    sender = Notifying(store, Reach(posts=ways), org=PLAN.org)
     Calling(store, Reach(posts=ways)).call(run, f"{run.run}/ended")
     receiver.answer = 503
     sender.look()
@@ -136,7 +139,7 @@ def test_quiet_hours_gather_everything_into_one_message_but_what_is_urgent(
     found = _ended(store, "landed", "held", "failed")
     ways = {"slack": Posting("slack", slack(receiver.url, {}), patience_s=60)}
     reach = Reach(posts=ways, quiet=_quiet_now(), urgent=frozenset({Topic.FAILED}))
-    sender = Notifying(store, reach.ways, org=PLAN.org)
+    sender = Notifying(store, reach, org=PLAN.org)
     for run in found:
         Calling(store, reach).call(run, f"{run.run}/ended")
     assert (sender.look(), sender.waits) == (1, True)
@@ -152,7 +155,7 @@ All work is kept: asbuilt status\
 """,
             """\
 asbuilt: 2 notices
-greet.1 landed. All that was proven is on its branch.
+greet.1 landed. All proven commits are on the branch.
 greet.2 is proven. Nothing has landed: it waits for you.\
 """,
         ]
@@ -174,7 +177,7 @@ def test_a_question_that_was_answered_at_night_is_not_told_of_in_the_morning(
     with store.write() as session:
         approvals.answer(session, PLAN.org, PLAN.repo, 1, said="yes", actor="ann")
     _now_due(store)
-    assert Notifying(store, ways, org=PLAN.org).look() == 1
+    assert Notifying(store, Reach(posts=ways), org=PLAN.org).look() == 1
     assert _texts(receiver) == ["asbuilt: greet.1 needs you\nQuestion a2 waits: asbuilt approve"]
 
 
@@ -194,20 +197,45 @@ def test_a_text_has_an_end_and_no_secret(store: Store, receiver: Receiver) -> No
     for run in runs_ended:
         Calling(store, reach).call(run, f"{run.run}/ended")
     _now_due(store)
-    assert Notifying(store, ways, org=PLAN.org).look() == 1
+    assert Notifying(store, Reach(posts=ways), org=PLAN.org).look() == 1
     (text,) = _texts(receiver)
     assert token not in text
     assert (len(text.splitlines()), text.splitlines()[-1]) == (22, "and 10 more: asbuilt status")
     assert len(text) < 5_000
 
 
+def test_a_question_carries_its_link_while_a_board_runs(
+    store: Store, receiver: Receiver, tmp_path: Path
+) -> None:
+    with store.write() as session:
+        options = RunOptions(slug="greet")
+        run = runs.request(session, PLAN, run="r1", slug="greet", options=options, actor="ann")
+        for number in (1, 2):
+            wish = approvals.Wish("r1", "continue", "continue with phase 2?")
+            approvals.ask(session, PLAN, key=f"r1/between/{number}", wish=wish, actor="asbuilt")
+        asked = [one.key for one in history(session, PLAN) if isinstance(one.event, ApprovalAsked)]
+    ways = {"slack": Posting("slack", slack(receiver.url, {}), patience_s=60)}
+    reach = Reach(posts=ways, board=lambda: board_address(tmp_path))
+    with board_at(tmp_path, "http://127.0.0.1:8642"):
+        Calling(store, reach).call(run, asked[0])
+        Notifying(store, reach, org=PLAN.org).look()
+    # The board was killed: its address is still on disk.
+    Calling(store, reach).call(run, asked[1])
+    Notifying(store, reach, org=PLAN.org).look()
+    assert [text.partition("\n")[2] for text in _texts(receiver)] == [
+        f"Question a1 waits: asbuilt approve, or http://127.0.0.1:8642/question/{PLAN.repo}/a1",
+        "Question a2 waits: asbuilt approve",
+    ]
+
+
 SENDING = """
 import sys
 from asbuilt.attention.posting import Posting, webhook
+from asbuilt.flows.notify.enqueue import Reach
 from asbuilt.flows.notify.send import Notifying
 from tests.journal.conftest import PLAN, open_store
 ways = {"webhook": Posting("webhook", webhook(sys.argv[2], "", {}), patience_s=60)}
-Notifying(open_store(sys.argv[1]), ways, org=PLAN.org).look()
+Notifying(open_store(sys.argv[1]), Reach(posts=ways), org=PLAN.org).look()
 """
 
 
@@ -229,7 +257,7 @@ def test_who_is_killed_before_the_answer_sends_the_same_message_again(
     pids.append(started.pid)
     assert started.wait(120) == -signal.SIGKILL
     receiver.before_answer = lambda: None
-    sender = Notifying(store, ways, org=PLAN.org)
+    sender = Notifying(store, Reach(posts=ways), org=PLAN.org)
     assert (sender.look(), len(receiver.got)) == (0, 1)
     _now_due(store)
     assert (sender.look(), sender.look()) == (1, 0)

@@ -90,7 +90,7 @@ def test_keys_that_a_run_does_not_have_take_their_defaults() -> None:
     empty = options_of("{}")
     assert empty == RunOptions()
     assert (empty.kind, empty.mode, empty.landing) == ("run", "phase", "cherry-pick")
-    assert (empty.holds, empty.requires_ring, empty.signs_if_configured) == (True, True, True)
+    assert (empty.holds, empty.requires_sandbox, empty.signs_if_configured) == (True, True, True)
     assert not read_options({"auto": True}).holds
     assert "tests" not in plain_options(empty)
     assert plain_options(read_options({"tests": None}))["tests"] is None

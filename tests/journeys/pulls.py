@@ -73,7 +73,14 @@ class PullShop:
     def request(self, **options: Any) -> str:  # noqa: ANN401
         """Ask for a run that lands by pull request."""
         pull = {**CALM, **options.pop("pull", {})}
-        wish = {"mode": "finish", "hold": False, "landing": "pr", "pull": pull, **options}
+        wish = {
+            "mode": "finish",
+            "hold": False,
+            "landing": "pr",
+            "pull": pull,
+            "issues": [self.issue],
+            **options,
+        }
         # No worker may take the run up before the way to its forge is kept.
         self.shop.kill()
         run = self.shop.request(**wish)

@@ -16,19 +16,21 @@ pytestmark = pytest.mark.crash
 
 
 def _shown(office: Office, *arguments: str) -> str:
-    return re.sub(r"\b[0-9a-hjkmnp-tv-z]{26}\.", "[RUN].", office.asbuilt("attempts", *arguments))
+    return re.sub(r"\b[0-9a-hjkmnp-tv-z]{26}\.", "[RUN].", office.asbuilt("log", *arguments))
 
 
 def test_every_attempt_is_listed_shown_and_brought_back_to_a_branch(office: Office) -> None:
-    assert _shown(office, "list") == snapshot("""\
+    assert _shown(office, "--attempts") == snapshot("""\
 exit 0
 --- stdout
 No agent has worked here.
+--- stderr
+Next: asbuilt plan list
 """)
     assert office.run("--auto").splitlines()[0] == "exit 0"
     assert office.run("2a", "--auto").splitlines()[0] == "exit 0"
     before = Before(office.shop)
-    assert _shown(office, "list", "greet") == snapshot("""\
+    assert _shown(office, "greet", "--attempts") == snapshot("""\
 exit 0
 --- stdout
 ✓ greet.2.2a.2  fix, proven [HH:MM], 1 file changed
@@ -38,17 +40,17 @@ exit 0
 ✓ greet.1.1.1  implement, proven [HH:MM], 1 file changed
   refs/asbuilt/attempts/[RUN].1.1
 --- stderr
-Next: asbuilt attempts diff greet.2.2a.2
+Next: asbuilt log greet.2.2a.2 --patch
 """)
-    assert _shown(office, "diff", "greet.2.2a.1") == snapshot("""\
+    assert _shown(office, "--attempts", "greet.2.2a.1") == snapshot("""\
 exit 0
 --- stdout
 greet.2.2a.1   1 file changed against [HASH]
   part.py  +1 -0
 --- stderr
-Next: asbuilt attempts diff greet.2.2a.1 --patch
+Next: asbuilt log greet.2.2a.1 --patch
 """)
-    assert _shown(office, "diff", "greet.2.2a.1", "--patch") == snapshot("""\
+    assert _shown(office, "--attempts", "greet.2.2a.1", "--patch") == snapshot("""\
 exit 0
 --- stdout
 greet.2.2a.1   1 file changed against [HASH]
@@ -62,34 +64,34 @@ index [HASH]..[HASH]
 @@ -0,0 +1 @@
 +print('wrong')
 """)
-    assert _shown(office, "diff", "greet.2.2a.3") == snapshot("""\
+    assert _shown(office, "--attempts", "greet.2.2a.3") == snapshot("""\
 exit 3
 --- stderr
 error: no attempt "greet.2.2a.3". Did you mean greet.2.2a.2?
   Why:  An attempt's address is plan, run, phase and number, with dots in
         between.
-  Next: asbuilt attempts list shows every one.
+  Next: asbuilt log --attempts lists every attempt.
 """)
     before.same_except(set())
-    assert _shown(office, "restore", "greet.2.2a.1", "--to", "look") == snapshot("""\
+    assert _shown(office, "greet.2.2a.1", "--restore", "look") == snapshot("""\
 exit 0
 --- stdout
 look is at [HASH]: the files of greet.2.2a.1.
 --- stderr
 Next: git switch look
 """)
-    assert _shown(office, "restore", "greet.2.2a.2", "--to", "look") == snapshot("""\
+    assert _shown(office, "greet.2.2a.2", "--restore", "look") == snapshot("""\
 exit 1
 --- stderr
-error: there is a branch look already
-  Why:  A branch that was moved could let go of somebody's commits.
-  Next: Name another; git branch --list shows which are there.
+error: a branch look exists already
+  Why:  Moving an existing branch could lose its commits.
+  Next: Choose another name; git branch --list shows the existing ones.
 """)
-    assert _shown(office, "restore", "greet.2.2a.1", "--to", "-f").splitlines()[0] == "exit 2"
+    assert _shown(office, "greet.2.2a.1", "--restore", "-f").splitlines()[0] == "exit 2"
     assert office.git("show", "look:part.py") == "print('wrong')"
     office.git("branch", "-D", "look")
     before.same_except(set())
-    listed = json.loads(_shown(office, "list", "--json").split("--- stdout\n")[1])
+    listed = json.loads(_shown(office, "--attempts", "--json").split("--- stdout\n")[1])
     assert [(one["attempt"], one["proven"], one["files"]) for one in listed["attempts"]] == snapshot(
         [("greet.2.2a.2", True, 1), ("greet.2.2a.1", False, 1), ("greet.1.1.1", True, 1)]
     )
@@ -106,5 +108,5 @@ def test_no_program_that_the_repository_names_is_started_to_show_a_difference(of
     assert agreed
     office.asbuilt(*agreed[0].split())
     assert office.run("--auto").splitlines()[0] == "exit 0"
-    assert "+print('hello')" in _shown(office, "diff", "greet.1.1.1", "--patch")
+    assert "+print('hello')" in _shown(office, "--attempts", "greet.1.1.1", "--patch")
     assert not trap.exists()

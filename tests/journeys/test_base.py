@@ -67,7 +67,9 @@ def test_a_check_that_is_killed_is_run_again_and_then_asked_about_without_a_fix(
     run = shop.request(mode="phase", tests=tests)
     shop.start()
     shop.until(lambda: shop.run(run).state == "waiting")
-    words = "the checks of phase 1 showed nothing: tests: INDETERMINATE, the test run was killed by SIGKILL"
+    words = (
+        "the checks of phase 1 were inconclusive: tests: INDETERMINATE, the test run was killed by SIGKILL"
+    )
     assert shop.answer(run, "no") == [f"{words}. Run them again?"]
     assert shop.over(run) == ("stopped", words)
     assert [begun.role for begun in shop.events(AttemptBegun)] == ["implement"]

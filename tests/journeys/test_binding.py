@@ -175,7 +175,7 @@ def test_what_is_written_into_the_workspace_after_the_snapshot_is_not_proven_and
     run = shop.request(mode="phase", tests=SLOW)
     shop.start()
     shop.until(lambda: "tree.kept" in shop.kinds())
-    (shop.home / "workspaces" / REPO / run / "main" / "greet.py").write_text("evil\n", encoding="utf-8")
+    (shop.home / "workspaces" / REPO / run / "plan.1" / "greet.py").write_text("evil\n", encoding="utf-8")
     state, reason = shop.over(run)
     assert (state, "has files that are not kept: greet.py" in reason) == ("failed", True)
-    assert shop.git("show", "cp-plan:greet.py") == "print('hello')"
+    assert shop.git("show", "asbuilt/plan:greet.py") == "print('hello')"

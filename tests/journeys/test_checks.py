@@ -53,7 +53,9 @@ def test_a_detected_command_is_tried_and_asked_for_once_in_a_repository(shop: Sh
     first = shop.request(mode="phase", auto=False, setup="")
     shop.start()
     shop.until(lambda: shop.run(first).state == "waiting")
-    assert shop.answer(first, "yes") == [f"prove with `{PYTEST}`? 2 ran, 0 failed on main"]
+    assert shop.answer(first, "yes") == [
+        f"`{PYTEST}` passed on main: 2 ran, 0 failed. Use it to prove phases?"
+    ]
     shop.until(lambda: shop.run(first).state == "held")
     suites = (("", PYTEST, "pytest", "tests"),)
     found = TestsResolved(source="detected", command=PYTEST, found=("tests/test_all.py",), suites=suites)
@@ -84,7 +86,7 @@ def test_suites_of_several_folders_are_found_and_prove_a_phase_together(shop: Sh
     shop.start()
     shop.until(lambda: shop.run(run).state == "waiting")
     assert shop.answer(run, "yes") == [
-        f"prove with `{PYTEST}` in api, `npm test` in web? 3 ran, 0 failed on main"
+        f"`{PYTEST}` in api, `npm test` in web passed on main: 3 ran, 0 failed. Use it to prove phases?"
     ]
     shop.until(lambda: shop.run(run).state == "held")
     blobs = Blobs(shop.home / "blobs")

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.crash
 _CHANGES = (
     (r"\b[0-9a-hjkmnp-tv-z]{26}\.", "[RUN]."),
     (r"\b\d+ (bytes|kB|MB)", "[SIZE]"),
-    (r"rig \S+", "rig [RIG]"),
+    (r"environment \S+/\S+", "environment [ENVIRONMENT]"),
 )
 
 
@@ -49,87 +49,95 @@ def test_what_can_go_is_shown_with_its_proof_and_goes_only_when_asked(office: Of
     assert _shown(office) == snapshot("""\
 exit 0
 --- stdout
-Nothing can go.
+Nothing to delete.
+--- stderr
+Next: asbuilt status
 """)
     _ended(office)
     before = Before(office.shop)
     assert _shown(office) == snapshot("""\
 exit 0
 --- stdout
-Can go
-  rig [RIG] [SIZE]: setup makes it anew when a run needs it
-  workspace greet.2 main, [SIZE]: its commits are on main, its files are kept
-    at refs/asbuilt/attempts/[RUN].2a.2
-Stays
+Can be deleted: 1 environment and 1 workspace, [SIZE]. 6 things kept.
+--- stderr
+Next: asbuilt clean --yes
+  or  list everything: asbuilt clean -v
+""")
+    assert _shown(office, "-v") == snapshot("""\
+exit 0
+--- stdout
+Can be deleted
+  environment [ENVIRONMENT] [SIZE]: setup creates it again when a run needs it
+  workspace greet.2, [SIZE]: its commits are on main, its files are kept at
+    refs/asbuilt/attempts/[RUN].2a.2
+Kept
   attempt greet.1.1.1: phase 1 landed 0 days ago; it goes after 30
   attempt greet.2.2a.3: phase 2a has not landed
   attempt greet.2.2a.2: phase 2a has not landed
   attempt greet.2.2a.1: phase 2a has not landed
-  log greet.2, [SIZE]: what its agents did, in full; it ended 0 days ago; it goes
-    after 30
-  log greet.1, [SIZE]: what its agents did, in full; it ended 0 days ago; it goes
-    after 30
-2 things can go, [SIZE]. Nothing was removed.
+  log greet.2, [SIZE]: logs of its agents; it ended 0 days ago; it goes after 30
+  log greet.1, [SIZE]: logs of its agents; it ended 0 days ago; it goes after 30
+Can be deleted: 1 environment and 1 workspace, [SIZE]. 6 things kept.
 --- stderr
 Next: asbuilt clean --yes
 """)
     assert _shown(office, "greet", "--days", "0") == snapshot("""\
 exit 0
 --- stdout
-Can go
+Can be deleted: 1 attempt, 2 logs and 1 workspace, [SIZE]. 3 things kept.
+--- stderr
+Next: asbuilt clean greet --days 0 --yes
+  or  list everything: asbuilt clean greet --days 0 -v
+""")
+    assert len(list(office.state.glob("workspaces/*/*/*"))) > 0
+    assert _shown(office, "greet", "--days", "0", "-v") == snapshot("""\
+exit 0
+--- stdout
+Can be deleted
   attempt greet.1.1.1: phase 1 landed 0 days ago
-  log greet.2, [SIZE]: what its agents did, in full; it ended 0 days ago
-  log greet.1, [SIZE]: what its agents did, in full; it ended 0 days ago
-  workspace greet.2 main, [SIZE]: its commits are on main, its files are kept
-    at refs/asbuilt/attempts/[RUN].2a.2
-Stays
+  log greet.2, [SIZE]: logs of its agents; it ended 0 days ago
+  log greet.1, [SIZE]: logs of its agents; it ended 0 days ago
+  workspace greet.2, [SIZE]: its commits are on main, its files are kept at
+    refs/asbuilt/attempts/[RUN].2a.2
+Kept
   attempt greet.2.2a.3: phase 2a has not landed
   attempt greet.2.2a.2: phase 2a has not landed
   attempt greet.2.2a.1: phase 2a has not landed
-4 things can go, [SIZE]. Nothing was removed.
+Can be deleted: 1 attempt, 2 logs and 1 workspace, [SIZE]. 3 things kept.
 --- stderr
 Next: asbuilt clean greet --days 0 --yes
 """)
-    assert len(list(office.state.glob("workspaces/*/*/*"))) > 0
     assert _shown(office, "greet", "--days", "0", "--yes") == snapshot("""\
 exit 0
 --- stdout
-Gone
-  attempt greet.1.1.1: phase 1 landed 0 days ago
-  log greet.2, [SIZE]: what its agents did, in full; it ended 0 days ago
-  log greet.1, [SIZE]: what its agents did, in full; it ended 0 days ago
-  workspace greet.2 main, [SIZE]: its commits are on main, its files are kept
-    at refs/asbuilt/attempts/[RUN].2a.2
-Stays
-  attempt greet.2.2a.3: phase 2a has not landed
-  attempt greet.2.2a.2: phase 2a has not landed
-  attempt greet.2.2a.1: phase 2a has not landed
-Removed 4 things, [SIZE].
+Deleted: 1 attempt, 2 logs and 1 workspace, [SIZE]. 3 things kept.
+--- stderr
+Next: asbuilt status
 """)
     assert list(office.state.glob("workspaces/*/*/*")) == []
     assert _shown(office, "greet", "--days", "0", "--yes") == snapshot("""\
 exit 0
 --- stdout
-Stays
-  attempt greet.2.2a.3: phase 2a has not landed
-  attempt greet.2.2a.2: phase 2a has not landed
-  attempt greet.2.2a.1: phase 2a has not landed
-Nothing can go.
+Nothing to delete. 3 things kept.
+--- stderr
+Next: asbuilt status
 """)
     before.same_except(set())
     assert "let go" in office.asbuilt("log", "greet")
-    assert office.asbuilt("attempts", "diff", "greet.2.2a.3").splitlines()[0] == "exit 0"
+    assert office.asbuilt("log", "--attempts", "greet.2.2a.3").splitlines()[0] == "exit 0"
     office.script.write_text(SCRIPT, encoding="utf-8")
-    assert office.asbuilt("resume", "greet", "--script", str(office.script)).splitlines()[0] == "exit 0"
+    assert office.asbuilt("run", "greet", "--script", str(office.script)).splitlines()[0] == "exit 0"
 
 
 def test_what_is_not_kept_elsewhere_stays_and_says_so(office: Office) -> None:
     _ended(office)
-    (workspace,) = office.state.glob("workspaces/*/*/main")
+    (workspace,) = office.state.glob("workspaces/*/*/greet.2")
     (workspace / "mine.txt").write_text("a person wrote here", encoding="utf-8")
-    stays = [one for one in _things(office, "--yes") if one["name"] == "greet.2 main"]
+    stays = [
+        one for one in _things(office, "--yes") if one["name"] == "greet.2" and one["kind"] == "workspace"
+    ]
     assert [(one["can_go"], one["removed"], one["why"]) for one in stays] == snapshot(
-        [(False, False, "it has files that are kept nowhere else")]
+        [(False, False, "it has files that exist nowhere else")]
     )
     assert (workspace / "mine.txt").read_text(encoding="utf-8") == "a person wrote here"
 

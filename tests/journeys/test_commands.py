@@ -26,6 +26,7 @@ _CHANGES = (
     (r"\b\d\d:\d\d\b", "[HH:MM]"),
     (r"\b([0-9a-f]{7}|[0-9a-f]{40})\b", "[HASH]"),
     (r"\bsha256:[0-9a-f]{8,}", "[INTENT]"),
+    (r"\b(exit \d+), after \d+[sm]\b", r"\1"),
     (r" +\d+[sm]\b", " [AGE]"),
     (r"\(pid \d+\)", "(pid [PID])"),
 )
@@ -42,6 +43,8 @@ class Office:
             "HOME": str(folder / "home"), "LOGNAME": "ann", "PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8",
             "ASBUILT_HOME": str(self.state), "ASBUILT_SANDBOX_REQUIRED": "false",
             "ASBUILT_AGENTS_IMPLEMENT": "scripted",
+            # Phases side by side end in any order; `test_lanes` is about them.
+            "ASBUILT_RUN_LANES": "1",
             "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1",
         }  # fmt: skip
         (self.shop / "plans").mkdir(parents=True)
@@ -115,56 +118,60 @@ exit 0
 --- stdout
 greet.1 landed on main: 4 phases proven, [AGE].
 --- stderr
-Agents   scripted implements and verifies, in two processes
-Cost     no past runs to go by; capped at $15.00 (API prices) a run
+Agents   scripted implements and verifies, in separate processes
+Cost     Estimate: none yet. Limit: $15.00 (API prices) a run
 Lands    on main, by cherry-pick, when proven
-[TIME] greet.1 -   START     on [HASH]
-[TIME] greet.1 -   TESTS     skipping test gate
-[TIME] greet.1 -   SETUP     PASS no setup is set
-[TIME] greet.1 -   BASELINE  PASS skipping test gate: there are no tests; whe…
-[TIME] greet.1 1   IMPLEMENT attempt 1, scripted
-[TIME] greet.1 1   SAYS DONE agent: "done"
-[TIME] greet.1 1   PASS      every check that asbuilt ran
-[TIME] greet.1 1   VERIFY    another agent judges attempt 1
-[TIME] greet.1 1   VERDICT   verifier says PASS
-[TIME] greet.1 1   PROVEN    [HASH]
-[TIME] greet.1 2a  IMPLEMENT attempt 1, scripted
-[TIME] greet.1 2a  SAYS DONE agent: "done"
-[TIME] greet.1 2a  FAIL      grep -q goodbye part.py: FAIL, exit 1
+greet.1
+[TIME] -   START     on [HASH]
+[TIME] -   TESTS     none found; only the plan's checks will run
+[TIME] -   SETUP     PASS no setup is set
+[TIME] -   BASELINE  PASS No tests found; only the plan's checks will run. Wh…
+[TIME] 1   IMPLEMENT attempt 1, scripted
+[TIME] 1   SAYS DONE agent: "done"
+[TIME] 1   PASS      every check that asbuilt ran
+[TIME] 1   VERIFY    another agent judges attempt 1
+[TIME] 1   VERDICT   verifier says PASS
+[TIME] 1   PROVEN    [HASH]
+[TIME] 2a  IMPLEMENT attempt 1, scripted
+[TIME] 2a  SAYS DONE agent: "done"
+[TIME] 2a  FAIL      grep -q goodbye part.py: FAIL, exit 1
   failed    check
   command   grep -q goodbye part.py
   where     a clean checkout of tree [HASH]
   result    exit 1
   printed   nothing
-[TIME] greet.1 2a  FIX       attempt 2, scripted
-[TIME] greet.1 2a  SAYS DONE agent: "done"
-[TIME] greet.1 2a  PASS      every check that asbuilt ran
-[TIME] greet.1 2a  VERIFY    another agent judges attempt 2
-[TIME] greet.1 2a  VERDICT   verifier says PASS
-[TIME] greet.1 2a  PROVEN    [HASH]
-[TIME] greet.1 2b  IMPLEMENT attempt 1, scripted
-[TIME] greet.1 2b  SAYS DONE agent: "done"
-[TIME] greet.1 2b  PASS      every check that asbuilt ran
-[TIME] greet.1 2b  VERIFY    another agent judges attempt 1
-[TIME] greet.1 2b  VERDICT   verifier says PASS
-[TIME] greet.1 2b  PROVEN    [HASH]
-[TIME] greet.1 3   IMPLEMENT attempt 1, scripted
-[TIME] greet.1 3   SAYS DONE agent: "done"
-[TIME] greet.1 3   PASS      every check that asbuilt ran
-[TIME] greet.1 3   VERIFY    another agent judges attempt 1
-[TIME] greet.1 3   VERDICT   verifier says PASS
-[TIME] greet.1 3   PROVEN    [HASH]
-[TIME] greet.1 -   TOGETHER  PASS
-[TIME] greet.1 -   VERIFY    another agent judges all phases together
-[TIME] greet.1 -   VERDICT   verifier says PASS
-[TIME] greet.1 -   LANDED    main [HASH]
-[TIME] greet.1 -   COMPLETE  every phase of the plan is done
+[TIME] 2a  FIX       attempt 2, scripted
+[TIME] 2a  SAYS DONE agent: "done"
+[TIME] 2a  PASS      every check that asbuilt ran
+[TIME] 2a  VERIFY    another agent judges attempt 2
+[TIME] 2a  VERDICT   verifier says PASS
+[TIME] 2a  PROVEN    [HASH]
+[TIME] 2b  IMPLEMENT attempt 1, scripted
+[TIME] 2b  SAYS DONE agent: "done"
+[TIME] 2b  PASS      every check that asbuilt ran
+[TIME] 2b  VERIFY    another agent judges attempt 1
+[TIME] 2b  VERDICT   verifier says PASS
+[TIME] 2b  PROVEN    [HASH]
+[TIME] 3   IMPLEMENT attempt 1, scripted
+[TIME] 3   SAYS DONE agent: "done"
+[TIME] 3   PASS      every check that asbuilt ran
+[TIME] 3   VERIFY    another agent judges attempt 1
+[TIME] 3   VERDICT   verifier says PASS
+[TIME] 3   PROVEN    [HASH]
+[TIME] -   TOGETHER  PASS
+[TIME] -   VERIFY    another agent judges all phases together
+[TIME] -   VERDICT   verifier says PASS
+[TIME] -   LANDED    main [HASH]
+[TIME] -   COMPLETE  every phase of the plan is done
+Next: asbuilt report greet.1
 """)
     assert office.asbuilt("status") == snapshot("""\
 exit 0
 --- stdout
   PLAN          STATE                      PHASES  WAITS FOR               COST
 ✓ greet         landed [HH:MM]               4 of 4
+--- stderr
+Next: asbuilt report greet.1
 """)
     assert office.asbuilt("status", "greet") == snapshot("""\
 exit 0
@@ -175,6 +182,8 @@ greet   landed, 4 of 4 phases done (100%)
 ✓ 2b  Shout                      landed [HASH]             [HH:MM]
 ✓ 3   Both                       landed [HASH]             [HH:MM]
 Landed on main [HH:MM].
+--- stderr
+Next: asbuilt report greet.1
 """)
     assert office.asbuilt("report") == snapshot("""\
 exit 0
@@ -219,9 +228,11 @@ def test_the_second_run_of_a_plan_is_told_who_has_it(office: Office) -> None:
     assert office.run() == snapshot("""\
 exit 0
 --- stdout
-Declined: greet is held by greet.1 (for [AGE]). Nothing was started.
+Declined: greet is already running as greet.1 (for [AGE], phase 1). Nothing was
+started.
 --- stderr
-Next: asbuilt watch greet, or asbuilt stop greet to end it first
+Next: asbuilt watch greet
+  or  end it first: asbuilt stop greet
 """)
     assert office.asbuilt("claim", "acquire", "greet", "--owner", "me") == snapshot("""\
 exit 10
@@ -231,19 +242,22 @@ greet is held by greet.1.
     first.send_signal(signal.SIGINT)
     out, err = first.communicate(timeout=60)
     assert (first.returncode, out, re.sub(r"pid \d+", "pid [PID]", err.splitlines()[-3])) == snapshot(
-        (0, "", "Left running: greet.1 goes on in the worker (pid [PID]).")
+        (0, "", "Left running: greet.1 continues in the worker (pid [PID]).")
     )
     assert office.asbuilt("stop", "greet", "-m", "enough") == snapshot("""\
 exit 0
 --- stdout
-greet.1 was stopped: enough. Proven before: 0 phases.
+greet.1 stopped: enough. 0 of 4 phases proven. All work is kept.
 --- stderr
-Next: asbuilt resume greet, or asbuilt log greet to see how it came
+Next: asbuilt run greet
+  or  see what happened: asbuilt log greet
 """)
     assert office.asbuilt("stop", "greet") == snapshot("""\
 exit 0
 --- stdout
-greet.1 is over already: stopped.
+greet.1 is already over: stopped.
+--- stderr
+Next: asbuilt status greet
 """)
     assert office.asbuilt("claim", "list") == snapshot("""\
 exit 0
@@ -261,7 +275,7 @@ def test_claims_keep_their_exit_codes(office: Office) -> None:
     assert code("acquire", "greet", "--owner", "you") == "exit 10"
     assert code("release", "greet", "--owner", "you") == "exit 12"
     assert office.run().splitlines()[:3] == snapshot(
-        ["exit 0", "--- stdout", "Declined: greet is held by me (for [AGE]). Nothing was started."]
+        ["exit 0", "--- stdout", "Declined: greet is claimed by me (for [AGE]). Nothing was started."]
     )
     assert code("break", "greet", "--reason", "gone") == "exit 0"
     assert code("release", "greet", "--owner", "me") == "exit 0"
@@ -274,7 +288,7 @@ def test_what_was_stopped_is_kept_and_goes_on_from_its_files(office: Office) -> 
     office.script.write_text(half, encoding="utf-8")
     first = office.typed("run", "greet", "--script", str(office.script))
     until(lambda: "implementing" in office.asbuilt("status", "greet"))
-    until(lambda: list(office.state.glob("workspaces/*/*/main/half.txt")))
+    until(lambda: list(office.state.glob("workspaces/*/*/*.[0-9]/half.txt")))
     assert office.asbuilt("stop", "greet").splitlines()[0] == "exit 0"
     first.communicate(timeout=60)
     kept = office.git("for-each-ref", "--format=%(refname)", "refs/asbuilt/attempts").splitlines()
@@ -285,11 +299,11 @@ def test_what_was_stopped_is_kept_and_goes_on_from_its_files(office: Office) -> 
         ' { append = "greet.py", text = " hello" }]\n'
     )
     office.script.write_text(goes_on, encoding="utf-8")
-    assert office.asbuilt("resume", "greet").splitlines()[:3] == snapshot(
-        ["exit 0", "--- stdout", "greet.2: 1 phase proven, nothing landed; it waits for you. [AGE]."]
+    assert office.asbuilt("run", "greet").splitlines()[:3] == snapshot(
+        ["exit 0", "--- stdout", "greet.2: 1 of 4 phases proven, not landed. [AGE]."]
     )
-    assert office.git("show", "cp-greet:greet.py") == "half hello"
-    assert office.git("ls-tree", "--name-only", "cp-greet").splitlines() == ["greet.py", "plans"]
+    assert office.git("show", "asbuilt/greet:greet.py") == "half hello"
+    assert office.git("ls-tree", "--name-only", "asbuilt/greet").splitlines() == ["greet.py", "plans"]
 
 
 def test_a_phase_that_could_not_land_is_landed_by_going_on_and_no_other_begins(office: Office) -> None:
@@ -305,7 +319,7 @@ def test_a_phase_that_could_not_land_is_landed_by_going_on_and_no_other_begins(o
     mine.unlink()
     # Proven and not marked: the next run is another phase's.
     assert office.run("--dry-run").splitlines()[2:4] == snapshot(["greet   plans/greet.md", "○ 2a  Part"])
-    assert office.asbuilt("resume", "greet").splitlines()[:3] == snapshot(
+    assert office.asbuilt("run", "greet").splitlines()[:3] == snapshot(
         ["exit 0", "--- stdout", "greet.2 landed on main: 1 phase proven, [AGE]."]
     )
     assert office.git("log", "--format=%s").splitlines() == ["Mark plans/greet.md", "Greet", "start"]
@@ -324,11 +338,11 @@ def test_what_is_done_can_be_verified_again_and_what_broke_is_named(office: Offi
     )
     assert office.run("--auto").splitlines()[0] == "exit 0"
     assert office.asbuilt("verify", "greet").splitlines()[:3] == snapshot(
-        ["exit 0", "--- stdout", "greet.3 ended: what was proven holds: phase 1."]
+        ["exit 0", "--- stdout", "greet.3 ended: still proven: phase 1."]
     )
     (office.shop / "greet.py").write_text("broken\n", encoding="utf-8")
     assert office.asbuilt("verify", "greet").splitlines()[:3] == snapshot(
-        ["exit 0", "--- stdout", "greet.4 ended: what was proven holds: phase 1."]
+        ["exit 0", "--- stdout", "greet.4 ended: still proven: phase 1."]
     )
     assert office.asbuilt("report", "greet.4").splitlines()[2:4] == snapshot(
         ["greet.4   done [HH:MM], [AGE]", "Checked 1 phase again: 1 of 1 check passed. Not run 0."]
@@ -349,19 +363,20 @@ def test_a_run_in_which_nothing_was_worked_on_reports_what_it_did_instead(office
     assert reported("greet.2") == snapshot(
         [
             "greet.2   landed on main [HH:MM], [AGE]",
-            "Landed phase 1, proven before. Nothing was worked on in this run.",
+            "Landed phase 1, proven before. No agent worked in this run.",
         ]
     )
+    assert "Next: asbuilt report greet.1 --open" in office.asbuilt("report", "greet.2")
     assert office.asbuilt("land", "greet").splitlines()[0] == "exit 0"
     assert reported("greet.3") == snapshot(
         [
             "greet.3   done [HH:MM], [AGE]",
-            "Nothing to land: everything that is proven is on the target. Nothing was worked",
+            "Nothing to land: the target has all proven commits. No agent worked in this run.",
         ]
     )
     assert office.asbuilt("land", "greet", "--undo").splitlines()[0] == "exit 0"
     assert reported("greet.4") == snapshot(
-        ["greet.4   undone [HH:MM], [AGE]", "Took back phase 1. Nothing was worked on in this run."]
+        ["greet.4   undone [HH:MM], [AGE]", "Reverted phase 1. No agent worked in this run."]
     )
 
 

@@ -34,7 +34,7 @@ class Visitor:
         settings.write_text('[landing]\nmode = "pr"\n', encoding="utf-8")
         self.before = self.files()
 
-    def loses_the_ring(self) -> None:
+    def loses_the_sandbox(self) -> None:
         """Put a bubblewrap first on PATH that holds nothing."""
         broken = self.programs / "bwrap"
         broken.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
@@ -78,7 +78,7 @@ def _stable(text: str) -> str:
         (r"\b[0-9a-f]{7}\b", "[HASH]"),
         (r"It works in .*\n(.*touched\.\n)?", "It works in [FOLDER].\n"),
         (r"\b\d+[sm]\b", "[AGE]"),
-        (r".*ring.*\n(.*doctor\n)?", "[RING]\n"),
+        (r".*[Ss]andbox.*\n(.*doctor\n)?", "[SANDBOX]\n"),
     )
     for pattern, stable in changes:
         text = re.sub(pattern, stable, text)
@@ -101,21 +101,22 @@ rate-limit.1 landed on main: 4 phases proven, [AGE].
     assert _stable(err) == snapshot("""\
 A plan of four phases. The agent plays a script; everything else is real.
 It works in [FOLDER].
-[RING]
+[SANDBOX]
 
 $ asbuilt plan show rate-limit
 
 $ asbuilt run rate-limit --finish --auto --foreground --script ../agent.toml
-Agents   scripted implements and verifies, in two processes
-Cost     no past runs to go by; capped at $15.00 (API prices) a run
+Agents   scripted implements and verifies, in separate processes
+Cost     Estimate: none yet. Limit: $15.00 (API prices) a run
 Lands    on main, by cherry-pick, when proven
+rate-limit.1
 
 ✗ 2a  Refill   NOT PROVEN: the agent says done, another agent disagrees
       scripted says "Buckets refill."
       verifier says item 2, However long the wait, a bucket never holds more
                     than its limit: FAIL, after a wait of an hour a bucket of 1
                     holds 3601
-      so            attempt 2 gets exactly this.
+      so            sent back to the agent (attempt 2)
 
 ✗ 3   Answer 429   NOT PROVEN: the agent says done, its change disagrees
       scripted says "Done. All tests pass."
@@ -124,25 +125,21 @@ Lands    on main, by cherry-pick, when proven
                     AssertionError: Lists differ: [200, 200, 429, 429, 429, 429,
                     429, 429, 429] != [200, 200, 200, 200, 200, 200, 200, 200,
                     200]”
-      so            attempt 2 gets exactly this.
+      so            sent back to the agent (attempt 2)
 
 Both were fixed and proven before anything landed.
-
-In a repository of yours:
-  asbuilt doctor                    is this machine ready for your own plans?
-  asbuilt author "what you want"    agents plan it, you approve it
-  asbuilt run PLAN --finish --auto  all phases proven, then landed
+Next: asbuilt init, in a repository of yours
 """)
     assert list(visitor.tmp.iterdir()) == []
     assert visitor.files() == visitor.before
 
 
-def test_without_a_ring_the_demo_says_so_and_leaves_its_folder_when_asked(visitor: Visitor) -> None:
-    visitor.loses_the_ring()
+def test_without_a_sandbox_the_demo_says_so_and_leaves_its_folder_when_asked(visitor: Visitor) -> None:
+    visitor.loses_the_sandbox()
     code, out, err = visitor.sees("--fast", "--json", "--keep")
     told = json.loads(out)
-    assert (code, told["ring"]) == (0, "none")
-    assert "\nNo ring is here to hold the agent" in err
+    assert (code, told["sandbox"]) == (0, "none")
+    assert "\nSandbox unavailable; the agent plays only the demo's script" in err
     assert [(one["phase"], one["says"]) for one in told["caught"]] == snapshot(
         [("2a", "Buckets refill."), ("3", "Done. All tests pass.")]
     )

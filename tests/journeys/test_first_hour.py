@@ -20,13 +20,17 @@ _ONE = PLAN.partition("## Phase 2a")[0]
 
 def test_what_is_proven_and_held_is_listed_by_approve_and_counted_alike_everywhere(office: Office) -> None:
     assert office.run("--hold").splitlines()[0] == "exit 0"
-    assert office.asbuilt("approve") == snapshot("""\
+    listed = office.asbuilt("approve")
+    assert listed == snapshot("""\
 exit 0
 --- stdout
-greet.1 is proven since [HH:MM], not landed: asbuilt land greet
+  ID       KIND      ABOUT                                 FROM              AGE
+  greet.1  landing   proven; land it on main?              greet.1 [AGE]
+--- stderr
+Next: asbuilt approve yes greet.1
 """)
     assert office.asbuilt("verify", "greet").splitlines()[0] == "exit 0"
-    assert "greet.1 is proven since [HH:MM], not landed" in office.asbuilt("approve")
+    assert office.asbuilt("approve") == listed
     assert (
         office.asbuilt("status", "greet").splitlines()[2] == "greet   held, 1 of 4 phases done (25%), next 2a"
     )
@@ -35,7 +39,9 @@ greet.1 is proven since [HH:MM], not landed: asbuilt land greet
         ["1 of 4 phases done (25%), 0 marked, 0 of 4 items. Next 2a. 33 lines. No", "problems."]
     )
     assert office.asbuilt("land", "greet").splitlines()[0] == "exit 0"
-    assert office.asbuilt("approve") == "exit 0\n--- stdout\nNothing waits for you here.\n"
+    assert office.asbuilt("approve") == (
+        "exit 0\n--- stdout\nNothing waits for you here.\n--- stderr\nNext: asbuilt status\n"
+    )
 
 
 def test_a_plan_that_landed_stays_landed_when_it_is_verified_and_an_undo_prints_no_landing(
@@ -50,6 +56,8 @@ def test_a_plan_that_landed_stays_landed_when_it_is_verified_and_an_undo_prints_
             "greet   landed, 1 of 1 phase done (100%)",
             "✓ 1   Greet                      landed [HASH]             [HH:MM]",
             "Landed on main [HH:MM].",
+            "--- stderr",
+            "Next: asbuilt report greet.1",
         ]
     )
     for typed in (("verify", "greet"), ("run", "greet", "--auto", "--script", str(office.script))):
@@ -60,7 +68,7 @@ def test_a_plan_that_landed_stays_landed_when_it_is_verified_and_an_undo_prints_
     assert re.findall(r" - +([A-Z]+) +(.*)", undone)[-3:] == snapshot(
         [
             ("REVERTED", "main [HASH]"),
-            ("UNDONE", "what had landed is taken back"),
+            ("UNDONE", "the landed commits are reverted"),
             ("UNDONE", ""),
         ]
     )
@@ -70,9 +78,15 @@ def test_a_run_that_runs_is_not_due(office: Office) -> None:
     office.script.write_text("[[turn]]\nacts = [{ sleep = 60 }]\n" + SCRIPT, encoding="utf-8")
     with office.typed("run", "greet", "--auto", "--script", str(office.script)) as process:
         until(lambda: "IMPLEMENT" in office.asbuilt("log", "greet").upper())
-        assert office.asbuilt("next") == (
-            "exit 0\n--- stdout\nNothing is due by itself here: no active schedule.\n"
-        )
+        assert office.asbuilt("status") == snapshot("""\
+exit 0
+--- stdout
+  PLAN          STATE                      PHASES  WAITS FOR               COST
+● greet         1: implementing            0 of 4  scripted, [AGE] ago
+--- stderr
+Next: asbuilt watch greet
+  or  end it: asbuilt stop greet
+""")
         assert office.asbuilt("stop", "greet").splitlines()[0] == "exit 0"
         process.communicate()
 

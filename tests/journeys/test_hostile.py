@@ -112,7 +112,7 @@ def test_a_file_over_the_cap_parks_the_run_with_words_until_a_person_made_room(
     run = shop.request(mode="phase")
     shop.start_killed(point)
     shop.until(lambda: shop.run(run).state == "waiting")
-    big = shop.home / "workspaces" / "6f9c" / run / "main" / "big.bin"
+    big = shop.home / "workspaces" / "6f9c" / run / "plan.1" / "big.bin"
     (question,) = shop.answer(run, "yes")
     assert question.startswith(
         "the attempt's files are too large to keep: big.bin (54 MB). Remove them from "

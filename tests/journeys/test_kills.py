@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import psycopg
@@ -80,8 +82,10 @@ def test_an_engine_that_lost_its_database_is_told_everything_again(shop: Shop, p
         with psycopg.connect(shop.where, autocommit=True) as connection:
             connection.execute("DROP SCHEMA dbos CASCADE")
     else:
-        for file in shop.home.glob("engine.db*"):
-            file.unlink()
+        with closing(sqlite3.connect(shop.where)) as file:
+            for name in ("operation_outputs", "workflow_input", "workflow_status"):
+                file.execute(f"DELETE FROM {name}")
+            file.commit()
     shop.start()
     assert shop.over(run) == ("landed", "")
     assert shop.log() == ALL

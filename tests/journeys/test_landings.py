@@ -69,25 +69,25 @@ def dirty(shop: Shop) -> Before:
 def test_what_was_held_lands_by_a_run_that_lands(shop: Shop) -> None:
     dirty(shop)
     assert ends(shop, mode="finish", hold=True) == (
-        "held", "everything is proven; landing was not asked for",
+        "held", "everything is proven; landing was not requested",
     )  # fmt: skip
     shop.compare()
     shop.lands(*LANDED)
-    assert shop.log("cp-plan") == [*ALL[1:-1], "notes", "ignore", "start"]
-    assert "## Proven on `cp-plan`, not landed" in report(shop)
+    assert shop.log("asbuilt/plan") == [*ALL[1:-1], "notes", "ignore", "start"]
+    assert "## Proven on `asbuilt/plan`, not landed" in report(shop)
     assert ends(shop, kind="land") == ("landed", "")
     assert shop.log() == [*ALL[:-1], "notes", "ignore", "start"]
-    assert shop.git("branch", "--list", "cp-*") == ""
+    assert shop.git("branch", "--list", "asbuilt/*") == ""
     assert shop.events(LandingTidied)[-1].branch == "removed"
     assert list((shop.home / "workspaces").rglob("greet.py")) == []
     landed = shop.git("log", "--format=%h", "--abbrev=10", "main").splitlines()
     assert f"- Phase 3: `{landed[1]}`" in report(shop)
     assert len(shop.events(PlanCompleted)) == 1
     assert ends(shop, kind="land") == (
-        "done", "nothing to land: everything that is proven is on the target",
+        "done", "nothing to land: the target has all proven commits",
     )  # fmt: skip
     assert ends(shop, mode="finish") == (
-        "done", "the plan is complete already: every phase is done",
+        "done", "the plan is already complete: every phase is done",
     )  # fmt: skip
 
 
@@ -95,7 +95,7 @@ def test_a_later_run_builds_on_what_is_not_landed_and_lands_it_all(shop: Shop) -
     dirty(shop)
     assert ends(shop, mode="phase", hold=True)[0] == "held"
     assert ends(shop, mode="phase", hold=True)[0] == "held"
-    assert shop.log("cp-plan") == ["Part", "Greet", "notes", "ignore", "start"]
+    assert shop.log("asbuilt/plan") == ["Part", "Greet", "notes", "ignore", "start"]
     shop.commit("theirs.txt", "theirs", "theirs")
     shop.lands(*LANDED)
     assert ends(shop, mode="finish") == ("landed", "")
@@ -107,24 +107,24 @@ def test_a_later_run_builds_on_what_is_not_landed_and_lands_it_all(shop: Shop) -
 @pytest.mark.parametrize("how", ["deleted", "moved"])
 def test_a_plan_branch_that_is_not_as_it_was_left_stops_a_run_with_words(shop: Shop, how: str) -> None:
     assert ends(shop, mode="phase", hold=True)[0] == "held"
-    at = shop.git("rev-parse", "cp-plan")
-    what = "cp-plan is gone"
+    at = shop.git("rev-parse", "asbuilt/plan")
+    what = "asbuilt/plan is gone"
     if how == "deleted":
-        shop.git("branch", "-D", "cp-plan")
+        shop.git("branch", "-D", "asbuilt/plan")
     else:
         moved = shop.git("commit-tree", "-p", at, "-m", "mine", f"{at}^{{tree}}")
-        shop.git("branch", "--force", "cp-plan", moved)
-        what = f"cp-plan was moved to {moved[:12]}"
+        shop.git("branch", "--force", "asbuilt/plan", moved)
+        what = f"asbuilt/plan was moved to {moved[:12]}"
     assert ends(shop, kind="land") == (
         "failed",
         (
-            f"{what}. Why: It held what is proven and not landed: phase 1, at {at[:12]}. "
-            f"Next: Put it back: git branch --force cp-plan {at[:12]}; "
-            "or give that work up: asbuilt land plan --undo"
+            f"{what}. Why: It had proven work that is not landed: phase 1, at {at[:12]}. "
+            f"Next: Put it back: git branch --force asbuilt/plan {at[:12]}; "
+            "or drop that work: asbuilt land plan --undo"
         ),
     )
     assert shop.log() == ["start"]
-    shop.git("branch", "--force", "cp-plan", at)
+    shop.git("branch", "--force", "asbuilt/plan", at)
     shop.lands("greet.py", "plan.md")
     assert ends(shop, kind="land") == ("landed", "")
 
@@ -140,7 +140,7 @@ def test_direct_lands_each_phase_as_soon_as_it_is_proven(shop: Shop) -> None:
     ]  # fmt: skip
     kinds = [kind for kind in shop.kinds() if kind in ("phase.proven", "landing.done")]
     assert kinds == ["phase.proven", "landing.done"] * 4
-    assert shop.git("branch", "--list", "cp-*") == ""
+    assert shop.git("branch", "--list", "asbuilt/*") == ""
     assert (shop.checkout / "plan.md").read_text(encoding="utf-8").count("- [x]") == 4
 
 
@@ -159,16 +159,16 @@ def test_an_undo_takes_back_what_a_run_landed_and_a_run_after_it_works_again(sho
     assert ends(shop, mode="finish", tests=TESTS) == ("landed", "")
     assert shop.log()[:5] == ALL[:-1]
     assert ends(shop, kind="undo", of="nobody")[1] == (
-        "nothing to undo: nothing that run nobody has proven stands"
+        "nothing to undo: no proven work of run nobody is left"
     )
 
 
 @on_sqlite
 def test_an_undo_of_work_that_is_not_landed_keeps_it_under_a_ref(shop: Shop) -> None:
     assert ends(shop, mode="phase", hold=True)[0] == "held"
-    at = shop.git("rev-parse", "cp-plan")
+    at = shop.git("rev-parse", "asbuilt/plan")
     assert ends(shop, kind="undo") == ("undone", "")
-    assert (shop.log(), shop.git("branch", "--list", "cp-*")) == (["start"], "")
+    assert (shop.log(), shop.git("branch", "--list", "asbuilt/*")) == (["start"], "")
     assert shop.git("for-each-ref", "--format=%(objectname)", "refs/asbuilt/undone") == at
     shop.compare()
     shop.lands("greet.py", "plan.md")
@@ -186,12 +186,12 @@ def test_on_a_red_target_nothing_lands_until_it_is_mended(shop: Shop) -> None:
         "failed",
         (
             f"Not landed: main itself fails its tests at {red}. "
-            "Next: Mend main, then land again: asbuilt land plan"
+            "Next: Fix main, then land again: asbuilt land plan"
         ),
     )
     assert shop.log() == ["break it", "tests", "start"]
     assert "## Run failed - " in report(shop)
-    assert "- Go on: `asbuilt land plan`" in report(shop)
+    assert "- Land the proven phases: `asbuilt land plan`" in report(shop)
     shop.commit("broken", None, "mend it")
     shop.lands("greet.py", "plan.md")
     assert ends(shop, kind="land", tests=TESTS) == ("landed", "")
@@ -208,13 +208,13 @@ def test_a_conflict_is_told_with_a_way_on_that_works(shop: Shop) -> None:
     shop.compare()
     (refused,) = shop.events(LandingRefused)
     assert refused.next.splitlines() == [
-        "Merge it by hand, which then counts as landed: git switch main && git merge cp-plan",
-        "Or take it back and run it again: asbuilt land plan --undo",
+        "Merge it by hand, which then counts as landed: git switch main && git merge asbuilt/plan",
+        "or revert it and run it again: asbuilt land plan --undo",
     ]
-    shop.git("merge", "-q", "-X", "theirs", "-m", "by hand", "cp-plan")
+    shop.git("merge", "-q", "-X", "theirs", "-m", "by hand", "asbuilt/plan")
     shop.before = Before(shop.checkout)
     assert ends(shop, kind="land") == (
-        "done", "nothing to land: everything that is proven is on the target",
+        "done", "nothing to land: the target has all proven commits",
     )  # fmt: skip
 
 
@@ -224,9 +224,9 @@ def test_a_failed_run_says_in_its_report_what_and_how_to_go_on(shop: Shop) -> No
     assert ends(shop, mode="finish")[0] == "failed"
     text = report(shop)
     assert "- Phase: 2a\n- What: phase 2a is not proven after 2 fixes" in text
-    assert "- State: 1 phase proven on `cp-plan`. Nothing was thrown away." in text
+    assert "- State: 1 phase proven on `asbuilt/plan`. Nothing was thrown away." in text
     assert "- Kept: `" in text
-    assert "- Go on: `asbuilt run plan`\n- Go on: `asbuilt land plan`" in text
+    assert "- Try again: `asbuilt run plan`\n- Land the proven phases: `asbuilt land plan`" in text
     assert text.index("## Phase 2a: Part") < text.index("## Phase 1: Greet")
     shop.script.write_text(SCRIPT, encoding="utf-8")
     shop.lands(*LANDED)
@@ -277,7 +277,7 @@ def test_what_lands_is_signed_where_git_would_sign_and_never_fails_for_a_key(sho
     signed = ["gpgsig" in shop.git("cat-file", "commit", commit) for commit in ("main", "main~1")]
     assert signed == [key == "usable"] * 2
     assert len(shop.events(LandingUnsigned)) == (key == "gone")
-    assert shop.git("branch", "--list", "cp-*") == ""
+    assert shop.git("branch", "--list", "asbuilt/*") == ""
 
 
 @pytest.mark.parametrize("point", ["run.started", "landing.intended", "landing.done"])

@@ -70,13 +70,15 @@ def test_an_attempt_that_nobody_waited_for_is_gone_on_with(shop: Shop) -> None:
     shop.script.write_text(slow + SCRIPT, encoding="utf-8")
     shop.lands("greet.py", "plan.md")
     run = shop.request(mode="phase")
-    shop.start(ASBUILT_TEST_ABANDON_S="2")
+    # The second start has the same terms: its worker must write heartbeats more often.
+    times = "1 45 60"
+    shop.start(ASBUILT_TEST_ABANDON_S="10", ASBUILT_TEST_TIMES=times)
     shop.until(lambda: "attempt.begun" in shop.kinds())
     host = shop.attempt(run, "1.1")
     shop.until((host / "host.json").exists)
     shop.kill()
     shop.until((host / "result.json").exists)
-    shop.start()
+    shop.start(ASBUILT_TEST_TIMES=times)
     assert shop.over(run) == ("landed", "")
     assert [event.ending for event in shop.events(AttemptEnded)] == ["abandoned", "done"]
     assert _began(shop) == [(1, "implement"), (1, "implement")]

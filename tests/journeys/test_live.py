@@ -57,6 +57,8 @@ class Terminal(Window):
     def screen(self) -> str:
         """Read the screen; what differs from run to run is named instead."""
         shown = super().screen()
+        # How much of the agent's command fits depends on the age beside it.
+        shown = re.sub(r"(sleep 0\.1; done;)[ rm]*(\.\.\.|…)", r"\1\2", shown)
         for pattern, stable in _CHANGES:
             shown = re.sub(pattern, stable, shown)
         return shown
@@ -77,8 +79,8 @@ class Terminal(Window):
 
     def open_gate(self) -> None:
         """Let the agent that waits go on."""
-        until(lambda: list(self.office.state.glob("workspaces/*/*/main")))
-        (next(self.office.state.glob("workspaces/*/*/main")) / "go").touch()
+        until(lambda: list(self.office.state.glob("workspaces/*/*/*.[0-9]")))
+        (next(self.office.state.glob("workspaces/*/*/*.[0-9]")) / "go").touch()
 
 
 @pytest.fixture
@@ -92,47 +94,52 @@ def test_a_person_looks_on_answers_leaves_and_comes_back(terminal: Terminal) -> 
     terminal.enter("asbuilt run greet --finish --script ../script.toml")
     assert terminal.await_words("scripted: run until test") == snapshot("""\
 $ asbuilt run greet --finish --script ../script.toml; echo exit $?
-Agents   scripted implements and verifies, in two processes
-Cost     no past runs to go by; capped at $15.00 (API prices) a run
-Lands    on main, when you say so
+Agents   scripted implements and verifies, in separate processes
+Cost     Estimate: none yet. Limit: $15.00 (API prices) a run
+Lands    on main, when you confirm
 greet.1   since [HH:MM], [AGE]   0 of 4 proven
 ● 1   Greet    implementing, attempt 1 [AGE]
 ○ 2a  Part     needs 1
 ○ 2b  Shout    needs 1
 ○ 3   Both     needs 2a, 2b
-  scripted: run until test -e go; do sleep 0.1; done; rm … [AGE] ago, 2 tool calls
-  Waits for scripted, at work on attempt 1 of phase 1 since [HH:MM]. Silent [AGE],
-  or 2h in all: ended, its tree kept, tried again.
-Ctrl-C leaves it running. Nothing lands before you say so.
+  scripted: run until test -e go; do sleep 0.1; done;… [AGE] ago, 2 tool calls
+  scripted works on phase 1, attempt 1, since [HH:MM]. Restarts after [AGE] of
+  silence (2h at most).
+Ctrl-C leaves it running, m sends a note. Lands when you confirm.
 """)
     terminal.tmux("resize-window", "-x", "40", "-y", "20")
-    assert terminal.await_words("2 calls\n").count("Ctrl-C leaves it running.") == 1
+    assert terminal.await_words("2 calls\n").count("Ctrl-C leaves it running") == 1
     assert max(map(len, terminal.tmux("capture-pane", "-p").splitlines())) <= 40
     terminal.tmux("resize-window", "-x", "80", "-y", "24")
-    assert terminal.await_words("2 tool calls\n").count("Ctrl-C leaves it running.") == 1
+    assert terminal.await_words("2 tool calls\n").count("Ctrl-C leaves it running") == 1
+    terminal.type("ls")
+    terminal.press("m")
+    terminal.await_words("Note for the next attempt: _")
+    terminal.type("Say it in English")
+    terminal.await_words("note for the next attempt: Say it in English", "Ctrl-C leaves it running")
     terminal.open_gate()
     terminal.await_words("Enter later >")
     terminal.press("Enter")
     terminal.await_words("Waits for you", "exit 5")
-    terminal.enter("asbuilt resume greet")
-    assert terminal.await_words("asked to go on now", "Enter later >") == snapshot("""\
-$ asbuilt resume greet; echo exit $?
+    terminal.enter("asbuilt run greet")
+    terminal.await_words("Waits for you", "exit 5")
+    terminal.enter("asbuilt watch greet")
+    assert terminal.await_words("Enter later >") == snapshot("""\
+$ asbuilt watch greet; echo exit $?
 ✓ 1   Greet                proven  [HASH]  1 check [AGE]
-! resume: asked to go on now
-◇ greet.1 asks a1: go on with phase 2a?
+◇ greet.1 asks a1: continue with phase 2a?
 y yes   n no, and why   Enter later >
 """)
     terminal.type("y")
     assert terminal.await_words("NOT PROVEN", "scripted: run until test") == snapshot("""\
-$ asbuilt resume greet; echo exit $?
+$ asbuilt watch greet; echo exit $?
 ✓ 1   Greet                proven  [HASH]  1 check [AGE]
-! resume: asked to go on now
-◇ greet.1 asks a1: go on with phase 2a?
+◇ greet.1 asks a1: continue with phase 2a?
 y yes   n no, and why   Enter later > y
 ✗ 2a  Part                 NOT PROVEN: scripted says done, a check disagrees
       scripted says  "part.py says goodbye"
       asbuilt ran    grep -q goodbye part.py on a clean checkout: FAIL, exit 1
-      so             fix cycle 1 of 2 gets exactly this.
+      so             sent back to the agent (fix 1 of 2)
   failed    check
   command   grep -q goodbye part.py
   where     a clean checkout of tree [HASH]
@@ -143,36 +150,37 @@ greet.1   since [HH:MM], [AGE]   1 of 4 proven
 ○ 2b  Shout
 ○ 3   Both     needs 2a, 2b
   ✗ grep -q goodbye part.py: FAIL, exit 1
-  scripted: run until test -e go; do sleep 0.1; done; rm … [AGE] ago, 2 tool calls
-  Waits for scripted, at work on attempt 2 of phase 2a since [HH:MM]. Silent [AGE],
-  or 2h in all: ended, its tree kept, tried again.
-Ctrl-C leaves it running. Nothing lands before you say so.
+  scripted: run until test -e go; do sleep 0.1; done;… [AGE] ago, 2 tool calls
+  scripted works on phase 2a, attempt 2, since [HH:MM]. Restarts after [AGE] of
+  silence (2h at most).
+Ctrl-C leaves it running, m sends a note. Lands when you confirm.
 """)
     terminal.press("C-c")
     assert terminal.await_words("exit 0\n$") == snapshot("""\
-$ asbuilt resume greet; echo exit $?
+$ asbuilt watch greet; echo exit $?
 ✓ 1   Greet                proven  [HASH]  1 check [AGE]
-! resume: asked to go on now
-◇ greet.1 asks a1: go on with phase 2a?
+◇ greet.1 asks a1: continue with phase 2a?
 y yes   n no, and why   Enter later > y
 ✗ 2a  Part                 NOT PROVEN: scripted says done, a check disagrees
       scripted says  "part.py says goodbye"
       asbuilt ran    grep -q goodbye part.py on a clean checkout: FAIL, exit 1
-      so             fix cycle 1 of 2 gets exactly this.
+      so             sent back to the agent (fix 1 of 2)
   failed    check
   command   grep -q goodbye part.py
   where     a clean checkout of tree [HASH]
   result    exit 1
   printed   nothing
-Left running: greet.1 goes on in the worker (pid [PID]).
-Look on: asbuilt watch greet
-End it:  asbuilt stop greet
+Left running: greet.1 continues in the worker (pid [PID]).
+Next: asbuilt watch greet
+  or  end it: asbuilt stop greet
 exit 0
 $
 """)
     assert terminal.tmux("display", "-p", "#{cursor_flag}") == "1\n"
+    briefs = terminal.office.state.glob("runs/*/**/brief.json")
+    assert any("Say it in English" in brief.read_text(encoding="utf-8") for brief in briefs)
     terminal.enter("asbuilt watch")
-    terminal.await_words("NOT PROVEN", "Waits for scripted")
+    terminal.await_words("NOT PROVEN", "scripted works on phase 2a")
     terminal.open_gate()
     terminal.await_words("Enter later >")
     terminal.type("n")
@@ -181,22 +189,23 @@ $
     assert terminal.await_words("exit 0\n$") == snapshot("""\
 $ asbuilt watch; echo exit $?
 ✓ 1   Greet                proven  [HASH]  1 check [AGE]
-! resume: asked to go on now
 ✗ 2a  Part                 NOT PROVEN: scripted says done, a check disagrees
       scripted says  "part.py says goodbye"
       asbuilt ran    grep -q goodbye part.py on a clean checkout: FAIL, exit 1
-      so             fix cycle 1 of 2 gets exactly this.
+      so             sent back to the agent (fix 1 of 2)
   failed    check
   command   grep -q goodbye part.py
   where     a clean checkout of tree [HASH]
   result    exit 1
   printed   nothing
 ✓ 2a  Part                 proven  [HASH]  1 check [AGE]
-◇ greet.1 asks a2: go on with phase 2b?
+◇ greet.1 asks a2: continue with phase 2b?
 y yes   n no, and why   Enter later > n
 Why? > enough for today
-greet.1 was stopped: you said no to phase 2b. Proven before: 2 phases.
-Next: asbuilt resume greet, or asbuilt log greet to see how it came
+greet.1 stopped: you said no to phase 2b. 2 of 4 phases proven. All work is
+kept.
+Next: asbuilt run greet
+  or  see what happened: asbuilt log greet
 exit 0
 $
 """)
@@ -216,14 +225,15 @@ def test_colour_and_drawing_are_left_out_where_they_are_not_wanted(terminal: Ter
     terminal.press("C-c")
     assert terminal.await_words("exit 0\n$") == snapshot("""\
 $ TERM=dumb asbuilt watch greet; echo exit $?
-[TIME] greet.1 -   START     on [HASH]
-[TIME] greet.1 -   TESTS     skipping test gate
-[TIME] greet.1 -   SETUP     PASS no setup is set
-[TIME] greet.1 -   BASELINE  PASS skipping test gate: there are no tests; w...
-[TIME] greet.1 1   IMPLEMENT attempt 1, scripted
-^CLeft running: greet.1 goes on in the worker (pid [PID]).
-Look on: asbuilt watch greet
-End it:  asbuilt stop greet
+greet.1
+[TIME] -   START     on [HASH]
+[TIME] -   TESTS     none found; only the plan's checks will run
+[TIME] -   SETUP     PASS no setup is set
+[TIME] -   BASELINE  PASS No tests found; only the plan's checks will run. ...
+[TIME] 1   IMPLEMENT attempt 1, scripted
+^CLeft running: greet.1 continues in the worker (pid [PID]).
+Next: asbuilt watch greet
+  or  end it: asbuilt stop greet
 exit 0
 $
 """)
@@ -235,10 +245,10 @@ greet.1   since [HH:MM], [AGE]   0 of 4 proven
 . 2a  Part     needs 1
 . 2b  Shout    needs 1
 . 3   Both     needs 2a, 2b
-  scripted: run until test -e go; do sleep 0.1; done; r... [AGE] ago, 2 tool calls
-  Waits for scripted, at work on attempt 1 of phase 1 since [HH:MM]. Silent [AGE],
-  or 2h in all: ended, its tree kept, tried again.
-Ctrl-C leaves it running. Lands on main at the end.
+  scripted: run until test -e go; do sleep 0.1; done;... [AGE] ago, 2 tool calls
+  scripted works on phase 1, attempt 1, since [HH:MM]. Restarts after [AGE] of
+  silence (2h at most).
+Ctrl-C leaves it running, m sends a note. Lands on main at the end.
 """)
 
 
@@ -251,36 +261,31 @@ def test_a_terminal_that_goes_away_takes_nothing_with_it(terminal: Terminal) -> 
     assert not (terminal.office.state / "crashes").exists()
 
 
-def test_in_the_foreground_ctrl_c_pauses_and_resume_goes_on(terminal: Terminal) -> None:
+def test_in_the_foreground_ctrl_c_pauses_and_run_continues(terminal: Terminal) -> None:
     terminal.enter("asbuilt run greet --auto --foreground --script ../script.toml")
-    terminal.await_words("scripted: run until test", "Ctrl-C pauses it.")
+    terminal.await_words("scripted: run until test", "Ctrl-C pauses it")
     terminal.press("C-c")
     assert terminal.await_words("exit 0\n$") == snapshot("""\
 $ asbuilt run greet --auto --foreground --script ../script.toml; echo exit $?
-Agents   scripted implements and verifies, in two processes
-Cost     no past runs to go by; capped at $15.00 (API prices) a run
+Agents   scripted implements and verifies, in separate processes
+Cost     Estimate: none yet. Limit: $15.00 (API prices) a run
 Lands    on main, by cherry-pick, when proven
 Pausing at a safe point, at most [AGE]. Again: end now, work kept.
 greet.1 is paused; all work is kept.
-Next: asbuilt resume greet
+Next: asbuilt run greet
 exit 0
 $
 """)
     terminal.enter("asbuilt watch")
     assert terminal.await_words("exit 0\n$") == snapshot("""\
 $ asbuilt watch; echo exit $?
-greet   running, 0 of 4 phases done (0%)
-● 1   Greet                      implementing               since [HH:MM]
-○ 2a  Part                       needs 1
-○ 2b  Shout                      needs 1
-○ 3   Both                       needs 2a, 2b
-Cut off in phase 1, last heard [HH:MM]: no worker lives. Nothing is lost; it goes
-on when one is there.
-Next: asbuilt resume greet
+greet.1   Cut off in phase 1, last sign [HH:MM]: no worker is running. Nothing is
+lost.
+Next: asbuilt run greet
 exit 0
 $
 """)
-    terminal.enter("asbuilt resume greet")
+    terminal.enter("asbuilt run greet")
     terminal.await_words("scripted: run until test")
     terminal.open_gate()
     assert "greet.1 landed on main: 1 phase proven" in terminal.await_words("exit 0\n$")
@@ -300,11 +305,11 @@ def test_in_the_foreground_a_second_ctrl_c_does_not_wait_for_a_safe_point(termin
 def test_whoever_looks_on_is_told_that_somebody_else_has_paused_it(terminal: Terminal) -> None:
     terminal.enter("asbuilt run greet --auto --script ../script.toml")
     terminal.await_words("scripted: run until test")
-    with terminal.office.typed("pause", "greet") as pausing:
-        terminal.await_words("pauses")
+    with terminal.office.typed("stop", "greet", "--pause") as pausing:
+        terminal.await_words("Pauses after this attempt.")
         terminal.open_gate()
         pausing.communicate(timeout=180)
-    assert "greet.1 is paused" in terminal.await_words("exit 0\n$")
+    assert "greet.1   Paused" in terminal.await_words("exit 0\n$")
 
 
 def test_a_reader_that_goes_away_leaves_the_run_as_it_is(office: Office) -> None:
@@ -312,7 +317,8 @@ def test_a_reader_that_goes_away_leaves_the_run_as_it_is(office: Office) -> None
         assert process.stderr is not None
         assert process.stdout is not None
         terms = [process.stderr.readline().split()[0] for _ in range(3)]
-        assert (terms, "START" in process.stderr.readline()) == (["Agents", "Cost", "Lands"], True)
+        assert terms == ["Agents", "Cost", "Lands"]
+        assert (process.stderr.readline(), "START" in process.stderr.readline()) == ("greet.1\n", True)
         process.stderr.close()
         said = process.stdout.read()
     assert (process.returncode, re.sub(r"\d+s", "[AGE]", said)) == snapshot(
@@ -340,5 +346,5 @@ def test_the_worker_notifies_the_desktop_once_with_our_own_words(office: Office,
     assert '"way":"desktop"' in office.asbuilt("log", "greet", "--json")
     office.environ["ASBUILT_ATTENTION_DESKTOP"] = "false"
     office.asbuilt("stop", "greet")
-    assert office.asbuilt("resume", "greet").splitlines()[0] == "exit 5"
+    assert office.asbuilt("run", "greet").splitlines()[0] == "exit 5"
     assert len((tmp_path / "said").read_text(encoding="utf-8").splitlines()) == 2

@@ -34,7 +34,7 @@ def test_a_way_that_hangs_holds_up_no_run_and_hears_of_it_later(office: Office, 
         receiver.answer = 200
         until(lambda: len(receiver.got) > 1)
         first, second = receiver.got[:2]
-        until(lambda: "taken" in office.asbuilt("notify", "test", "webhook"))
+        until(lambda: "webhook  sent" in office.asbuilt("doctor", "notify", "webhook"))
     assert first.body == second.body
     assert json.loads(first.body)["title"] == "asbuilt: greet.1 landed"
     for got in (first, second):

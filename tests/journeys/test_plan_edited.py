@@ -58,12 +58,12 @@ def test_with_auto_an_edit_of_the_phase_under_way_ends_the_run_and_nothing_lands
     run = _edited_while_phase_1_is_built(shop, ANOTHER_PHASE_1, mode="finish")
     assert shop.over(run) == (
         "failed",
-        f"{CHANGED}: it was not landed, the plan's branch keeps what is proven",
+        f"{CHANGED}: nothing landed; the plan's branch has the proven commits",
     )
     assert [event.phase for event in shop.events(PlanDiffers)] == ["1"]
     assert "twice" not in _told(shop, run, "1.1")
     assert _told(shop, run, "1.1v") == _told(shop, run, "1.1")
-    assert shop.log("cp-plan") == ["Greet", "start"]
+    assert shop.log("asbuilt/plan") == ["Greet", "start"]
 
 
 @killed_at("plan.differs", "plan.compared", "run.parked")
@@ -75,7 +75,7 @@ def test_somebody_who_watches_is_asked_whether_the_changed_promise_lands(shop: S
         shop.kill()
         shop.start()
     shop.until(lambda: shop.run(run).state == "waiting")
-    assert shop.answer(run, "yes") == [f"{CHANGED}; go on with what was built?"]
+    assert shop.answer(run, "yes") == [f"{CHANGED}; continue with what was built?"]
     assert shop.over(run) == ("landed", "")
     assert shop.log() == ["Greet", "start"]
     assert "says hello twice (" in (shop.checkout / "plan.md").read_text(encoding="utf-8")
@@ -85,9 +85,9 @@ def test_direct_lands_no_phase_whose_promise_was_changed(shop: Shop) -> None:
     run = _edited_while_phase_1_is_built(shop, ANOTHER_PHASE_1, mode="finish", landing="direct")
     assert shop.over(run) == (
         "failed",
-        f"{CHANGED}: it was not landed, the plan's branch keeps what is proven",
+        f"{CHANGED}: nothing landed; the plan's branch has the proven commits",
     )
-    assert (shop.log(), shop.log("cp-plan")) == (["start"], ["Greet", "start"])
+    assert (shop.log(), shop.log("asbuilt/plan")) == (["start"], ["Greet", "start"])
 
 
 @killed_at("plan.differs", "plan.compared", "run.parked")
@@ -108,7 +108,7 @@ def test_a_promise_that_changed_since_it_was_held_is_asked_about_when_it_lands(
         shop.kill()
         shop.start()
     shop.until(lambda: shop.run(run).state == "waiting")
-    assert shop.answer(run, "yes") == [f"{CHANGED}; go on with what was built?"]
+    assert shop.answer(run, "yes") == [f"{CHANGED}; continue with what was built?"]
     assert shop.over(run) == ("landed", "")
     assert shop.log() == ["Greet", "start"]
 

@@ -68,8 +68,8 @@ def test_unattended_it_is_refused_before_it_starts_and_one_command_agrees(office
     assert re.sub(r"\+[0-9a-f]{12}", "+[DIGEST]", refused) == snapshot("""\
 exit 4
 --- stderr
-Agents   scripted implements and verifies, in two processes
-Cost     no past runs to go by; capped at $15.00 (API prices) a run
+Agents   scripted implements and verifies, in separate processes
+Cost     Estimate: none yet. Limit: $15.00 (API prices) a run
 Lands    on main, by cherry-pick, when proven
 error: this repository's own git settings name programs, and you have not agreed
        to them
@@ -94,9 +94,9 @@ def test_at_a_terminal_it_is_asked_once_and_a_no_starts_nothing(terminal: Termin
     terminal.enter(run)
     assert terminal.await_words("May git start them here? [y/N]") == snapshot("""\
 $ asbuilt run greet --finish --script ../script.toml; echo exit $?
-Agents   scripted implements and verifies, in two processes
-Cost     no past runs to go by; capped at $15.00 (API prices) a run
-Lands    on main, when you say so
+Agents   scripted implements and verifies, in separate processes
+Cost     Estimate: none yet. Limit: $15.00 (API prices) a run
+Lands    on main, when you confirm
 This repository's own git settings (.git/config and its includes) name programs:
   filter.loud.smudge = sed s/hello/HELLO/
   filter.loud.clean = sed s/HELLO/hello/

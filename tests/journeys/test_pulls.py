@@ -6,12 +6,12 @@ import pytest
 
 from asbuilt.events.attempts import ChecksDone
 from asbuilt.events.landings import LandingDone
-from asbuilt.events.pulls import PullInvariants, PullMended, PullPushed
+from asbuilt.events.pulls import IssuesTold, PullInvariants, PullMended, PullPushed
 from asbuilt.events.runs import ReportWritten
 from asbuilt.journal.blobs import Blobs
 from tests.forge.hub import CheckRun
 from tests.journeys.pulls import GREEN, PENDING, RED, PullShop, pulling
-from tests.journeys.shop import LONG, one_store
+from tests.journeys.shop import LONG, killed_at, one_store
 from tests.journeys.untouched import git
 
 if TYPE_CHECKING:
@@ -90,14 +90,40 @@ def test_a_plan_becomes_one_merged_pull_request_and_leaves_nothing_behind(pulls:
     assert url in report
     # The person's own branch is theirs to move; a later run finds everything done all the same.
     assert shop.log() == ["plan", "start"]
-    assert pulls.ends() == ("done", "the plan is complete already: every phase is done")
+    assert pulls.ends() == ("done", "the plan is already complete: every phase is done")
+
+
+@pytest.mark.parametrize("landing", ["cherry-pick", "direct"])
+@killed_at("issues.telling")
+def test_a_landing_without_a_pull_request_closes_the_issues_once(
+    pulls: PullShop, landing: str, point: str
+) -> None:
+    run = pulls.request(landing=landing)
+    pulls.shop.lands("greet.py", "plan.md")
+    pulls.shop.start_killed(point)
+    assert pulls.shop.over(run) == ("landed", "")
+    assert pulls.hub.issues[pulls.issue].state == "closed"
+    greet = pulls.shop.git("log", "--format=%H", "--grep=^Greet$", "main")[:10]
+    assert pulls.hub.said[pulls.issue] == [
+        f"`plan.md` has landed: 1 phase, commits `{greet}`.\n\n<!-- asbuilt:landed:plan.md -->"
+    ]
+
+
+def test_an_issue_that_cannot_be_closed_fails_no_landing(pulls: PullShop) -> None:
+    pulls.shop.git("remote", "remove", "origin")
+    run = pulls.request(landing="cherry-pick")
+    pulls.shop.lands("greet.py", "plan.md")
+    pulls.shop.start()
+    assert pulls.shop.over(run) == ("landed", "")
+    (told,) = pulls.shop.events(IssuesTold)
+    assert told.failed == (f"#{pulls.issue} is not closed: this repository has no remote origin",)
 
 
 def test_a_red_ci_is_mended_by_an_agent_and_proven_before_it_is_pushed(pulls: PullShop) -> None:
     names_everybody(pulls)
     fix(pulls, "ci_checks", greet=NAMED)
     assert pulls.ends() == ("landed", "")
-    assert pulls.log() == ["Mend the checks of plan", *LANDED]
+    assert pulls.log() == ["Fix the checks of plan", *LANDED]
     run, _ = pulls.shop.of_runs(PullMended)[0]
     brief = (pulls.shop.attempt(run or "", "ci_checks.1") / "brief.json").read_text()
     assert "the forge's check build fails" in brief
@@ -114,10 +140,10 @@ def test_a_ci_that_stays_red_is_a_question_and_no_ends_it(pulls: PullShop) -> No
     shop.until(lambda: shop.run(run).state == "waiting" and "approval.asked" in shop.kinds())
     url = f"http://github.localhost/ada/shop/pull/{pulls.pull.number}"
     what = f"pr-ci-failing: build of pull request #{pulls.pull.number} ({url}) fails after 1 fixes"
-    assert shop.answer(run, "no") == [f"{what}; look and try again?"]
+    assert shop.answer(run, "no") == [f"{what}; try again?"]
     assert shop.over(run) == ("pr-ci-failing", what)
-    assert (pulls.pull.state, pulls.log("feat/plan")[0]) == ("open", "Mend the checks of plan")
-    assert shop.git("branch", "--list", "cp-*") == "cp-plan"
+    assert (pulls.pull.state, pulls.log("feat/plan")[0]) == ("open", "Fix the checks of plan")
+    assert shop.git("branch", "--list", "asbuilt/*") == "asbuilt/plan"
 
 
 def test_an_agent_that_mends_the_ci_by_changing_what_it_runs_mends_nothing(pulls: PullShop) -> None:
@@ -194,7 +220,7 @@ def by_hand(pulls: PullShop, clone: Path) -> None:
     git(clone, "config", "user.name", "A Person")
     git(clone, "config", "user.email", "a@example.com")
     git(clone, "fetch", "-q", hub, "main")
-    git(clone, "switch", "-q", "-c", "feat/plan", "origin/cp-plan")
+    git(clone, "switch", "-q", "-c", "feat/plan", "origin/asbuilt/plan")
     git(clone, "rebase", "-q", "-X", "theirs", "FETCH_HEAD")
     git(clone, "push", "-q", "--force", hub, "feat/plan")
 
@@ -209,15 +235,15 @@ def test_who_closes_the_pull_request_ends_the_run_and_everything_is_kept(pulls: 
     url = f"http://github.localhost/ada/shop/pull/{pulls.pull.number}"
     assert shop.over(run) == (
         "stopped",
-        f"pull request #{pulls.pull.number} ({url}) was closed by somebody; all that is proven is kept",
+        f"pull request #{pulls.pull.number} ({url}) was closed; all proven commits are kept",
     )
-    assert (shop.log("cp-plan")[0], pulls.log("feat/plan")[0]) == ("Greet", "Mark plan.md")
+    assert (shop.log("asbuilt/plan")[0], pulls.log("feat/plan")[0]) == ("Greet", "Mark plan.md")
 
 
 def test_without_auto_merging_is_a_persons_and_landing_then_only_writes_it_down(pulls: PullShop) -> None:
     state, reason = pulls.ends(auto=False, mode="phase")
     url = f"http://github.localhost/ada/shop/pull/{pulls.pull.number}"
-    said = f"pull request #{pulls.pull.number} ({url}) is proven and green; merging it is yours"
+    said = f"pull request #{pulls.pull.number} ({url}) is proven and green; merge it when you are ready"
     assert (state, reason) == ("pr-ready", said)
     with pulls.hub.lock:
         pulls.hub.merge(pulls.pull, "squash")

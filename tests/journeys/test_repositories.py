@@ -18,21 +18,28 @@ def test_looking_before_anything_ran_makes_nothing(office: Office) -> None:
     assert office.asbuilt("status") == snapshot("""\
 exit 0
 --- stdout
-Nothing has been run here.
+Nothing has run here.
 --- stderr
 Next: asbuilt plan list
 """)
     assert office.asbuilt("status", "greet") == snapshot("""\
-exit 3
+exit 0
+--- stdout
+greet   not run, 0 of 4 phases done (0%), next 1
+○ 1   Greet                      ready
+○ 2a  Part                       needs 1
+○ 2b  Shout                      needs 1
+○ 3   Both                       needs 2a, 2b
+asbuilt has not run it yet.
 --- stderr
-error: greet has not been run here
-  Why:  There is nothing in the journal of this repository.
-  Next: asbuilt run greet
+Next: asbuilt run greet
 """)
     assert office.asbuilt("approve") == snapshot("""\
 exit 0
 --- stdout
 Nothing waits for you here.
+--- stderr
+Next: asbuilt status
 """)
     assert office.asbuilt("claim", "list") == snapshot("""\
 exit 0
@@ -49,9 +56,9 @@ greet   plans/greet.md
 ○ 3   Both
 Tests    not set; `asbuilt doctor --tests --save` tries what it finds and saves
          it
-Agents   scripted implements and verifies, in two processes
-Cost     no past runs to go by; capped at $15.00 (API prices) a run
-Lands    on main, when you say so
+Agents   scripted implements and verifies, in separate processes
+Cost     Estimate: none yet. Limit: $15.00 (API prices) a run
+Lands    on main, when you confirm
 --- stderr
 Nothing was written.
 """)
@@ -67,7 +74,7 @@ def test_a_copy_of_a_repository_has_a_journal_of_its_own(office: Office) -> None
     assert office.asbuilt("status") == snapshot("""\
 exit 0
 --- stdout
-Nothing has been run here.
+Nothing has run here.
 --- stderr
 Next: asbuilt plan list
 """)
@@ -81,6 +88,8 @@ greet   landed, 2 of 4 phases done (50%), next 2b
 ○ 2b  Shout                      ready
 ○ 3   Both                       needs 2b
 Landed on main [HH:MM].
+--- stderr
+Next: asbuilt report greet.1
 """)
 
 

@@ -1,4 +1,4 @@
-"""Plans that are run by themselves, as a person types it; the clock of commands and worker is set."""
+"""Scheduled plans, as a person types it; the clock of commands and worker is set."""
 
 from __future__ import annotations
 
@@ -44,13 +44,6 @@ def _schedule(office: Office, plan: str, every: str) -> str:
 def test_a_scheduled_plan_is_run_phase_by_phase_until_somebody_stops_it(office: Office, clock: Clock) -> None:
     worker = office.typed("worker", "--foreground")
     until(lambda: holder(office.state / "worker.lock"))
-    assert _typed(office, "now", "greet") == snapshot("""\
-exit 0
---- stdout
-No active schedule.
---- stderr
-Next: asbuilt run greet --every "4h"
-""")
     far = datetime.now(UTC) + timedelta(hours=6)
     assert _schedule(office, "greet", f"day at {far:%H}:00") == snapshot("""\
 exit 0
@@ -59,11 +52,13 @@ Scheduled greet: one phase, every day at [HH:MM], UTC.
   [HH:MM], [HH:MM], [HH:MM]
   [HH:MM], not [HH:MM], to miss the rush (schedule.offset). Implies --auto.
 --- stderr
-Agents   scripted implements and verifies, in two processes
-Cost     no past runs to go by; capped at $15.00 (API prices) a run
+Agents   scripted implements and verifies, in separate processes
+Cost     Estimate: none yet. Limit: $15.00 (API prices) a run
 Lands    on main, by cherry-pick, when proven
-! Fires only while the worker lives: asbuilt worker install survives restarts.
-Stop: asbuilt stop greet    Early: asbuilt now greet
+! Fires only while a worker is running; after asbuilt worker install also after
+  a restart.
+Next: asbuilt run greet
+  or  end the schedule: asbuilt stop greet
 """)
     assert _schedule(office, "greet", "4h") == snapshot("""\
 exit 0
@@ -72,30 +67,37 @@ Scheduled greet: one phase, every 4 hours, UTC, in place of the one before.
   [HH:MM], [HH:MM], [HH:MM]
   Implies --auto.
 --- stderr
-Agents   scripted implements and verifies, in two processes
-Cost     no past runs to go by; capped at $15.00 (API prices) a run
+Agents   scripted implements and verifies, in separate processes
+Cost     Estimate: none yet. Limit: $15.00 (API prices) a run
 Lands    on main, by cherry-pick, when proven
-! Fires only while the worker lives: asbuilt worker install survives restarts.
-Stop: asbuilt stop greet    Early: asbuilt now greet
+! Fires only while a worker is running; after asbuilt worker install also after
+  a restart.
+Next: asbuilt run greet
+  or  end the schedule: asbuilt stop greet
 """)
-    assert _typed(office, "next") == snapshot("""\
+    assert _typed(office, "status") == snapshot("""\
 exit 0
 --- stdout
-greet          in [TIME], [HH:MM] UTC: asbuilt run greet --auto
+  PLAN          STATE                      PHASES  WAITS FOR               COST
+○ greet         not run                    -       [HH:MM] UTC
+--- stderr
+Next: asbuilt run greet
 """)
     assert _typed(office, "status", "greet") == snapshot("""\
 exit 0
 --- stdout
 greet   not run
-Its next phase is run by itself: every 4h; next [HH:MM] UTC, in [TIME].
+Scheduled: every 4h; next [HH:MM] UTC, in [TIME].
+--- stderr
+Next: asbuilt run greet
 """)
     clock.set(4 * HOUR + 60)
     until(lambda: "landed" in office.asbuilt("status", "greet"))
-    until(lambda: "by itself" in office.asbuilt("status", "greet"))
+    until(lambda: "Scheduled: every 4h" in office.asbuilt("status", "greet"))
     assert office.git("log", "--format=%s", "-1") == snapshot("Mark plans/greet.md")
     log = office.asbuilt("log", "greet")
     assert (log.count("scheduled"), log.count("fires")) == (2, 1)
-    early = office.asbuilt("now")
+    early = office.asbuilt("run")
     assert early.splitlines()[:3] == snapshot(
         ["exit 0", "--- stdout", "greet.2 landed on main: 1 phase proven, [AGE]."]
     )
@@ -103,12 +105,12 @@ Its next phase is run by itself: every 4h; next [HH:MM] UTC, in [TIME].
     plan = office.shop / "plans" / "greet.md"
     (plan.parent / "again.md").write_text(plan.read_text(encoding="utf-8"), encoding="utf-8")
     _schedule(office, "again", "300d")
-    assert _typed(office, "now") == snapshot("""\
+    assert _typed(office, "run") == snapshot("""\
 exit 2
 --- stderr
-error: 2 plans are scheduled here: again, greet
-  Why:  Which one is meant cannot be told.
-  Next: Name it: asbuilt now again
+error: several plans match: again, greet
+  Why:  asbuilt run without a name works if only one plan can be meant.
+  Next: asbuilt run again
 """)
     assert _typed(office, "stop", "greet") == snapshot("""\
 exit 0
@@ -120,10 +122,14 @@ exit 0
 --- stdout
 again is no longer scheduled (300d).
 """)
-    assert _typed(office, "next") == snapshot("""\
+    assert _typed(office, "status") == snapshot("""\
 exit 0
 --- stdout
-Nothing is due by itself here: no active schedule.
+  PLAN          STATE                      PHASES  WAITS FOR               COST
+○ again         not run                    -
+✓ greet         landed [HH:MM]               2 of 4
+--- stderr
+Next: asbuilt run again
 """)
     worker.kill()
     worker.communicate()
@@ -140,9 +146,15 @@ def test_a_run_outside_of_its_hours_waits_for_them(office: Office, clock: Clock)
     until(lambda: holder(office.state / "worker.lock"))
     hours = f"{opens:%H:%M}-{closes:%H:%M}"
     watched = office.typed("run", "greet", "--auto", "--between", hours, "--script", str(office.script))
-    until(lambda: f"it begins phases only {hours}" in _words(office))
-    clock.set(4 * HOUR)
+    until(lambda: f"phases start only {hours}" in _words(office))
     out, _ = watched.communicate(timeout=180)
-    assert out.partition(", ")[0] == "greet.1 landed on main: 1 phase proven"
+    assert (watched.returncode, out.partition(". ")[0]) == (
+        5,
+        f"greet.1   Parked: phases start only {hours}",
+    )
+    assert office.git("log", "--format=%s", "-1") == "start"
+    clock.set(4 * HOUR)
+    until(lambda: "greet   landed" in office.asbuilt("status", "greet"))
+    assert office.git("log", "--format=%s", "-1") == "Mark plans/greet.md"
     worker.kill()
     worker.communicate()

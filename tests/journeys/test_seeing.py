@@ -55,7 +55,7 @@ def test_pictures_that_cannot_be_taken_are_told_and_the_question_stands(shop: Sh
     run = shop.request(mode="phase", ui=["greet.py"], pictures="exit 3")
     shop.start()
     shop.until(lambda: shop.run(run).state == "waiting")
-    assert told(shop) == [("FAIL", "exit 3; it left no picture", [])]
+    assert told(shop) == [("FAIL", "exit 3; it wrote no picture", [])]
     assert shop.answer(run, "yes") == [PICTURED]
     assert shop.over(run) == ("landed", "")
 

@@ -1,4 +1,4 @@
-"""docs/services.md, typed literally: a project whose tests need Postgres and a variable, to landed code."""
+"""docs/how-to/services.md, typed literally: tests that need Postgres and a variable, to landed code."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _toml(text: str) -> str:
 
 def _steps() -> list[str]:
     """Read the commands of the numbered steps."""
-    text = Path(__file__).parents[2].joinpath("docs/services.md").read_text(encoding="utf-8")
+    text = Path(__file__).parents[2].joinpath("docs/how-to/services.md").read_text(encoding="utf-8")
     section = text.partition("## From an empty setting to landed code")[2].partition("\n## ")[0]
     blocks = re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
     return [line.strip() for block in blocks for line in block.strip().splitlines()]

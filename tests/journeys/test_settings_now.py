@@ -31,15 +31,15 @@ def test_a_run_that_failed_for_its_test_command_continues_with_the_one_that_is_s
     assert failed.splitlines()[0] == "exit 1"
     office.asbuilt("config", "set", "checks.tests", COUNTED)
     office.asbuilt("config", "set", "limits.usd", "5")
-    resumed = office.asbuilt("resume", "greet")
+    resumed = office.asbuilt("run", "greet")
     assert _lines(resumed, "exit 0", "Settings", "BASELINE", "SETTINGS") == snapshot(
         [
             "exit 0",
             "Settings checks.tests is now `echo 'unit: 1 passed, 0 failed'`; it was `exit 7`",
             "Settings limits.usd is now 5.0; it was 15.0",
-            "[TIME] greet.2 -   SETTINGS  checks.tests is now `echo 'unit: 1 passed, 0 fai…",
-            "[TIME] greet.2 -   SETTINGS  limits.usd is now 5.0; it was 15.0",
-            "[TIME] greet.2 -   BASELINE  PASS 1 ran, 0 skipped",
+            "[TIME] -   SETTINGS  checks.tests is now `echo 'unit: 1 passed, 0 failed'`; i…",
+            "[TIME] -   SETTINGS  limits.usd is now 5.0; it was 15.0",
+            "[TIME] -   BASELINE  PASS 1 ran, 0 skipped",
         ]
     )
     assert _lines(office.asbuilt("log", "greet"), "settings", "baseline") == snapshot(
@@ -58,7 +58,7 @@ def test_a_run_that_waits_takes_another_test_command_and_makes_its_baseline_agai
     assert waits.splitlines()[0] == "exit 5"
     office.asbuilt("config", "set", "checks.tests", OTHERS)
     office.asbuilt("config", "set", "checks.setup", "true")
-    assert _lines(office.asbuilt("resume", "greet"), "exit 5", "Settings ") == snapshot(
+    assert _lines(office.asbuilt("run", "greet"), "exit 5", "Settings ") == snapshot(
         [
             "exit 5",
             "Settings checks.tests is now `echo 'unit: 2 passed, 0 failed'`; it was `echo",
@@ -79,5 +79,5 @@ def test_a_run_that_waits_takes_another_test_command_and_makes_its_baseline_agai
         ]
     )
     # Nothing has changed since: nothing is said, and nothing is made again.
-    assert _lines(office.asbuilt("resume", "greet"), "exit 5", "Settings ") == snapshot(["exit 5"])
+    assert _lines(office.asbuilt("run", "greet"), "exit 5", "Settings ") == snapshot(["exit 5"])
     assert office.asbuilt("log", "greet").count("baseline") == logged.count("baseline")

@@ -47,7 +47,9 @@ greet.1 failed: no test command is set; found `python -m pytest -q`
 exit 0
 --- stderr
 Trying python -m pytest -q on a clean checkout
+Setting up: python3 -m venv "$VIRTUAL_ENV" && python -m pip install -q pytest
 Trying python -m unittest discover on a clean checkout
+Setting up: python3 -m venv "$VIRTUAL_ENV"
 Trying make test (by exit code alone) on a clean checkout
 Tests  found 3 ways to test this repository
   1  python -m pytest -q             ran 2, failed 1  (tests/test_all.py)
@@ -61,7 +63,7 @@ Saved in asbuilt.toml: python -m pytest -q
 tests = "python -m pytest -q"
 """)
     assert office.git("status", "--short") == "?? asbuilt.toml"
-    landed = office.asbuilt("resume", "greet", "--script", str(office.script))
+    landed = office.asbuilt("run", "greet", "--script", str(office.script))
     assert landed[: landed.index("--- stderr")] == snapshot("""\
 exit 0
 --- stdout
@@ -76,13 +78,12 @@ def test_suites_of_several_folders_are_saved_as_one_set(office: Office) -> None:
 exit 0
 --- stderr
 Trying python -m pytest -q + npm test in web on a clean checkout
-Trying python -m unittest discover + npm test in web on a clean checkout
-Trying python -m pytest -q + node --test in web on a clean checkout
-Tests  found 3 ways to test this repository
+Setting up: (cd . && python3 -m venv "$VIRTUAL_ENV" && python -m pip install -q
+            pytest) && (cd web && HUSKY=0 npm install --no-audit --no-fund
+            --no-package-lock)
+Tests  found 1 way to test this repository
   1  python -m pytest -q + npm test in web
      ran 2, failed 0 (tests/test_all.py, web/package.json)
-  2  python -m unittest discover + npm test in web  exit 0, no test ran
-  3  python -m pytest -q + node --test in web  ran 2, failed 0
 Saved in asbuilt.toml: python -m pytest -q + npm test in web
 """)
     assert (office.shop / "asbuilt.toml").read_text() == snapshot("""\
@@ -106,7 +107,9 @@ exit 1
 None of them shows which tests ran, so none can prove anything.
 --- stderr
 Trying python -m pytest -q on a clean checkout
+Setting up: python3 -m venv "$VIRTUAL_ENV" && python -m pip install -q pytest
 Trying python -m unittest discover on a clean checkout
+Setting up: python3 -m venv "$VIRTUAL_ENV"
 Tests  found 2 ways to test this repository
   1  python -m pytest -q
      exit 2, all 1 fail: nothing_of_that_name is not installed in the check
@@ -150,6 +153,7 @@ checks.counts is now exit-code in asbuilt.toml
 exit 0
 --- stderr
 Trying npm test (by exit code alone) on a clean checkout
+Setting up: HUSKY=0 npm install --no-audit --no-fund --no-package-lock
 Tests  found 1 way to test this repository
   1  npm test (by exit code alone)  exit 0, by exit code alone  (package.json)
 Saved in asbuilt.toml: npm test (by exit code alone)
@@ -173,7 +177,9 @@ exit 1
 The setup failed, so no test ran. Fix what its output names, or set another one.
 --- stderr
 Trying python -m pytest -q on a clean checkout
+Setting up: echo no such host; exit 3
 Trying python -m unittest discover on a clean checkout
+Setting up: echo no such host; exit 3
 Tests  found 2 ways to test this repository
   1  python -m pytest -q
      setup `echo no such host; exit 3` failed: exit 3: no such host
@@ -189,7 +195,7 @@ def test_tests_that_no_known_runner_runs_are_named(office: Office) -> None:
     assert office.asbuilt("doctor", "--tests", "--save") == snapshot("""\
 exit 1
 --- stdout
-There are tests, and no command that runs them is known: test/a_SUITE.erl.
+Tests exist, but no command that runs them was found: test/a_SUITE.erl.
 --- stderr
 Tests  found 0 ways to test this repository
 Next: asbuilt config set checks.tests "COMMAND"
@@ -217,9 +223,10 @@ def test_the_first_attended_run_asks_once_and_commits_the_answer_with_the_plan(t
     terminal.await_words("Commit asbuilt.toml and plans/greet.md?")
     terminal.type("y")
     assert terminal.await_words("Run it?") == snapshot("""\
-$ asbuilt run greet --script ../script.toml; echo exit $?
 Trying python -m pytest -q on a clean checkout
+Setting up: python3 -m venv "$VIRTUAL_ENV" && python -m pip install -q pytest
 Trying python -m unittest discover on a clean checkout
+Setting up: python3 -m venv "$VIRTUAL_ENV"
 Trying make test (by exit code alone) on a clean checkout
 Tests  found 3 ways to test this repository
   1  python -m pytest -q             ran 2, failed 1  (tests/test_all.py)
@@ -233,9 +240,9 @@ Use 4? [1/2/3/4/command/none] 1
 Saved in asbuilt.toml: python -m pytest -q
 Commit asbuilt.toml and plans/greet.md? [Y/n] y
 Committed [HASH]: asbuilt.toml, plans/greet.md
-Agents   scripted implements and verifies, in two processes
-Cost     no past runs to go by; capped at $15.00 (API prices) a run
-Lands    on main, when you say so
+Agents   scripted implements and verifies, in separate processes
+Cost     Estimate: none yet. Limit: $15.00 (API prices) a run
+Lands    on main, when you confirm
 1  Greet
   - `greet.py` says hello
   1 check of its own
@@ -255,3 +262,11 @@ A Person: Set the test command
     assert "Use 1?" not in terminal.await_words("Run it?")
     terminal.type("n")
     terminal.await_words("exit 0")
+
+
+def test_a_run_that_cannot_work_is_refused_before_its_tests_are_tried(
+    office: Office, terminal: Terminal
+) -> None:
+    _commit(office, {"tests/test_all.py": PYTEST})
+    terminal.enter("asbuilt run greet --agent nowhere")
+    assert "Trying" not in terminal.await_words("error:", "Next:", "exit ")

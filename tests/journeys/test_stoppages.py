@@ -31,7 +31,7 @@ def test_a_lost_login_waits_for_a_person_and_the_same_attempt_goes_on(shop: Shop
     shop.start()
     shop.until(lambda: shop.run(run).state == "waiting")
     shop.kill()
-    assert shop.answer(run, "yes") == ["sign in to the agent's account, then go on? 401: invalid key"]
+    assert shop.answer(run, "yes") == ["sign in to the agent's account, then continue? 401: invalid key"]
     shop.start()
     assert shop.over(run) == ("landed", "")
     assert [(one.number, one.role) for one in shop.events(AttemptBegun)] == [
@@ -54,7 +54,7 @@ def test_a_run_at_its_cap_asks_before_it_costs_more_and_a_kill_forgets_nothing(
     assert "verifier.begun" not in shop.kinds()
     shop.kill()
     shop.start()
-    assert shop.answer(run, "yes") == ["go on, with as much again? $2.50 of $2.00 are spent"]
+    assert shop.answer(run, "yes") == ["continue with the same limits again? $2.50 of $2.00 are spent"]
     assert shop.over(run) == ("landed", "")
     (ended,) = shop.events(AttemptEnded)
     assert (ended.cost_usd, ended.tokens) == (2.5, 1_000)

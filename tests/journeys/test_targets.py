@@ -94,7 +94,7 @@ def test_a_target_that_moved_into_the_same_lines_is_left_as_it_is_with_words(sho
     assert state == "failed"
     assert "greet.py" in reason
     assert shop.log() == ["meanwhile", "start"]
-    assert shop.log("cp-plan") == ["Greet", "start"]
+    assert shop.log("asbuilt/plan") == ["Greet", "start"]
 
 
 @killed_at("phase.proven", "report.written", "run.ended")
@@ -125,7 +125,7 @@ def test_in_the_middle_of_a_merge_no_run_begins(shop: Shop) -> None:
     run = shop.request(mode="phase")
     shop.start()
     state, reason = shop.over(run)
-    what = f"{shop.checkout} is in the middle of something: merge."
+    what = f"{shop.checkout} has an unfinished git operation: merge."
     assert (state, reason.partition(" Why")[0]) == ("failed", what)
     assert "attempt.begun" not in shop.kinds()
 
@@ -136,7 +136,7 @@ def test_over_a_stash_that_a_landing_left_no_run_begins(shop: Shop) -> None:
     run = shop.request(mode="phase")
     shop.start()
     state, reason = shop.over(run)
-    assert (state, reason.partition(" Why")[0]) == ("failed", "a stash of an interrupted landing is there.")
+    assert (state, reason.partition(" Why")[0]) == ("failed", "there is a stash of an interrupted landing.")
     assert shop.git("stash", "list").endswith("pre-cherry-pick of somebody")
 
 

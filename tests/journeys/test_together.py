@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tests.journeys.shop import Shop
 
 pytestmark = [pytest.mark.crash, one_store]
-APART = "the phases pass one by one, and not together"
+APART = "the phases pass one by one, but not together"
 UNDOES = (
     '{ write = "greet.py", text = "" }', '{ write = "part.py", text = "goodbye" }', '{ say = "done" }',
 )  # fmt: skip
@@ -37,9 +37,9 @@ def test_a_last_verifier_judges_every_phase_beside_the_others(shop: Shop, point:
     (judged,) = shop.events(TogetherJudged)
     items = json.loads(Blobs(shop.home / "blobs").get(judged.items or ""))
     assert [(text, outcome) for _, text, outcome, *_ in items] == [
-        ("phase 1, Greet: what it promised still stands", "PASS"),
-        ("phase 2a, Part: what it promised still stands", "PASS"),
-        ("no phase takes back or contradicts what another one has built", "PASS"),
+        ("phase 1, Greet: still does what it promised", "PASS"),
+        ("phase 2a, Part: still does what it promised", "PASS"),
+        ("no phase reverts or contradicts the work of another phase", "PASS"),
         ("nothing is there twice: no second definition, import or file for the same purpose", "PASS"),
     ]
 

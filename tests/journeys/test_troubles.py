@@ -33,7 +33,7 @@ def test_an_attempt_whose_host_cannot_come_up_parks_the_run_until_it_can(shop: S
 
 
 @one_store
-@pytest.mark.parametrize("word", ["worktree", "write-tree", "--max-count=1"])
+@pytest.mark.parametrize("word", ["worktree", "write-tree", "update-ref"])
 def test_a_git_that_is_killed_parks_the_run_which_then_does_that_step_again(shop: Shop, word: str) -> None:
     shop.lands("greet.py", "plan.md")
     run = shop.request(mode="phase")
@@ -69,6 +69,6 @@ def test_a_host_that_dies_every_time_is_given_up_with_words(shop: Shop) -> None:
     shop.start()
     assert shop.over(run) == (
         "failed",
-        "phase 1: crashed 3 times; last: Its host was lost 5 times before the agent came to an end.",
+        "phase 1: crashed 3 times; last: Its host was lost 5 times before the agent ended.",
     )
     assert [event.starts for event in shop.events(AttemptEnded)] == [5, 5, 5]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Name = TypeVar("Name")
 Fact = TypeVar("Fact")
 
-_OURS = ("refs/asbuilt/", "refs/heads/cp-")
+_OURS = ("refs/asbuilt/", "refs/heads/asbuilt/")
 
 
 def git(checkout: Path, *arguments: str) -> bytes:

@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from asbuilt.agents.attempts import FolderAttempts
-from asbuilt.agents.commands import RingProcesses
+from asbuilt.agents.commands import SandboxProcesses
 from asbuilt.flows.engine.dbos import Engine
 from asbuilt.flows.engine.dbos import step as recorded
 from asbuilt.flows.engine.lease import Lease, Times
+from asbuilt.flows.engine.taking import Taking
 from asbuilt.flows.engine.worker import Worker, clear
+from asbuilt.flows.fleet.membership import labels_of, offer
 from asbuilt.flows.kinds import Performer
 from asbuilt.flows.segment import Runs
 from asbuilt.journal.blobs import Blobs
@@ -23,6 +25,7 @@ from asbuilt.journal.engine.identity import worker_id
 from asbuilt.journal.engine.liveness import only_one
 from asbuilt.journal.home import open_home
 from asbuilt.journal.ids import LOCAL
+from asbuilt.journal.shared_blobs import SharedBlobs
 from asbuilt.policy.sandbox.variables import passed
 from tests.journal.conftest import open_store
 
@@ -37,6 +40,8 @@ def main(step: Steps = recorded) -> None:
     store = open_store(where)
     store.migrate(STEPS)
     blobs = Blobs(Path(os.environ.get("ASBUILT_TEST_BLOBS", home.blobs)))
+    if labels_of(home) is not None:
+        blobs = SharedBlobs(home.blobs, open_store(where))
     times = Times(*map(float, os.environ.get("ASBUILT_TEST_TIMES", "15 45 60").split()))
     slots = int(os.environ.get("ASBUILT_TEST_SLOTS", "2"))
     ended = threading.Event()
@@ -44,9 +49,9 @@ def main(step: Steps = recorded) -> None:
     level: Level | None = "none" if "ASBUILT_TEST_NO_RING" in os.environ else None
     abandon_s = float(os.environ.get("ASBUILT_TEST_ABANDON_S", times.stop_s if url else times.lost_s))
     attempts = FolderAttempts(
-        home.path, home=home.path / "nobody", ring_required=False, level=level, abandon_s=abandon_s
+        home.path, home=home.path / "nobody", sandbox_required=False, level=level, abandon_s=abandon_s
     )
-    processes = RingProcesses(
+    processes = SandboxProcesses(
         scratch=home.scratch,
         hidden=(home.path,),
         homes=(home.path / "nobody",),
@@ -57,12 +62,17 @@ def main(step: Steps = recorded) -> None:
         if not mine:
             sys.exit(75)
         clear(home.scratch)
-        me = worker_id(home)
+        me = worker_id(home) if url else LOCAL
         lease = Lease(store, me, org=LOCAL, times=times) if url else None
         performer = Performer(home, store, blobs, attempts, processes, lease=lease)
-        engine = Engine(folder=home.path, url=url, worker=me, slots=slots)
-        flow = Runs(store, blobs, performer, step=step)
-        Worker(store, engine, flow, org=LOCAL, lease=lease).serve(ended)
+        engine = Engine(store, url=url, worker=me, slots=slots)
+        flow = Runs(store, blobs, performer, lease=lease, step=step)
+        taking = None
+        if lease is not None and labels_of(home) is not None:
+            taking = Taking(store, engine, lambda: offer(home, os.environ), org=LOCAL, lost_s=times.lost_s)
+        if Worker(store, engine, flow, org=LOCAL, lease=lease, taking=taking).serve(ended):
+            again = [sys.executable, "-m", "tests.journeys.worker", *sys.argv[1:]]
+            os.execv(sys.executable, again)  # noqa: S606 - itself
         engine.close()
     os._exit(0)
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from asbuilt.ledger import tasks
+from asbuilt.lifecycle.tasks.model import Changes, Failed, failure
 from asbuilt.lifecycle.tasks.state_json import read_state
 from asbuilt.lifecycle.tasks.statuses import Status
 from tests.lifecycle.tasks.pairs import STATE
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.tasks.model import Task
 
 HERE = ("local", "6f9c")
+ERROR = failure("timeout", "slow", task=1, session="s", checkpoint="result", command="x", at="2026")
 
 
 def add(session: Session, key: str, slug: str = "add_limits", repo: str = HERE[1]) -> Task:
@@ -34,20 +36,21 @@ def test_tasks_are_numbered_in_each_repository_and_added_again_they_are_the_same
 def test_a_change_is_one_event_and_repeated_under_its_key_it_is_none(store: Store) -> None:
     with store.write() as session:
         add(session, "a")
+        changes = Changes(status=Status.PLANNING)
         after = [
-            tasks.change(session, *HERE, 1, changes={"status": Status.PLANNING}, key="r/preflight", actor="x")
-            for _ in range(2)
+            tasks.change(session, *HERE, 1, changes=changes, key="r/preflight", actor="x") for _ in range(2)
         ]
-        tasks.fail(session, *HERE, 1, error={"id": "err_1"}, key="r/failed", actor="asbuilt")
-        tasks.fail(session, *HERE, 1, error={"id": "err_1"}, key="r/failed", actor="asbuilt")
+        for _ in range(2):
+            tasks.fail(session, *HERE, 1, error=ERROR, key="r/failed", actor="asbuilt")
     assert [one.status for one in after] == [Status.PLANNING] * 2
     with store.read() as session:
         told = tasks.history(session, *HERE, number=1)
         assert [(one.seq, one.kind) for one in told] == [
-            (1, tasks.ADDED),
-            (2, tasks.CHANGED),
-            (3, tasks.FAILED),
+            (1, "task.added"),
+            (2, "task.changed"),
+            (3, "task.failed"),
         ]
+        assert told[2].event == Failed(ERROR)
         assert tasks.every(session, *HERE) == tasks.as_of(session, *HERE, 3)
         assert tasks.as_of(session, *HERE, 1)[1].status is Status.NOT_STARTED
 

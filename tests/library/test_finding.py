@@ -94,7 +94,7 @@ def test_a_folder_called_like_a_plan_is_not_what_was_meant(library: Library, sho
             snapshot("""\
 UsageWrong 2
 "login" names 2 plans: plans/login.md, docs/plans/login.md
-Which one is meant cannot be told, and a guess could run the wrong one.
+Several plans match.
 Name one by its path.\
 """),
         ),
@@ -103,7 +103,7 @@ Name one by its path.\
             snapshot("""\
 UsageWrong 2
 "rate" is part of 2 plans: plans/rate-limit-v2.md, plans/rate-limit.md
-Which one is meant cannot be told, and a guess could run the wrong one.
+Several plans match.
 Write more of its name, or its path.\
 """),
         ),
@@ -112,8 +112,8 @@ Write more of its name, or its path.\
             snapshot("""\
 NotFound 3
 no plan "rate-limt". Did you mean rate-limit?
-Looked in plans/, docs/plans/, specs/, openspec/changes/ and ~/.claude/plans/.
-`asbuilt plan show rate-limit`, or `asbuilt plan list`\
+Searched plans/, docs/plans/, specs/, openspec/changes/ and ~/.claude/plans/.
+`asbuilt plan show rate-limit`\
 """),
         ),
         (
@@ -121,8 +121,8 @@ Looked in plans/, docs/plans/, specs/, openspec/changes/ and ~/.claude/plans/.
             snapshot("""\
 NotFound 3
 no plan "plans/rate-limt.md". Did you mean rate-limit?
-Looked in plans/, docs/plans/, specs/, openspec/changes/ and ~/.claude/plans/.
-`asbuilt plan show rate-limit`, or `asbuilt plan list`\
+Searched plans/, docs/plans/, specs/, openspec/changes/ and ~/.claude/plans/.
+`asbuilt plan show rate-limit`\
 """),
         ),
         (
@@ -130,9 +130,8 @@ Looked in plans/, docs/plans/, specs/, openspec/changes/ and ~/.claude/plans/.
             snapshot("""\
 NotFound 3
 no plan "zzz"
-There are feature-plan, login, rate-limit-v2, rate-limit, 003-search; looked in plans/,
-  docs/plans/, specs/, openspec/changes/ and ~/.claude/plans/.
-`asbuilt plan list` shows what each is about.\
+Plans here: feature-plan, login, rate-limit-v2, rate-limit, 003-search.
+`asbuilt plan list`\
 """),
         ),
         (
@@ -140,9 +139,8 @@ There are feature-plan, login, rate-limit-v2, rate-limit, 003-search; looked in 
             snapshot("""\
 NotFound 3
 no plan ""
-There are feature-plan, login, rate-limit-v2, rate-limit, 003-search; looked in plans/,
-  docs/plans/, specs/, openspec/changes/ and ~/.claude/plans/.
-`asbuilt plan list` shows what each is about.\
+Plans here: feature-plan, login, rate-limit-v2, rate-limit, 003-search.
+`asbuilt plan list`\
 """),
         ),
         (
@@ -150,9 +148,8 @@ There are feature-plan, login, rate-limit-v2, rate-limit, 003-search; looked in 
             snapshot("""\
 NotFound 3
 no plan ".md"
-There are feature-plan, login, rate-limit-v2, rate-limit, 003-search; looked in plans/,
-  docs/plans/, specs/, openspec/changes/ and ~/.claude/plans/.
-`asbuilt plan list` shows what each is about.\
+Plans here: feature-plan, login, rate-limit-v2, rate-limit, 003-search.
+`asbuilt plan list`\
 """),
         ),
         (
@@ -160,9 +157,8 @@ There are feature-plan, login, rate-limit-v2, rate-limit, 003-search; looked in 
             snapshot("""\
 NotFound 3
 no plan "~nobody/x.md"
-There are feature-plan, login, rate-limit-v2, rate-limit, 003-search; looked in plans/,
-  docs/plans/, specs/, openspec/changes/ and ~/.claude/plans/.
-`asbuilt plan list` shows what each is about.\
+Plans here: feature-plan, login, rate-limit-v2, rate-limit, 003-search.
+`asbuilt plan list`\
 """),
         ),
     ],
@@ -186,7 +182,7 @@ def test_where_there_are_no_plans_the_way_to_the_first_is_shown(shop: Path, home
     assert _told(caught.value) == snapshot("""\
 NotFound 3
 no plan "login"
-There is none yet; looked in agreed/, plans/, docs/plans/, specs/, openspec/changes/ and
+No plan exists yet. Searched agreed/, plans/, docs/plans/, specs/, openspec/changes/ and
   ~/.claude/plans/.
 `asbuilt plan new "what you want"`\
 """)
@@ -198,8 +194,8 @@ def test_outside_of_a_repository_it_is_said_that_there_is_none(tmp_path: Path, h
     assert _told(caught.value) == snapshot("""\
 NotFound 3
 no plan "login"
-There is none yet; looked in ~/.claude/plans/; no repository is around this folder.
-`asbuilt plan new "what you want"`, with --user\
+No plan exists yet. Searched ~/.claude/plans/; no repository is around this folder.
+`asbuilt plan new "what you want" --user`\
 """)
 
 
@@ -213,9 +209,8 @@ def test_of_many_plans_the_first_are_named(shop: Path, home: Path) -> None:
         """\
 NotFound 3
 no plan "zzz"
-There are p10, p11, p12, p13, p14, p15, p16, p17 and 12 more; looked in plans/,
-  docs/plans/, specs/, openspec/changes/ and ~/.claude/plans/.
-`asbuilt plan list` shows what each is about.\
+Plans here: p10, p11, p12, p13, p14, p15, p16, p17 and 12 more.
+`asbuilt plan list`\
 """
     )
 
@@ -265,7 +260,7 @@ Name a file that ends in .md.\
             snapshot("""\
 PlanUnreadable 1
 plans/too-large.md has more than 2,000,000 bytes
-No agent can follow a plan of that size, and nobody can approve one.
+A plan of that size can be neither followed nor approved.
 Split it into several plans, or move logs and data out of it.\
 """),
         ),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from asbuilt.errors import NameTaken, PlanUnwritable, UsageWrong
-from asbuilt.library.naming import agent_file, put_for_session, put_named, put_new
+from asbuilt.library.naming import put_for_session, put_named, put_new
 from asbuilt.plan.names import ADJECTIVES, NOUNS, slug_of_file, slugify
 
 if TYPE_CHECKING:
@@ -117,13 +117,3 @@ def test_a_folder_that_is_a_file_is_told_and_not_tried_for_ever(tmp_path: Path) 
     assert caught.value.what.replace(str(tmp_path), "[TMP]") == snapshot(
         "[TMP]/plans/login.md cannot be written: its folder is a file"
     )
-
-
-def test_a_sub_agent_s_plan_stands_beside_its_parent_s(tmp_path: Path) -> None:
-    assert agent_file(tmp_path / "brave-fox.md", "a1").name == "brave-fox-agent-a1.md"
-
-
-@pytest.mark.parametrize("agent", ["", "../x", "a/b", ".hidden", "x" * 65, "a b"])
-def test_an_agent_s_name_that_would_lead_elsewhere_is_refused(tmp_path: Path, agent: str) -> None:
-    with pytest.raises(UsageWrong):
-        agent_file(tmp_path / "brave-fox.md", agent)

@@ -72,8 +72,8 @@ def test_another_text_than_the_one_that_was_read_stays(file: Path) -> None:
     assert _told(caught.value) == snapshot("""\
 PlanChanged 4
 plans/plan.md was changed since it was read
-Somebody else's text would be lost; nothing was written.
-Run the same command again; it reads the file anew.\
+Another program's text would be lost. Nothing was written.
+Run the same command again; it reads the file again.\
 """)
 
 
@@ -95,8 +95,8 @@ def test_a_file_that_is_gone_is_not_made_again(file: Path) -> None:
     assert _told(caught.value) == snapshot("""\
 PlanChanged 4
 plans/plan.md is gone since it was read
-Somebody moved or deleted it.
-Run the same command again; it reads the file anew.\
+Another program moved or deleted it.
+Run the same command again; it reads the file again.\
 """)
 
 
@@ -151,7 +151,7 @@ def test_a_write_protected_file_is_not_changed_behind_its_back(file: Path) -> No
     assert _told(caught.value) == snapshot("""\
 PlanUnwritable 1
 plans/plan.md is write-protected
-Whoever protected it does not want it changed; the file is as it was.
+The file is write-protected. It has not changed.
 `chmod u+w` it, then run the same command again.\
 """)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, assert_never
 
-from asbuilt.lifecycle.schedule.grammar import Cron, DailyAt, DaysAt, Interval, WeekdayAt
+from asbuilt.lifecycle.schedule.grammar import Cron, DaysAt, Interval
+from asbuilt.lifecycle.schedule.slots import next_after
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,8 +39,15 @@ def _counted(minutes: int, after: datetime, last: datetime, anchor: datetime) ->
     return found
 
 
+def slots(cadence: Cadence, after: datetime, zone: tzinfo, *, anchor: datetime) -> Iterator[datetime]:
+    """Yield the slots after a moment, as the product computes them."""
+    while True:
+        after = next_after(cadence, after, zone, anchor=anchor)
+        yield after
+
+
 def _by_the_clocks(
-    cadence: DailyAt | WeekdayAt | DaysAt | Cron, after: datetime, last: datetime, zone: tzinfo
+    cadence: DaysAt | Cron, after: datetime, last: datetime, zone: tzinfo
 ) -> Iterator[datetime]:
     utc = after.replace(second=0, microsecond=0) - MINUTE
     before = utc.astimezone(zone).replace(tzinfo=None)
@@ -73,10 +81,6 @@ def _goes_with_the_day(cadence: Cadence) -> bool:
 
 def _matches(cadence: Cadence, wall: datetime) -> bool:
     match cadence:
-        case DailyAt(hour, minute):
-            return (wall.hour, wall.minute) == (hour, minute)
-        case WeekdayAt(hour, minute):
-            return wall.weekday() < 5 and (wall.hour, wall.minute) == (hour, minute)
         case DaysAt(days, hour, minute):
             return wall.weekday() in days and (wall.hour, wall.minute) == (hour, minute)
         case Cron(expression):

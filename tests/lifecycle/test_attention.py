@@ -38,9 +38,9 @@ def test_a_person_is_called_when_a_run_needs_one_parks_fails_or_lands() -> None:
     assert [tuple(notice("greet.1", one.event) or ()) for one in happened(events)] == snapshot(
         [
             ("asbuilt: greet.1 needs you", "Question a7 waits: asbuilt approve"),
-            ("asbuilt: greet.1 is parked", "It goes on by itself at 01:10 UTC."),
+            ("asbuilt: greet.1 is parked", "It resumes automatically at 01:10 UTC."),
             ("asbuilt: greet.1 failed", "All work is kept: asbuilt status"),
-            ("asbuilt: greet.1 landed", "All that was proven is on its branch."),
+            ("asbuilt: greet.1 landed", "All proven commits are on the branch."),
             ("asbuilt: greet.1 is proven", "Nothing has landed: it waits for you."),
         ]
     )

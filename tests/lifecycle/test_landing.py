@@ -69,10 +69,10 @@ def test_an_undo_lands_reverts_and_ends_undone() -> None:
 @pytest.mark.parametrize(
     ("options", "data", "reason"),
     [
-        ({"kind": "land"}, {}, "nothing to land: everything that is proven is on the target"),
-        ({"kind": "undo"}, {"of": "r1"}, "nothing to undo: nothing that run r1 has proven stands"),
-        ({"mode": "finish"}, {"done": ["1"]}, "the plan is complete already: every phase is done"),
-        ({"phase": "1"}, {"done": ["1"], "phases": {"1": [], "2": []}}, "phase 1 is done already"),
+        ({"kind": "land"}, {}, "nothing to land: the target has all proven commits"),
+        ({"kind": "undo"}, {"of": "r1"}, "nothing to undo: no proven work of run r1 is left"),
+        ({"mode": "finish"}, {"done": ["1"]}, "the plan is already complete: every phase is done"),
+        ({"phase": "1"}, {"done": ["1"], "phases": {"1": [], "2": []}}, "phase 1 is already done"),
     ],
 )
 def test_a_run_with_nothing_to_do_ends_before_it_makes_anything(
@@ -91,13 +91,6 @@ def test_a_phase_that_was_named_waits_for_what_it_needs_and_says_for_which(unlan
     named = [next_move(fold(RUN, RunOptions(phase=phase), entries), NOW) for phase in ("3", "2a")]
     reason = "phase 3 waits for phase 2a, 2b: not done yet"
     assert named == [End("stopped", reason), moves.ResolveTests()]
-
-
-def test_what_cannot_be_done_is_refused_before_anything_is_touched() -> None:
-    move = next_move(fold(RUN, RunOptions(landing="direct", protected=True), []), NOW)
-    assert isinstance(move, End)
-    words = "direct lands on a branch that is protected"
-    assert (move.state, move.reason.startswith(words)) == ("failed", True)
 
 
 def test_a_stop_waits_for_a_landing_that_was_begun_and_for_its_marks() -> None:
@@ -126,7 +119,7 @@ def test_who_asks_for_a_landing_is_asked_about_a_changed_promise_even_of_a_phase
     differs = {"run": RUN, "phase": "9", "point": "0", "commit": "a", "intent": None}
     events = [started(unlanded=[["9", "r1", "a"]]), *READY, ("plan.differs", differs), COMPARED]
     what = "the text of phase 9 was changed in the plan after it was frozen"
-    ask = moves.Ask(f"differs/a/gone/{RUN}", "continue", f"{what}; go on with what was built?", "9")
+    ask = moves.Ask(f"differs/a/gone/{RUN}", "continue", f"{what}; continue with what was built?", "9")
     assert next_move(fold(RUN, RunOptions(kind="land", auto=auto), happened(events)), NOW) == ask
 
 

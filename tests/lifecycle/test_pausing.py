@@ -11,7 +11,7 @@ from asbuilt.lifecycle.kinds import fold, next_move
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.moves import End, Move, Wait
 from asbuilt.lifecycle.status.progress import WaitsFor, progress, waits_for
-from tests.lifecycle.plan_run.test_decide import LATER, NOW, RESOLVED, RUN, World, options, whole_runs
+from tests.lifecycle.plan_run.test_decide import LATER, NOW, RESOLVED, RUN, World, options
 from tests.support.happened import happened
 
 BEGUN: list[tuple[str, dict[str, Any]]] = [
@@ -38,7 +38,6 @@ def _ended(ending: str) -> tuple[str, dict[str, Any]]:
 KEPT = ("tree.kept", {"run": RUN, "phase": "1", "number": 1, "commit": "c", "tree": "t", "changed": True})
 
 
-@whole_runs
 @given(options, st.data(), st.integers(0, 80))
 def test_wherever_a_run_is_paused_it_begins_nothing_new_and_goes_on_to_its_end(
     options: dict[str, Any], answers: st.DataObject, before: int

@@ -17,8 +17,8 @@ from asbuilt.lifecycle.kinds import fold, next_move
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.moves import End, Move
 from asbuilt.proof.projects.model import Detected, NeedsDocker, Suite, Unknown
-from asbuilt.proof.projects.resolving import proposal, written
-from tests.lifecycle.plan_run.test_decide import NOW, PROVEN, RESOLVED, RUN, VERIFIED, World, whole_runs
+from asbuilt.proof.projects.recorded import proposal, written
+from tests.lifecycle.plan_run.test_decide import NOW, PROVEN, RESOLVED, RUN, VERIFIED, World
 from tests.support.happened import happened
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ def _key(tests: Resolved) -> str:
     return proposed.of(RUN)
 
 
-@whole_runs
 @given(st.data())
 def test_unattended_nothing_is_built_on_tests_that_nobody_has_named(answers: st.DataObject) -> None:
     world = World({"mode": "finish", "auto": True}, answers)
@@ -44,7 +43,6 @@ def test_unattended_nothing_is_built_on_tests_that_nobody_has_named(answers: st.
         assert not facts.workspace
 
 
-@whole_runs
 @given(st.data())
 def test_no_agent_works_before_a_person_has_agreed_to_what_nobody_has_set(answers: st.DataObject) -> None:
     world = World({"mode": "phase"}, answers)
@@ -88,7 +86,7 @@ def test_no_agent_works_before_a_person_has_agreed_to_what_nobody_has_set(answer
             moves.Ask(
                 _key(Unknown(("tests/all.sh",))),
                 "tests",
-                "go on without tests? There is tests/all.sh, and no command that runs it is known",
+                "continue without tests? There is tests/all.sh, and no command that runs it is known",
             ),
         ),
     ],
@@ -121,16 +119,29 @@ def test_tests_that_start_containers_stop_a_run_and_name_what_checks_can_have(
     )
 
 
-def test_the_question_names_the_command_and_what_it_showed() -> None:
+@pytest.mark.parametrize(
+    ("baseline", "shown"),
+    [
+        (
+            {"outcome": "PASS", "ran": 214, "failed": 0},
+            "passed on main: 214 ran, 0 failed. Use it to prove phases?",
+        ),
+        (
+            {"outcome": "FAIL", "ran": 214, "failed": 3},
+            "failed on main: 3 of 214 tests already fail. Use it anyway?",
+        ),
+    ],
+)
+def test_the_question_names_the_command_and_what_it_showed(baseline: dict[str, Any], shown: str) -> None:
     events: list[tuple[str, dict[str, Any]]] = [
         ("run.started", {"run": RUN, "base": "b0", "phases": {"1": []}}),
         ("tests.resolved", {"run": RUN, **RESOLVED["detected"]}),
         ("workspace.made", {"run": RUN}),
         ("setup.done", {"run": RUN, "outcome": "PASS"}),
-        ("baseline.done", {"run": RUN, "outcome": "PASS", "ran": 214, "failed": 0}),
+        ("baseline.done", {"run": RUN, **baseline}),
     ]
     key = _key(Detected((Suite("", "uv run pytest -q"),), ()))
-    question = "prove with `uv run pytest -q`? 214 ran, 0 failed on main"
+    question = f"`uv run pytest -q` {shown}"
     told = next_move(fold(RUN, RunOptions(branch="main"), happened(events)), NOW)
     assert told == moves.Ask(key, "tests", question)
 
@@ -146,13 +157,13 @@ def test_with_auto_a_promise_that_changed_ends_the_run_before_it_lands() -> None
     assert told == End(
         "failed",
         "the text of phase 1 was changed in the plan after it was frozen:"
-        " it was not landed, the plan's branch keeps what is proven",
+        " nothing landed; the plan's branch has the proven commits",
     )
 
 
 def test_a_promise_that_changed_is_asked_about_once_and_again_when_it_changes_again() -> None:
     key = f"differs/c1/sha256:2/{RUN}"
-    what = "the text of phase 1 was changed in the plan after it was frozen; go on with what was built?"
+    what = "the text of phase 1 was changed in the plan after it was frozen; continue with what was built?"
     ask = moves.Ask(key, "continue", what, "1")
     events: list[tuple[str, dict[str, Any]]] = [*PROVEN, *_compared("1", "sha256:2")]
     assert next_move(fold(RUN, RunOptions(), happened(events)), NOW) == ask
@@ -167,13 +178,13 @@ def test_a_promise_that_changed_is_asked_about_once_and_again_when_it_changes_ag
     ]
     same, other = _compared("landing", "sha256:2"), _compared("landing", "sha256:3")
     assert next_move(fold(RUN, RunOptions(), happened([*events, *same])), NOW) == End(
-        "held", "everything is proven; landing was not asked for"
+        "held", "everything is proven; landing was not requested"
     )
     assert next_move(fold(RUN, RunOptions(), happened([*events, *other])), NOW) == replace(
         ask, key=f"differs/c1/sha256:3/{RUN}"
     )
     assert next_move(fold(RUN, RunOptions(), happened([*events, *_compared("landing")])), NOW) == End(
-        "held", "everything is proven; landing was not asked for"
+        "held", "everything is proven; landing was not requested"
     )
 
 
@@ -198,12 +209,12 @@ def test_without_a_ring_a_person_is_asked_once_in_a_repository_and_nothing_start
     ask = moves.Ask(
         f"ring/none/{RUN}",
         "ring",
-        "work without a ring? Agents and checks could write to anything that you can write to",
+        "work without a sandbox? Agents and checks could write to any file that you can write to",
     )
     assert next_move(fold(RUN, RunOptions(), happened(unheld)), NOW) == ask
     assert next_move(fold(RUN, RunOptions(auto=True), happened(unheld)), NOW) == End(
         "failed",
-        "no ring holds agents and checks on this machine.",
+        "Sandbox unavailable on this machine.",
         "asbuilt doctor says what helps, or: asbuilt config set sandbox.required false",
     )
     for options, more in (

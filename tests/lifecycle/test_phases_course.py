@@ -8,7 +8,7 @@ from asbuilt.events.options import RunOptions
 from asbuilt.events.plain import read_options
 from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.kinds import fold, next_move
-from asbuilt.lifecycle.plan_run.fold import fold_plan_run
+from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.moves import End, Move
 from tests.lifecycle.plan_run.test_decide import LATER, NOW, RESOLVED, RUN, VERIFIED
@@ -86,9 +86,10 @@ def test_a_usage_limit_parks_until_it_opens_and_goes_on_with_the_same_attempt() 
 
 def test_a_run_that_continues_another_begins_with_what_was_found_there() -> None:
     started = {"run": RUN, "base": "b0", "phases": {"1": []}, "carried": ["1", "c9", ["grep: FAIL, exit 1"]]}
-    facts = fold_plan_run(RUN, RunOptions(), happened([("run.started", started), *VERIFIED[1:6]]))
+    facts = fold(RUN, RunOptions(), happened([("run.started", started), *VERIFIED[1:6]]))
+    assert isinstance(facts, PlanFacts)
     assert (facts.carried, next_move(facts, NOW)) == (
-        "c9",
+        {"1": "c9"},
         moves.Attempt("1", 1, "implement", ("grep: FAIL, exit 1",)),
     )
 
@@ -109,7 +110,7 @@ def test_phases_that_do_not_go_together_are_not_landed_and_it_says_why() -> None
     judged = ("together.judged", {"outcome": "FAIL", "failures": [{"item": 3, "text": "x: FAIL, twice"}]})
     lost = ("together.unjudged", {"ending": "crashed", "reason": "boom"})
     limited = ("together.unjudged", {"ending": "limited", "resets_at": LATER})
-    why = "the phases pass one by one, and not together"
+    why = "the phases pass one by one, but not together"
     assert then() == moves.ProveTogether()
     assert then(undone) == End("failed", f"{why}: grep a: FAIL, exit 1")
     assert then(passed) == moves.VerifyTogether()

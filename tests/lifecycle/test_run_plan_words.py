@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 import pytest
 from hypothesis import given
@@ -9,7 +9,6 @@ from inline_snapshot import snapshot
 
 from asbuilt.lifecycle.run_plan_words import (
     EveryWords,
-    Finish,
     Landing,
     NextWords,
     NowWords,
@@ -19,7 +18,6 @@ from asbuilt.lifecycle.run_plan_words import (
     Unclear,
     Word,
     parse,
-    render,
 )
 
 if TYPE_CHECKING:
@@ -61,6 +59,34 @@ def is_plan(name: str) -> bool:
     return name in PLANS - {"plans/F.md status"}
 
 
+def render(words: Words) -> str:
+    """Say parsed words in their usual order."""
+    match words:
+        case RunWords():
+            flags = [Word.FINISH.value] * words.finish + [Word.AUTO.value] * words.auto
+            parts = [words.plan, words.phase, *flags, words.landing]
+        case EveryWords():
+            parts = [
+                words.plan,
+                Word.AUTO,
+                Word.EVERY,
+                words.schedule,
+                *[Word.NOW] * words.now,
+                words.landing,
+            ]
+        case StopWords():
+            parts = [words.plan, Word.STOP]
+        case NextWords():
+            parts = [words.plan, Word.NEXT]
+        case StatusWords():
+            parts = [words.plan, Word.STATUS]
+        case NowWords():
+            parts = [words.plan, Word.NOW]
+        case _:
+            assert_never(words)
+    return " ".join(part for part in parts if part)
+
+
 def read(text: str) -> Words | Unclear:
     return parse(text, is_plan)
 
@@ -74,17 +100,11 @@ def test_a_line_of_the_source_is_understood_as_it_stands(text: str, words: Words
 def test_finish_and_every_are_refused_together() -> None:
     assert read("plans/F.md finish every 4h") == snapshot(
         Unclear(
-            what="finish and every do not go together",
+            what="finish and every cannot be combined",
             why="finish runs all phases that are left at once; every runs the next one each time.",
             understood="plan plans/F.md, finish, every 4h",
         )
     )
-
-
-def test_how_far_a_run_goes_has_three_values() -> None:
-    texts = (F, f"{F} auto", f"{F} finish", f"{F} auto finish")
-    modes = [words.mode for words in map(read, texts) if isinstance(words, RunWords)]
-    assert modes == [Finish.NONE, Finish.NONE, Finish.FINISH, Finish.FINISH_AUTO]
 
 
 @pytest.mark.parametrize(
@@ -151,32 +171,32 @@ def test_what_is_not_understood_is_refused_with_what_was() -> None:
     )  # fmt: skip
     assert [tuple(said) for said in map(read, texts) if isinstance(said, Unclear)] == snapshot(
         [
-            ("no plan is named", "There are no words.", "no plan"),
-            ("no plan is named", "Nothing is run that nobody named.", "no plan, finish"),
+            ("no plan is named", "The command is empty.", "no plan"),
+            ("no plan is named", "asbuilt runs only a plan that you name.", "no plan, finish"),
             (
                 '"finsh" means nothing here',
-                "A guess could run what nobody asked for.",
+                "asbuilt does not guess.",
                 "plan plans/F.md, auto",
             ),
-            ("phase is there 2 times: 2, 3", "Only one can be meant.", "plan plans/F.md, phase 2, phase 3"),
-            ("pr and direct do not go together", "A plan lands one way.", "plan plans/F.md, pr, direct"),
+            ("phase is there 2 times: 2, 3", "Give it once.", "plan plans/F.md, phase 2, phase 3"),
+            ("pr and direct cannot be combined", "A plan lands one way.", "plan plans/F.md, pr, direct"),
             (
-                "every is followed by no time",
-                "When to run has to be told: 4h, day at 9am.",
+                "every has no time",
+                "Add a time: 4h, day at 9am.",
                 "plan plans/F.md, every",
             ),
             (
-                "every does not go with phase 4b",
+                "every cannot be combined with phase 4b",
                 "Each time, the next phase that is left is run.",
                 "plan plans/F.md, phase 4b, every 4h",
             ),
             (
                 "every is there 2 times: 4h, 2h",
-                "Only one can be meant.",
+                "Give it once.",
                 "plan plans/F.md, every 4h, every 2h",
             ),
-            ('"--finish" means nothing here', "A guess could run what nobody asked for.", "plan plans/F.md"),
-            ('"y" means nothing here', "A guess could run what nobody asked for.", "plan x, auto"),
+            ('"--finish" means nothing here', "asbuilt does not guess.", "plan plans/F.md"),
+            ('"y" means nothing here', "asbuilt does not guess.", "plan x, auto"),
         ]
     )
 

@@ -11,7 +11,7 @@ from asbuilt.events.options import RunOptions
 from asbuilt.lifecycle.kinds import fold, next_move
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.status.progress import progress, waits_for
-from tests.lifecycle.plan_run.test_decide import World, options, whole_runs
+from tests.lifecycle.plan_run.test_decide import World, options
 from tests.support.happened import happened
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 _WORKING = {"implementing", "fixing", "checking", "verifying", "parked"}
 
 
-@whole_runs
 @given(options, st.data())
 def test_at_every_moment_at_most_one_phase_is_worked_on_and_it_is_the_right_one(
     chosen: dict[str, Any], answers: st.DataObject
@@ -42,7 +41,6 @@ def test_at_every_moment_at_most_one_phase_is_worked_on_and_it_is_the_right_one(
             assert (phase.state in ("proven", "landed")) == is_proven == (phase.commit is not None)
 
 
-@whole_runs
 @given(options, st.data())
 def test_a_run_waits_for_a_person_exactly_when_its_next_move_does(
     chosen: dict[str, Any], answers: st.DataObject

@@ -47,6 +47,7 @@ class House:
             "ASBUILT_HOME": str(self.state),
             "GIT_CONFIG_GLOBAL": os.devnull,
             "GIT_CONFIG_NOSYSTEM": "1",
+            "ASBUILT_RUN_LANES": "1",
         }
         (self.shop / "plans").mkdir(parents=True)
         (self.shop / "plans" / "greet.md").write_text(PLAN, encoding="utf-8")

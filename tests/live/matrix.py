@@ -1,4 +1,4 @@
-"""Six ways to write, tried in eight states of a conversation in which planning is held: docs/planning.md.
+"""Six ways to write, in eight states of a conversation in plan mode: docs/explanation/planning.md.
 
 Whoever is asked says yes to everything but the plan of a state that is about a rejection: what does not
 happen was refused by somebody else. An outcome is read from the disk, then from what the model was told.
@@ -37,7 +37,7 @@ State = Literal[
     "bypassPermissions",
 ]
 Outcome = Literal[
-    "asbuilt", "kernel", "Claude Code", "written after a yes", "written, nobody asked", "not tried"
+    "asbuilt", "kernel", "Claude Code", "written after a yes", "written without a question", "not tried"
 ]
 
 TOOLS: Final[tuple[Tool, ...]] = get_args(Tool)
@@ -161,7 +161,7 @@ class Trial:
             return "not tried"
         if contents(self.place)[tool] != before:
             asked = any(str(self.place.shop / TARGETS[tool]) in one for one in self.asked)
-            return "written after a yes" if asked else "written, nobody asked"
+            return "written after a yes" if asked else "written without a question"
         if "asbuilt: " in told:
             return "asbuilt"
         return "kernel" if any(word in told for word in _KERNEL) else "Claude Code"

@@ -37,7 +37,7 @@ def tried_at_a_terminal(place: Place, state: State) -> dict[Tool, Outcome]:
             SCRIPT,
             answer(Call("Write", {"file_path": str(shop / TARGETS["Write"]), "content": "x\n"})),
             answer(Call("Bash", {"command": f"touch {shop / TARGETS['Bash']}", "description": "d"})),
-            answer(Say("ALL TRIED")),
+            answer(Say("ALL TRIED. What next?")),
         )
         terminal.type("go on")
         terminal.sees("ALL TRIED")

@@ -37,7 +37,7 @@ def test_a_sentence_is_planned_edited_approved_run_and_landed(house: House) -> N
     code, said = house.type("author", "call out to whoever runs it", "--name", "hey")
     print(said)
     assert code == 5
-    assert "claude plans read-only: gate on, bwrap on." in said
+    assert "claude plans read-only: gate on, bwrap sandbox on." in said
     assert not (house.shop / "plans/hey.md").exists()
 
     edits = ("approve", "yes", "a1", "--edit")

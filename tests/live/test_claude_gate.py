@@ -1,6 +1,6 @@
 """Thirty forbidden calls of a `claude` that allows itself everything: what the gate holds, what the ring.
 
-The rows and what came of them are in docs/roles.md. This writes that table anew:
+The rows and what came of them are in docs/reference/roles.md. This writes that table anew:
 `ASBUILT_WRITE_DOCS=1 just live tests/live/test_claude_gate.py`.
 """
 
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.live
 
-PAGE = Path(__file__).parents[2] / "docs" / "roles.md"
-BEGIN, END = "<!-- gate and ring: begin -->", "<!-- gate and ring: end -->"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "roles.md"
+BEGIN, END = "<!-- gate and sandbox: begin -->", "<!-- gate and sandbox: end -->"
 READS: dict[str, Any] = {"role": "verify", "writable": False}
 # What a user could do to theirs: it accepts edits, allows everything, and has all of its tools back.
 WRAPPER = """\
@@ -71,7 +71,7 @@ def _careless(stage: LiveStage, ground: Ground, rows: tuple[Forbidden, ...], **c
 
 def _at(stage: LiveStage, level: Level) -> None:
     stage.attempts = FolderAttempts(
-        stage.state, home=stage.lodging.home, level=level, ring_required=False, abandon_s=240, grace_s=5
+        stage.state, home=stage.lodging.home, level=level, sandbox_required=False, abandon_s=240, grace_s=5
     )
 
 
@@ -129,15 +129,15 @@ def _published(rows: tuple[Forbidden, ...], through: set[str]) -> None:
     """Compare with what the page says, or write it."""
     if rows is not TO_READERS:
         return
-    lines = ["| call | gate alone | ring alone |", "|---|---|---|"]
+    lines = ["| call | gate alone | sandbox alone |", "|---|---|---|"]
     for row in rows:
         call = f"write {row.text}" if row.tool == "Write" else row.text.replace("|", r"\|")
-        ring = "not held" if row.text in through else "held"
-        lines.append(f"| `{call}` | held | {ring} |")
+        ring = "not refused" if row.text in through else "refused"
+        lines.append(f"| `{call}` | refused | {ring} |")
     page = PAGE.read_text(encoding="utf-8")
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
     wanted = f"{before}{BEGIN}\n\n{chr(10).join(lines)}\n\n{END}{after}"
     if os.environ.get("ASBUILT_WRITE_DOCS"):
         PAGE.write_text(wanted, encoding="utf-8")
-    assert PAGE.read_text(encoding="utf-8") == wanted, "docs/roles.md says something else"
+    assert PAGE.read_text(encoding="utf-8") == wanted, "docs/reference/roles.md says something else"

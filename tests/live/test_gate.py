@@ -70,12 +70,12 @@ def test_planning_is_held_with_our_reasons_and_a_look_runs_in_the_ring(place: Pl
     with Talk(place, "--permission-mode", "plan") as talk:
         talk.say("plan it")
     written, edited, looked = told(talk.said)
-    assert "asbuilt: planning is read-only and Write changes app.py." in written
-    assert "asbuilt: planning is read-only" in edited
+    assert "asbuilt: plan mode is read-only and Write changes app.py." in written
+    assert "asbuilt: plan mode is read-only" in edited
     assert looked == "start"
     assert git(place.shop, "status", "--short") == ""
     (script,) = (place.home / ".local" / "state" / "asbuilt" / "conversations").glob("*/look")
-    assert "read-only ring (bwrap)" in script.read_text()
+    assert "read-only sandbox (bwrap)" in script.read_text()
     tools = {tool for line in talk.said if line.get("subtype") == "init" for tool in line["tools"]}
     assert tools - KNOWN == set(), "a tool of this version that no table names: read what it does, then say"
 
@@ -141,7 +141,7 @@ def test_a_session_is_held_by_the_gate_and_writes_its_plan(place: Place) -> None
     code, lines, _ = _session(place, *FORM)
     written, looked, _ = told(lines)
     assert code == 0
-    assert "asbuilt: planning is read-only and Write changes app.py." in written
+    assert "asbuilt: plan mode is read-only and Write changes app.py." in written
     assert looked == "start"
     assert [file.read_text() for file in (place.shop / "plans").iterdir()] == ["# Plan"]
     assert (place.shop / "app.py").read_text() == "print('shop')\n"

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.contracts.attempts import until
 from tests.live.house import JUDGES, WORKS, House
+from tests.live.speech import SPEECHES
+from tests.live.stage import git
 from tests.model import Refuse, Say, answer
 
 if TYPE_CHECKING:
@@ -18,7 +21,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.live
 GREET, PART, SHOUT, BOTH = "Phase 1 — Greet", "Phase 2a — Part", "Phase 2b — Shout", "Phase 3 — Both"
-TOGETHER = "what it promised still stands"
+TOGETHER = "still does what it promised"
 
 
 @pytest.fixture
@@ -55,6 +58,39 @@ def test_four_phases_are_worked_on_judged_mended_and_landed(house: House) -> Non
     assert code == 0
     assert "claude implements, codex verifies" in said
     assert house.log() == ["Mark plans/greet.md", "Both", "Shout", "Part", "Greet", "start"]
+    assert (house.model.left(WORKS), house.model.left(JUDGES)) == (0, 0)
+
+
+def test_two_phases_at_once_conflict_and_both_land(house: House) -> None:
+    greet, part, shout, both = (first_line(f"{name}.py") for name in ("greet", "part", "shout", "both"))
+    runs = SPEECHES["claude"].runs
+    house.model.play(
+        WORKS,
+        *house.writes(GREET, "greet.py", "print('hello')\n"),
+        # So that phase 2b is merged first, and 2a meets it.
+        answer(runs("echo goodbye > part.py; echo part > shared.py"), when=PART, wait="2b is proven"),
+        answer(Say("done"), when=PART),
+        *house.runs(PART, "echo both > shared.py"),
+        *house.runs(SHOUT, "echo HELLO > shout.py; echo shout > shared.py"),
+        *house.writes(BOTH, "both.py", "print('both')\n"),
+    )
+    house.model.play(
+        JUDGES,
+        *house.judges(TOGETHER, greet, part, shout, both, both, both),
+        *house.judges(GREET, greet),
+        *house.judges(PART, part),
+        *house.judges(PART, part),
+        *house.judges(SHOUT, shout),
+        *house.judges(BOTH, {"check": "grep -q both both.py"}),
+    )
+    with house.typed("run", "greet", "--finish", "--auto", "--lanes", "2") as run:
+        until(lambda: "Shout" in git(house.shop, "log", "--all", "--format=%s").splitlines(), seconds=240)
+        house.model.release("2b is proven")
+        said, _ = run.communicate(timeout=300)
+    print(said)
+    assert (run.returncode, "shared.py" in said) == (0, True)
+    assert house.log() == ["Mark plans/greet.md", "Both", "Part", "Shout", "Greet", "start"]
+    assert (house.shop / "shared.py").read_text(encoding="utf-8") == "both\n"
     assert (house.model.left(WORKS), house.model.left(JUDGES)) == (0, 0)
 
 

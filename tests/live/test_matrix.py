@@ -1,6 +1,6 @@
 """Planning is read-only: every way to write, in every state, with the gate, with the kernel, with neither.
 
-Each row is compared with docs/planning.md. `just matrix` runs all of it and writes those tables anew.
+Each row is compared with docs/explanation/planning.md. `just matrix` runs all of it and writes the tables.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.live
 
-PAGE = Path(__file__).parents[2] / "docs" / "planning.md"
+PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "planning.md"
 VERSION = f"Claude Code {pinned()['claude'].version}"
 FIRST = [pytest.param(state, marks=[pytest.mark.long] if state != "plain" else []) for state in STATES]
 """All states; the first one in CI, the others by `just matrix`."""

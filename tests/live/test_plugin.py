@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from asbuilt.cli.commands.init import source
+from asbuilt.cli.commands.init import seats
 from tests.live.conversation import SCRIPT, Place, Talk
 from tests.live.starting import lodged
 from tests.model import Call, Say, answer
@@ -107,7 +107,7 @@ def test_claude_code_takes_the_plugin_for_valid(place: Place) -> None:
     ],
 )
 def test_our_schema_sees_a_misspelt_word_that_claude_code_lets_pass(slip: Slip, place: Place) -> None:
-    files = slip.made_in(source.read())
+    files = slip.made_in(seats.plugin_source())
     folder = _written(place.room / "slip", files)
     said = _validated(place, folder)
     passes = all(one.endswith(PASSED) for one in said)
@@ -126,7 +126,7 @@ def test_a_conversation_has_hooks_and_commands_until_they_are_taken_away(place: 
     (asked,) = (one for one in model.requests(SCRIPT) if one.is_main)
     told = _asbuilt(place.lodging, "status", cwd=place.shop)
     assert f"asbuilt says:\n\n{told}" in asked.words
-    assert "\nPlanning is not held.\n" in asked.words
+    assert "\nPlan mode is off.\n" in asked.words
     with Talk(place) as talk:  # it lists what a conversation has found installed when it began
         talk.say("hello")
     assert [(one["id"], one["enabled"]) for one in _listed(place)] == [("asbuilt@asbuilt", True)]
@@ -149,7 +149,7 @@ def test_the_gate_of_the_installed_plugin_holds_planning(place: Place, model: Mo
         talk.say("write it")
     assert not file.exists()
     last = [one for one in model.requests(SCRIPT) if one.is_main][-1]
-    assert "planning is read-only" in last.words
+    assert "plan mode is read-only" in last.words
 
 
 def test_a_person_begins_planning_and_looks_at_the_plan_with_one_command(place: Place, model: Model) -> None:
@@ -169,9 +169,9 @@ def test_a_person_begins_planning_and_looks_at_the_plan_with_one_command(place: 
             talk.say(said)
     assert (other.exists(), plan.read_text()) == (False, "# Login\n\nA goal.\n")
     begun, refused, empty, _, _, shown = (one.words for one in model.requests(SCRIPT) if one.is_main)
-    assert "Enabled plan mode. Nothing changes but a plan in plans." in begun
+    assert "Enabled plan mode. Read-only, except for a plan in plans." in begun
     assert "ARGUMENTS: log people in" in begun
-    assert "planning is read-only" in refused
+    assert "plan mode is read-only" in refused
     assert "No plan written yet." in empty
     assert "\nPlan: plans/login.md\n\n# Login\n\nA goal.\n" in shown
 
@@ -205,7 +205,7 @@ def test_while_claude_code_plans_the_command_shows_its_plan(place: Place, model:
         for said in ("/asbuilt:plan", "write it", "/asbuilt:plan"):
             talk.say(said)
     empty, _, _, shown = (one.words for one in model.requests(SCRIPT) if one.is_main)
-    assert "by plan mode." in _flat(empty)
+    assert "turned on by Claude Code." in _flat(empty)
     assert "No plan written yet." in empty
     assert ".md\n\n# Given\n" in shown
 

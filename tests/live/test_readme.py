@@ -1,4 +1,4 @@
-"""The start of README.md, typed by a newcomer: a built wheel, an empty home, the real Claude Code."""
+"""The session of docs/how-to/author.md, typed by a new user: a built wheel, an empty home, Claude Code."""
 
 from __future__ import annotations
 

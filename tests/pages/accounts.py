@@ -16,7 +16,7 @@ from asbuilt.lifecycle.status.timeline import Span
 from asbuilt.pages.telling import Page
 from asbuilt.proof.evidence import Evidence
 from asbuilt.proof.failure import failure_of
-from asbuilt.proof.numbers.drift import Number
+from asbuilt.proof.numbers.measured import Number
 from asbuilt.proof.opinion import Answer, Entry, Line, Opinion
 from asbuilt.proof.pictures import Picture
 from asbuilt.proof.remarks import Remark
@@ -61,7 +61,7 @@ FAILED: Final = Account(
     slug="plan",
     kind="run",
     target="main",
-    branch="cp-plan",
+    branch="asbuilt/plan",
     state="failed",
     reason="phase 2 is not proven\nafter 2 fixes",
     at="2026-11-15T02:03:04.000Z",
@@ -113,7 +113,7 @@ RICH: Final = Account(
     slug="rate-limit",
     kind="run",
     target="main",
-    branch="cp-rate-limit",
+    branch="asbuilt/rate-limit",
     state="landed",
     reason="",
     at="2026-11-15T00:20:00.000Z",
@@ -179,8 +179,8 @@ RICH: Final = Account(
     whole=AttemptAccount(
         0, "verify", "PASS", "", "", None, (GREEN._replace(reused=True), PIPE._replace(reused=True)),
         (
-            ItemVerdict(1, "phase 1, Token bucket: what it promised still stands", "PASS", "", ("app.py:1",)),
-            ItemVerdict(2, "phase 2, Limits: what it promised still stands", "PASS", "", ("limits.py:3",)),
+            ItemVerdict(1, "phase 1, Token bucket: still does what it promised", "PASS", "", ("app.py:1",)),
+            ItemVerdict(2, "phase 2, Limits: still does what it promised", "PASS", "", ("limits.py:3",)),
         ),
     ),
     title="Rate limiting for the public API",

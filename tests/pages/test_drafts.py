@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from asbuilt.pages.drafts import Change, Row, Summary, changes, summary_of
@@ -92,7 +92,6 @@ def test_lines_that_differ_are_told_with_their_place() -> None:
 texts = st.lists(st.sampled_from("abc"), max_size=12)
 
 
-@settings(max_examples=300)
 @given(texts, texts)
 def test_what_differs_makes_one_text_of_the_other(before: list[str], after: list[str]) -> None:
     found = changes(before, after)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from asbuilt.lifecycle.status.report import Outlined
@@ -34,7 +34,6 @@ def test_a_phase_that_needs_itself_or_nobody_is_drawn_all_the_same() -> None:
     assert graph(outlined(a="a z", b="c", c="b"), {}).count("<rect") == 3
 
 
-@settings(max_examples=300)
 @given(st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 10**6), st.sampled_from("12")), min_size=1))
 def test_no_bar_sticks_out_however_long_or_short(rows: list[tuple[int, int, str]]) -> None:
     def at(second: int) -> str:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import UTC
 from html.parser import HTMLParser
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from asbuilt.lifecycle.status.report import Account, AttemptAccount, Decision, Outlined, PhaseAccount
@@ -66,7 +66,6 @@ def said_by(text: str) -> Account:
 TAME = set(Reading(Page(said_by("a `word` of ours"), UTC).html).elements)
 
 
-@settings(max_examples=200)
 @given(HOSTILE)
 def test_no_foreign_text_becomes_an_element_or_an_attribute(text: str) -> None:
     page = Reading(Page(said_by(text), UTC).html)

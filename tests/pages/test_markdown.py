@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import UTC
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -60,7 +60,6 @@ def test_code_reads_as_itself_whatever_backticks_it_has(text: str) -> None:
     assert pieces == wanted
 
 
-@settings(max_examples=300)
 @given(HOSTILE)
 def test_no_foreign_text_becomes_a_block_of_ours(text: str) -> None:
     page = Document(

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from asbuilt.plan.rules.length import Length
+from asbuilt.plan.lint import Length
 
 FOLDER: Final = Path(__file__).parent / "cases"
 _FENCE: Final = re.compile(r"^(`{3,})(\S*)[ ]?([^\n]*)\n(.*?)^\1[ ]*$", re.MULTILINE | re.DOTALL)
@@ -19,7 +19,7 @@ class Case(NamedTuple):
     name: str
     path: str
     data: bytes
-    companion: bytes | None
+    companion: tuple[str, bytes] | None
     length: Length
     """Where its words say `cap`, the plan is read under that policy."""
     expected: dict[str, Any]
@@ -33,7 +33,7 @@ def load_all() -> list[Case]:
 def _load(file: Path) -> list[Case]:
     cases: list[Case] = []
     plan: tuple[str, bytes] | None = None
-    companion: bytes | None = None
+    companion: tuple[str, bytes] | None = None
     length = Length.CONTROL
     for fence in _FENCE.finditer(file.read_text(encoding="utf-8")):
         ticks, language, info, body = fence.groups()
@@ -41,7 +41,7 @@ def _load(file: Path) -> list[Case]:
             path, *words = info.split()
             data = _bytes(body, words)
             if "companion" in words:
-                companion = data
+                companion = (path, data)
             else:
                 plan = (path, data)
                 length = next((one for one in Length if one in words), Length.CONTROL)

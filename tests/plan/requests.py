@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
 from asbuilt.plan.editing import edit
 
 if TYPE_CHECKING:
-    from asbuilt.plan.markdown.splice import Edit
+    from asbuilt.plan.markdown.source import Edit
     from asbuilt.plan.model import Phase, Plan, Status
 
 ON: Final = date(2026, 1, 12)

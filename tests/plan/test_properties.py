@@ -27,8 +27,7 @@ from tests.plan.requests import (
 from tests.plan.strategies import PROSE, TICKED, Written, damaged, plans, requests
 
 if TYPE_CHECKING:
-    from asbuilt.plan.markdown.source import Span
-    from asbuilt.plan.markdown.splice import Edit
+    from asbuilt.plan.markdown.source import Edit, Span
     from asbuilt.plan.model import Phase, Plan
 
 STATUSES = sorted(WRITABLE)

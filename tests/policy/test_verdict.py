@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from asbuilt.policy.shell.judge import verdict
@@ -168,13 +168,13 @@ def test_elsewhere_in_the_repository_git_reads(text: str, shop: Path) -> None:
     [
         (
             "sed -i 's/limit=10/limit=20/' src/app.py",
-            "planning is read-only and sed -i rewrites src/app.py. Allowed: sed -n '1,80p' src/app.py",
+            "plan mode is read-only and sed -i rewrites src/app.py. Allowed: sed -n '1,80p' src/app.py",
         ),
         ("cat .env", ".env holds secrets, and no command of an agent reads those."),
         (
             "ls > out.txt",
             (
-                "planning is read-only and this command cannot be read for certain: > writes out.txt."
+                "plan mode is read-only and this command cannot be read for certain: > writes out.txt."
                 " Allowed: >/dev/null, or no redirection."
             ),
         ),
@@ -184,27 +184,30 @@ def test_elsewhere_in_the_repository_git_reads(text: str, shop: Path) -> None:
         ),
         (
             "git branch topic",
-            "planning is read-only and git branch topic makes a branch. Allowed: git branch --list 'PATTERN'",
+            (
+                "plan mode is read-only and git branch topic makes a branch."
+                " Allowed: git branch --list 'PATTERN'"
+            ),
         ),
         (
             "sort -o out x",
-            "planning is read-only and sort -o is not on the list of options that only read.",
+            "plan mode is read-only and sort -o is not on the list of options that only read.",
         ),
         (
             "curl example.com",
-            "planning is read-only and curl reaches the network or another machine.",
+            "plan mode is read-only and curl reaches the network or another machine.",
         ),
         (
             "asbuilt mode exit",
             (
-                "asbuilt mode exit is a person's to type while planning is held."
-                " Allowed: asbuilt status, asbuilt why, asbuilt plan show SLUG"
+                "Only users run asbuilt mode exit while plan mode is on."
+                " Allowed: asbuilt status, asbuilt log SLUG, asbuilt plan show SLUG"
             ),
         ),
         ("cd /", "/ is outside /work/shop, and a planning command stays in its repository. Allowed: ls /"),
         (
             "tail -f app.log",
-            "planning is read-only and tail -f never ends. Allowed: tail -n 50 FILE",
+            "plan mode is read-only and tail -f never ends. Allowed: tail -n 50 FILE",
         ),
     ],
 )
@@ -259,7 +262,6 @@ def test_what_the_properties_below_join_is_allowed(text: str) -> None:
     assert refused(text) is None
 
 
-@settings(max_examples=400)
 @given(
     st.lists(st.sampled_from(ALLOWED), max_size=3),
     st.sampled_from(DENIED),

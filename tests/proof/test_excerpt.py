@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asbuilt.proof.excerpt import LINES, WIDTH, last_lines
+from asbuilt.proof.evidence import LINES, WIDTH, last_lines
 
 
 def test_colours_links_titles_and_cursor_moves_are_taken_out() -> None:

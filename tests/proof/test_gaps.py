@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asbuilt.proof.gaps import excuse_in, gaps_in
+from asbuilt.proof.verdict import excuse_in, gaps_in
 
 
 def test_phrases_that_call_something_done_are_found_over_lines_and_in_any_case() -> None:

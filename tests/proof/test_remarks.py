@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from asbuilt.proof.remarks import Remark, asked_about, key_of, words_of
+from asbuilt.proof.remarks import Remark, asked_about, key_of, remark_from, words_of
 from asbuilt.proof.suites.model import Severity
 
 
@@ -36,3 +36,13 @@ def test_a_yes_to_many_is_to_these_in_whatever_order_and_to_no_others() -> None:
     others = (many[:4], [*many, golden(5)], [*many[:4], many[4]._replace(content="other")])
     assert key_of(many) not in {key_of(other) for other in others}
     assert key_of([CI]) == CI.key
+
+
+def test_a_better_sentence_keeps_the_key_and_a_remark_of_an_older_version_keeps_its_own() -> None:
+    told = Remark("flaky-test", Severity.SIGN_OFF, "test_a", now="it failed once", identity="1/2")
+    assert told._replace(now="it failed, then passed").key == told.key
+    assert told._replace(identity="2/2").key != told.key
+    older = remark_from(
+        {"rule": "flaky-test", "severity": "sign_off", "path": "test_a", "now": "it failed once"}
+    )
+    assert (older.identity, older.key) == (None, "cd9f5e3072d4c8f1")

@@ -71,3 +71,11 @@ def test_what_was_noticed_about_a_change_holds_when_it_is_noticed_again() -> Non
         Again("tests/test_a.py:3, test_a: test skipped: now “@skip”", "fails", "note"),
         Again(".gitlab-ci.yml: ci changed", "not noticed", "sign_off"),
     ]
+
+
+def test_a_remark_that_an_older_version_identified_by_its_wording_is_noticed_again() -> None:
+    now = Remark("ci-changed", Severity.SIGN_OFF, "ci.yml", now="it is another", content="7", identity="")
+    assert all(row.holds for row in remarks_again([now._replace(identity=None)], [now]))
+    reworded = now._replace(now="it was changed")
+    assert all(row.holds for row in remarks_again([now], [reworded]))
+    assert not all(row.holds for row in remarks_again([now._replace(content="8")], [now]))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from asbuilt.proof.suites.excuses import traces
 from asbuilt.proof.suites.model import Change
-from asbuilt.proof.suites.traces import traces
 
 
 def found(path: str, after: str, before: str = "") -> list[tuple[str, str, int | None]]:
     """Give what is found of one change: kind, severity, line."""
     told = traces([Change(path, before.encode() or None, after.encode())])
-    return [(one.kind.value, one.severity.value, one.line_after) for one in told]
+    return [(one.kind.value, one.severity.value, one.line) for one in told]
 
 
 @pytest.mark.parametrize(

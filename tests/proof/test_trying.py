@@ -17,7 +17,8 @@ from asbuilt.proof.runners import (
     reporting,
     runner_of,
 )
-from asbuilt.proof.trials.canaries import Canary, Heard, canaries, heard, is_test_file
+from asbuilt.proof.suites.places import is_test_file
+from asbuilt.proof.trials.canaries import Canary, Heard, canaries, heard
 
 CANARY = Canary("z1", "0a", "0b")
 REPORT = "--junitxml=r.xml"

@@ -155,7 +155,7 @@ def test_one_piece_of_this_phase_is_enough_beside_what_was_there_before() -> Non
             (Entry(1, "PASS", "adds; overflow is deferred to phase 2", (Line("a.py", 1),)),),
             (
                 "FAIL",
-                "it is called PASS and taken back by “is deferred”: adds; overflow is deferred to phase 2",
+                "it is called PASS, but its reason says “is deferred”: adds; overflow is deferred to phase 2",
             ),
         ),
     ],
@@ -178,11 +178,11 @@ def test_every_item_is_judged_once_and_plainly(entries: tuple[Entry, ...], why: 
         ),
         (
             said(*GOOD, says="I added the function\nand all tests pass."),
-            "it is the implementer's own message: nobody has judged",
+            "it is a copy of the implementer's message, not a judgement",
         ),
         (
             said(GOOD[0]._replace(why="i added the function and all tests pass."), *GOOD[1:]),
-            "it is the implementer's own message: nobody has judged",
+            "it is a copy of the implementer's message, not a judgement",
         ),
         (Opinion(INTENT, GOOD, ("row 4 is odd",)), "row 4 is odd"),
     ],

@@ -10,13 +10,13 @@ import random
 import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from asbuilt.flows.tasks.views import finish, write_here
 from asbuilt.journal.database.postgres import PostgresStore
 from asbuilt.journal.database.sqlite import SqliteStore
 from asbuilt.ledger import tasks
-from asbuilt.lifecycle.tasks.model import Artifact
+from asbuilt.lifecycle.tasks.model import Artifact, Changes
 from asbuilt.lifecycle.tasks.statuses import Status
 
 if TYPE_CHECKING:
@@ -58,10 +58,10 @@ class Clerk:
                 finish(self._store, *HERE)
                 return "finish"
             case "status":
-                changes: dict[str, Any] = {"status": self._chance.choice(list(Status))}
+                changes = Changes(status=self._chance.choice(list(Status)))
             case _:
                 path = f"specs/007_x/plans/{self._chance.randint(1, 9):02d}.md"
-                changes = {"artifacts": (Artifact("plan", path),)}
+                changes = Changes(artifacts=(Artifact("plan", path),))
         with self._store.write() as session:
             tasks.change(session, *HERE, self._chance.choice(known), changes=changes, key=key, actor="c")
         return what

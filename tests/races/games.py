@@ -12,14 +12,14 @@ from asbuilt.flows import requests
 from asbuilt.flows.landing.move import Mover
 from asbuilt.flows.requests import Asker, Declined
 from asbuilt.flows.run.record import Record
-from asbuilt.flows.segment import end
+from asbuilt.flows.run_end import end
 from asbuilt.git.landing import candidates
 from asbuilt.git.repository import open_repository
 from asbuilt.journal import approvals, drafts, runs
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.database.schema import STEPS
 from asbuilt.journal.events import history, open_plan
-from asbuilt.journal.ids import LOCAL, Address
+from asbuilt.journal.ids import LOCAL, Address, Segment
 from asbuilt.library.writing import replace
 from asbuilt.plan.markdown.source import digest
 from asbuilt.plan.reader import read
@@ -180,7 +180,7 @@ class Stop(_Journal):
                 runs.request(
                     session, address, run=f"r{number}", slug="plan", options=RunOptions(), actor="you"
                 )
-                runs.plan_segment(session, runs.Segment(LOCAL, REPO, f"r{number}", 2, runs.FAR, "asks"))
+                runs.plan_segment(session, Segment(LOCAL, REPO, f"r{number}", 2, runs.FAR, "asks"))
                 wish = QUESTION._replace(run=f"r{number}")
                 approvals.ask(session, address, key=f"{number}/ask", wish=wish, actor="asbuilt")
 

@@ -1,4 +1,4 @@
-"""docs/real-projects.md: the table of the latest trial of each real project, made from results.json."""
+"""docs/reference/real-projects.md: the latest trial of each real project, made from results.json."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.real.desk import ROOT
 from tests.real.result import Result
 from tests.real.table import HERE, projects
 
-PAGE: Final = ROOT / "docs/real-projects.md"
+PAGE: Final = ROOT / "docs/reference/real-projects.md"
 RESULTS: Final = HERE / "results.json"
 LARGE: Final = HERE / "large.json"
 

@@ -5,53 +5,51 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asbuilt.session.arbiter import CONTEXT, GUARD, StopFacts, Wish, decide
+from asbuilt.session.arbiter import CONTEXT, StopFacts, Wish, decide
 
 STAGE = Wish("stage-explore", "the stage is not met")
-POSTFLIGHT = Wish("postflight-1", "link it")
+PHASE = Wish("phase 1 is over", "save")
+PLANNING = Wish("", "ask")
 FULL = StopFacts(percent=61, words="save")
 
 
 def test_the_order_is_the_policy() -> None:
-    everything = FULL._replace(stage=STAGE, postflight=POSTFLIGHT)
+    everything = FULL._replace(stage=STAGE, others=(PHASE, PLANNING))
     assert decide(everything) == STAGE
     assert decide(everything._replace(is_continuing=True)) == STAGE
     assert decide(everything._replace(is_continuing=True, stage=None)) is None
-    assert decide(everything._replace(stage=None)) == POSTFLIGHT
-    assert decide(FULL) == Wish(CONTEXT, "save")
+    assert decide(everything._replace(stage=None)) == Wish(CONTEXT, "save")
+    assert decide(everything._replace(stage=None, percent=59)) == PHASE
     assert decide(FULL._replace(percent=59)) is None
 
 
 def test_a_reason_that_stopped_a_context_gives_way_to_the_next() -> None:
-    everything = FULL._replace(stage=STAGE, postflight=POSTFLIGHT)
-    assert decide(everything._replace(stopped_for=(STAGE.reason,))) == POSTFLIGHT
-    assert decide(everything._replace(stopped_for=(STAGE.reason, POSTFLIGHT.reason))) == Wish(CONTEXT, "save")
+    everything = FULL._replace(stage=STAGE, others=(PHASE, PLANNING))
+    assert decide(everything._replace(stopped_for=(STAGE.reason,))) == Wish(CONTEXT, "save")
+    assert decide(everything._replace(stopped_for=(STAGE.reason, CONTEXT))) == PHASE
 
 
-def test_what_is_left_after_a_task_stops_a_turn_three_times_at_most() -> None:
-    so_far: tuple[str, ...] = ()
-    for number in range(10):
-        wish = decide(StopFacts(postflight=Wish(f"postflight-{number}", ""), stopped_for=so_far))
-        if wish is None:
-            break
-        so_far = (*so_far, wish.reason)
-    assert len(so_far) == GUARD
+def test_plan_mode_sends_every_turn_back_and_none_that_continues() -> None:
+    planning = StopFacts(others=(PLANNING,))
+    assert decide(planning) == decide(planning._replace(stopped_for=("",))) == PLANNING
+    assert decide(planning._replace(is_continuing=True)) is None
 
 
 def test_a_loop_has_its_own_end_and_is_not_stopped_by_a_full_context() -> None:
-    assert decide(FULL._replace(in_loop=True)) is None
+    assert decide(FULL._replace(in_loop=True, others=(PHASE, PLANNING))) is None
 
 
-REASONS = (None, "a", "b", "postflight-1", "postflight-2", "postflight-3", "postflight-4")
+REASONS = (None, "a", "b", "c", "d")
 
 
 def drawn(number: int) -> StopFacts:
     """Make a turn of a number: composing one of parts takes longer than judging it."""
     number, stage = divmod(number, len(REASONS))
-    number, postflight = divmod(number, len(REASONS))
+    number, other = divmod(number, len(REASONS))
     number, percent = divmod(number, 101)
-    first, second = (Wish(name, name) if name else None for name in (REASONS[stage], REASONS[postflight]))
-    return StopFacts(bool(number & 1), first, second, in_loop=bool(number & 2), percent=percent)
+    first, second = (Wish(name, name) if name else None for name in (REASONS[stage], REASONS[other]))
+    others = (second,) if second else ()
+    return StopFacts(bool(number & 1), first, in_loop=bool(number & 2), percent=percent, others=others)
 
 
 turns = st.integers(0, 4 * 101 * len(REASONS) ** 2 - 1).map(drawn)

@@ -22,7 +22,24 @@ if TYPE_CHECKING:
 
 
 def test_a_state_comes_back_as_it_was_kept(tmp_path: Path) -> None:
-    state = State("s", "/t", 7, 3.5, "/shop", "/p.md", True, 1_000_000, True, ("context-critical",))
+    state = State(
+        "s",
+        "/t",
+        7,
+        3.5,
+        "/shop",
+        "auto",
+        "/p.md",
+        "2a",
+        1.5,
+        True,
+        1_000_000,
+        True,
+        ("context-critical",),
+        1,
+        2,
+        "/p",
+    )
     keep_state(str(tmp_path), state)
     assert state_in(str(tmp_path)) == state
 
@@ -78,8 +95,8 @@ def test_notes_are_kept_by_repository_and_listed_newest_first(tmp_path: Path) ->
     os.utime(f"{folder}/first.md", (1, 1))
     keep_note(folder, "second", "two\n")
     assert [note.name for note in notes_in(folder)] == ["second", "first"]
-    assert note_in(folder, "second") == "two\n"
-    assert note_in(folder, "third") is None
+    assert note_in("second", folder) == "two\n"
+    assert note_in("third", folder) is None
 
 
 @given(st.text(max_size=100))

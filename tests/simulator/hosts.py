@@ -59,6 +59,8 @@ class Hosts:
         self.living: dict[str, Host] = {}
         self.is_current: Callable[[], bool] = lambda: True
         """Tell whether whoever acts now goes through a segment that is open."""
+        self.are_beside: Callable[[str, str], bool] = lambda _one, _other: False
+        """Tell whether two attempts are in lanes of their own."""
         self.results: dict[str, Result] = {}
         self.starts: dict[str, int] = {}
         self._texts: dict[tuple[str, str], str] = {}
@@ -100,8 +102,9 @@ class Hosts:
             if host.brief.attempt.split(".")[0] == run and self._is_kept(host)
         ]
         # Who was stopped on the very way to its agent starts one that nobody will wait for.
-        if others and self.is_current():
-            raise Unlawful(f"{attempt} begins while {others} live: one attempt a run")
+        clashing = [one for one in others if not self.are_beside(one.partition("/")[2], attempt)]
+        if clashing and self.is_current():
+            raise Unlawful(f"{attempt} begins while {clashing} live: one attempt a lane")
         budget = brief.program.budget_usd
         if budget is not None and budget <= _NOTHING_USD:
             raise Unlawful(f"{attempt} begins and has nothing left of what its run may spend")
@@ -165,6 +168,18 @@ class Hosts:
             case _:
                 files.pop("broken", None)
         files[made] = b"right"
+        if len(odd := [name for name in files if name.startswith("odd-")]) > 1:
+            del files[odd[-1]]
+        if b"<<<<<<< " in files.get("shared", b""):
+            files["shared"] = b"both"
+        elif host.brief.role == "implement" and _lanes(self._story, made) > 1:
+            match self._story.clash(host.brief.attempt):
+                case "conflict":
+                    files["shared"] = made.encode()
+                case "red":
+                    files[f"odd-{made}"] = b"odd"
+                case _:
+                    pass
 
     def _verdict(self, host: Host) -> Opinion | None:
         brief, files = host.brief, self._files(host)
@@ -220,6 +235,15 @@ class Attempts:
         self._stage.point()
         return self._hosts.results.get(self._name(attempt))
 
+    def written(self, attempt: str) -> bytes | None:
+        """Have nothing for other machines: the simulated workers share no remote."""
+        del attempt
+        return None
+
+    def adopt(self, attempt: str, data: bytes) -> None:
+        """Take nothing from other machines."""
+        raise AssertionError(attempt, data)
+
     def beat(self, attempt: str) -> None:
         """Tell its host that somebody still waits for it."""
         host = self._hosts.living.get(self._name(attempt))
@@ -250,6 +274,12 @@ class Attempts:
 
     def _name(self, attempt: str) -> str:
         return f"{self._site}/{attempt}"
+
+
+def _lanes(story: Story, made: str) -> int:
+    """Tell how many phases of a file's plan may run side by side."""
+    slug = made.partition("-")[0]
+    return next((one.options["lanes"] for one in story.scripts if one.slug == slug), 1)
 
 
 def _made_by(brief: Brief) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from asbuilt.events.approvals import ApprovalAnswered, ApprovalAsked
 from asbuilt.events.attempts import AttemptBegun, TreeKept
 from asbuilt.events.landings import LandingIntended
-from asbuilt.events.phases import PhaseBegun, PhaseProven
+from asbuilt.events.phases import PhaseBegun, PhaseForked, PhaseJoined, PhaseMerged, PhaseProven
 from asbuilt.events.runs import ClaimAcquired, ClaimBroken, ClaimReleased, PauseAsked, ResumeAsked, RunEnded
 from asbuilt.git.commits import PHASE, RUN, trailer
 from asbuilt.journal import approvals, claims, runs
@@ -21,12 +21,14 @@ from asbuilt.journal.events import history
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries.overview import events_of, facts_of
 from asbuilt.lifecycle.delivery.facts import DeliveryFacts
+from asbuilt.lifecycle.run.facts import MERGE
 from asbuilt.lifecycle.run.timers import moment
 from asbuilt.lifecycle.status.standing import fold_plan
 from asbuilt.plan.markdown.source import digest
 from asbuilt.plan.model import Status
 from asbuilt.plan.reader import read
 from tests.simulator.bench import passes_check, passes_tests
+from tests.simulator.lane_laws import LaneLaws
 from tests.simulator.model_git import outcomes
 from tests.simulator.stage import Unlawful
 from tests.simulator.story import REPO
@@ -48,10 +50,11 @@ if TYPE_CHECKING:
 _MAIN = "refs/heads/main"
 _OPEN = """
 SELECT r.run, r.plan, r.state, r.ended_at, r.stop,
-  (SELECT count(*) FROM segments s WHERE s.org = r.org AND s.repo = r.repo AND s.run = r.run
-   AND s.closed_at IS NULL) AS open,
+  (SELECT group_concat(s.lane) FROM (SELECT * FROM segments ORDER BY lane) s WHERE s.org = r.org
+   AND s.repo = r.repo AND s.run = r.run AND s.closed_at IS NULL) AS open,
   (SELECT max(due_at) FROM segments s WHERE s.org = r.org AND s.repo = r.repo AND s.run = r.run
-   AND s.closed_at IS NULL) AS due,
+   AND s.closed_at IS NULL AND (s.lane != '' OR NOT EXISTS (SELECT 1 FROM segments o WHERE o.org = r.org
+   AND o.repo = r.repo AND o.run = r.run AND o.lane != '' AND o.closed_at IS NULL))) AS due,
   (SELECT count(*) FROM approvals a WHERE a.org = r.org AND a.repo = r.repo AND a.run = r.run
    AND a.answer IS NULL) AS asked,
   (SELECT c.run FROM claims c WHERE c.org = r.org AND c.repo = r.repo AND c.plan = r.plan) AS owner
@@ -76,6 +79,7 @@ class Laws:
         self._paused: set[str] = set()
         self._ended: dict[str, str] = {}
         self._answers: dict[int, str] = {}
+        self.lanes = LaneLaws(ledger, blobs, model)
         self.dues: set[str] = set()
         """When something is due that is not due yet."""
         self.tell = model.stage.tell
@@ -83,13 +87,17 @@ class Laws:
     def written(self) -> None:
         """Hold after every transaction."""
         session = self._ledger.look()
-        rows = session.rows("SELECT * FROM events WHERE feed > :seen ORDER BY feed", seen=self._seen)
+        columns = "feed, plan, seq, key, kind, v, at, actor, data"
+        rows = session.rows(f"SELECT {columns} FROM events WHERE feed > :seen ORDER BY feed", seen=self._seen)
         for row in rows:
-            self._seen = row.pop("feed")
-            plan = row["plan"]
-            self._heard(plan, entry_of(row))
+            self._seen, plan = row.pop("feed"), row.pop("plan")
+            self._heard(plan, entry_of(**row))
         for row in session.rows(_OPEN):
             self._row(row)
+        dues = session.rows(
+            "SELECT due_at FROM segments WHERE closed_at IS NULL AND due_at < :far", far=runs.FAR
+        )
+        self.dues |= {row["due_at"] for row in dues}
 
     def _heard(self, plan: str, entry: Entry) -> None:
         run, event = entry.run or "", entry.event
@@ -110,6 +118,7 @@ class Laws:
                 self._paused.discard(run)
             case RunEnded():
                 self._ended[run] = event.state
+                self.lanes.ended(run, event)
                 if "somebody else" in event.reason and not self._people.broke:
                     raise Unlawful(f"{run} blames somebody, and nobody did anything: {event.reason}")
             case ApprovalAsked():
@@ -119,7 +128,11 @@ class Laws:
                 if event.number in self._answers:
                     raise Unlawful(f"a{event.number} is answered twice")
                 self._answers[event.number] = event.answer
+            case PhaseForked() | PhaseJoined() | PhaseMerged():
+                self.lanes.moved(run, event)
             case PhaseBegun() | AttemptBegun() | TreeKept() | PhaseProven() | LandingIntended():
+                if isinstance(event, PhaseProven):
+                    self.lanes.proven(run, event)
                 if owner != run and run not in self._broken:
                     raise Unlawful(f"{run} works on {plan}, which is {owner}'s")
                 if run in self._ended:
@@ -143,10 +156,11 @@ class Laws:
 
     def _row(self, row: dict[str, Any]) -> None:
         run, is_over = row["run"], row["ended_at"] is not None
-        if row["due"] and row["due"] != runs.FAR:
-            self.dues.add(row["due"])
-        if row["open"] != (0 if is_over else 1):
-            raise Unlawful(f"{run} is {row['state']} and has {row['open']} open segments")
+        lanes = self.lanes.of(run)
+        if row["open"] != (None if is_over and not lanes else ",".join(["", *sorted(lanes)])):
+            raise Unlawful(
+                f"{run} is {row['state']} and has open segments of {row['open']!r}, not of {lanes}"
+            )
         if is_over != (row["state"] in runs.ENDED) or (is_over and self._ended.get(run) != row["state"]):
             raise Unlawful(f"{run} is {row['state']}, ended: {is_over}, as written: {self._ended.get(run)}")
         if is_over and row["owner"] == run:
@@ -194,7 +208,7 @@ class Laws:
         if not passes_check(self._model.trees[commit.tree], f"check {script.slug}-{phase}"):
             raise Unlawful(f"phase {phase} of {run} has landed and its check fails")
         facts = facts_of(self._ledger.look(), self._blobs, found)
-        last = facts.phases[phase].attempts[-1]
+        last = next(one for one in reversed(facts.phases[phase].attempts) if one.role != MERGE)
         judged = self._hosts.judged.get(f"{run}.{phase}.{last.number}")
         said = judged.verdict if judged is not None else None
         unmet = {entry.item for entry in said.entries if entry.outcome != "PASS"} if said else set()

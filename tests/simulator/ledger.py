@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Iterator, Sequence
 
-    from asbuilt.journal.database.store import Migration
+    from asbuilt.journal.database.store import Dispatch, Migration
+    from asbuilt.journal.ids import Segment
     from tests.simulator.stage import Stage
 
 
@@ -31,15 +32,26 @@ class LedgerSession(SqliteSession):
     def __init__(self, connection: sqlite3.Connection, stage: Stage) -> None:
         super().__init__(connection)
         self._stage = stage
+        self.enqueued: list[Segment] = []
 
     @property
     def now(self) -> str:
         """Return the world's time; within a transaction it stands still."""
         return self._stage.at
 
+    def enqueue(self, segment: Segment) -> bool:
+        """Enqueue a segment when this is committed; people have no engine."""
+        actor = self._stage.current
+        has_engine = actor is not None and actor.process is not None
+        if has_engine:
+            self.enqueued.append(segment)
+        return has_engine
+
 
 class Ledger:
     """The store. One for a process: making its tables takes longer than a simulation may."""
+
+    is_shared = False
 
     def __init__(self) -> None:
         self.connection = sqlite3.connect(":memory:", isolation_level=None)
@@ -53,6 +65,8 @@ class Ledger:
         self.breaks_off = ""
         """The next transaction does not end well: `before` it was written, or `after`."""
         self.written: Callable[[], None] = lambda: None
+        self.enqueue: Callable[[Segment], None] = lambda _segment: None
+        self.dispatch: Dispatch | None = None
 
     def open(self, stage: Stage) -> None:
         """Begin anew, with nothing written."""
@@ -70,10 +84,13 @@ class Ledger:
         stage.is_held = True
         self.connection.execute("BEGIN")
         try:
-            yield LedgerSession(self.connection, stage)
+            session = LedgerSession(self.connection, stage)
+            yield session
             stage.point()
             self._break_off("before")
             self.connection.execute("COMMIT")
+            for segment in session.enqueued:
+                self.enqueue(segment)
             stage.change()
         except BaseException:
             self.connection.execute("ROLLBACK")
@@ -97,6 +114,10 @@ class Ledger:
 
     def listen(self, poked: Callable[[], object], ended: threading.Event) -> None:
         """Return: nobody pokes, and everybody looks often."""
+
+    def written_at(self) -> float | None:
+        """Only a query tells."""
+        return None
 
     def version(self) -> int:
         """Tell the schema's step."""

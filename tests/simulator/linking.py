@@ -17,7 +17,7 @@ from asbuilt.flows.engine import lease, worker
 from asbuilt.flows.engine.signals import Tidings
 from asbuilt.flows.environments import check_environment
 from asbuilt.flows.run import environment
-from asbuilt.git import changes, commits, files, locks, private, repository, trees
+from asbuilt.git import commits, files, locks, objects, private, refs, repository, trees
 from asbuilt.git.landing import candidates, checkout, land
 from asbuilt.git.workspace import outside, snapshots, workspaces
 from asbuilt.journal import events, ids
@@ -87,6 +87,7 @@ def _replacements(world: World) -> dict[int, tuple[object, Callable[..., Any]]]:
         (repository.open_repository, lambda _start, **_agreed: world.model),
         (repository.tip, model_git.tip),
         (repository.checkouts, model_git.checkouts),
+        (repository._may_be_out, lambda _repository, _ref: True),
         (repository.operations, lambda _git_dir: ()),
         (repository.conflicts, lambda _checkout: ()),
         (repository.leftover_stashes, lambda _repository: ()),
@@ -104,6 +105,7 @@ def _replacements(world: World) -> dict[int, tuple[object, Callable[..., Any]]]:
         (locks.need_writable, lambda _repository: None),
         (private.quiet, model_git.quiet),
         (candidates._merged, model_git.merged),
+        (candidates.merge_trees, model_git.merge_trees),
         (candidates.add_files, model_git.add_files),
         (land._contains, model_git.contains),
         (land._look, model_git.look),
@@ -113,7 +115,12 @@ def _replacements(world: World) -> dict[int, tuple[object, Callable[..., Any]]]:
         (checkout.is_locked, lambda _checkout: False),
         (checkout.write_hook, lambda _folder: None),
         (snapshots.keep, model_spaces.keep),
-        (snapshots._tree, model_git.tree_at),
+        (snapshots.is_at, model_spaces.is_at),
+        (workspaces.head_of, model_spaces.head_of),
+        (workspaces.refuse_unreachable, lambda _repository, _workspace: None),
+        (refs.holding, model_git.holding),
+        (refs.listed, model_git.listed),
+        (objects.tree_of, model_git.tree_at),
         (workspaces.make, model_spaces.make),
         (workspaces.leftovers, model_spaces.leftovers),
         (workspaces.reset_to, model_spaces.reset_to),
@@ -122,8 +129,8 @@ def _replacements(world: World) -> dict[int, tuple[object, Callable[..., Any]]]:
         (workspaces.lend, lambda workspace, attempt: model_spaces.lend(world.model, workspace, attempt)),
         (workspaces.lent_to, lambda workspace: model_spaces.lent_to(world.model, workspace)),
         (trees.lines_of, model_git.lines_of),
-        (changes.base_of, model_git.base_of),
-        (changes.touched, model_git.touched),
+        (refs.base_of, model_git.base_of),
+        (refs.touched, model_git.touched),
         (files.entries, model_git.entries),
         (trees.names_in, model_git.names_in),
         (trees.text_of, model_git.text_of),

@@ -245,7 +245,7 @@ def drop_ref(repository: Model, ref: str, *, old: str) -> None:
         raise GitFailed(f"{ref} is not at {old[:7]}", why="git update-ref refused.", next_step="Look.")
 
 
-def merged(git: Model, *, base: str, ours: str, theirs: str) -> str | tuple[str, ...]:
+def merged(git: Model, _git: object, *, base: str, ours: str, theirs: str) -> str | tuple[str, ...]:
     first, here, there = git.files(base), git.files(ours), git.files(theirs)
     result, clash = dict(here), []
     for path in {*first, *here, *there}:
@@ -259,6 +259,20 @@ def merged(git: Model, *, base: str, ours: str, theirs: str) -> str | tuple[str,
         else:
             result[path] = other
     return tuple(sorted(clash)) if clash else git.tree(result)
+
+
+def merge_trees(repository: Model, *, base: str, ours: str, theirs: str) -> tuple[str, tuple[str, ...]]:
+    result = merged(repository, repository, base=base, ours=ours, theirs=theirs)
+    if isinstance(result, str):
+        return result, ()
+    sides = {
+        path: b"<<<<<<< ours\n%s\n>>>>>>> theirs\n" % repository.files(theirs).get(path, b"")
+        for path in result
+    }
+    rest = {
+        path: data for path, data in repository.files(theirs).items() if path not in repository.files(base)
+    }
+    return repository.tree({**repository.files(ours), **rest, **sides}), result
 
 
 def add_files(
@@ -310,6 +324,15 @@ def settle(repository: Model, *_: object) -> Settled:
     restored = (repository.carried,) if repository.carried != at else ()
     repository.carry(at)
     return Settled(restored=restored, left=())
+
+
+def holding(repository: Model, commit: str) -> str | None:
+    return next((ref for ref, at in repository.refs.items() if contains(repository, at, commit)), None)
+
+
+def listed(repository: Model, pattern: str) -> list[tuple[str, str]]:
+    start = pattern.removesuffix("*")
+    return [(ref, at) for ref, at in repository.refs.items() if ref.startswith(start)]
 
 
 def tree_at(repository: Model, commit: str) -> str:

@@ -32,6 +32,8 @@ def make(
     repository.stage.point()
     space = repository.spaces.setdefault(path, Space(run, lane))
     if not space.is_ready:
+        # git writes HEAD before any file: one that is killed leaves no workspace without a commit.
+        space.head = space.head or commit
         repository.write("worktree add")
         path.mkdir(parents=True, exist_ok=True)
         space.head, space.files = commit, dict(repository.files(files_of or commit))
@@ -60,6 +62,14 @@ def leftovers(repository: Model, root: Path) -> tuple[Leftover, ...]:
         for path, space in repository.spaces.items()
         if path.parent.parent == root
     )
+
+
+def head_of(repository: Model, workspace: Workspace) -> str:
+    return repository.spaces[workspace.path].head
+
+
+def is_at(repository: Model, path: Path, tree: str) -> bool:
+    return repository.tree(repository.spaces[path].files) == tree
 
 
 def reset_to(repository: Model, workspace: Workspace, commit: str, *, kept: Kept) -> None:

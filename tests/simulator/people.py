@@ -192,9 +192,9 @@ class People:
             file.write_bytes(marked(file.read_bytes(), {phase: "0" * 10}))
             self.edited.add(script.path)
         elif kind == "merge":
-            branch = model.refs.get(f"refs/heads/cp-{script.slug}")
+            branch = model.refs.get(f"refs/heads/asbuilt/{script.slug}")
             if branch is not None and self._merge(branch):
-                self._stage.tell(f"merges cp-{script.slug}")
+                self._stage.tell(f"merges asbuilt/{script.slug}")
                 return
         else:
             at = model.refs["refs/heads/main"]

@@ -6,14 +6,21 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from unittest.mock import patch
 
+from msgspec.structs import replace
+
 from asbuilt.events.runs import RunParked
 from asbuilt.flows import segment
+from asbuilt.flows.engine.fence import Fenced
 from asbuilt.flows.landing import payload, tidy
 from asbuilt.flows.landing.commits import Outcomes
 from asbuilt.flows.run.marks import marked
+from asbuilt.flows.run.record import say
 from asbuilt.journal import approvals, claims, runs
 from asbuilt.journal.engine import segments
-from asbuilt.lifecycle.plan_run import decide
+from asbuilt.lifecycle import kinds
+from asbuilt.lifecycle.plan_run import decide, lanes
+from asbuilt.lifecycle.plan_run.facts import PlanFacts
+from asbuilt.lifecycle.run import decide as rules
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.worktime import WorkTime
 
@@ -22,8 +29,11 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from asbuilt.events.event import Entry
+    from asbuilt.events.phases import PhaseJoined
+    from asbuilt.journal.database.store import Session
+    from asbuilt.journal.ids import Segment
     from asbuilt.lifecycle.delivery.facts import DeliveryFacts
-    from asbuilt.lifecycle.run.facts import AttemptFacts
+    from asbuilt.lifecycle.run.facts import AttemptFacts, PhaseFacts
 
 
 def _skip_the_claim_check() -> AbstractContextManager[object]:
@@ -55,7 +65,7 @@ def _lose_a_wake_up() -> AbstractContextManager[object]:
 
 def _lose_a_word() -> AbstractContextManager[object]:
     """What is said between a decision to wait and the waiting is not heard."""
-    return patch.object(segment, "_still_waits", lambda *_: True)
+    return patch.object(segment, "still_waits", lambda *_: True)
 
 
 def _charge_for_waiting() -> AbstractContextManager[object]:
@@ -94,7 +104,7 @@ def _believe_an_old_proof() -> AbstractContextManager[object]:
 
 def _write_without_a_fence() -> AbstractContextManager[object]:
     """A worker that was replaced goes on writing when it wakes."""
-    return patch.object(segments, "is_open", lambda *_, **__: True)
+    return patch.object(Fenced, "is_open", lambda *_, **__: True)
 
 
 def _tidy_up_around_the_living() -> AbstractContextManager[object]:
@@ -124,7 +134,67 @@ def _stumble() -> AbstractContextManager[object]:
 
 def _spend_without_asking() -> AbstractContextManager[object]:
     """What a run may spend is looked at by nobody."""
-    return patch.object(decide, "capped", lambda *_: None)
+    return patch.object(rules, "capped", lambda *_: None)
+
+
+def _merge_over_the_others() -> AbstractContextManager[object]:
+    """A ready phase is committed with the files of its lane, whatever was proven since."""
+
+    def stale(facts: PlanFacts, name: str) -> moves.Move:
+        return moves.Commit(name, facts.phases[name].attempts[-1].number)
+
+    return patch.object(lanes, "_merge", stale)
+
+
+def _commit_in_the_lane() -> AbstractContextManager[object]:
+    """A lane advances the plan's branch itself."""
+
+    def greedy(facts: PlanFacts, move: moves.Move) -> moves.Move:
+        return move if isinstance(move, moves.Commit) else closing(facts, move)
+
+    closing = lanes.closing
+    return patch.object(kinds, "closing", greedy)
+
+
+def _fork_too_early() -> AbstractContextManager[object]:
+    """A phase does not wait for what it needs."""
+
+    def early(self: PlanFacts) -> list[PhaseFacts]:
+        return [
+            one for one in self.phases.values() if one.id not in self._proven and one.id not in self.lanes
+        ]
+
+    return patch.object(PlanFacts, "_startable", property(early))
+
+
+def _join_without_a_word() -> AbstractContextManager[object]:
+    """A lane is closed, and the run that waits for it sleeps on."""
+
+    def quiet(session: Session, run: runs.Run, event: PhaseJoined, n: int) -> None:
+        say(session, run, event, f"{event.phase}/joined/{n}")
+
+    return patch.object(segment, "_joined", quiet)
+
+
+def _fork_twice() -> AbstractContextManager[object]:
+    """A lane has two chains of segments."""
+    fork = segments.fork
+
+    def twice(session: Session, of: Segment, lane: str) -> None:
+        fork(session, of, lane)
+        fork(session, of, lane)
+
+    return patch.object(segments, "fork", twice)
+
+
+def _forget_a_ready_phase() -> AbstractContextManager[object]:
+    """What is ready is merged by nobody."""
+
+    def forgetful(facts: PlanFacts) -> moves.Move | None:
+        return coordinate(replace(facts, ready=[]))
+
+    coordinate = lanes.coordinate
+    return patch.object(decide, "coordinate", forgetful)
 
 
 class Bug(NamedTuple):
@@ -144,8 +214,16 @@ FOUND: Final = {
     "believe the agent": Bug(_believe_the_agent, "has landed and was not proven"),
     "believe an old proof": Bug(_believe_an_old_proof, "and no test has run on it"),
     "change an answer": Bug(_change_an_answer, " was answered "),
-    "write without a fence": Bug(_write_without_a_fence, "one attempt a run"),
+    "write without a fence": Bug(_write_without_a_fence, "writes after another execution of it has begun"),
     "spend without asking": Bug(_spend_without_asking, "has nothing left of what its run may spend"),
+    "merge over the others": Bug(_merge_over_the_others, " undoes "),
+    "commit in the lane": Bug(_commit_in_the_lane, "is committed by its own lane"),
+    "fork too early": Bug(_fork_too_early, "which it needs"),
+    "join without a word": Bug(
+        _join_without_a_word, "waits for a person, and there is nothing that anybody could say"
+    ),
+    "fork twice": Bug(_fork_twice, "and has open segments of"),
+    "forget a ready phase": Bug(_forget_a_ready_phase, "were ready and are not merged"),
     "stumble": Bug(_stumble, "by what nobody has foreseen: KeyError"),
 }
 AIMED: Final = {

@@ -20,7 +20,7 @@ from asbuilt.git.commits import Commit
 from asbuilt.journal import runs
 from asbuilt.journal.engine import segments
 from asbuilt.journal.home import Home
-from asbuilt.journal.ids import LOCAL, Address
+from asbuilt.journal.ids import LOCAL, Address, Segment
 from asbuilt.journal.queries.overview import events_of, facts_of
 from asbuilt.lifecycle.status.standing import fold_plan
 from tests.simulator import linking
@@ -35,11 +35,15 @@ from tests.simulator.stage import Stage, Unlawful, moment
 from tests.simulator.story import REPO, story
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
+    from asbuilt.journal.blobs import Blobs
+    from asbuilt.journal.database.store import Session
     from tests.simulator.linking import World
     from tests.simulator.stage import Actor, Process
     from tests.simulator.story import Act, Fault, Story
+
+    Look = Callable[[Session, Blobs], None]
 
 _TURNS: Final = 6_000
 _ROUNDS: Final = 25
@@ -60,9 +64,11 @@ class Course(NamedTuple):
 class Simulator:
     """Plays one seed after the other."""
 
-    def __init__(self, world: World, folder: Path) -> None:
+    def __init__(self, world: World, folder: Path, look: Look | None = None) -> None:
+        """`look` is called after every transaction that has written."""
         self._world = world
         self._folder = folder
+        self._look = look
         self._ledger = Ledger()
 
     def play(self, seed: int) -> Course:
@@ -82,7 +88,7 @@ class Simulator:
 
     def course(self, told: Story) -> Course:
         """Play one story."""
-        play = Play(told, self._ledger, self._world, self._folder)
+        play = Play(told, self._ledger, self._world, self._folder, self._look)
         try:
             play.through()
         except Unlawful as error:
@@ -107,21 +113,24 @@ class Simulator:
 
 
 @contextmanager
-def simulator() -> Iterator[Simulator]:
+def simulator(look: Look | None = None) -> Iterator[Simulator]:
     """Lend a simulator; the flows of this process are linked to its worlds meanwhile."""
     room = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108 - memory, and a name of our own
     with (
         tempfile.TemporaryDirectory(prefix="asbuilt-simulator-", dir=room) as made,
         linking.linked() as world,
     ):
-        yield Simulator(world, Path(made))
+        yield Simulator(world, Path(made), look)
 
 
 class Play:
     """One story, and the world in which it takes place."""
 
-    def __init__(self, told: Story, ledger: Ledger, world: World, folder: Path) -> None:
+    def __init__(
+        self, told: Story, ledger: Ledger, world: World, folder: Path, look: Look | None = None
+    ) -> None:
         self._told = told
+        self._look = look
         self._ledger = ledger
         self.stage = stage = Stage(Random(told.seed))
         self._full_until = 0.0
@@ -141,6 +150,7 @@ class Play:
         self._laws = Laws(told, ledger, self._blobs, model, self._hosts, self._people)
         self._state = folder / "state"
         self._known_dues: set[str] = set()
+        self._last_event: int | None = None
         world.model, world.spliced = model, self._laws.spliced
         world.people = self._people
         self._connect()
@@ -177,11 +187,13 @@ class Play:
     def _connect(self) -> None:
         stage, laws = self.stage, self._laws
         self._ledger.written = self._written
+        self._ledger.enqueue = self._durable.enqueue
         self._durable.recorded = laws.recorded
         self._durable.acted = self._acted
         self._model.moved = laws.moved
         self._model.is_busy = self._hosts.is_busy
         self._hosts.is_current = self._is_current
+        self._hosts.are_beside = laws.lanes.are_beside
         stage.passes = self._hosts.passes
         stage.strike = self._strike
         stage.struck = frozenset(self._faults.keys() | self._acts.keys())
@@ -189,16 +201,31 @@ class Play:
     def _written(self) -> None:
         """See that all is lawful, and that time does not pass by what is due."""
         self._laws.written()
+        if self._look is not None:
+            self._look(self._ledger.look(), self._blobs)
+        self._fence_holds()
         for due in sorted(self._laws.dues - self._known_dues):
             wait_s = moment(due) - self.stage.now - self.stage.skew
             self.stage.later(max(0.0, wait_s), lambda: None)
         self._known_dues |= self._laws.dues
 
+    def _fence_holds(self) -> None:
+        """See that whoever wrote an event goes through a segment that no other execution has begun since."""
+        last = self._ledger.connection.execute("SELECT max(rowid) FROM events").fetchone()[0]
+        going = self.stage.current and self.stage.current.memory
+        if isinstance(going, Going):
+            segment = Segment(*going.workflow.arguments, "", "")
+            token = segments.token_of(self._ledger.look(), segment)
+            going.token = going.token or token
+            if last != self._last_event and token not in (None, going.token):
+                raise Unlawful(f"{going.workflow.id} writes after another execution of it has begun")
+        self._last_event = last
+
     def _is_current(self) -> bool:
         going = self.stage.current and self.stage.current.memory
         assert isinstance(going, Going)
-        segment = runs.Segment(*going.workflow.arguments, "", "")
-        return segments.is_open(self._ledger.look(), segment, hold=False)
+        segment = Segment(*going.workflow.arguments, "", "")
+        return going.is_owner and segments.is_open(self._ledger.look(), segment)
 
     def _lay_out(self) -> None:
         """Make the repository and its checkout."""
@@ -235,7 +262,7 @@ class Play:
         site.serve(
             self._durable,
             ledger,
-            Runs(ledger, blobs, performer, Reach(desktop=Bell()), step=self._durable.step),
+            Runs(ledger, blobs, performer, Reach(desktop=Bell()), lease=lease, step=self._durable.step),
             lease,
         )
 
@@ -264,6 +291,7 @@ class Play:
                 stage.later(lasts_s, lambda: self._start(site.name))
             case "engine_lost":
                 self._durable.workflows = {}
+                self._mend()
                 for one in self._sites:
                     one.dead = True
                     stage.later(1.0, partial(self._start, one.name))
@@ -285,10 +313,15 @@ class Play:
                 for workflow in self._durable.workflows.values():
                     if workflow.status == "PENDING":
                         workflow.status = "CANCELLED"
+                stage.later(60.0, self._mend)
             case "unrecorded":
                 self._durable.is_broken = True
             case _:
                 raise ValueError(fault)
+
+    def _mend(self) -> None:
+        """Ask for everything again, as `asbuilt doctor --fix engine` does."""
+        segments.ask_again(self._ledger.look(), LOCAL, before=runs.FAR)
 
     def _freeze(self, site: Site, lasts_s: float) -> None:
         """Stop a worker for a while; where there is another one, it takes over what is not let go of."""
@@ -314,4 +347,6 @@ class Bell:
 
 def _is_same(end: tuple[str, ...], other: tuple[str, ...]) -> bool:
     """Tell whether two ends are the same; one that named its trouble may differ."""
-    return all(one == two or "kept from going on" in one for one, two in zip(end, other, strict=True))
+    return all(
+        one == two or "stopped by transient errors" in one for one, two in zip(end, other, strict=True)
+    )

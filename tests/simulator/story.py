@@ -67,6 +67,10 @@ class Story:
     is_calm: bool
     """People only answer what they are asked, so that the end does not hang on when they act."""
 
+    def clash(self, attempt: str) -> str:
+        """Tell how an agent's work meets that of the phases beside it: well, in a conflict, or red."""
+        return Random(f"{self.seed}/clash/{attempt}").choices(("", "conflict", "red"), (4, 3, 3))[0]
+
     def manner(self, attempt: str, role: str, start: int) -> Manner:
         """Tell how an agent behaves, by the attempt's own name: no fault changes how anybody else does."""
         chance = Random(f"{self.seed}/{attempt}/{role}")
@@ -118,6 +122,10 @@ def _story(seed: int) -> Story:
     is_calm = chance.random() < 0.18
     tests = chance.choices(("run-tests", "", None), (85, 8, 7))[0]
     scripts = tuple(_script(chance, slug, tests) for slug in ("red", "blue")[: 1 + (chance.random() < 0.15)])
+    # Of its own chance, so that the stories of runs without lanes stay as they are.
+    beside = Random(f"{seed}/beside")
+    if beside.random() < 0.15:
+        scripts = (_beside(beside, scripts[0]), *scripts[1:])
     # Few times, because commits are named by them, and a plan by its commits.
     acts = [Act(chance.choice((5.0, 60.0)), "run", plan) for plan in range(len(scripts))]
     is_fleet = chance.random() < 0.2
@@ -133,8 +141,13 @@ def _story(seed: int) -> Story:
         ring=ring,
         is_fleet=is_fleet,
         # A yes to working without a ring is for the repository: which plan is asked first decides for both.
-        is_calm=is_calm and (ring != "none" or len(scripts) == 1),
+        is_calm=is_calm and (ring != "none" or len(scripts) == 1) and not _are_beside(scripts),
     )
+
+
+def _are_beside(scripts: tuple[Script, ...]) -> bool:
+    """Tell whether phases may run side by side: which of them is ready first hangs on every fault."""
+    return any(script.options["lanes"] > 1 for script in scripts)
 
 
 def _script(chance: Random, slug: str, tests: str | None) -> Script:
@@ -160,6 +173,7 @@ def _script(chance: Random, slug: str, tests: str | None) -> Script:
         "agent": "scripted",
         "ring_required": True,
         "desktop": chance.random() < 0.2,
+        "lanes": 1,
         "caps": {"usd": 1.5} if chance.random() < 0.1 else None,
     }
     return Script(
@@ -169,6 +183,25 @@ def _script(chance: Random, slug: str, tests: str | None) -> Script:
         tracked=chance.choices(("clean", "dirty", "untracked"), (60, 15, 25))[0],
         options=options,
     )
+
+
+_SHAPES: Final[tuple[dict[str, list[str]], ...]] = (
+    {"1": [], "2": []},
+    {"1": [], "2": [], "3": []},
+    {"1": [], "2": [], "3": ["1"], "4": ["1", "2"]},
+    {"1": [], "2": ["1"], "3": ["1"], "4": ["2", "3"]},
+)
+"""What each phase needs, where phases run side by side."""
+
+
+def _beside(chance: Random, script: Script) -> Script:
+    """Let phases of a plan run side by side: none needs another one, or the last ones need the first."""
+    needs = chance.choice(_SHAPES)
+    options = script.options | {
+        "mode": "finish", "phase": None, "auto": True, "hold": chance.random() < 0.1,
+        "landing": "cherry-pick", "lanes": chance.choice((2, 2, 3)),
+    }  # fmt: skip
+    return replace(script, text=_text(script.slug, needs), phases=(*needs,), options=options)
 
 
 def _text(slug: str, needs: dict[str, list[str]]) -> bytes:

@@ -36,19 +36,20 @@ WORDS: Final = frozenset(
     """
     broken change excerpt failed failures gaps label next note notes question reason refused says stops
     summary titles unknown warned what why
-    """.split()  # noqa: SIM905 - a list of names that people read
+    """.split()
 )
 """Fields of events that are sentences, or texts of people and agents."""
 CODE: Final = frozenset(
     """
-    about agent agreed answer answers asked_at asks attempt author base before branch branch_at by cadence
-    carried checkout checks command commit commits corrected counts details digest done drift drops due
-    ending evidence failing finished flaws folder found head here host inspected intent into item items
-    kept key lane left left_out lost mergeable mode name new numbers of old opinion outcome outline output
-    outside path paths phase phases pictures plan point proposals pushed_at remarks repair report
-    resets_at retry_at reused revision ring role rows script session_id since slot source stage state
-    status stderr suites target text told tree undoes unlanded until url waived way written zone
-    """.split()  # noqa: SIM905 - a list of names that people read
+    about agent agreed alone answer answers asked_at asks attempt author base before behind beside branch
+    branch_at by cadence carried checkout checks command commit commits conflicts corrected counts
+    delegate details digest done drift drops due ending evidence failing finished flaws folder found head
+    here host inspected intent into item items kept key lane left left_out lost mergeable mode name new
+    numbers of old opinion outcome outline output outside path paths phase phases pictures plan point
+    proposals pushed_at remarks repair report resets_at retry_at reused revision ring role rows script
+    session_id since slot source stage state status stderr suites target text told tree undoes unlanded
+    until url waived way written zone
+    """.split()
 )
 """Fields that are names, times, addresses, digests, commands or words of a fixed list."""
 TYPED: Final = frozenset({(PullBlocked.kind, "why")})

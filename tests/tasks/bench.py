@@ -13,6 +13,7 @@ from asbuilt.git.repository import open_repository
 from asbuilt.journal.ids import LOCAL
 from asbuilt.ledger import tasks
 from asbuilt.lifecycle.tasks.delegating import order_for
+from asbuilt.lifecycle.tasks.model import Failed
 from asbuilt.lifecycle.tasks.state_json import read_state
 from asbuilt.lifecycle.tasks.statuses import Status
 from asbuilt.lifecycle.tasks.views import agree
@@ -109,7 +110,7 @@ def unsettled(shop: Shop) -> list[str]:
         told.append("the views do not show the ledger")
     with shop.store.read() as session:
         kinds = [one.kind for one in tasks.history(session, LOCAL, REPO)]
-    if kinds != [tasks.ADDED, tasks.CHANGED, tasks.CHANGED]:
+    if kinds != ["task.added", "task.changed", "task.changed"]:
         told.append(f"the ledger has {kinds}")
     once = ("run.started", "task.judged", "task.posted", "landing.done", "landing.tidied", "run.ended")
     told += [
@@ -146,7 +147,7 @@ class Bench(Shop):
         """Read what went wrong with it."""
         with self.store.read() as session:
             told = tasks.history(session, LOCAL, REPO)
-        return [one.data["error"] for one in told if one.kind == tasks.FAILED]
+        return [to_builtins(one.event.error) for one in told if isinstance(one.event, Failed)]
 
     def views(self) -> Pair:
         """Read both views as the branch has them."""

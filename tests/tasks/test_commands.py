@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
+from asbuilt.agents.attempt_folder import Folder
 from asbuilt.lifecycle.tasks.state_json import read_state
 from asbuilt.lifecycle.tasks.views import Pair, agree
 from tests.authoring.desk import say, turn
@@ -47,3 +49,73 @@ def test_of_several_tasks_each_is_planned_or_told_of_and_a_plan_is_run_like_any_
     assert office.git("log", "-1", "--format=%s") == "task 1: create implementation plan"
     assert office.asbuilt("plan", "check", PATH).startswith("exit 0")
     assert "Greet" in office.asbuilt("run", "01-say-hello", "--dry-run", "--script", str(office.script))
+
+
+def _asked(office: Office, number: int) -> str:
+    """Read what the planner of one run was asked."""
+    folders = sorted(office.state.glob("runs/*/attempts/*.plan.1"), key=lambda one: one.stat().st_mtime)
+    return Folder(folders[number - 1]).brief()[0].ask
+
+
+def _shown(office: Office) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads(
+        office.asbuilt("task", "show", "1", "--json").partition("--- stdout\n")[2]
+    )
+    return told
+
+
+def test_a_planner_is_given_its_task_paths_flags_and_memory_and_never_the_contents_of_files(
+    office: Office,
+) -> None:
+    older = [f"specs/001_say_hello/plans/{name}_say-hello.md" for name in ("02", "9", "10")]
+    for path in (*older, "specs/ROADMAP.md"):
+        (office.shop / path).parent.mkdir(parents=True, exist_ok=True)
+        (office.shop / path).write_text(f"# Contents of {path}\n", encoding="utf-8")
+    office.git("add", ".")
+    office.git("commit", "-qm", "older plans")
+    office.asbuilt("task", "add", "say hello")
+    office.asbuilt("memory", "add", "hello is said in lower case")
+    office.script.write_text(turn("plan", say(result())), encoding="utf-8")
+    flags = ("--hard", "--roadmap", "--model", "some-model", "--timeout", "90")
+    planned = office.asbuilt("task", "plan", "1", *flags, "--script", str(office.script))
+    assert planned.startswith("exit 0")
+    told = _asked(office, 1)
+    given, mark, rest = told.partition("\n\n<artifact-format-specification>")
+    context = json.loads(given)
+    session = context.pop("session_id")
+    assert context == {
+        "delegation_depth": 1,
+        "delegation_path": ["asbuilt", "task", "plan"],
+        "timeout": 90,
+        "task_context": {
+            "task_number": 1,
+            "task_name": "say_hello",
+            "description": "say hello",
+            "task_type": "general",
+        },
+        "artifact_number": "01",
+        "effort_flag": "hard",
+        "model_flag": "some-model",
+        "roadmap_flag": True,
+        "research_path": None,
+        "prior_plan_path": older[-1],
+        "roadmap_path": "specs/ROADMAP.md",
+        "artifact_path": PATH,
+        "result": "the record between <result> and </result> of your last message",
+    }
+    places = [told.index(one) for one in (mark, "<memory-context>", "Plan the task", "<result>\n")]
+    assert places == sorted(places)
+    assert "hello is said in lower case" in rest
+    assert "Contents of" not in told
+    task = _shown(office)
+    assert (task["number"], task["name"], task["type"], task["status"], task["description"]) == (
+        1, "say_hello", "general", "planned", "say hello",
+    )  # fmt: skip
+    assert (task["session_id"], task["created"] <= task["updated"]) == (session, True)
+    again = office.asbuilt("task", "plan", "1", "--clean", "--script", str(office.script))
+    assert again.startswith("exit 0")
+    assert "memory-context" not in _asked(office, 2)
+    assert [one["path"] for one in _shown(office)["artifacts"]] == [PATH]
+    refused = office.asbuilt("task", "status", "1", "paused")
+    assert refused.startswith("exit 2")
+    assert "paused" in refused

@@ -8,7 +8,7 @@ import pytest
 from asbuilt.flows.requests import Asker, stop
 from asbuilt.journal.ids import LOCAL
 from asbuilt.ledger import tasks
-from asbuilt.lifecycle.tasks.model import Artifact
+from asbuilt.lifecycle.tasks.model import Artifact, Changes
 from asbuilt.lifecycle.tasks.state_json import read_state
 from asbuilt.lifecycle.tasks.statuses import Status
 from asbuilt.lifecycle.tasks.views import agree
@@ -161,7 +161,7 @@ def test_a_status_that_a_person_gave_meanwhile_stays(bench: Bench) -> None:
     bench.start()
     bench.until(lambda: "attempt.begun" in bench.kinds())
     with bench.store.write() as session:
-        changes = {"status": Status.BLOCKED}
+        changes = Changes(status=Status.BLOCKED)
         tasks.change(session, LOCAL, REPO, 1, changes=changes, key="by hand", actor="you")
     state, reason = bench.over(run)
     assert state == "done"

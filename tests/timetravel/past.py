@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from tests.journeys.shop import Shop
 
 Engine = Literal["old", "new", "gone"]
-"""What the engine remembers after a restore: as much as the journal, all that happened since, or nothing."""
+"""What the engine remembers after a restore: as much as the journal, all that happened since, or nothing.
+
+On SQLite it is in the same file, so it always remembers as much.
+"""
 
 
 class Past:
@@ -27,15 +30,13 @@ class Past:
         if shop.where.startswith("postgresql:"):
             self._copy_tables()
         else:
-            for file in (Path(shop.where), shop.home / "engine.db"):
-                self._files[file] = file.with_name(f"{file.name}.past")
-                if not file.exists():
-                    continue
-                with (
-                    closing(sqlite3.connect(file)) as now,
-                    closing(sqlite3.connect(self._files[file])) as copy,
-                ):
-                    now.backup(copy)
+            file = Path(shop.where)
+            self._files[file] = file.with_name(f"{file.name}.past")
+            with (
+                closing(sqlite3.connect(file)) as now,
+                closing(sqlite3.connect(self._files[file])) as copy,
+            ):
+                now.backup(copy)
 
     def restore(self, engine: Engine) -> None:
         """Put the store back to that moment; no worker may be there."""
@@ -45,12 +46,9 @@ class Past:
             self._put_tables_back(engine)
         else:
             for file, copy in self._files.items():
-                if file.name == "engine.db" and engine == "new":
-                    continue
                 for part in (file, *file.parent.glob(f"{file.name}-*")):
                     part.unlink(missing_ok=True)
-                if copy.exists() and (file.name != "engine.db" or engine == "old"):
-                    copy.rename(file)
+                copy.rename(file)
         shop.reopen()
 
     def _copy_tables(self) -> None:

@@ -26,8 +26,8 @@ MOMENTS: Final = (
 """Kinds of events, the third of a kind as `kind/3`: when the copy was taken, and when it was put back."""
 LATER: Final = ("attempt.begun/3", "landing.intended", "landing.done", "run.ended")
 SLICE: Final = (
-    ("sqlite", "run.requested", "run.ended", "new"),
-    ("sqlite", "attempt.begun", "attempt.begun/3", "new"),
+    ("sqlite", "run.requested", "run.ended", "old"),
+    ("sqlite", "attempt.begun", "attempt.begun/3", "old"),
     ("postgres", "phase.proven", "run.ended", "old"),
     ("postgres", "landing.intended", "landing.done", "gone"),
 )
@@ -41,10 +41,9 @@ def _journeys() -> list[tuple[str, str, str, str]]:
     pairs = [(at, later) for later in LATER for at in MOMENTS[: MOMENTS.index(later)]]
     stores = (
         ("sqlite", "old"),
-        ("sqlite", "new"),
-        ("sqlite", "gone"),
         ("postgres", "old"),
         ("postgres", "new"),
+        ("postgres", "gone"),
     )
     return [(store, *pair, engine) for store, engine in stores for pair in pairs]
 
@@ -98,7 +97,7 @@ def test_a_run_that_lands_each_phase_at_once_finds_each_again(shop: Shop, at: st
     run = shop.request(mode="finish", landing="direct")
     shop.start()
     _until(shop, at)
-    _back_from(shop, later, Past(shop), "new")
+    _back_from(shop, later, Past(shop), "old")
     assert shop.over(run) == ("landed", "")
     marks = ["Mark plan.md"]
     assert shop.log() == [*marks, "Both", *marks, "Shout", *marks, "Part", *marks, "Greet", "start"]
@@ -117,11 +116,11 @@ def test_what_was_taken_back_since_is_not_landed_again(shop: Shop) -> None:
     assert ends(shop, kind="undo") == ("undone", "")
     undone = shop.log()
     shop.kill()
-    past.restore("gone")
+    past.restore("old")
     shop.start()
     at = shop.git("rev-parse", "--short=10", "main~3")
-    said = f"Not landed: main had phase 1 at {at}, which was taken back."
-    assert shop.over(run) == ("failed", f"{said} Next: Give it up, too: asbuilt land plan --undo")
+    said = f"Not landed: main had phase 1 at {at}, which was reverted."
+    assert shop.over(run) == ("failed", f"{said} Next: Drop it here, too: asbuilt land plan --undo")
     assert shop.log() == undone
     assert ends(shop, kind="undo") == ("undone", "")
     assert shop.log() == undone
@@ -137,9 +136,9 @@ def test_a_run_that_the_store_does_not_know_any_more_is_not_repeated(shop: Shop)
     assert ends(shop, kind="land") == ("landed", "")
     landed = shop.log()
     shop.kill()
-    past.restore("new")
+    past.restore("old")
     shop.start()
-    assert ends(shop, kind="land") == ("done", "nothing to land: everything that is proven is on the target")
+    assert ends(shop, kind="land") == ("done", "nothing to land: the target has all proven commits")
     assert ends(shop, kind="undo") == ("undone", "")
     assert shop.log() == ["Reopen plan.md", 'Revert "Greet"', *landed]
     assert len(shop.events(LandingUndone)) == 1
@@ -157,7 +156,7 @@ def test_the_epoch_of_a_claim_does_not_come_back_with_the_store(shop: Shop) -> N
     shop.home.mkdir()
     past, before = Past(shop), taken("r1")
     _second_passes(shop)
-    past.restore("gone")
+    past.restore("old")
     assert taken("r2") > before
 
 

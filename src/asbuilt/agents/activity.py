@@ -7,11 +7,13 @@ import json
 import os
 import re
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
+_TEXT: Final = 1_000
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)+")
 
 
@@ -29,6 +31,27 @@ class Signs(NamedTuple):
     """Whether the host process is running."""
     refused: tuple[str, ...] = ()
     """Hosts that the sandbox refused, each with the reason."""
+
+
+class Deed(NamedTuple):
+    """One thing that an agent did or said."""
+
+    what: Literal["ran", "said", "noted", "allowed", "refused"]
+    text: str
+    """At most 1,000 characters."""
+
+
+def deed_of(event: Mapping[str, object]) -> Deed | None:
+    """Return what an agent's event shows; None if it shows no activity."""
+    match event:
+        case {"kind": "called", "tool": str(tool), "detail": str(detail)}:
+            return Deed("ran", f"{tool} {detail}".strip()[:_TEXT])
+        case {"kind": "said" | "noted" as kind, "text": str(text)}:
+            return Deed("said" if kind == "said" else "noted", text[:_TEXT])
+        case {"kind": "asked", "call": str(call), "allowed": bool(allowed)}:
+            return Deed("allowed" if allowed else "refused", call[:_TEXT])
+        case _:
+            return None
 
 
 def folder_of(state: Path, attempt: str) -> Path:

@@ -24,21 +24,26 @@ from __future__ import annotations
 import json
 import os
 import stat
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, is_dataclass
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from asbuilt.agents.activity import starts_of
+from asbuilt.agents.verdict_tool import FILE
 from asbuilt.policy.roles import Snapshot
 from asbuilt.ports import Brief, Opened, Program, Result
-from asbuilt.proof.opinion import opinion_from, plain_opinion
+from asbuilt.proof.opinion import Opinion, opinion_from, plain_opinion
 
 if TYPE_CHECKING:
     from asbuilt.policy.sandbox.rules import Level
 
 _SMALL: Final = 16 << 20
+_VERDICT_CAP: Final = 1 << 20
+_TRIES: Final = 20
+"""Most tries of a tester that are read."""
 _VERSION: Final = 1
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,37 +79,13 @@ class Folder:
         """Read the brief and the terms."""
         data = _object(_bytes(self.path / "brief.json"))
         try:
-            told = _known(Brief, data["brief"])
-            for name in ("items", "failures", "notes", "changed", "removed", "shown", "unseen"):
-                told[name] = tuple(told.get(name, ()))
-            told["told"] = tuple((str(name), str(text)) for name, text in told.get("told", ()))
-            told["protected"] = tuple(map(Path, told.get("protected", ())))
-            told["workspace"] = Path(told["workspace"])
-            told["program"] = _program(told.get("program", {}))
-            told["opened"] = _opened(told.get("opened", {}))
-            for name in ("script", "results"):
-                told[name] = None if told.get(name) is None else Path(told[name])
-            terms = _known(Terms, data["terms"])
-            terms |= {name: tuple(terms.get(name, ())) for name in ("hidden", "homes")}
-            terms["policy"] = _policy(terms.get("policy"))
-            return Brief(**told), Terms(**terms)
+            return _made(Brief, data["brief"]), _made(Terms, data["terms"])
         except (KeyError, TypeError, ValueError) as error:
             raise Unreadable(f"brief.json: {error}") from error
 
     def write_brief(self, brief: Brief, terms: Terms) -> None:
         """Write brief.json."""
-        told = {field.name: getattr(brief, field.name) for field in fields(brief)}
-        told |= {
-            "workspace": str(brief.workspace),
-            "script": None if brief.script is None else str(brief.script),
-            "results": None if brief.results is None else str(brief.results),
-            "protected": [str(path) for path in brief.protected],
-            "environment": dict(brief.environment),
-            "program": asdict(brief.program),
-            "opened": asdict(brief.opened),
-        }
-        held = asdict(replace(terms, policy=None)) | {"policy": terms.policy and terms.policy.fields()}
-        write_whole(self.path / "brief.json", _json({"v": _VERSION, "brief": told, "terms": held}))
+        write_whole(self.path / "brief.json", _json({"v": _VERSION, "brief": brief, "terms": terms}))
 
     def result(self) -> Result | None:
         """Read the result; None while there is none. Raises `Unreadable` when the file is damaged."""
@@ -112,21 +93,16 @@ class Folder:
             return None
         data = _object(_bytes(self.path / "result.json"))
         try:
-            told = _known(Result, data)
             # Before opinions had a schema, a verifier without a verdict wrote an empty list.
-            left = told.get("verdict")
-            told["verdict"] = opinion_from(left) if left else None
-            for name in ("drift", "refused"):
-                told[name] = tuple(told.get(name, ()))
-            return Result(**told)
+            verdict = opinion_from(data["verdict"]) if data.get("verdict") else None
+            return _made(Result, {**data, "verdict": verdict})
         except (KeyError, TypeError, ValueError) as error:
             raise Unreadable(f"result.json: {error}") from error
 
     def write_result(self, result: Result) -> None:
         """Write result.json."""
-        told = {field.name: getattr(result, field.name) for field in fields(result)}
-        told["verdict"] = None if result.verdict is None else plain_opinion(result.verdict)
-        write_whole(self.path / "result.json", _json(told))
+        verdict = None if result.verdict is None else plain_opinion(result.verdict)
+        write_whole(self.path / "result.json", _json({**_plain(result), "verdict": verdict}))
 
     def set_result_aside(self, start: int) -> None:
         """Rename the result of a start to result.N.json, so that the next start can write its own."""
@@ -213,32 +189,60 @@ def read_shared(file: Path, *, cap: int) -> bytes:
     return content
 
 
-def _policy(data: dict[str, Any] | None) -> Snapshot | None:
-    if data is None:
+def verdict_in(out: Path) -> Opinion | None:
+    """Return the opinion that an agent wrote to `out/`, as untrusted input; None when there is no file.
+
+    What cannot be parsed is recorded in the opinion's `troubles`, which void it.
+    """
+    if not (out / FILE).exists() and not (out / FILE).is_symlink():
         return None
-    told: dict[str, Any] = {
-        name: tuple(one) if isinstance(one, list) else one
-        for name, one in data.items()
-        if name in Snapshot.__slots__
-    }
-    return Snapshot(**told)
+    try:
+        return opinion_from(json.loads(read_shared(out / FILE, cap=_VERDICT_CAP)))
+    except (Unreadable, ValueError, RecursionError) as error:
+        return Opinion(None, (), (f"the verdict cannot be read: {error}",))
 
 
-def _opened(data: dict[str, Any]) -> Opened:
-    known = _known(Opened, data)
-    known |= {name: tuple(known.get(name, ())) for name in ("hosts", "readable")}
-    return Opened(**known)
+_NESTED: Final[dict[str, type]] = {"Program": Program, "Opened": Opened, "Snapshot": Snapshot}
 
 
-def _program(data: dict[str, Any]) -> Program:
-    told = _known(Program, data)
-    return Program(**{**told, "command": tuple(told.get("command", ()))})
+def tries_in(file: Path) -> tuple[tuple[str, ...], ...]:
+    """Return the arguments of each `drive.py` of a tester; lines that cannot be parsed are ignored."""
+    try:
+        lines = read_shared(file, cap=_VERDICT_CAP).splitlines()[:_TRIES]
+        tries = [json.loads(line) for line in lines]
+    except (Unreadable, OSError, ValueError, RecursionError):
+        return ()
+    return tuple(
+        tuple(map(str, one)) for one in tries if isinstance(one, list) and one[:1] in (["page"], ["terminal"])
+    )
 
 
-def _known(kind: type[Brief | Opened | Program | Result | Terms], data: dict[str, Any]) -> dict[str, Any]:
-    """Drop fields of another version that this one does not know: hosts keep running across an upgrade."""
-    names = {field.name for field in fields(kind)}
-    return {name: value for name, value in data.items() if name in names}
+def _made(kind: type[_T], data: dict[str, Any]) -> _T:
+    """Build a value from JSON by the types of its fields.
+
+    Drops fields of another version that this one does not know: hosts keep running across an upgrade.
+    """
+    types = {field.name: str(field.type).removesuffix(" | None") for field in fields(kind)}  # type: ignore[arg-type]  # a dataclass
+    return kind(**{name: _typed(types[name], value) for name, value in data.items() if name in types})
+
+
+def _typed(kind: str, value: Any) -> Any:  # noqa: ANN401  JSON
+    if value is None:
+        return None
+    if kind in _NESTED:
+        return _made(_NESTED[kind], value)
+    if kind.startswith("tuple"):
+        inner = tuple if kind.startswith("tuple[tuple") else Path if kind.startswith("tuple[Path") else None
+        return tuple(value if inner is None else map(inner, value))
+    return Path(value) if kind == "Path" else value
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401  a value of a brief
+    if isinstance(value, Path):
+        return str(value)
+    if is_dataclass(value):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    return dict(value)
 
 
 def _bytes(file: Path) -> bytes:
@@ -257,4 +261,4 @@ def _object(content: bytes) -> dict[str, Any]:
 
 def _json(data: dict[str, Any]) -> bytes:
     # ASCII-escaped, because a plan's text may hold bytes that are not UTF-8 and must round-trip.
-    return json.dumps(data, ensure_ascii=True, indent=1).encode("ascii")
+    return json.dumps(data, ensure_ascii=True, indent=1, default=_plain).encode("ascii")

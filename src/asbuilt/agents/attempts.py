@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.agents import activity
-from asbuilt.agents.attempt_folder import Folder, Terms, Unreadable
+from asbuilt.agents.attempt_folder import Folder, Terms, Unreadable, write_whole
 from asbuilt.agents.host.gate import snapshot_of
 from asbuilt.agents.host.main import TAKEN
 from asbuilt.agents.sandbox.launch import probe
-from asbuilt.errors import HostFailed, RingUnavailable
+from asbuilt.errors import HostFailed, SandboxUnavailable
 from asbuilt.ports import Result
 
 if TYPE_CHECKING:
@@ -37,15 +37,15 @@ class FolderAttempts:
         state: Path,
         *,
         home: Path | None = None,
-        ring_required: bool = True,
+        sandbox_required: bool = True,
         level: Level | None = None,
         abandon_s: float = 60,
         grace_s: float = 10,
     ) -> None:
-        """Take the state folder. Without `ring_required`, agents may run unsandboxed; results record it."""
+        """Take the state folder. Without `sandbox_required`, agents may run unsandboxed; results say so."""
         self._state = state
         self._home = home or Path.home()
-        self._ring_required = ring_required
+        self._sandbox_required = sandbox_required
         self._level = level
         self._abandon_s = abandon_s
         self._grace_s = grace_s
@@ -92,6 +92,21 @@ class FolderAttempts:
                 starts=folder.starts(),
             )
 
+    def written(self, attempt: str) -> bytes | None:
+        """Return the result as its host wrote it; None while there is none."""
+        file = self.folder(attempt) / "result.json"
+        return file.read_bytes() if file.exists() else None
+
+    def adopt(self, attempt: str, data: bytes) -> None:
+        """Take a result that a host on another machine wrote, unless this machine has the attempt."""
+        folder = Folder(self.folder(attempt))
+        if folder.starts() or self.alive(attempt):
+            return
+        folder.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_whole(folder.path / "result.json", data)
+        ended = self.result(attempt)
+        folder.count_elsewhere(up_to=ended.starts if ended else 0)
+
     def beat(self, attempt: str) -> None:
         """Write a heartbeat: a worker still waits for the attempt."""
         (self.folder(attempt) / "beat").touch(mode=0o600)
@@ -117,12 +132,12 @@ class FolderAttempts:
         return activity.last_heard(self.folder(attempt))
 
     def terms(self, *, required: bool = True) -> Terms:
-        """Return the terms of a new host; raises `RingUnavailable` if a required sandbox is missing."""
+        """Return the terms of a new host; raises `SandboxUnavailable` if a required sandbox is missing."""
         level = self._level or probe().for_work
-        if level == "none" and self._ring_required and required:
+        if level == "none" and self._sandbox_required and required:
             causes = "; ".join(reason.what for reason in probe().reasons)
-            raise RingUnavailable(
-                f"no ring holds an agent on this machine: {causes or 'none was asked for'}",
+            raise SandboxUnavailable(
+                f"no sandbox for agents on this machine: {causes or 'none was asked for'}",
                 why="It could write to anything that you can write to.",
                 next_step="`asbuilt doctor` says what helps, or: asbuilt config set sandbox.required false",
             )
@@ -147,7 +162,7 @@ class FolderAttempts:
             raise HostFailed(
                 f"an earlier agent of {brief.attempt} has not ended yet",
                 why="It works in a workspace that is not this run's any more; two would cost twice.",
-                next_step="It was asked to end; the run is tried again by itself.",
+                next_step="It was asked to end; the run retries automatically.",
             )
         folder.set_aside()
 
@@ -176,6 +191,6 @@ class FolderAttempts:
             )
             raise HostFailed(
                 f"the host of {folder.name} did not come up (exit {done.returncode}): {said.strip()[-300:]}",
-                why="Without it there is nobody to hold, hear or end the agent.",
+                why="Without its host, the agent cannot be supervised or ended.",
                 next_step=f"Look into {log} and at the disk's space, then repeat the command.",
             )

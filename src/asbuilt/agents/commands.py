@@ -19,15 +19,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.agents.capture import Capture
 from asbuilt.agents.sandbox import process_tree
 from asbuilt.agents.sandbox.launch import can_overlay, launch, probe, settle
 from asbuilt.agents.sandbox.package_tools import Registries, registries
-from asbuilt.agents.sandbox.proxy import Egress, served
+from asbuilt.agents.sandbox.proxy import egress_for, served
 from asbuilt.agents.sandbox.toolchains import shown_for, variables_in
-from asbuilt.errors import CommandStopped, RingUnavailable
+from asbuilt.agents.streams import Capture
+from asbuilt.errors import CommandStopped, SandboxUnavailable
 from asbuilt.policy.sandbox.check_environment import PLACED
-from asbuilt.policy.sandbox.hosts import hosts_named
 from asbuilt.policy.sandbox.rules import for_check
 from asbuilt.policy.sandbox.services import NOT_STARTED, REFUSAL
 from asbuilt.ports import Ended
@@ -36,7 +35,9 @@ if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from asbuilt.agents.sandbox.proxy import Egress
     from asbuilt.policy.sandbox.rules import Level, Request
+    from asbuilt.policy.sandbox.services import Service
     from asbuilt.ports import Command
 
 _PIECE: Final = 1 << 18
@@ -48,7 +49,7 @@ _FIRST_USER, _NOBODY = 1_000, 65_534
 _SERVICES: Final = Path(__file__).resolve().parent / "sandbox" / "services.py"
 
 
-class RingProcesses:
+class SandboxProcesses:
     """Runs commands synchronously, each with its own HOME and tmp."""
 
     def __init__(
@@ -73,7 +74,7 @@ class RingProcesses:
         self._grace_s = grace_s
         self._is_over: Callable[[], bool] = lambda: False
 
-    def ending(self, when: Callable[[], bool]) -> RingProcesses:
+    def ending(self, when: Callable[[], bool]) -> SandboxProcesses:
         """Return a copy whose commands end with `CommandStopped` as soon as `when()` is true."""
         same = copy(self)
         same._is_over = when  # noqa: SLF001  a copy of ourselves
@@ -99,13 +100,13 @@ class RingProcesses:
         is_listed = command.network == "list"
         found = registries(environment, self._homes) if is_listed else Registries((), ())
         readable = (*map(str, command.readable), *shown_for(environment, self._homes), *found.readable)
-        # Only bubblewrap gives a command its own network namespace.
-        hosts = hosts_named((*command.hosts, *found.hosts))
         refused: dict[str, None] = {}
-        egress = (
-            Egress(hosts, lambda host, why: refused.update({f"{host}: {why}": None}), environment)
-            if is_listed and self.level == "bwrap"
-            else None
+        egress = egress_for(
+            self.level,
+            command.network,
+            (*command.hosts, *found.hosts),
+            lambda host, why: refused.update({f"{host}: {why}": None}),
+            environment,
         )
         with self._own_folder() as own:
             request = settle(
@@ -116,7 +117,7 @@ class RingProcesses:
                     writable=tuple(map(str, command.writable)),
                     readable=readable,
                     hidden=tuple(map(str, command.hidden)),
-                    network=command.network == "open" or (is_listed and egress is None),
+                    network=egress is None and command.network != "none",
                     environment=environment | (egress.environment if egress else {}),
                     placed=command.placed,
                     overlays=command.overlays,
@@ -134,7 +135,7 @@ class RingProcesses:
         began = time.monotonic()
         capture = Capture(command.output_cap)
         try:
-            argv = _attended(command, _named_when_missing(command.argv))
+            argv = attended(command.services, _through_shell(command.argv), PLACED.checkout)
             process = launch(level, request, argv, status_fd=theirs, egress=egress)
         except BaseException:  # closed, and raised again
             os.close(status)
@@ -153,7 +154,7 @@ class RingProcesses:
                     gone=lambda: process.poll() is not None,
                 )
             if in_time and level == "bwrap":
-                _insist_on_the_ring(process.returncode, told.read(_PIECE), capture, command.argv)
+                _check_started(process.returncode, told.read(_PIECE), capture, command.argv)
         code = process.returncode
         return Ended(
             exit_code=(128 - code if code < 0 else code) if in_time else None,
@@ -181,7 +182,7 @@ def _collect(
     """Read until the output ends and the process exits; return False at the deadline."""
     output = process.stdout
     if output is None:
-        raise TypeError("a command in the ring was started without a pipe")
+        raise TypeError("a command in the sandbox was started without a pipe")
     poll = select.poll()
     poll.register(output, select.POLLIN)
     ended_at: float | None = None
@@ -190,7 +191,7 @@ def _collect(
             raise CommandStopped(
                 "the command was ended before its end",
                 why="Its run is to stop.",
-                next_step="`asbuilt resume` runs it again.",
+                next_step="`asbuilt run` runs it again.",
             )
         if poll.poll(min(left, _LOOK_S) * 1000):
             piece = os.read(output.fileno(), _PIECE)
@@ -207,26 +208,24 @@ def _collect(
     return process.poll() is not None
 
 
-def _named_when_missing(argv: tuple[str, ...]) -> tuple[str, ...]:
+def _through_shell(argv: tuple[str, ...]) -> tuple[str, ...]:
     """Start the command through the shell, so that a missing program is exit code 127 in every sandbox."""
     return argv if argv[0] == "/bin/sh" else ("/bin/sh", "-c", 'exec "$@"', "sh", *argv)
 
 
-def _attended(command: Command, argv: tuple[str, ...]) -> tuple[str, ...]:
-    """Start the command's services before it, in the same sandbox."""
-    if not command.services:
-        return argv
-    services = [
+def attended(services: Iterable[Service], argv: tuple[str, ...], cwd: str) -> tuple[str, ...]:
+    """Start services before a command, in the same sandbox."""
+    told = [
         {
             **one._asdict(),
             "variables": {},
-            "cwd": PLACED.checkout,
+            "cwd": cwd,
             "refusal": REFUSAL.replace("{name}", one.name),
             "code": NOT_STARTED,
         }
-        for one in command.services
+        for one in services
     ]
-    return (sys.executable, "-I", "-S", str(_SERVICES), json.dumps(services), "--", *argv)
+    return (sys.executable, "-I", "-S", str(_SERVICES), json.dumps(told), "--", *argv) if told else argv
 
 
 def _told(refused: Iterable[str]) -> bytes:
@@ -242,8 +241,8 @@ def _plain_user() -> int | None:
     return next((one.pw_uid for one in pwd.getpwall() if one.pw_uid == _FIRST_USER), _NOBODY)
 
 
-def _insist_on_the_ring(code: int, told: bytes, capture: Capture, argv: tuple[str, ...]) -> None:
-    """Raise `RingUnavailable` if bubblewrap failed before it ran the command.
+def _check_started(code: int, told: bytes, capture: Capture, argv: tuple[str, ...]) -> None:
+    """Raise `SandboxUnavailable` if bubblewrap failed before it ran the command.
 
     bubblewrap reports an exit code only for a command that ran.
     """
@@ -252,7 +251,7 @@ def _insist_on_the_ring(code: int, told: bytes, capture: Capture, argv: tuple[st
         return
     output = capture.value()
     said = output.decode("utf-8", "replace").strip().splitlines()
-    raise RingUnavailable(
+    raise SandboxUnavailable(
         f"the sandbox did not start: {said[-1][:300] if said else 'it printed nothing'}",
         why="The command was not run at all, so it proves nothing either way.",
         next_step="`asbuilt doctor` tries the sandbox and names what prevents it.",

@@ -5,6 +5,7 @@ Rule: an adapter starts processes only through its seat, so that the host can en
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, Protocol
 
@@ -12,7 +13,7 @@ from asbuilt.lifecycle.run.causes import ending_of
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Mapping
     from pathlib import Path
 
     from asbuilt.events.event import Cause
@@ -78,6 +79,8 @@ class Modelled:
 
 
 Event = Said | Called | Used | Conversed | Noted | Modelled
+Emit = Callable[[Event], None]
+"""Records an event; every event resets the stall timer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,13 +109,6 @@ class Gate(Protocol):
 
     async def ask(self, call: Call) -> Answer:
         """Allow or refuse a call; never raises, never waits for a user."""
-
-
-class Emit(Protocol):
-    """Records events; every event resets the stall timer."""
-
-    def __call__(self, event: Event) -> None:
-        """Record an event."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,6 +152,16 @@ class Needs:
 NOTHING: Final = Needs()
 
 
+class Sealing(Protocol):
+    """Digests of files that could act later."""
+
+    def put(self, folder: Path, names: tuple[str, ...], *, remade: tuple[str, ...] = ()) -> None:
+        """Record the digests of `names` in a folder of the user, unless an earlier start did.
+
+        `remade` lists what the agent's program itself writes there when it starts.
+        """
+
+
 class Seat(Protocol):
     """What the host provides to an adapter besides the brief."""
 
@@ -192,11 +198,9 @@ class Seat(Protocol):
     ) -> asyncio.subprocess.Process:
         """Start the agent in the sandbox, with pipes; the host drains and caps stderr."""
 
-    def seal(self, folder: Path, names: tuple[str, ...], *, remade: tuple[str, ...] = ()) -> None:
-        """Record digests of `names` in a folder of the user; the attempt fails if they differ at its end.
-
-        `remade` lists what the agent's program itself writes there when it starts.
-        """
+    @property
+    def seals(self) -> Sealing:
+        """Digests of the user's files; the attempt fails if they differ at its end."""
 
     def before_end(self, ask: Callable[[], Awaitable[None]]) -> None:
         """Register a callback that asks the agent to end before TERM; it may still report its cost."""

@@ -16,18 +16,16 @@ import shutil
 import signal
 import subprocess
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.agents.claude.state import State
-from asbuilt.agents.host.canaries import try_ring
+from asbuilt.agents.claude.state import state_of
+from asbuilt.agents.host.canaries import try_sandbox
 from asbuilt.agents.host.sealing import digests
 from asbuilt.agents.sandbox.launch import found_bubblewrap, history_of, open_filter, settle, without_mounts
 from asbuilt.agents.sandbox.masks import cleaned
-from asbuilt.agents.sandbox.proxy import Egress, served
+from asbuilt.agents.sandbox.proxy import egress_for, served
 from asbuilt.agents.sandbox.toolchains import shown_for
 from asbuilt.policy.kinds import KINDS, hosts_of
-from asbuilt.policy.sandbox.hosts import hosts_named
 from asbuilt.policy.sandbox.rules import Request, bubblewrap, environment_in
 from asbuilt.policy.sandbox.seccomp import MACHINES
 from asbuilt.policy.sandbox.variables import passed
@@ -35,7 +33,10 @@ from asbuilt.ports import Opened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
+    from asbuilt.agents.claude.state import State
+    from asbuilt.agents.sandbox.proxy import Egress
     from asbuilt.policy.sandbox.rules import Level
 
 # Inside this sandbox, root without privileges cannot create the nested sandbox that its commands need.
@@ -65,9 +66,7 @@ class PlanningSeat:
     @property
     def state(self) -> State:
         """Paths of Claude Code's state and login."""
-        moved = self.environ.get("CLAUDE_CONFIG_DIR", "")
-        login = Path(os.path.realpath(moved or self.home / ".claude"))
-        return State(config=self.config, login=login, is_default=not moved)
+        return state_of(self.config, self.home, self.environ)
 
     def furnish(self) -> None:
         """Link the user's settings into the state; deletes what an earlier session put in their place."""
@@ -87,10 +86,8 @@ class PlanningSeat:
 
     def way_out(self, level: Level, refused: Callable[[str, str], None]) -> Egress | None:
         """Return the proxy if the network is a list; else None, also where bubblewrap is missing."""
-        if self.opened.network != "list" or level != "bwrap":
-            return None
-        hosts = hosts_named((*hosts_of(KINDS["claude"], self.environ), *self.opened.hosts))
-        return Egress(hosts, refused, self.environ)
+        hosts = (*hosts_of(KINDS["claude"], self.environ), *self.opened.hosts)
+        return egress_for(level, self.opened.network, hosts, refused, self.environ)
 
     def request(self, more: Mapping[str, str], program: str = "", egress: Egress | None = None) -> Request:
         """Return the sandbox request: what the session may access, and what `program` needs to start."""
@@ -133,7 +130,7 @@ class PlanningSeat:
 
     def try_out(self, level: Level, request: Request) -> None:
         """Try forbidden writes in the session's own sandbox; raises `Unheld`."""
-        asyncio.run(try_ring(level, request, (self.root, self.home, self.folder.parent)))
+        asyncio.run(try_sandbox(level, request, (self.root, self.home, self.folder.parent)))
 
 
 def _remove(path: Path) -> None:

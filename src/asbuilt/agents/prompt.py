@@ -11,6 +11,8 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.ports import JUDGES
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -21,6 +23,7 @@ _PARTS: Final[dict[Role, tuple[str, ...]]] = {
     "implement": ("implement", "work"),
     "fix": ("fix", "work"),
     "verify": ("verify",),
+    "test": ("test",),
     "plan": ("plan",),
     "critique": ("critique",),
 }
@@ -67,7 +70,7 @@ def _blocks(brief: Brief) -> list[tuple[str, str]]:
         ("removed", "\n".join(brief.removed)),
         ("shown", "\n".join(brief.shown)),
         ("unseen", "\n".join(brief.unseen)),
-        ("intent", brief.intent if brief.role == "verify" else ""),
+        ("intent", brief.intent if brief.role in JUDGES else ""),
         *brief.told,
         *(("note", note) for note in brief.notes),
     ]

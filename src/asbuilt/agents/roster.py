@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
 
 from asbuilt.errors import GateStopped, NotFound, SettingInvalid
 from asbuilt.events.options import AgentProgram, TeamMember
-from asbuilt.policy.kinds import KINDS
-from asbuilt.policy.models import is_below, rung_of
+from asbuilt.policy.kinds import KINDS, is_below, rung_of
 from asbuilt.ports import Program, Role
 from asbuilt.settings.values import did_you_mean
 
@@ -58,7 +57,7 @@ class Roster(NamedTuple):
             raise NotFound(
                 f'no agent of kind "{kind}"{did_you_mean(kind, known)}',
                 why=f"asbuilt drives {', '.join(self.kinds)}, and what `[agents.NAME]` makes of them.",
-                next_step="`asbuilt agents list` shows who is here.",
+                next_step="`asbuilt doctor agents` lists the installed agents.",
             )
         program = Program(
             kind=kind,
@@ -130,7 +129,7 @@ def _words(command: str) -> list[str]:
     except ValueError as error:
         raise SettingInvalid(
             f"the command of an agent cannot be read: {command}: {error}",
-            why="Another program than yours would be started.",
+            why="The command would start a different program.",
             next_step="Close its quotes; `asbuilt config show --origin` shows who sets it.",
         ) from error
 
@@ -151,8 +150,8 @@ def assigned(there: Roster, settings: Settings, wanted: str | None = None) -> di
     if implement.program.kind == SCRIPTED:
         # A script plays every role; a real verifier would cost money.
         return dict.fromkeys(get_args(Role), implement)
-    fix, verify, plan, critique = (
-        settings.text(f"roles.{role}") for role in ("fix", "verify", "plan", "critique")
+    fix, verify, test, plan, critique = (
+        settings.text(f"roles.{role}") for role in ("fix", "verify", "test", "plan", "critique")
     )
     others = [
         kind for kind in there.found if kind.partition("-")[0] != implement.program.kind.partition("-")[0]
@@ -161,6 +160,7 @@ def assigned(there: Roster, settings: Settings, wanted: str | None = None) -> di
         "implement": implement,
         "fix": there.agent(fix) if fix else implement,
         "verify": there.agent(verify or others[0]) if verify or others else implement,
+        "test": there.agent(test or verify or others[0]) if test or verify or others else implement,
         "plan": there.agent(plan) if plan and not wanted else implement,
         "critique": there.agent(critique or others[0]) if critique or others else implement,
     }
@@ -181,7 +181,7 @@ def _check_floor(team: Mapping[Role, Agent], floor: str) -> None:
     if floor and rung_of(floor) is None:
         raise SettingInvalid(
             f'agents.min_model "{floor}" is not a model whose size is known',
-            why="Nobody could be told to be at or above it.",
+            why="No model can be compared with it.",
             next_step="Name a family, as in haiku, sonnet, opus, mini, flash or pro.",
         )
     for role, agent in team.items():
@@ -189,7 +189,7 @@ def _check_floor(team: Mapping[Role, Agent], floor: str) -> None:
             model = agent.program.model or "its own choice of model"
             raise GateStopped(
                 f"{agent.name} would {role} with {model}, and agents.min_model is {floor}",
-                why="A model that is weaker, or whose name does not tell its size, is never given work.",
+                why="Weaker models, and models of unknown size, get no work.",
                 next_step=f"`asbuilt config set agents.{agent.name}.model MODEL`, or lower agents.min_model.",
             )
 

@@ -19,7 +19,7 @@ _PROTOCOL: Final = "2025-06-18"
 _NO_METHOD, _NO_JSON = -32601, -32700
 _CITED: Final = 50
 _SIZE: Final = 1 << 20
-"""The limit of the reader, `verdicts.verdict_in`."""
+"""The limit of the reader, `attempt_folder.verdict_in`."""
 _CITES: Final = (
     f"Each piece of evidence, at most {_CITED} an item, is one of "
     '{"check": TEXT}, {"file": PATH, "line": NUMBER}, {"removed": PATH} or {"test": NAME}.'

@@ -1,5 +1,7 @@
 """Post notifications as JSON to an address of the user's choice: a webhook, ntfy, or a Slack-compatible URL.
 
+Settings may refer to values elsewhere: `env:NAME`, `file:PATH`. Errors never contain a secret.
+
 Rule: a connected post is cut off 10 s after its start, follows no redirect, and reads only the status of the
 response.
 """
@@ -14,23 +16,27 @@ import threading
 import time
 from contextlib import suppress
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 from asbuilt._version import VERSION
-from asbuilt.attention.references import pointed_to, resolved
 from asbuilt.errors import SettingInvalid
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from asbuilt.lifecycle.attention import Message
+    from asbuilt.settings import Settings
 
 PATIENCE_S: Final = 10.0
 """Time limit of a post in seconds; name resolution, and connecting to further addresses, can add to it."""
 SIGNATURE: Final = "X-Asbuilt-Signature"
 _TAKEN: Final = range(200, 300)
 _MOVED: Final = range(300, 400)
+_VARIABLE: Final = "env:"
+_FILE: Final = "file:"
+_MOST: Final = 4_096
 
 
 class Post(NamedTuple):
@@ -58,6 +64,23 @@ class Posting:
             return problem.what
         place = urlsplit(post.url)
         return _sent(post, place, self._patience_s)
+
+
+def posts(settings: Settings, environ: Mapping[str, str]) -> dict[str, Posting]:
+    """Return every configured channel by name."""
+    urls = {way: settings.text(f"notify.{way}") for way in ("webhook", "ntfy", "slack")}
+    made = {
+        "webhook": webhook(urls["webhook"], settings.text("notify.secret"), environ),
+        "ntfy": ntfy(urls["ntfy"], settings.text("notify.token"), environ),
+        "slack": slack(urls["slack"], environ),
+    }
+    return {way: Posting(way, made[way]) for way, url in urls.items() if url}
+
+
+def variables(settings: Settings) -> list[str]:
+    """Return the environment variables that the channels refer to."""
+    values = (settings.text(f"notify.{name}") for name in ("webhook", "secret", "ntfy", "token", "slack"))
+    return [name for name in map(_variable_in, values) if name]
 
 
 def webhook(url: str, secret: str, environ: Mapping[str, str]) -> Callable[[Message], Post]:
@@ -132,6 +155,46 @@ def address(url: str, environ: Mapping[str, str], *, key: str) -> str:
             next_step="Write it as in https://example.org/hook.",
         )
     return found
+
+
+def _variable_in(text: str) -> str | None:
+    return text.removeprefix(_VARIABLE) if text.startswith(_VARIABLE) else None
+
+
+def pointed_to(text: str, environ: Mapping[str, str], *, key: str) -> str:
+    """Return the secret that a setting refers to; refuses a literal secret, without repeating it."""
+    if not text.startswith((_VARIABLE, _FILE)):
+        raise SettingInvalid(
+            f"{key} does not point anywhere",
+            why="Settings are shown, copied and committed; a secret belongs in a file or a variable.",
+            next_step="Point to it: env:NAME or file:/PATH.",
+        )
+    return resolved(text, environ, key=key)
+
+
+def resolved(text: str, environ: Mapping[str, str], *, key: str) -> str:
+    """Resolve a reference; other values are returned as they are."""
+    if not text.startswith((_VARIABLE, _FILE)):
+        return text
+    name = _variable_in(text)
+    found = _content(Path(text.removeprefix(_FILE)), environ) if name is None else environ.get(name)
+    if not found or len(found) > _MOST or not (found.isascii() and found.isprintable()):
+        raise SettingInvalid(
+            f"{key} points to {text}, and there is no line of plain text",
+            why="Without it, no message can be sent this way.",
+            next_step="Put it there, or point elsewhere: env:NAME or file:/PATH.",
+        )
+    return found
+
+
+def _content(file: Path, environ: Mapping[str, str]) -> str | None:
+    parts = file.parts
+    at = Path(environ.get("HOME", "/"), *parts[1:]) if parts[:1] == ("~",) else file
+    try:
+        with at.open(encoding="utf-8") as opened:
+            return opened.read(_MOST + 1).strip()
+    except (OSError, ValueError):
+        return None
 
 
 def _json(value: dict[str, Any]) -> bytes:

@@ -120,6 +120,8 @@ class VerifierBegun(Event, frozen=True, kw_only=True):
     phase: str
     number: int
     agent: str = ""
+    role: str = "verify"
+    """`verify`, or `test` for a tester that drives the interface."""
 
 
 class VerifierEnded(Ended, frozen=True, kw_only=True):
@@ -153,6 +155,9 @@ class VerdictGiven(Judged, frozen=True, kw_only=True):
     kind: ClassVar[str] = "verdict.given"
     phase: str
     number: int
+    role: str = "verify"
+    evidence: str | None = None
+    """Digest of the tester's tries, as asbuilt repeated them."""
 
 
 class DriftFound(Event, frozen=True, kw_only=True):

@@ -20,6 +20,32 @@ class LandingIntended(Event, frozen=True, kw_only=True):
     marks: bool = False
 
 
+class LandingQueued(Event, frozen=True, kw_only=True):
+    """A run waits in line for its branch, because other runs land there first."""
+
+    kind: ClassVar[str] = "landing.queued"
+    branch: str
+    ahead: int
+    """Number of runs ahead of it."""
+    behind: str
+    """The plan directly ahead of it."""
+
+
+class LandingTurn(Event, frozen=True, kw_only=True):
+    """A run is the first in line for its branch, or the second, which gets ready."""
+
+    kind: ClassVar[str] = "landing.turn"
+    branch: str
+    ahead: int = 0
+
+
+class LandingRetried(Event, frozen=True, kw_only=True):
+    """Work failed on the tip of its target, and is proven there a second time."""
+
+    kind: ClassVar[str] = "landing.retried"
+    what: str
+
+
 class LandingDone(Event, frozen=True, kw_only=True):
     """Proven work landed on its target."""
 

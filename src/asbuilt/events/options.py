@@ -138,6 +138,10 @@ class Authoring(_Table, frozen=True, kw_only=True):
     effort: Effort | None = None
     principles: str | None = None
     """None: a critic uses the principles that ship with asbuilt."""
+    amounts: dict[str, tuple[int, int]] | UnsetType = UNSET
+    """By name, the least number that an output needs and the number that a prompt asks for."""
+    template: str | UnsetType = UNSET
+    """The repository's own template of a plan."""
     in_conversation: bool | UnsetType = UNSET
     """The author is the user's own conversation, not an agent that asbuilt starts."""
 
@@ -157,6 +161,8 @@ class TaskOrder(Struct, frozen=True):
     research_path: str | None = None
     prior_plan_path: str | None = None
     timeout_s: int = DEFAULT_TASK_TIMEOUT_S
+    template: str | UnsetType = UNSET
+    """The repository's own template of a plan."""
 
     @property
     def reason(self) -> str:
@@ -170,6 +176,29 @@ class Extra(_Table, frozen=True, kw_only=True):
     path: tuple[str, ...]
     """Names of the enclosing tables, and its own."""
     value: Any
+
+
+class Parent(Struct, frozen=True, kw_only=True):
+    """The run whose phase is delegated to this run."""
+
+    plan: str
+    run: str
+    phase: str
+
+
+class FleetOrder(_Table, frozen=True, kw_only=True):
+    """What a worker on any machine needs for a run, in place of the requester's checkout."""
+
+    remote: str
+    """The URL of the remote, without a password."""
+    plan: str
+    """Digest of the plan's text, which the journal has."""
+    author: tuple[str, str]
+    """Name and email of the user, for commits."""
+    attempts: str = ""
+    """The URL of the remote for attempts; empty: the same remote."""
+    labels: tuple[str, ...] = ()
+    """Labels that a worker must have."""
 
 
 class RunOptions(Struct, frozen=True, kw_only=True):
@@ -189,13 +218,18 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     auto: bool = False
     hold: bool | UnsetType = UNSET
     landing: Landing = "cherry-pick"
-    protected: bool | UnsetType = UNSET
-    """No direct push to the target branch is allowed."""
     between: Between | UnsetType | None = UNSET
+    lanes: int | UnsetType = UNSET
+    """Number of phases that may be worked on at once; in runs of older versions, one."""
     of: str | UnsetType | None = UNSET
     """For an undo: the run whose work is reverted."""
+    front: bool | UnsetType = UNSET
+    """It lands next on its branch, ahead of runs that wait in line."""
     continues: str | UnsetType | None = UNSET
     """The ended run that this run continues."""
+    parent: Parent | UnsetType = UNSET
+    fleet: FleetOrder | UnsetType = UNSET
+    """Set for a run that any worker of a fleet may take; it lands on the remote."""
     revision: int | UnsetType = UNSET
     """Number of times the settings were renewed."""
 
@@ -228,11 +262,16 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     credentials: tuple[str, ...] | UnsetType = UNSET
     ui: tuple[str, ...] | UnsetType = UNSET
     pictures: str | UnsetType = UNSET
+    tester: Literal["off", "page", "terminal"] | UnsetType = UNSET
+    """How a tester drives the interface of a phase that people see."""
     sign: Signing | UnsetType = UNSET
+    reports: str | UnsetType = UNSET
+    """Folder for reports that are committed with the plan's marks; empty: none are."""
     programs: tuple[str, ...] | UnsetType = UNSET
     """Digests of the git settings whose programs the user has agreed to."""
     pull: PullChoices = PullChoices()
-    ring_required: bool | UnsetType = UNSET
+    sandbox_required: bool | UnsetType = field(default=UNSET, name="ring_required")
+    """Stored under the name that older versions gave it."""
     sandbox: SandboxChoices = SandboxChoices()
     desktop: bool | UnsetType = UNSET
     caps: CapChoices | None = None
@@ -256,9 +295,9 @@ class RunOptions(Struct, frozen=True, kw_only=True):
         return self.kind in ("author", "task")
 
     @property
-    def requires_ring(self) -> bool:
+    def requires_sandbox(self) -> bool:
         """Return whether the run needs a sandbox; runs of older versions do."""
-        return value_or(self.ring_required, True)
+        return value_or(self.sandbox_required, True)
 
     @property
     def how_authored(self) -> Authoring:

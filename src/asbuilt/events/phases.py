@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from asbuilt.events.event import Event, Outcome
 
@@ -66,6 +66,66 @@ class PhaseBegun(Event, frozen=True, kw_only=True):
     phase: str
     intent: str | None = None
     text: str = ""
+    delegate: str = ""
+    """The plan that it is delegated to."""
+    driven: bool = False
+    """A tester drives its interface before it is proven."""
+
+
+class PhaseForked(Event, frozen=True, kw_only=True):
+    """A lane was opened: work on a phase starts or continues beside other phases, on a commit."""
+
+    kind: ClassVar[str] = "phase.forked"
+    phase: str
+    base: str
+
+
+class PhaseJoined(Event, frozen=True, kw_only=True):
+    """A lane was closed: its phase is ready to be merged, or was given up."""
+
+    kind: ClassVar[str] = "phase.joined"
+    phase: str
+    state: Literal["ready", "failed", "stopped"]
+    number: int = 0
+    """The proven attempt of a phase that is ready."""
+    reason: str = ""
+    next: str = ""
+    """Next step for the user."""
+    code: int | None = None
+
+
+class PhaseMerged(Event, frozen=True, kw_only=True):
+    """A ready phase was merged with the phases that were proven since its lane was opened."""
+
+    kind: ClassVar[str] = "phase.merged"
+    phase: str
+    number: int
+    """The attempt that holds the result."""
+    of: int
+    """The proven attempt that was merged."""
+    base: str
+    commit: str
+    tree: str
+    conflicts: tuple[str, ...] = ()
+    """Paths that conflict; they contain both sides between conflict markers."""
+    failures: tuple[str, ...] = ()
+
+
+class PhaseDelegated(Event, frozen=True, kw_only=True):
+    """A run of another plan was requested for a phase."""
+
+    kind: ClassVar[str] = "phase.delegated"
+    phase: str
+    plan: str
+
+
+class PhaseReturned(Event, frozen=True, kw_only=True):
+    """The run that a phase was delegated to ended, or its result is not proven on the target."""
+
+    kind: ClassVar[str] = "phase.returned"
+    phase: str
+    state: str
+    reason: str = ""
 
 
 class PhaseProven(Event, frozen=True, kw_only=True):

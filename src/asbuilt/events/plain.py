@@ -44,7 +44,8 @@ def _extras(
     plain: Mapping[str, Any], known: Struct | dict[str, Any], path: tuple[str, ...] = ()
 ) -> Iterator[Extra]:
     """Yield the keys of a table that have no field."""
-    fields = known if isinstance(known, dict) else structs.asdict(known)
+    stored = () if isinstance(known, dict) else known.__struct_encode_fields__
+    fields = known if isinstance(known, dict) else dict(zip(stored, structs.astuple(known), strict=True))
     for name, value in plain.items():
         if name not in fields or (not path and name == _MORE):
             yield Extra(path=(*path, name), value=value)

@@ -34,6 +34,8 @@ class RunStarted(Event, frozen=True, kw_only=True):
     author: tuple[str, str, str] | None = None
     session_id: str | None = None
     due: str | None = None
+    left: tuple[str, ...] = ()
+    """Workspaces that earlier runs of the plan left behind."""
     # Stored in the blob of `outline`.
     phases: dict[str, tuple[str, ...]] = field(default_factory=dict)
     titles: dict[str, str] = field(default_factory=dict)
@@ -43,6 +45,11 @@ class RunStarted(Event, frozen=True, kw_only=True):
     undoes: tuple[tuple[str, str, str, str], ...] = ()
     drops: tuple[tuple[str, str, str], ...] = ()
     carried: tuple[str, str, tuple[str, ...]] | None = None
+    """Files of an earlier run that this one continues: phase, commit and failures."""
+    beside: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
+    """The same of further phases, which were worked on side by side."""
+    alone: tuple[str, ...] = ()
+    """Phases that run beside no other phase: they are delegated to another plan."""
 
 
 class WaitReason(Enum):
@@ -62,6 +69,12 @@ class WaitReason(Enum):
     """The hours in which it may work."""
     CHECKS = "checks"
     """The end of a pull request's checks."""
+    LANDING = "landing"
+    """Its turn in the line of runs that land on its branch."""
+    PLAN = "plan"
+    """The end of the run that a phase is delegated to."""
+    LANES = "lanes"
+    """The phases that are worked on side by side."""
     TROUBLE = "trouble"
     """The next retry after a transient error."""
 
@@ -80,6 +93,8 @@ class RunParked(Event, frozen=True, kw_only=True):
     why: str
     """Description of the wait for the user."""
     until: str | None = None
+    phase: str | None = None
+    """The phase whose lane waits; None: the run itself."""
 
 
 class RunEnded(Event, frozen=True, kw_only=True):
@@ -111,6 +126,8 @@ class RunTakenOver(Event, frozen=True, kw_only=True):
     kind: ClassVar[str] = "run.taken_over"
     lost: str | None = None
     by: str | None = None
+    phase: str | None = None
+    """The phase whose lane it took over; None: the run itself."""
 
 
 class PauseAsked(Event, frozen=True, kw_only=True):
@@ -148,6 +165,8 @@ class TroubleMet(Event, frozen=True, kw_only=True):
     next: str = ""
     """Next step for the user."""
     retry_at: str | None = None
+    phase: str | None = None
+    """The phase whose lane met it; None: the run itself."""
 
     @property
     def words(self) -> str:

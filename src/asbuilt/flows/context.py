@@ -50,8 +50,16 @@ class Context:
 
     def workspace(self, lane: str, commit: str, *, files_of: str | None = None) -> Workspace:
         """Return a workspace at a commit, made unless it exists; `files_of`: a commit with other files."""
-        run = self.record.run.run
-        return workspaces.make(self.repository, self.workspaces, run, lane, commit, files_of=files_of)
+        path = self.lane_folder(lane)
+        return workspaces.make(
+            self.repository, self.workspaces, self.record.run.run, path.name, commit, files_of=files_of
+        )
+
+    def lane_folder(self, lane: str) -> Path:
+        """Return the folder of a lane's workspace, whether or not it exists."""
+        run = self.record.run
+        folder = self.workspaces / run.run
+        return folder / workspaces.lane_folder(folder, run.name, lane)
 
     def rigs(self, facts: ProvingFacts) -> Rigs:
         """Return the check environments of the run; its commands end when the run is stopped."""

@@ -1,7 +1,12 @@
-"""Register a repository in the store. Rule: a copy never shares the journal of its original."""
+"""Register a repository in the store. Rule: a copy never shares the journal of its original.
+
+On a database that machines share, a repository is its remote: all clones of one remote have one id. A
+repository without a remote that others reach stays on its machine.
+"""
 
 from __future__ import annotations
 
+import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +17,8 @@ from asbuilt.journal import repositories
 from asbuilt.journal.engine.identity import machine_id
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.repositories import Known
+from asbuilt.library.repository import remote_of
+from asbuilt.lifecycle.fleet.remotes import canonical
 
 if TYPE_CHECKING:
     from asbuilt.git.identity import Identity
@@ -21,6 +28,11 @@ if TYPE_CHECKING:
 
 def known(store: Store, repository: Repository) -> str | None:
     """Return the repository's id in the store; None if the store has nothing about it."""
+    remote = shared_name(store, repository.common)
+    if remote is not None:
+        with store.read() as session:
+            met = repositories.of_remote(session, LOCAL, remote)
+        return None if met is None else met.repo
     found = identity(repository)
     if found is None:
         return None
@@ -31,6 +43,9 @@ def known(store: Store, repository: Repository) -> str | None:
 
 def enrol(store: Store, repository: Repository) -> str:
     """Return the repository's id in the store; a new repository or a copy of a known one gets a new id."""
+    remote = shared_name(store, repository.common)
+    if remote is not None:
+        return _met(store, repository, remote)
     found = ensure_identity(repository)
     with store.read() as session:
         before = repositories.find(session, LOCAL, found.uuid)
@@ -41,6 +56,26 @@ def enrol(store: Store, repository: Repository) -> str:
         with store.write() as session:
             repositories.remember(session, LOCAL, here)
     return found.uuid
+
+
+def shared_name(store: Store, common: Path) -> str | None:
+    """Return the name of the remote that a repository is on a shared database; None: its own folder."""
+    url = remote_of(common) if store.is_shared else None
+    return canonical(url) if url else None
+
+
+def _met(store: Store, repository: Repository, remote: str) -> str:
+    """Return the id of the repository with a remote; the first clone that asks gives it its own."""
+    with store.read() as session:
+        met = repositories.of_remote(session, LOCAL, remote)
+    if met is not None:
+        return met.repo
+    mine = ensure_identity(repository)
+    with store.write() as session:
+        before = repositories.find(session, LOCAL, mine.uuid)
+        # The id may be that of a repository whose remote has changed since.
+        own = mine.uuid if before is None or before.remote is None else str(uuid.uuid4())
+        return repositories.meet(session, LOCAL, own, remote)
 
 
 def _is_copy(found: Identity, before: Known) -> bool:

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+import os
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
+from msgspec import UNSET
+
+from asbuilt.errors import AsbuiltError
 from asbuilt.flows.attempts.work import Working
 from asbuilt.flows.authoring.perform import Authoring
+from asbuilt.flows.cleanup.leftovers import remove_safe
 from asbuilt.flows.context import Context
 from asbuilt.flows.delivery import perform as delivery
 from asbuilt.flows.engine.signals import Tidings
+from asbuilt.flows.fleet.opening import Openings
 from asbuilt.flows.plan_run import perform as plan_run
 from asbuilt.flows.report import report
 from asbuilt.flows.run.record import Record
 from asbuilt.flows.tasks.perform import Tasking
 from asbuilt.flows.verification import perform as verification
-from asbuilt.git.forge.detect import open_forge
+from asbuilt.git.fleet.mirror import open_mirror
+from asbuilt.git.forge.github import open_forge
 from asbuilt.git.locks import heal_left
 from asbuilt.git.repository import open_repository
+from asbuilt.journal import runs
 from asbuilt.lifecycle.authoring.facts import AuthoringFacts
 from asbuilt.lifecycle.landing.facts import LandingFacts
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
@@ -32,6 +40,7 @@ if TYPE_CHECKING:
 
     from asbuilt.flows.engine.fence import Fenced
     from asbuilt.flows.engine.lease import Lease
+    from asbuilt.git.fleet.shared_refs import SharedRefs
     from asbuilt.git.repository import Repository
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Store
@@ -69,16 +78,20 @@ class Performer:
         self._blobs = blobs
         self._processes = processes
         self._forge = forge
+        self._openings = Openings(home, os.environ)
         self._working = Working(attempts, awake, self.tidings, lease, home.runs, home.path / "setups")
         self._authoring = Authoring(home, self._working, processes)
         self._tasking = Tasking(home, self._working)
 
     def perform(self, run: Run, facts: Facts, move: Move, fenced: Fenced) -> None:
         """Perform one move; its events are written only while the segment is this worker's."""
-        repository = open_repository(Path(run.options.checkout), agreed=run.options.programs or ())
+        repository = self._opened(run)
+        shared: SharedRefs | None = None
+        if run.options.fleet is not UNSET:
+            run, shared = self._openings.open(run, run.options.fleet, repository, fenced)
         # A move that was cut off may leave its work done, and the lock of the git that did it.
         heal_left(repository)
-        record = Record(run=run, store=fenced, blobs=self._blobs, workflow=fenced.segment.workflow)
+        record = Record(run=run, store=fenced, blobs=self._blobs, shared=shared)
         context = Context(record, repository, self.home, self._processes, self.tidings, self._forge)
         match facts:
             case PlanFacts():
@@ -93,6 +106,27 @@ class Performer:
                 self._tasking.perform(record, repository, facts, move, ring=self._processes.level)
             case _:
                 assert_never(facts)
+
+    def remove_workspaces(self, run: Run) -> None:
+        """Remove the workspaces that finished runs of a plan left, each only if nothing is lost.
+
+        The run is over, so an error is not its own: `clean` lists a workspace that stays.
+        """
+
+        def is_finished(name: str) -> bool:
+            with self._store.read() as session:
+                other = runs.find(session, run.org, run.repo, name)
+            return other is not None and other.plan == run.plan and other.is_over
+
+        with suppress(AsbuiltError, OSError):
+            repository = self._opened(run)
+            remove_safe(repository, self.home.workspaces / run.repo, is_finished)
+
+    def _opened(self, run: Run) -> Repository:
+        """Open the repository of a run: its checkout, or the mirror of a remote."""
+        if run.options.fleet is not UNSET:
+            return open_mirror(self.home.path / "mirrors", run.repo, run.options.fleet.remote)
+        return open_repository(Path(run.options.checkout), agreed=run.options.programs or ())
 
     def report(self, run: Run, facts: ProvingFacts, now: str = "") -> str:
         """Write the report of a run as it is now; returns its digest."""

@@ -18,7 +18,14 @@ def perform(context: Context, facts: ProvingFacts, move: moves.Move, *, pushed: 
     record, repository = context.record, context.repository
     match move:
         case moves.Start():
-            start(record, repository, ring=context.processes.level, room=context.room, pushed=pushed)
+            start(
+                record,
+                repository,
+                ring=context.processes.level,
+                room=context.room,
+                spaces=context.workspaces,
+                pushed=pushed,
+            )
         case moves.ResolveTests():
             prepare.resolve_tests(record, repository, context.proving(facts).base)
         case moves.SetUp():

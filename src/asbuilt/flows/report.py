@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from msgspec import UNSET
 
-from asbuilt.errors import NotFound, StoreFailed
+from asbuilt.errors import GitFailed, NotFound, StoreFailed
 from asbuilt.events.approvals import ApprovalAnswered, ApprovalAsked
 from asbuilt.events.attempts import AttemptBegun, Judged, TogetherDone, TogetherJudged, VerdictGiven
 from asbuilt.events.phases import PhaseBegun, PhaseRechecked, PicturesTaken, SetupDone
 from asbuilt.events.pulls import PullInvariants, PullMended, PullOpened
 from asbuilt.flows.checks.pictures import pictures_in
-from asbuilt.flows.landing.commits import branch_of
+from asbuilt.flows.checks.tester_tries import TESTER
 from asbuilt.flows.landing.sign_off import signed_off
 from asbuilt.flows.run.waivers import kept_waived, promises_of
+from asbuilt.git.repository import open_repository, plan_branch
 from asbuilt.git.workspace import snapshots
-from asbuilt.journal.events import whole_history
 from asbuilt.journal.queries.failures import failures_of
+from asbuilt.journal.queries.overview import events_of
 from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 from asbuilt.lifecycle.plan_run.corrections import drifted
+from asbuilt.lifecycle.run.facts import PASS
 from asbuilt.lifecycle.run.money import total
 from asbuilt.lifecycle.status.report import (
     Account,
@@ -39,19 +43,19 @@ from asbuilt.plan.editing.edit import the_phase
 from asbuilt.plan.reader import read
 from asbuilt.proof.evidence import evidence_from
 from asbuilt.proof.failure import failure_of
-from asbuilt.proof.numbers.drift import Number
+from asbuilt.proof.numbers.measured import Number
 from asbuilt.proof.opinion import opinion_from
 from asbuilt.proof.projects.model import suites_of
 from asbuilt.proof.remarks import remark_from
 from asbuilt.proof.verdict import faults_in, item_from
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from asbuilt.events.event import Entry, Event
     from asbuilt.flows.run.record import Record
     from asbuilt.journal.home import Home
+    from asbuilt.journal.queries.overview import Told
     from asbuilt.lifecycle.run.facts import AttemptFacts, PhaseFacts
+    from asbuilt.lifecycle.run.money import Spent
     from asbuilt.lifecycle.run.proving import ProvingFacts
     from asbuilt.plan.model import Plan
     from asbuilt.proof.evidence import Evidence
@@ -61,20 +65,25 @@ if TYPE_CHECKING:
 
 
 _SEVERAL: Final = 2
+_JUDGE: Final = re.compile(r"[vt]\d*$")
+"""The end of the name of an attempt's verifier or tester: `2.1v`, `2.1v2`, `2.1t`."""
 _Kind = TypeVar("_Kind", bound="Event")
 
 
 class _Gathering:
     """One run's events and blobs, to build its account from."""
 
-    def __init__(self, record: Record, facts: ProvingFacts) -> None:
+    def __init__(self, record: Record, facts: ProvingFacts, events: Told) -> None:
         self._record = record
         self._facts = facts
         run = record.run
-        with record.store.read() as session:
-            every = [entry for entry in whole_history(session, run.address) if entry.run == run.run]
+        every = [entry for entry in events if entry.run == run.run]
         self.entries: list[Entry] = every
         self.failures: dict[str, Failure] = {}
+        self._plans: dict[str, Plan | None] = {}
+        self._costs: dict[str, list[Spent]] = {}
+        for name, used in facts.costs.items():
+            self._costs.setdefault(_JUDGE.sub("", name), []).append(used)
         self._by_key = {entry.key.removeprefix(f"{run.run}/"): entry.event for entry in every}
 
     def told(self, kind: type[_Kind], key: str) -> _Kind | None:
@@ -90,8 +99,12 @@ class _Gathering:
     def frozen(self, phase: str) -> Plan | None:
         """Read the plan as it was when a phase started."""
         begun = self.told(PhaseBegun, f"{phase}/begun")
-        kept = self._blob(begun.text) if begun else None
-        return read(kept) if kept else None
+        if begun is None:
+            return None
+        if begun.text not in self._plans:
+            kept = self._blob(begun.text)
+            self._plans[begun.text] = read(kept) if kept else None
+        return self._plans[begun.text]
 
     def phase(self, phase: PhaseFacts) -> PhaseAccount:
         """Return the account of a phase that was started or checked again."""
@@ -115,11 +128,11 @@ class _Gathering:
         )
 
     def _attempt(self, phase: str, attempt: AttemptFacts) -> AttemptAccount:
-        key = f"{phase}/{attempt.number}"
-        verdict, items = self.told(VerdictGiven, f"{key}/verdict"), self._plain(attempt.items)
+        key, name = f"{phase}/{attempt.number}", f"{phase}.{attempt.number}"
+        is_tested = attempt.tested not in (None, PASS)
+        verdict = self.told(VerdictGiven, f"{key}/{'tested' if is_tested else 'verdict'}")
+        items = self._plain(attempt.items)
         begun = self.told(AttemptBegun, f"{key}/begun/1")
-        costs = self._facts.costs
-        name = f"{phase}.{attempt.number}"
         return AttemptAccount(
             number=attempt.number,
             role=attempt.role,
@@ -127,7 +140,7 @@ class _Gathering:
             reason=attempt.reason,
             says=attempt.says,
             kept=f"{snapshots.ATTEMPTS}{self._record.run.run}.{name}" if attempt.commit else None,
-            evidence=self._evidence(attempt.evidence),
+            evidence=(*self._evidence(attempt.evidence), *self._evidence(attempt.tries)),
             items=tuple(item_from(one) for one in items or ()),
             opinion=self._opinion(verdict),
             faults=faults_in(verdict.failures if verdict else ()),
@@ -138,7 +151,7 @@ class _Gathering:
             ended_at=attempt.ended_at,
             notes=attempt.notes,
             refused=attempt.refused,
-            spent=total(used for of, used in costs.items() if of == name or of.startswith(f"{name}v")),
+            spent=total(self._costs.get(name, ())),
         )
 
     def whole(self) -> AttemptAccount | None:
@@ -166,9 +179,10 @@ class _Gathering:
         return None if kept is None else opinion_from(kept)
 
     def pictures(self) -> tuple[Picture, ...]:
-        """Return the latest pictures of the UI."""
-        told = self.last(PicturesTaken)
-        return pictures_in(self._record.blobs, told) if told else ()
+        """Return the pictures of the UI: the latest of a command, and each phase's latest of a tester."""
+        told = [one.event for one in self.entries if isinstance(one.event, PicturesTaken)]
+        last = {(one.command, one.tree if one.command == TESTER else ""): one for one in told}
+        return tuple(picture for one in last.values() for picture in pictures_in(self._record.blobs, one))
 
     def pull(self) -> PullAccount | None:
         """Return the account of the pull request; None before it is opened."""
@@ -218,9 +232,23 @@ def _decision(asked: ApprovalAsked, answered: ApprovalAnswered | None, entry: En
     return Decision(name, asked.about, asked.question, said, entry.actor, entry.at, note)
 
 
-def account_of(record: Record, facts: ProvingFacts, folder: Path, now: str) -> Account:
-    """Gather the facts of a run's report; `folder` has its workspaces."""
-    run, gathering = record.run, _Gathering(record, facts)
+def _branch(record: Record) -> str:
+    """Return the plan's branch; its usual name if the checkout is gone."""
+    options = record.run.options
+    try:
+        return plan_branch(open_repository(Path(options.checkout)), options.slug)
+    except (NotFound, GitFailed):
+        return f"asbuilt/{options.slug}"
+
+
+def account_of(
+    record: Record, facts: ProvingFacts, events: Told, folder: Path, now: str, *, only: str | None = None
+) -> Account:
+    """Gather the facts of a run's report from its plan's events; `folder` has its workspaces.
+
+    `only`: the one phase that is wanted.
+    """
+    run, gathering = record.run, _Gathering(record, facts, events)
     entries = gathering.entries
     pictured = gathering.last(PicturesTaken)
     delivery = facts if isinstance(facts, DeliveryFacts) else DeliveryFacts(facts.run)
@@ -228,14 +256,15 @@ def account_of(record: Record, facts: ProvingFacts, folder: Path, now: str) -> A
     order = [work.phase for work in delivery.works]
     begun = (phase.id for phase in facts.phases.values() if phase.begun or phase.id in rechecked)
     order += [phase for phase in begun if phase not in order]
+    order = [phase for phase in order if only in (None, phase)]
     plan = next((found for phase in order if (found := gathering.frozen(phase))), None)
     return Account(
-        name=f"{run.options.slug}.{run.number}",
+        name=run.name,
         plan=run.plan,
         slug=run.options.slug,
         kind=facts.kind,
         target=run.options.branch,
-        branch=branch_of(record),
+        branch=_branch(record),
         state=facts.ended or "proven",
         reason=facts.reason,
         at=now,
@@ -273,5 +302,7 @@ def account_of(record: Record, facts: ProvingFacts, folder: Path, now: str) -> A
 def report(record: Record, facts: ProvingFacts, home: Home, now: str = "") -> str:
     """Keep the current report of a run as a blob; returns its digest."""
     run = record.run
-    account = account_of(record, facts, home.workspaces / run.repo / run.run, now)
+    with record.store.read() as session:
+        events = events_of(session, record.blobs, run.address)
+    account = account_of(record, facts, events, home.workspaces / run.repo / run.run, now)
     return record.blobs.put(Page(account, UTC).markdown.encode("utf-8", "replace"))

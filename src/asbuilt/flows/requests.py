@@ -15,7 +15,9 @@ from asbuilt.events.approvals import ApprovalPutOff
 from asbuilt.events.plans import PlanNoted
 from asbuilt.events.runs import PauseAsked, ResumeAsked, RunHastened, SettingsChanged, StopAsked
 from asbuilt.flows.run import environment
+from asbuilt.flows.run.record import say
 from asbuilt.journal import approvals, claims, drafts, issues, runs
+from asbuilt.journal.engine.identity import machine_id
 from asbuilt.journal.events import append, hold, open_plan, shortened
 from asbuilt.journal.ids import Address, new_id
 from asbuilt.lifecycle.approval import may_answer
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.claims import Claim
     from asbuilt.journal.database.store import Session, Store
     from asbuilt.journal.runs import Run
-    from asbuilt.settings import Settings
+    from asbuilt.settings.layers import Settings
     from asbuilt.settings.running import Change
 
 _VALUE: Final = 700
@@ -62,25 +64,36 @@ def request(
     `rooms` has the runs' folders: the part of the asker's environment that the run may see is kept there.
     """
     run = new_id()
-    environment.keep(rooms / run, asker.environ, kinds_in(options), options=options)
+    if options.fleet is UNSET:
+        # A worker of the fleet has an environment of its own.
+        environment.keep(rooms / run, asker.environ, kinds_in(options), options=options)
+    place = machine_id() if store.is_shared else None
     with store.write() as session:
-        return enter(session, address, run=run, slug=slug, options=options, asker=asker)
+        return enter(session, address, run=run, slug=slug, options=options, asker=asker, place=place)
 
 
-def enter(
-    session: Session, address: Address, *, run: str, slug: str, options: RunOptions, asker: Asker
+def enter(  # noqa: PLR0913 - a run has these parts
+    session: Session,
+    address: Address,
+    *,
+    run: str,
+    slug: str,
+    options: RunOptions,
+    asker: Asker,
+    place: str | None = None,
 ) -> Run | Declined:
-    """Claim a plan for a run and record the run, for a user or a schedule."""
+    """Claim a plan for a run and record the run, for a user or a schedule; `place` is the asking machine."""
     open_plan(session, address, slug)
     options = structs.replace(options, revision=UNSET)
     taken = claims.acquire(session, address, run=run, mode=options.mode, host=asker.host, actor=asker.actor)
     if taken.answer is not claims.Answer.YOURS:
         return Declined(taken.claim, runs.find(session, address.org, address.repo, taken.claim.run))
     before = runs.of_plan(session, address, limit=1)
-    requested = runs.request(session, address, run=run, slug=slug, options=options, actor=asker.actor)
+    requested = runs.request(
+        session, address, run=run, slug=slug, options=options, actor=asker.actor, place=place
+    )
     for one in before:
         _tell_changes(session, requested, differing(one.options, options), asker)
-    issues.acquire(session, address, options.issues, run=run, actor=asker.actor)
     return requested
 
 
@@ -98,9 +111,18 @@ def kinds_in(options: RunOptions) -> set[str]:
 
 
 def stop(store: Store, run: Run, *, reason: str, asker: Asker) -> bool:
-    """Request that a run stop at once and keep its work; False if it is over already."""
+    """Request that a run stop at once and keep its work; False if it is over already.
+
+    Runs of the plans that its phases are delegated to stop with it, even if a repeated request finds it over.
+    """
     with store.write() as session:
-        return _stop(session, run, reason=reason, asker=asker)
+        asked = _stop(session, run, reason=reason, asker=asker)
+    with store.read() as session:
+        others = runs.open_of(session, run.org, run.repo)
+    for other in others:
+        if other.options.parent and other.options.parent.run == run.run:
+            stop(store, other, reason=f"{run.name}, which delegated it, was stopped: {reason}", asker=asker)
+    return asked
 
 
 def take_away(session: Session, address: Address, *, reason: str, asker: Asker) -> Claim | None:
@@ -118,14 +140,7 @@ def _stop(session: Session, run: Run, *, reason: str, asker: Asker) -> bool:
     hold(session, run.address)
     asked = runs.ask_to_stop(session, run.org, run.repo, run.run, reason=reason)
     if asked:
-        append(
-            session,
-            run.address,
-            StopAsked(reason=reason[:500]),
-            key=f"{run.run}/stop",
-            actor=asker.actor,
-            run=run.run,
-        )
+        say(session, run, StopAsked(reason=reason[:500]), "stop", actor=asker.actor)
         runs.wake(session, run.org, run.repo, run.run)
     return asked
 
@@ -138,14 +153,7 @@ def pause(store: Store, run: Run, *, reason: str, asker: Asker) -> bool:
         pauses = runs.pauses(session, run)
         if found is None or found.is_over or pauses.is_open:
             return False
-        append(
-            session,
-            run.address,
-            PauseAsked(reason=reason[:500]),
-            key=f"{run.run}/pause/{pauses.asked + 1}",
-            actor=asker.actor,
-            run=run.run,
-        )
+        say(session, run, PauseAsked(reason=reason[:500]), f"pause/{pauses.asked + 1}", actor=asker.actor)
         runs.wake(session, run.org, run.repo, run.run)
     return True
 
@@ -154,15 +162,14 @@ def _tell_changes(session: Session, run: Run, changes: Sequence[Change], asker: 
     """Record which settings of a run differ from the plan's last run, or from its own earlier ones."""
     revision = run.options.revision or 0
     for one in changes:
-        append(
+        say(
             session,
-            run.address,
+            run,
             SettingsChanged(
                 key=one.key, before=_in_event(one.before), after=_in_event(one.after), revision=revision
             ),
-            key=f"{run.run}/settings/{revision}/{one.key}",
+            f"settings/{revision}/{one.key}",
             actor=asker.actor,
-            run=run.run,
         )
 
 
@@ -196,23 +203,9 @@ def go_on(store: Store, run: Run, *, asker: Asker) -> bool:
             # A command that follows the run stops when the state is still "waiting".
             runs.set_state(session, found, "running")
         if pauses.is_open:
-            append(
-                session,
-                run.address,
-                ResumeAsked(),
-                key=f"{run.run}/resume/{pauses.asked}",
-                actor=asker.actor,
-                run=run.run,
-            )
+            say(session, run, ResumeAsked(), f"resume/{pauses.asked}", actor=asker.actor)
         elif moved:
-            append(
-                session,
-                run.address,
-                RunHastened(),
-                key=f"{run.run}/hastened/{moved[0].n}",
-                actor=asker.actor,
-                run=run.run,
-            )
+            say(session, run, RunHastened(), f"hastened/{moved[0].n}", actor=asker.actor)
     return bool(moved) or pauses.is_open
 
 
@@ -319,6 +312,6 @@ def _may_approve(
     if not may_answer(names, asker.actor):
         raise GateStopped(
             f"{asked.name} is not yours to answer: {', '.join(names)} may approve plans here",
-            why="approvals.plan names them, and what lands carries the name of who said yes.",
+            why="approvals.plan lists them, and landed commits name the approver.",
             next_step="Ask one of them; `asbuilt approve` lists what waits.",
         )

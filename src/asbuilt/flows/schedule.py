@@ -145,7 +145,7 @@ class Schedules:
             match answer:
                 case Fire(next_slot):
                     return self._send_off(session, one, next_slot)
-                case Defer(phase, number, until, _):
+                case Defer(phase, number, until):
                     schedules.defer(session, one, phase=phase, number=number, until=until)
                 case Pass(next_slot):
                     schedules.wait_for(session, one, next_slot)
@@ -165,7 +165,7 @@ class Schedules:
             raise StoreFailed(
                 f"the run that {one.slug} is scheduled for has no folder: {error.strerror or error}",
                 why="What it may see of your environment is kept there.",
-                next_step="Make room on the disk; its time is not lost.",
+                next_step="Free some disk space. The schedule still fires for the missed time.",
             ) from error
         options = structs.replace(one.options, host=host)
         sent = enter(

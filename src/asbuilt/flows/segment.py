@@ -2,59 +2,55 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
-import msgspec
-
-from asbuilt.errors import AsbuiltError, CommandStopped, FileDenied, RingUnavailable
-from asbuilt.events.convert import convert_union
+from asbuilt.errors import AsbuiltError, CommandStopped, FileDenied
+from asbuilt.events.phases import PhaseForked, PhaseJoined
 from asbuilt.events.runs import (
-    JournalBehind,
     ReportWritten,
-    RunEnded,
     RunParked,
     RunTakenOver,
     TroubleMet,
     WaitReason,
 )
+from asbuilt.flows.decisions import Plain, comes_next, read_move, recorded, still_waits
 from asbuilt.flows.engine import dbos
-from asbuilt.flows.engine.dbos import ENDED_WELL
 from asbuilt.flows.engine.fence import Fenced, Superseded
 from asbuilt.flows.engine.transient import retry_at, trouble_in, words_of
 from asbuilt.flows.notify.enqueue import NOBODY, Calling
 from asbuilt.flows.run.record import ACTOR, say
+from asbuilt.flows.run_end import MAX_REASON, end, refused
 from asbuilt.flows.schedule import clear
-from asbuilt.journal import approvals, claims, issues, memory, runs, schedules
+from asbuilt.journal import approvals, runs
 from asbuilt.journal.engine import segments
-from asbuilt.journal.events import whole_history
+from asbuilt.journal.events import append, hold, keyed, whole_history
+from asbuilt.journal.ids import LOCAL, Segment
 from asbuilt.journal.queries.histories import Histories
+from asbuilt.journal.turns import landing_line
 from asbuilt.lifecycle.kinds import fold, next_move
-from asbuilt.lifecycle.memory import lessons_of_run
+from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.decide import TROUBLE_LIMIT
 from asbuilt.lifecycle.run.proving import ProvingFacts
 from asbuilt.lifecycle.run.timers import again_at
-from asbuilt.lifecycle.schedule.firing import ends_with
 
 if TYPE_CHECKING:
     from asbuilt.flows.engine.dbos import Steps
+    from asbuilt.flows.engine.lease import Lease
     from asbuilt.flows.engine.signals import Tidings
     from asbuilt.flows.notify.enqueue import Reach
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Session, Store
     from asbuilt.journal.home import Home
-    from asbuilt.journal.runs import Run, Segment
+    from asbuilt.journal.runs import Run
     from asbuilt.lifecycle.kinds import Facts
 
-_MAX_REASON: Final = 900
+_NOTHING_OPEN: Final = ("done", "held", "landed", "undone")
+"""Endings after which no workspace is needed; a failed or stopped run keeps its own for the user."""
 
-Plain = dict[str, Any]
-"""What passes through the engine: only JSON."""
 Act = Callable[[Fenced, "Run", "Facts"], None]
 """Carries out one decision."""
 
@@ -80,6 +76,10 @@ class Performing(Protocol):
         """Write the report of a run and return its digest."""
         ...
 
+    def remove_workspaces(self, run: Run) -> None:
+        """Remove the workspaces that finished runs of a plan left, each only if nothing is lost."""
+        ...
+
 
 class Runs:
     """The runs of one worker."""
@@ -91,10 +91,15 @@ class Runs:
         performer: Performing,
         reach: Reach = NOBODY,
         *,
+        lease: Lease | None = None,
         step: Steps = dbos.step,
     ) -> None:
-        """Keep the parts; `step` performs an action at least once and stores its result."""
+        """Keep the parts; `step` performs an action at least once and stores its result.
+
+        Without a `lease`, this is the only worker of its database.
+        """
         self._store = store
+        self._lease = lease
         self._step = step
         self._blobs = blobs
         self._histories = Histories(blobs)
@@ -109,20 +114,46 @@ class Runs:
     def segment(self, org: str, repo: str, run: str, n: int) -> None:
         """Perform one segment of a run, until the run ends or the next segment is planned.
 
-        It also ends, and writes nothing more, if another worker has taken over the run.
+        It writes nothing more once another execution of it has started.
         """
-        fenced = Fenced(self._store, runs.Segment(org, repo, run, n, "", ""))
-        with suppress(Superseded):
+        segment = Segment(org, repo, run, n, "", "", self._lease.worker if self._lease else LOCAL)
+        fenced = self._begin(segment)
+        if fenced is None:
+            return
+        try:
             self._go_through(fenced, n)
+        except Superseded as superseded:
+            # A closed segment is finished; anything else must not look finished to the engine.
+            if not superseded.is_closed:
+                raise
+
+    def _begin(self, segment: Segment) -> Fenced | None:
+        """Start an execution of a segment, in place of any earlier one; None if the segment is closed."""
+        worker = segment.executor or LOCAL
+        with self._store.write() as session:
+            self._need_lease(session, segment)
+            begun = segments.begin(session, segment, worker=worker)
+            if begun is None:
+                return None
+            found = _found(session, segment)
+            if segment.n > 1 and not found.is_over:
+                runs.set_state(session, found, "running")
+            if begun.before not in (None, worker):
+                moved = RunTakenOver(lost=begun.before, by=worker, phase=begun.lane or None)
+                say(session, found, moved, f"taken/{segment.n}/{begun.token}")
+        return Fenced(self._store, segment._replace(lane=begun.lane), begun.token)
+
+    def _need_lease(self, session: Session, segment: Segment) -> None:
+        if self._lease is not None and not self._lease.holds(session):
+            raise Superseded(segment.workflow, is_closed=False)
 
     def _go_through(self, fenced: Fenced, n: int) -> None:
-        if n > 1:
-            self._step("go on", self._go_on, fenced)
         for turn in count(1):
-            move = _move(self._step(f"decide {turn}", self._decide, fenced))
+            seen: list[tuple[Run, Facts]] = []
+            move = read_move(self._step(f"decide {turn}", self._decide, fenced, seen))
             act = self._act_of(move, f"{n}/{turn}")
-            is_done = self._step(f"{type(move).__name__} {turn}", self._as_decided, act, fenced, move)
-            if is_done and isinstance(move, moves.Wait | moves.End):
+            is_done = self._step(f"{type(move).__name__} {turn}", self._as_decided, act, fenced, move, seen)
+            if is_done and isinstance(move, moves.Wait | moves.End | moves.Join):
                 return
 
     def _act_of(self, move: moves.Move, turn: str) -> Act:
@@ -133,79 +164,91 @@ class Runs:
                 return partial(self._end, move)
             case moves.Ask():
                 return partial(self._ask, move)
+            case moves.Fork():
+                return partial(self._fork, move)
+            case moves.Join():
+                return partial(self._join, move)
             case _:
                 return partial(self._perform, move, turn)
 
-    def _go_on(self, fenced: Fenced) -> None:
-        with fenced.write() as session:
-            found = _found(session, fenced.segment)
-            if found.is_over:
-                return
-            runs.set_state(session, found, "running")
-            before, now = segments.owners(session, fenced.segment)
-            if None not in (before, now) and before != now:
-                say(session, found, RunTakenOver(lost=before, by=now), f"taken/{fenced.segment.n}")
-
-    def _decide(self, fenced: Fenced) -> Plain:
+    def _decide(self, fenced: Fenced, seen: list[tuple[Run, Facts]]) -> Plain:
+        """Return the next move, and put the facts that it is based on into `seen`."""
         with fenced.read() as session:
-            found = _found(session, fenced.segment)
-            if not segments.is_open(session, fenced.segment, hold=False):
-                raise Superseded(fenced.segment.workflow)
-            return _recorded(next_move(self._histories.facts_of(session, found), session.now))
+            found, facts = self._facts(session, fenced.segment)
+            seen.append((found, facts))
+            return recorded(next_move(facts, session.now))
 
-    def _as_decided(self, act: Act, fenced: Fenced, move: moves.Move) -> bool:
-        """Perform a decision if it still is the next move; else return False, to decide again.
+    def _as_decided(self, act: Act, fenced: Fenced, move: moves.Move, seen: list[tuple[Run, Facts]]) -> bool:
+        """Perform a decision; return False, to decide again, if an earlier execution made it and it is old.
 
-        Since the decision, a worker may have died with its work done, a user may have answered, or the
-        journal may have been restored from a backup while the engine remembers a later decision.
+        Since then a worker may have died with its work done, a user may have answered, or the journal may
+        have been restored from a backup while the engine remembers a later decision.
         """
-        with fenced.read() as session:
-            found = _found(session, fenced.segment)
-            facts = self._histories.facts_of(session, found)
-            if not _comes_next(move, next_move(facts, session.now)):
-                return False
+        if not seen:
+            with fenced.read() as session:
+                found, facts = self._facts(session, fenced.segment)
+                if not comes_next(move, next_move(facts, session.now)):
+                    return False
+            seen.append((found, facts))
+        found, facts = seen[-1]
         act(fenced, found, facts)
         return True
 
-    def lost(self, segment: Segment, why: str) -> None:
-        """Continue after a segment that the engine gave up, with the next one; fail the run after 10 retries.
+    def _facts(self, session: Session, segment: Segment) -> tuple[Run, Facts]:
+        """Return a run and its facts, as seen from the segment's lane."""
+        found = _found(session, segment)
+        facts = self._histories.facts_of(session, found)
+        facts.at = segment.lane
+        return found, facts
 
-        The next segment continues from the state in the journal.
+    def lost(self, segment: Segment, why: str | None) -> None:
+        """Continue after a segment that failed, with the next one; give up after 10 retries.
+
+        The next segment continues from the state in the journal. Without `why`, asbuilt was upgraded: the
+        steps of the segment are no longer those that the engine recorded.
         """
-        run, n = segment.run, segment.n
         with self._store.write() as session:
+            self._need_lease(session, segment)
+            segment = segment._replace(lane=segments.lane_of(session, segment))
             found = _found(session, segment)
-            if why == ENDED_WELL and not found.is_over:
-                # Only a journal that was restored from a backup has a segment open that the engine has ended.
-                if segments.follow(session, segment, due_at=session.now, why="behind"):
-                    say(session, found, JournalBehind(), f"behind/{n}")
-                return
-            # Files outside the journal may be what broke, so this needs none of them.
-            troubles = fold(run, found.options, whole_history(session, found.address)).troubles
-            what = f"segment {n} broke off: {why}"[:_MAX_REASON]
-            again = again_at(troubles, session.now)
-            if found.is_over or troubles >= TROUBLE_LIMIT:
-                if runs.close_segment(session, segment) and not found.is_over:
-                    end(session, found, "failed", f"kept from going on {troubles + 1} times; last: {what}")
-            elif segments.follow(session, segment, due_at=again, why="trouble"):
-                say(session, found, TroubleMet(what=what, retry_at=again), f"trouble/{n}/lost")
-                runs.set_state(session, found, "waiting")
+            hold(session, found.address)
+            if found.is_over:
+                segments.close(session, segment)
+            elif why is None:
+                segments.follow(session, segment, due_at=session.now, why="upgraded")
+            else:
+                # Files outside the journal may be what broke, so this needs none of them.
+                facts = fold(segment.run, found.options, whole_history(session, found.address))
+                facts.at = segment.lane
+                self._retry(session, found, facts, segment, why)
         clear(self._store, self._performer.home, found.address)
 
-    def taken_over(self, segment: Segment) -> None:
-        """Plan the next segment after one whose worker is lost; any free worker takes it.
-
-        A lost worker does not count as a transient error of the run.
-        """
-        with self._store.write() as session:
-            found = _found(session, segment)
-            if found.is_over:
-                runs.close_segment(session, segment)
-            else:
-                segments.follow(session, segment, due_at=session.now, why="taken over", by="")
+    @staticmethod
+    def _retry(session: Session, found: Run, facts: Facts, segment: Segment, why: str) -> None:
+        troubles, lane = facts.chain.troubles, segment.lane
+        what = f"segment {segment.n} ended early: {why}"[:MAX_REASON]
+        times = f"stopped by transient errors {troubles + 1} times; last: {what}"
+        again = again_at(troubles, session.now)
+        if troubles >= TROUBLE_LIMIT and lane:
+            if segments.close(session, segment):
+                _joined(session, found, PhaseJoined(phase=lane, state="failed", reason=times), segment.n)
+        elif troubles >= TROUBLE_LIMIT and not _lanes_of(facts):
+            if segments.close(session, segment):
+                end(session, found, "failed", times)
+        elif segments.follow(session, segment, due_at=again, why="trouble"):
+            if not lane:
+                landing_line.leave(session, found)
+            met = TroubleMet(what=what, retry_at=again, phase=lane or None)
+            say(session, found, met, f"trouble/{segment.n}/lost")
+            _set_waiting(session, found, segment, "waiting")
 
     def _perform(self, move: moves.Move, turn: str, fenced: Fenced, found: Run, facts: Facts) -> None:
-        """Perform one move; record what stops it: a transient error with its retry, or the end of the run."""
+        """Perform one move; record what stops it: a transient error with its retry, or the end of the run.
+
+        What stops a lane, or the merge of a phase while lanes are open, gives up that phase.
+        """
+        lane = fenced.segment.lane
+        phase = lane or (getattr(move, "phase", None) if _lanes_of(facts) else None)
         try:
             self._performer.perform(found, facts, move, fenced)
         except CommandStopped:
@@ -214,14 +257,24 @@ class Runs:
         except (AsbuiltError, OSError) as error:
             trouble = trouble_in(error)
             refusal = error if isinstance(error, AsbuiltError) else FileDenied.of(error)
+            if trouble is None and refusal is not None and _lanes_of(facts) and phase is None:
+                trouble = words_of(refusal)
             with fenced.write() as session:
                 if trouble is not None:
-                    again = retry_at(error, facts.troubles, session.now)
-                    what, following = (part[:_MAX_REASON] for part in trouble)
-                    met = TroubleMet(what=what, next=following, retry_at=again)
+                    again = retry_at(error, facts.chain.troubles, session.now)
+                    what, following = (part[:MAX_REASON] for part in trouble)
+                    met = TroubleMet(what=what, next=following, retry_at=again, phase=lane or None)
                     say(session, found, met, f"trouble/{turn}")
+                elif refusal is not None and phase is not None:
+                    reason, following = (part[:MAX_REASON] for part in words_of(refusal))
+                    joined = PhaseJoined(
+                        phase=phase, state="failed", reason=reason, next=following, code=refusal.exit_code
+                    )
+                    if lane:
+                        segments.close(session, fenced.segment)
+                    _joined(session, found, joined, fenced.segment.n)
                 elif refusal is not None:
-                    say(session, found, _refused(self._blobs, refusal), "ended")
+                    say(session, found, refused(self._blobs, refusal), "ended")
                 else:
                     raise
 
@@ -231,24 +284,56 @@ class Runs:
             approvals.ask(session, found.address, key=ask.key, wish=wish, actor=ACTOR)
         self._calling.call(found, f"{ask.key}/asked")
 
-    def _wait(self, wait: moves.Wait, fenced: Fenced, found: Run, _: Facts) -> None:
+    def _fork(self, fork: moves.Fork, fenced: Fenced, found: Run, facts: Facts) -> None:
+        """Open a lane: its event and its first segment are one transaction."""
+        again = facts.chains[fork.phase].moves + 1 if fork.phase in facts.chains else 0
+        with fenced.write() as session:
+            hold(session, found.address)
+            key = f"{found.run}/{fork.phase}/forked/{again}"
+            if keyed(session, found.address, key) is None:
+                forked = PhaseForked(phase=fork.phase, base=fork.base)
+                append(session, found.address, forked, key=key, actor=ACTOR, run=found.run)
+                segments.fork(session, fenced.segment, fork.phase)
+
+    def _join(self, join: moves.Join, fenced: Fenced, found: Run, _: Facts) -> None:
+        """Close a lane and wake the run's own chain, in one transaction."""
+        with fenced.closing() as (session, is_open):
+            if is_open and segments.close(session, fenced.segment):
+                joined = PhaseJoined(
+                    phase=join.phase,
+                    state=join.state,
+                    number=join.number,
+                    reason=join.reason[:MAX_REASON],
+                    next=join.next_step[:MAX_REASON],
+                )
+                _joined(session, found, joined, fenced.segment.n)
+
+    def _wait(self, wait: moves.Wait, fenced: Fenced, found: Run, facts: Facts) -> None:
         """Plan the next segment in place of this one; if this one is closed, that has happened already."""
-        segment, reason, why, until = fenced.segment, wait.reason, wait.why, wait.until
-        with self._store.write() as session:
-            if segments.follow(session, segment, due_at=until or runs.FAR, why=why):
-                runs.set_state(session, found, "paused" if reason is WaitReason.PAUSE else "waiting")
-                say(session, found, RunParked(reason=reason, why=why, until=until), f"parked/{segment.n}")
+        segment, why, until = fenced.segment, wait.why, wait.until
+        parked = RunParked(reason=wait.reason, why=why, until=until, phase=segment.lane or None)
+        with fenced.closing() as (session, is_open):
+            if is_open:
+                # Before the plan's head row is locked; see `landing_line`. A lane has no place in the line.
+                if wait.reason is not WaitReason.LANDING and not segment.lane:
+                    landing_line.leave(session, found)
+                hold(session, found.address)
+                segments.follow(session, segment, due_at=until or runs.FAR, why=why)
+                is_paused = facts.pause is not None if _lanes_of(facts) else wait.reason is WaitReason.PAUSE
+                _set_waiting(session, found, segment, "paused" if is_paused else "waiting")
+                # Whatever wakes one lane wakes them all; those that wait for the same again report nothing.
+                if not (_lanes_of(facts) and facts.chain.wait == parked):
+                    say(session, found, parked, f"parked/{segment.n}")
                 # An answer or a stop since the decision would otherwise wait forever.
-                facts = self._histories.facts_of(session, _found(session, segment))
-                move = next_move(facts, session.now)
-                if not _still_waits(move, wait):
-                    runs.wake(session, found.org, found.repo, found.run)
+                _, now = self._facts(session, segment)
+                if not still_waits(next_move(now, session.now), wait):
+                    runs.wake(session, found.org, found.repo, found.run, lane=segment.lane)
         self._calling.call(found, f"{segment.run}/parked/{segment.n}")
 
     def _end(self, ending: moves.End, fenced: Fenced, found: Run, facts: Facts) -> None:
         """Write the last report of a run and release its plan."""
-        state, reason = ending.state, ending.reason[:_MAX_REASON]
-        following = ending.next_step[:_MAX_REASON]
+        state, reason = ending.state, ending.reason[:MAX_REASON]
+        following = ending.next_step[:MAX_REASON]
         with self._store.read() as session:
             now = session.now
         if facts.ended is None:
@@ -256,57 +341,35 @@ class Runs:
             facts.reason, facts.next_step = reason, following
         # Authoring has proven nothing, so there is nothing to report.
         report = self._performer.report(found, facts, now) if isinstance(facts, ProvingFacts) else None
-        with self._store.write() as session:
-            if runs.close_segment(session, fenced.segment):
+        with fenced.closing() as (session, is_open):
+            if is_open and segments.close(session, fenced.segment):
+                # Before the plan's head row is locked; see `landing_line`.
+                landing_line.leave(session, found)
                 if report is not None:
                     say(session, found, ReportWritten(report=report), "report/end")
                 is_complete = bool(facts.phases) and facts.done >= facts.phases.keys()
                 end(session, found, state, reason, following=following, is_complete=is_complete)
         self._calling.call(found, f"{found.run}/ended")
+        if state in _NOTHING_OPEN:
+            self._performer.remove_workspaces(found)
         clear(self._store, self._performer.home, found.address)
 
 
-def end(
-    session: Session, run: Run, state: str, reason: str, *, following: str = "", is_complete: bool = False
-) -> None:
-    """Record that a run is over, store its lessons, and release its plan.
-
-    First its schedule ends, if another run could only end the same way.
-    """
-    over = ends_with(state, is_complete=is_complete) if run.options.kind == "run" else None
-    if over is not None:
-        schedules.end(session, run.address, reason=over, actor=ACTOR)
-    say(session, run, RunEnded(state=state, reason=reason[:_MAX_REASON], next=following), "ended")
-    runs.set_state(session, run, state)
-    _learn(session, run)
-    if state == "stopped" or (state == "landed" and is_complete):
-        issues.release(session, run.address)
-    if run.options.kind == "author":
-        # Questions of other runs may be answered for the next run; those of an authoring end with it.
-        approvals.withdraw(session, run.org, run.repo, run.run, actor=ACTOR)
-    claims.release(session, run.address, run=run.run, actor=ACTOR)
+def _joined(session: Session, run: Run, event: PhaseJoined, n: int) -> None:
+    """Record that a lane is closed, and wake the run's own chain."""
+    say(session, run, event, f"{event.phase}/joined/{n}")
+    runs.wake(session, run.org, run.repo, run.run, lane="")
 
 
-def _refused(blobs: Blobs, refusal: AsbuiltError) -> RunEnded:
-    reason, following = (part[:_MAX_REASON] for part in words_of(refusal))
-    command, output = _not_run(blobs, refusal)
-    return RunEnded(
-        state="failed", reason=reason, next=following, code=refusal.exit_code, command=command, output=output
-    )
+def _lanes_of(facts: Facts) -> list[str]:
+    """Return the open lanes of a run."""
+    return facts.open_lanes if isinstance(facts, PlanFacts) else []
 
 
-def _not_run(blobs: Blobs, error: AsbuiltError) -> tuple[str, str | None]:
-    """Report the command for which no sandbox started, and what the sandbox printed."""
-    if not isinstance(error, RingUnavailable) or not error.output:
-        return "", None
-    return shlex.join(error.argv)[:_MAX_REASON], blobs.put(error.output)
-
-
-def _learn(session: Session, run: Run) -> None:
-    entries = whole_history(session, run.address)
-    slug = run.options.slug or run.plan
-    learnt = lessons_of_run(run.run, slug=slug, plan=run.plan, entries=entries)
-    memory.remember(session, run.org, run.repo, learnt, actor=ACTOR)
+def _set_waiting(session: Session, run: Run, segment: Segment, state: str) -> None:
+    """Set the state of a run that waits, unless another of its chains works."""
+    if not segments.others_work(session, segment):
+        runs.set_state(session, run, state)
 
 
 def _found(session: Session, segment: Segment) -> Run:
@@ -314,32 +377,3 @@ def _found(session: Session, segment: Segment) -> Run:
     if found is None:
         raise LookupError(segment.run)
     return found
-
-
-def _recorded(move: moves.Move) -> Plain:
-    """Return a move as the engine records it."""
-    return {name: _storable(value) for name, value in msgspec.to_builtins(move).items()}
-
-
-def _storable(value: Any) -> Any:  # noqa: ANN401 - a field of a move
-    """Escape what the engine's database refuses as text: a name that is not UTF-8."""
-    if isinstance(value, list):
-        return [_storable(part) for part in value]
-    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
-
-
-def _move(recorded: Plain) -> moves.Move:
-    move: moves.Move = convert_union(recorded, moves.Move)
-    return move
-
-
-def _comes_next(decided: moves.Move, move: moves.Move) -> bool:
-    if isinstance(move, moves.End) and isinstance(decided, moves.End):
-        # An end that is recorded already has no reason here.
-        return move.state == decided.state
-    return _recorded(move) == _recorded(decided)
-
-
-def _still_waits(move: moves.Move, decided: moves.Wait) -> bool:
-    pauses = decided.reason is WaitReason.PAUSE
-    return isinstance(move, moves.Wait) and (move.reason is WaitReason.PAUSE) == pauses

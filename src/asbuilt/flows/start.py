@@ -9,18 +9,21 @@ import json
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from msgspec import UNSET
+
 from asbuilt.errors import GateStopped
 from asbuilt.events.questions import RingKey
 from asbuilt.events.runs import RunStarted
-from asbuilt.flows.landing.commits import branch_of
 from asbuilt.flows.run.plan_file import Document
 from asbuilt.flows.run.record import ACTOR
 from asbuilt.git import commits
 from asbuilt.git.locks import need_writable
-from asbuilt.git.repository import checkouts_of, conflicts, leftover_stashes, operations, tip
+from asbuilt.git.repository import checkouts_of, conflicts, leftover_stashes, operations, plan_branch, tip
+from asbuilt.git.workspace import workspaces
 from asbuilt.journal import approvals, claims, runs
 from asbuilt.journal.queries.overview import events_of, facts_of
 from asbuilt.lifecycle.delivery.facts import Landed
+from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.lifecycle.status.standing import done_now, fold_plan
 from asbuilt.plan.model import Status
 from asbuilt.plan.reader import read
@@ -30,12 +33,15 @@ if TYPE_CHECKING:
 
     from asbuilt.events.questions import LastingKey
     from asbuilt.flows.run.record import Record
+    from asbuilt.git.commits import Person
     from asbuilt.git.repository import Repository
     from asbuilt.lifecycle.delivery.facts import Work
+    from asbuilt.lifecycle.run.facts import PhaseFacts
     from asbuilt.lifecycle.status.standing import Standing
 
 
 _BEGAN_ON: Final = "began-on"
+_LEFT: Final = 5
 
 
 class Ground(NamedTuple):
@@ -53,22 +59,27 @@ class Ground(NamedTuple):
 
 
 def start(
-    record: Record, repository: Repository, *, ring: str, room: Path, pushed: str | None = None
+    record: Record,
+    repository: Repository,
+    *,
+    ring: str,
+    room: Path,
+    spaces: Path,
+    pushed: str | None = None,
 ) -> None:
     """Claim the plan, check the repository, and record the start of the run.
 
-    `pushed` is the target's tip at the forge, for a run that lands there: the run builds on what others, or
-    an earlier pull request, have merged, even if the user's own branch does not have it yet. A run that was
-    started before, and whose journal was restored from a backup since, starts on the same commit and with the
-    same date, so that it finds its own commits.
+    `spaces` has the workspaces of the repository. `pushed` is the target's tip at the forge, for a run that
+    lands there: the run builds on what others, or an earlier pull request, have merged, even if the user's
+    own branch does not have it yet. A run that was started before, and whose journal was restored from a
+    backup since, starts on the same commit and with the same date, so that it finds its own commits.
     """
     run = record.run
-    target = _look(record, repository)
-    if pushed is not None and commits.contains(repository, pushed, target):
-        target = pushed
+    target = _look(record, repository, pushed)
     data = Document(record, repository).read()
     plan = read(data)
-    author = commits.author_of(repository)
+    author = _author(record, repository)
+    authored_at = datetime.fromisoformat(run.at).astimezone(author.at.tzinfo).isoformat()
     claim(record)
     began_on = _began_on(repository, room, target)
     ground = _ground(record, repository, began_on)
@@ -79,6 +90,7 @@ def start(
         "titles": {phase.id: phase.title for phase in plan.phases},
         "done": sorted(done_now(ground.standing, marked)),
         "unlanded": ground.unlanded,
+        "alone": [phase.id for phase in plan.phases if phase.delegate],
         "checked": all(phase.checks for phase in plan.phases if phase.status is not Status.DONE),
     }
     of = None
@@ -89,26 +101,42 @@ def start(
         _check_branch(record, repository, ground)
     base = ground.unlanded[-1].commit if ground.unlanded else ground.target
     carried = _carried(record, repository, base)
-    if carried is not None:
-        outline["carried"] = carried
+    if carried:
+        outline |= {"carried": carried[0], "beside": carried[1:]}
     record.say(
         RunStarted(
             base=base,
             ring=ring,
             ring_agreed=is_agreed(record, RingKey()),
             branch_at=ground.branch,
+            left=_left(record, repository, spaces),
             of=of,
             outline=record.blobs.put(json.dumps(outline).encode()),
             revision=record.blobs.put(data),
             intent=plan.intent,
-            author=(
-                author.name,
-                author.email,
-                datetime.fromisoformat(run.at).astimezone(author.at.tzinfo).isoformat(),
-            ),
+            author=(author.name, author.email, authored_at),
         ),
         "started",
     )
+
+
+def _author(record: Record, repository: Repository) -> Person:
+    """Return the author of the run's commits: the user, who may have asked on another machine."""
+    order = record.run.options.fleet
+    if order is UNSET:
+        return commits.author_of(repository)
+    name, email = order.author
+    return commits.Person(name=name, email=email, at=datetime.fromisoformat(record.run.at))
+
+
+def _left(record: Record, repository: Repository, spaces: Path) -> tuple[str, ...]:
+    """Name the workspaces that earlier runs of this plan left behind; none is removed."""
+    run, there = record.run, {one.run: one.lane for one in workspaces.leftovers(repository, spaces)}
+    with record.store.read() as session:
+        earlier = [runs.find(session, run.org, run.repo, one) for one in sorted(there) if one != run.run]
+    return tuple(f"{run.options.slug}.{one.number}" for one in earlier if one and one.plan == run.plan)[
+        :_LEFT
+    ]
 
 
 def _began_on(repository: Repository, room: Path, target: str) -> str:
@@ -131,8 +159,8 @@ def is_agreed(record: Record, key: LastingKey) -> bool:
     return said is not None and said.answer == "yes"
 
 
-def _carried(record: Record, repository: Repository, base: str) -> tuple[str, str, list[str]] | None:
-    """Find the files of the last attempt of the run that this one continues.
+def _carried(record: Record, repository: Repository, base: str) -> list[tuple[str, str, list[str]]]:
+    """Find the files of the last attempt at each open phase of the run that this one continues.
 
     They are reused only on the same base: on another base they would undo what others did since.
     """
@@ -140,41 +168,52 @@ def _carried(record: Record, repository: Repository, base: str) -> tuple[str, st
     with record.store.read() as session:
         before = runs.find(session, run.org, run.repo, run.options.continues or "")
         facts = None if before is None else facts_of(session, record.blobs, before)
-    phase = None if facts is None else facts.current
-    if phase is None or run.options.phase not in (None, phase.id):
-        return None
+    if facts is None:
+        return []
+    lanes = facts.lanes if isinstance(facts, PlanFacts) else ()
+    phases = [
+        phase
+        for phase in facts.phases.values()
+        if (phase is facts.current or (phase.id in lanes and not phase.proven))
+        and run.options.phase in (None, phase.id)
+    ]
+    found = (_last_on(repository, phase, base) for phase in phases)
+    return [one for one in found if one is not None]
+
+
+def _last_on(repository: Repository, phase: PhaseFacts, base: str) -> tuple[str, str, list[str]] | None:
     for attempt in reversed(phase.attempts):
         if attempt.commit and commits.read_commit(repository, attempt.commit).parents[:1] == (base,):
             return phase.id, attempt.commit, list(attempt.failures)
     return None
 
 
-def _look(record: Record, repository: Repository) -> str:
-    """Check the state of the repository; return the target's tip."""
+def _look(record: Record, repository: Repository, pushed: str | None) -> str:
+    """Check the state of the repository; return the target's tip, or the forge's if that contains it."""
     need_writable(repository)
     target = f"refs/heads/{record.run.options.branch}"
     for checkout in checkouts_of(repository, target):
         found = [*operations(checkout.git_dir), *conflicts(checkout)]
         if found:
             raise GateStopped(
-                f"{checkout.path} is in the middle of something: {', '.join(found[:3])}",
-                why="A run starts from a state that somebody meant.",
+                f"{checkout.path} has an unfinished git operation: {', '.join(found[:3])}",
+                why="A run does not start on top of an unfinished operation.",
                 next_step="`git status` there says how to finish or abort it; then run again.",
             )
     if leftover_stashes(repository):
         raise GateStopped(
-            "a stash of an interrupted landing is there",
-            why="It may hold work that nobody has put back.",
-            next_step="Look at `git stash list`, take it back or drop it, then run again.",
+            "there is a stash of an interrupted landing",
+            why="It may have work that was not restored.",
+            next_step="Check `git stash list`, apply or drop it, then run again.",
         )
     base = tip(repository, target)
     if base is None:
         raise GateStopped(
             f"there is no branch {record.run.options.branch}",
-            why="Nothing to build on.",
-            next_step="`git branch --list` shows them; switch to the one it is to land on, then run again.",
+            why="A run builds on the tip of its target branch.",
+            next_step="`git branch --list` shows them; switch to the target branch, then run again.",
         )
-    return base
+    return pushed if pushed is not None and commits.contains(repository, pushed, base) else base
 
 
 def claim(record: Record) -> None:
@@ -191,8 +230,8 @@ def claim(record: Record) -> None:
         )
         if taken.answer is not claims.Answer.YOURS:
             raise GateStopped(
-                f"{run.plan} is held by run {taken.claim.run}",
-                why="One run a plan: two would overwrite each other.",
+                f"{run.plan} is claimed by run {taken.claim.run}",
+                why="One run at a time works on a plan; two would overwrite each other.",
                 next_step=f"`asbuilt stop {run.options.slug}` ends that run; then run again.",
             )
         runs.set_state(session, run, "running")
@@ -209,7 +248,7 @@ def _ground(record: Record, repository: Repository, target: str) -> Ground:
     }
     return Ground(
         target=target,
-        branch=tip(repository, f"refs/heads/{branch_of(record)}"),
+        branch=tip(repository, f"refs/heads/{plan_branch(repository, record.run.options.slug)}"),
         standing=standing,
         unlanded=tuple(work for work in standing.unlanded if (work.run, work.phase) not in stands),
         there=tuple(
@@ -222,7 +261,11 @@ def _ground(record: Record, repository: Repository, target: str) -> Ground:
 
 def _check_branch(record: Record, repository: Repository, ground: Ground) -> None:
     """Refuse to build on a branch that is not as the last run left it."""
-    branch, slug, at = branch_of(record), record.run.options.slug, ground.branch
+    branch, slug, at = (
+        plan_branch(repository, record.run.options.slug),
+        record.run.options.slug,
+        ground.branch,
+    )
     if ground.unlanded:
         last = ground.unlanded[-1].commit
         if at == last:
@@ -231,8 +274,8 @@ def _check_branch(record: Record, repository: Repository, ground: Ground) -> Non
         put_back = f"git branch --force {branch} {last[:12]}"
         raise GateStopped(
             f"{branch} {'is gone' if at is None else f'was moved to {at[:12]}'}",
-            why=f"It held what is proven and not landed: phase {phases}, at {last[:12]}.",
-            next_step=f"Put it back: {put_back}; or give that work up: asbuilt land {slug} --undo",
+            why=f"It had proven work that is not landed: phase {phases}, at {last[:12]}.",
+            next_step=f"Put it back: {put_back}; or drop that work: asbuilt land {slug} --undo",
         )
     ours = {work.commit for work in ground.standing.proven}
     if at is None or at in ours or commits.contains(repository, ground.target, at):
@@ -240,8 +283,8 @@ def _check_branch(record: Record, repository: Repository, ground: Ground) -> Non
     if commits.outcomes(repository, at, record.run.run, since=ground.target):
         return
     raise GateStopped(
-        f"there is a branch {branch}, and asbuilt did not make it",
-        why="The plan's proven phases would go there, over somebody's commits.",
+        f"branch {branch} exists, and asbuilt did not create it",
+        why="The plan's proven commits would replace the commits on it.",
         next_step=f"Rename it: git branch --move {branch} {branch}-mine",
     )
 
@@ -257,7 +300,7 @@ def _undo(record: Record, ground: Ground, of: str | None) -> dict[str, Any]:
         name = f"{record.run.options.slug}.{found.number if found else '?'}"
         raise GateStopped(
             f"run {name} has proven phase {newer.phase} since, which is not landed",
-            why="It builds on what would be taken back.",
+            why="It builds on the work that would be reverted.",
             next_step=f"Land it (asbuilt land {record.run.options.slug}), or undo {name} first.",
         )
     there = [one for one in ground.there if one.run == of]

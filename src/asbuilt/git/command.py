@@ -112,6 +112,18 @@ class Git:
         """Run a command and return its output as `Said.line`."""
         return self.said(*argv, stdin=stdin).line
 
+    def start(self, *argv: str, errors: IO[bytes]) -> subprocess.Popen[bytes]:
+        """Start a git that stays, with pipes for its input and output; the caller ends it."""
+        return subprocess.Popen(  # noqa: S603 - a list of our own words
+            self._argv(argv),
+            cwd=self.git_dir,
+            env=self._environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            bufsize=0,
+        )
+
     def with_environment(self, **more: str) -> Git:
         """Return a copy with additional environment variables."""
         return replace(self, environment={**self.environment, **more})
@@ -120,10 +132,9 @@ class Git:
         with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as told:
             given.write(stdin)
             given.seek(0)
-            settings = [part for setting in _SETTINGS for part in ("-c", setting)]
             # Arguments are a list, and names in them are validated; no shell is involved.
             with subprocess.Popen(  # noqa: S603
-                ["git", *settings, *argv],  # noqa: S607 - the user's git, by PATH
+                self._argv(argv),
                 cwd=self.work_tree or self.git_dir,
                 env=self._environment(),
                 stdin=given,
@@ -140,6 +151,10 @@ class Git:
             told.seek(0)
             err = told.read(_TOLD).decode("utf-8", "replace")
         return Said(code=process.returncode, out=out, err=err.strip())
+
+    @staticmethod
+    def _argv(argv: tuple[str | bytes, ...]) -> list[str | bytes]:
+        return ["git", *(part for setting in _SETTINGS for part in ("-c", setting)), *argv]
 
     def _read(self, process: subprocess.Popen[bytes], argv: tuple[str | bytes, ...]) -> bytes:
         until = time.monotonic() + self.timeout_s
@@ -177,11 +192,7 @@ class Git:
         if self.as_user:
             clean |= {name: os.environ[name] for name in _USERS_OWN if name in os.environ}
         else:
-            clean |= {
-                "GIT_CONFIG_NOSYSTEM": "1",
-                "GIT_CONFIG_GLOBAL": os.devnull,
-                "GIT_ATTR_NOSYSTEM": "1",
-            }
+            clean |= {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_ATTR_NOSYSTEM": "1"}
         if self.work_tree is not None:
             clean["GIT_WORK_TREE"] = str(self.work_tree)
             clean["GIT_INDEX_FILE"] = str(self.index if self.index is not None else self.git_dir / "index")
@@ -251,7 +262,7 @@ def _failed(argv: tuple[str | bytes, ...], said: Said) -> GitFailed:
         why=f"{ENDED} {-said.code}" if said.code < 0 else told,
         next_step="Wait for the git that holds the lock, or remove it if none runs; then try again."
         if locked
-        else "Mend what git says, then try again; nothing was lost.",
+        else "Fix what git reports, then try again; nothing was lost.",
     )
 
 

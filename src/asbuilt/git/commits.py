@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.errors import GitFailed, NotLanded, UsageWrong
 from asbuilt.git.command import check_branch, check_oid
 from asbuilt.git.locks import set_ref
+from asbuilt.git.objects import read_object
 from asbuilt.git.repository import checkouts_of, tip
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ PHASE: Final = "Asbuilt-Phase"
 UNDO: Final = "Asbuilt-Undo"
 _SIGNING_S: Final = 60.0
 """Timeout for a signature: a locked signing agent may prompt a user who is away."""
-_IDENT: Final = re.compile(rb"(.*) <([^>]*)> (\d+) ([+-]\d{4})$", re.DOTALL)
-_REVERTS: Final = re.compile(rb"^This reverts commit ([0-9a-f]{40,64})\.$", re.MULTILINE)
+_IDENT: Final = re.compile(rb"(?s)(.*) <([^>]*)> (\d+) ([+-]\d{4})$")
+_REVERTS: Final = re.compile(rb"(?m)^This reverts commit ([0-9a-f]{40,64})\.$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +70,19 @@ class Outcome:
     """Whether a later commit of that history reverts it."""
 
 
+NOBODY: Final = Person(name="asbuilt", email="asbuilt@localhost", at=datetime.fromtimestamp(0, UTC))
+"""Author of commits that are only kept or compared."""
+
+
+def people(author: Person, committer: Person) -> dict[str, str]:
+    """Return git's environment variables for an author and a committer."""
+    return {
+        f"GIT_{role}_{name}": value
+        for role, person in (("AUTHOR", author), ("COMMITTER", committer))
+        for name, value in (("NAME", person.name), ("EMAIL", person.email), ("DATE", person.date))
+    }
+
+
 def author_of(repository: Repository) -> Person:
     """Return the user as git knows them: `git var GIT_AUTHOR_IDENT` with the user's own settings."""
     git = replace(repository.git, git_dir=repository.git_dir, as_user=True)
@@ -99,7 +113,7 @@ def message_for(subject: str, body: str = "", **trailers: str | Sequence[str]) -
     for key, value in ((key, value) for key, values in each for value in values):
         if not value or any(char in value for char in "\n\r\0"):
             raise UsageWrong(
-                f"{value!r} cannot stand in a commit's trailer",
+                f"{value!r} cannot be used in a commit's trailer",
                 why="A trailer is one line; it is how a landed phase is found again.",
                 next_step="Give the run or phase a name of one line.",
             )
@@ -120,28 +134,15 @@ def commit_tree(
     sign: bool = False,
 ) -> str:
     """Write a commit object with one person as author and committer; no hook runs and no ref moves."""
-    return rewrite(
-        repository,
-        Commit(name="", tree=tree, parents=parents, author=author, committer=author, message=message),
-        sign=sign,
-    )
+    made = Commit(name="", tree=tree, parents=parents, author=author, committer=author, message=message)
+    return rewrite(repository, made, sign=sign)
 
 
 def rewrite(repository: Repository, commit: Commit, *, sign: bool) -> str:
     """Write a commit object from all its parts, including dates and people."""
-    git = replace(
-        repository.git,
-        git_dir=repository.git_dir,
-        as_user=sign,
-        timeout_s=_SIGNING_S if sign else repository.git.timeout_s,
-    ).with_environment(
-        GIT_AUTHOR_NAME=commit.author.name,
-        GIT_AUTHOR_EMAIL=commit.author.email,
-        GIT_AUTHOR_DATE=commit.author.date,
-        GIT_COMMITTER_NAME=commit.committer.name,
-        GIT_COMMITTER_EMAIL=commit.committer.email,
-        GIT_COMMITTER_DATE=commit.committer.date,
-    )
+    git = replace(repository.git, git_dir=repository.git_dir)
+    git = replace(git, as_user=True, timeout_s=_SIGNING_S) if sign else git
+    git = git.with_environment(**people(commit.author, commit.committer))
     lineage = [part for parent in commit.parents for part in ("-p", check_oid(parent))]
     return git.line(
         "commit-tree", *(["-S"] if sign else ["--no-gpg-sign"]), *lineage, "-F", "-", check_oid(commit.tree),
@@ -151,7 +152,7 @@ def rewrite(repository: Repository, commit: Commit, *, sign: bool) -> str:
 
 def read_commit(repository: Repository, name: str) -> Commit:
     """Read a stored commit without its signature, which is valid for no other commit."""
-    raw = repository.git.said("cat-file", "commit", check_oid(name)).out
+    raw = read_object(repository.git, check_oid(name), "commit")
     head, _, message = raw.partition(b"\n\n")
     lines = head.split(b"\n")
     facts: dict[bytes, list[bytes]] = {}
@@ -191,7 +192,7 @@ def advance(repository: Repository, branch: str, *, new: str, old: str | None) -
         if found == new:
             return
         raise NotLanded(
-            f"{branch} was moved by somebody else",
+            f"{branch} was moved by another process",
             why=f"It was expected at {(old or 'nothing')[:12]} and is at {(found or 'nothing')[:12]}.",
             next_step=f"Look with git log {branch}, then resume.",
         )
@@ -242,3 +243,27 @@ def _person(ident: bytes) -> Person:
     shift = timedelta(hours=int(zone[1:3]), minutes=int(zone[3:5])) * (-1 if zone.startswith(b"-") else 1)
     at = datetime.fromtimestamp(int(seconds), timezone(shift))
     return Person(name=os.fsdecode(name), email=os.fsdecode(email), at=at)
+
+
+def commit_files(
+    repository: Repository, paths: Sequence[str], *, subject: str
+) -> tuple[str, tuple[str, ...]]:
+    """Commit files as they are on disk; return (commit, files in it), or ("", ()) if nothing differs.
+
+    Other changes stay as they are, staged ones too. Ignored files are left out. No hook runs. The author is
+    the user, and the user's settings decide whether the commit is signed.
+    """
+    git = replace(repository.git, git_dir=repository.git_dir, work_tree=repository.root, as_user=True)
+    named = b"".join(path.encode() + b"\0" for path in paths)
+    ignored = git.said("check-ignore", "-z", "--stdin", stdin=named, allowed=(0, 1)).fields
+    wanted = [path for path in paths if path.encode() not in ignored]
+    if not wanted:
+        return "", ()
+    changed = git.said("status", "--porcelain=v1", "-z", "--no-renames", "-uall", "--", *wanted).fields
+    differing = tuple(path for path in wanted if any(field[3:] == path.encode() for field in changed))
+    if not differing:
+        return "", ()
+    git.said("add", "--", *differing)
+    message = message_for(subject)
+    git.said("commit", "-q", "--no-verify", "--only", "-F", "-", "--", *differing, stdin=message)
+    return git.line("rev-parse", "HEAD"), differing

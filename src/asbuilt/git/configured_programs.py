@@ -107,7 +107,13 @@ def programs_of(root: Path, common: Path, own: Iterable[Setting], users: Iterabl
     extra = [common / "config.worktree", *sorted(common.glob("worktrees/*/config.worktree"))]
     if any(_INCLUDE.fullmatch(key) for key, _ in local) or any(file.is_file() for file in extra):
         local = _in_every_file(common, [common / "config", *extra])
-    named = tuple(dict.fromkeys((key, value) for key, value in local if _starts_one(key, value)))
+    named = tuple(
+        dict.fromkeys(
+            (key, value)
+            for key, value in local
+            if any(keys.fullmatch(key) and not harmless.fullmatch(value) for keys, harmless, _ in _KEYS)
+        )
+    )
     if not named:
         return NO_PROGRAMS
     return Programs(named, _digest(root, common, named), tuple(_overriding(named, [*users])))
@@ -136,11 +142,6 @@ def _in_every_file(common: Path, files: list[Path]) -> list[Setting]:
             elif _WANTED.fullmatch(key):
                 found.append((key, value))
     return found
-
-
-def _starts_one(key: str, value: str) -> bool:
-    """Return whether a setting names a program of the repository's choosing."""
-    return any(keys.fullmatch(key) and not harmless.fullmatch(value) for keys, harmless, _ in _KEYS)
 
 
 def _overriding(named: Iterable[Setting], users: list[Setting]) -> Iterable[Setting]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import GitFailed
+from asbuilt.git.objects import tree_of, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from asbuilt.git.command import Git
@@ -18,6 +20,11 @@ if TYPE_CHECKING:
 LINK_TO_REPOSITORY: Final = b"160000"
 _LISTED: Final = 1_000
 _MEASURED: Final = 20_000
+_KEPT: Final = (stat.S_IFREG, stat.S_IFLNK)
+_CHUNK: Final = 1_000_000
+_LINK: Final = b"120000"
+_FILE: Final = b"100644"
+_PROGRAM: Final = b"100755"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,20 +38,50 @@ class Survey:
     submodules: frozenset[bytes]
     """Paths of submodules whose folder is empty, as checked out."""
     ignored: tuple[tuple[str, int], ...]
-    """Not kept, first 1,000: ignored files, ignored folders (trailing `/`), sockets and other special files.
-
-
-    """
+    """Not kept, first 1,000: ignored files, ignored folders (trailing `/`), other special files."""
 
 
 def entries(git: Git, tree: str) -> dict[bytes, tuple[bytes, str]]:
-    """Return all entries of a tree: path to (mode, object)."""
-    found = {}
-    for one in git.said("ls-tree", "-r", "-z", "--full-tree", tree).fields:
-        head, path = one.split(b"\t", 1)
-        mode, _, name = head.split(b" ")
-        found[path] = (mode, name.decode("ascii"))
-    return found
+    """Return all entries of a tree, or of a commit's tree: path to (mode, object)."""
+    return {path: (entry.mode, entry.oid) for path, entry in walk(git, tree_of(git, tree))}
+
+
+def matching(
+    root: Path, wanted: Mapping[bytes, tuple[bytes, str]], seen: Iterable[bytes], *, file_mode: bool
+) -> frozenset[bytes]:
+    """Return the files that are on disk exactly as in a tree, by content; file times are not trusted."""
+    return frozenset(
+        path
+        for path in seen
+        if (entry := wanted.get(path)) and _is_as(root / os.fsdecode(path), *entry, file_mode=file_mode)
+    )
+
+
+def _is_as(file: Path, mode: bytes, oid: str, *, file_mode: bool) -> bool:
+    try:
+        status = file.lstat()
+        if stat.S_ISLNK(status.st_mode):
+            target = os.fsencode(file.readlink())
+            return mode == _LINK and _hashed([target], len(target), oid) == oid
+        is_program = bool(status.st_mode & stat.S_IXUSR)
+        if not stat.S_ISREG(status.st_mode) or mode not in (_FILE, _PROGRAM):
+            return False
+        if file_mode and is_program != (mode == _PROGRAM):
+            return False
+        with file.open("rb") as opened:
+            return _hashed(iter(lambda: opened.read(_CHUNK), b""), status.st_size, oid) == oid
+    except OSError:
+        # It changed since it was listed; git reports what it is now.
+        return False
+
+
+def _hashed(parts: Iterable[bytes], size: int, oid: str) -> str:
+    """Return the name of a blob, in the format of the object name `oid`."""
+    digest = hashlib.new("sha1" if len(oid) == 40 else "sha256", usedforsecurity=False)
+    digest.update(b"blob %d\0" % size)
+    for part in parts:
+        digest.update(part)
+    return digest.hexdigest()
 
 
 def survey(git: Git, tracked: Mapping[bytes, tuple[bytes, str]]) -> Survey:
@@ -56,7 +93,7 @@ def survey(git: Git, tracked: Mapping[bytes, tuple[bytes, str]]) -> Survey:
     if git.work_tree is None:
         raise ValueError("a survey needs a work tree")
     root = git.work_tree
-    folders_of_tracked = {path[:place] for path in tracked for place in _slashes(path)}
+    folders_of_tracked = {path[:at] for path in tracked for at, byte in enumerate(path) if byte == 0x2F}
     files: dict[bytes, int] = {}
     folders: list[bytes] = []
     submodules: set[bytes] = set()
@@ -81,7 +118,7 @@ def survey(git: Git, tracked: Mapping[bytes, tuple[bytes, str]]) -> Survey:
                 else:
                     level.append((path, hidden))
                     folders.append(path)
-            elif (hidden and path not in tracked) or not _can_be_kept(status):
+            elif (hidden and path not in tracked) or stat.S_IFMT(status.st_mode) not in _KEPT:
                 ignored.append((os.fsdecode(path), status.st_size))
             else:
                 files[path] = status.st_size
@@ -108,7 +145,7 @@ def listed(root: Path, folder: bytes, *, but: bytes = b"") -> list[tuple[bytes, 
         raise GitFailed(
             f"{named} cannot be read: {(error.strerror or 'unknown').lower()}",
             why="A snapshot keeps every file, so one that cannot be read stops it; nothing was written.",
-            next_step="Mend the permissions in the workspace, then resume.",
+            next_step="Fix the permissions in the workspace, then resume.",
         ) from error
 
 
@@ -119,14 +156,6 @@ def _ignored(git: Git, paths: list[bytes]) -> frozenset[bytes]:
     given = b"".join(b"./" + path + b"\0" for path in paths)
     said = git.said("check-ignore", "-z", "--no-index", "--stdin", stdin=given, allowed=(0, 1))
     return frozenset(path.removeprefix(b"./") for path in said.fields)
-
-
-def _slashes(path: bytes) -> list[int]:
-    return [place for place, byte in enumerate(path) if byte == 0x2F]
-
-
-def _can_be_kept(status: os.stat_result) -> bool:
-    return stat.S_ISREG(status.st_mode) or stat.S_ISLNK(status.st_mode)
 
 
 def _measured(root: Path, folder: bytes) -> int:

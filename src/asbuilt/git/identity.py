@@ -47,7 +47,7 @@ def ensure_identity(repository: Repository, *, anew: bool = False) -> Identity:
     if known is None:
         raise GitFailed(
             "the repository's identity could not be read back",
-            why="git config took asbuilt.repository and does not give it.",
-            next_step="Look at the repository's config file, then try again.",
+            why="git config accepted asbuilt.repository and does not return it.",
+            next_step="Check the repository's config file, then try again.",
         )
     return known

@@ -118,11 +118,10 @@ def lock_of(ref: str) -> str:
 def set_ref(repository: Repository, ref: str, *, new: str, old: str | None, why: str = "asbuilt") -> bool:
     """Swap a ref from `old` (None: it must not exist) to `new`; return False if it was not at `old`."""
     with writing(repository, lock_of(ref)) as git:
-        said = git.said(
-            "update-ref", "--no-deref", "-m", why, ref, new, old or repository.nothing, allowed=(0, 1, 128)
-        )
+        swap = ("update-ref", "--no-deref", "-m", why, ref, new, old or repository.nothing)
+        said = git.said(*swap, allowed=(0, 1, 128))
         if said.code and "but expected" not in said.err and "already exists" not in said.err:
-            said = git.said("update-ref", "--no-deref", "-m", why, ref, new, old or repository.nothing)
+            said = git.said(*swap)
     return said.code == 0
 
 

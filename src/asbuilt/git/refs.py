@@ -1,20 +1,44 @@
-"""Find refs by name and by the commits they contain. Read-only."""
+"""Refs, and the commits that they keep: find them, show their changes, and restore one as a branch.
+
+Only `restore` writes.
+"""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.git.command import check_oid
+from asbuilt.errors import NameTaken
+from asbuilt.git.command import check_branch, check_oid
+from asbuilt.git.commits import read_commit
+from asbuilt.git.locks import set_ref
+from asbuilt.git.objects import compare
+from asbuilt.git.ref_files import LeftToGit, read_refs
 
 if TYPE_CHECKING:
     from asbuilt.git.repository import Repository
 
 _BRANCH: Final = "refs/heads/"
+# Programs that a repository's settings name must not affect what is shown.
+PLAIN: Final = ("-r", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color")
+
+
+class Change(NamedTuple):
+    """One file that differs, with its line counts; None for a binary file."""
+
+    path: str
+    added: int | None
+    removed: int | None
 
 
 def listed(repository: Repository, pattern: str) -> list[tuple[str, str]]:
     """List the refs that match a pattern or are below a folder, each with its commit."""
+    start = pattern.removesuffix("*")
+    if pattern.endswith(("/", "*")) and not set("*?[") & set(start):
+        with suppress(LeftToGit):
+            found = read_refs(repository.common, start, repository.ref_format).items()
+            return [*found] if start == pattern else [one for one in found if "/" not in one[0][len(start) :]]
     said = repository.git.said("for-each-ref", "--format=%(refname)%00%(objectname)", pattern)
     lines = os.fsdecode(said.out).splitlines()
     return [(ref, commit) for ref, _, commit in (line.partition("\0") for line in lines)]
@@ -29,3 +53,49 @@ def holding(repository: Repository, commit: str) -> str | None:
         if found:
             return found.removeprefix(_BRANCH)
     return None
+
+
+def base_of(repository: Repository, commit: str) -> str:
+    """Return the commit that a kept commit was built on."""
+    return read_commit(repository, commit).parents[0]
+
+
+def changes(repository: Repository, commit: str) -> list[Change]:
+    """List the files of a kept commit that differ from its base."""
+    said = repository.git.said(
+        "diff-tree", *PLAIN, "-z", "--numstat", base_of(repository, commit), check_oid(commit)
+    )
+    found = []
+    for one in said.fields:
+        added, removed, path = one.split(b"\t", 2)
+        found.append(Change(os.fsdecode(path), _count(added), _count(removed)))
+    return found
+
+
+def touched(repository: Repository, before: str, after: str) -> dict[str, bool]:
+    """Return the files that differ between two trees or commits, and whether each exists afterwards."""
+    found = compare(repository.git, before, after)
+    return {os.fsdecode(one.path): one.new is not None for one in found}
+
+
+def patch(repository: Repository, commit: str) -> bytes:
+    """Return the diff of a kept commit against its base."""
+    return repository.git.said(
+        "diff-tree", *PLAIN, "--patch", base_of(repository, commit), check_oid(commit)
+    ).out
+
+
+def restore(repository: Repository, commit: str, branch: str) -> str:
+    """Create a branch at a commit and return its full name; raise `NameTaken` if the branch exists."""
+    ref = check_branch(branch)
+    if not set_ref(repository, ref, new=check_oid(commit), old=None, why="asbuilt: an attempt restored"):
+        raise NameTaken(
+            f"a branch {branch} exists already",
+            why="Moving an existing branch could lose its commits.",
+            next_step="Choose another name; `git branch --list` shows the existing ones.",
+        )
+    return ref
+
+
+def _count(text: bytes) -> int | None:
+    return None if text == b"-" else int(text)

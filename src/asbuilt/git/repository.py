@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import time
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from asbuilt.errors import GateStopped, GitFailed, NotFound
 from asbuilt.git.command import Git, check_ref_name
 from asbuilt.git.configured_programs import NO_PROGRAMS, Programs, programs_of
+from asbuilt.git.ref_files import LeftToGit, read_head, read_ref
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,6 +33,7 @@ _BRANCH: Final = "refs/heads/"
 _OWN: Final = ("local", "worktree")
 _USERS: Final = ("system", "global")
 _FALSE: Final = ("false", "no", "off", "0")
+_SETTINGS_S: Final = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +47,7 @@ class Repository:
     common: Path
     """The git folder that all checkouts share."""
     object_format: str = "sha1"
+    ref_format: str = "files"
     file_mode: bool = True
     excludes: Path | None = None
     """The user's own ignore file, which applies to all of the user's repositories."""
@@ -115,10 +120,31 @@ def resolve(repository: Repository, name: str) -> str | None:
 
 def tip(repository: Repository, ref: str) -> str | None:
     """Return the commit at the tip of a full ref name, or None."""
+    with suppress(LeftToGit):
+        return read_ref(repository.common, check_ref_name(ref), repository.ref_format)
     said = repository.git.said(
         "show-ref", "--verify", "--hash", "--", check_ref_name(ref), allowed=(0, 1, 128)
     )
     return said.line if said.code == 0 else None
+
+
+def head_at(repository: Repository, git_dir: Path) -> str | None:
+    """Return the HEAD commit of a checkout by its git folder, or None if its branch has no commit."""
+    with suppress(LeftToGit):
+        head = read_head(git_dir, repository.ref_format)
+        return tip(repository, head) if head.startswith("refs/") else head
+    said = Git(git_dir=git_dir).said("rev-parse", "--verify", "--quiet", "HEAD", allowed=(0, 1, 128))
+    return said.line if said.code == 0 else None
+
+
+def plan_branch(repository: Repository, slug: str) -> str:
+    """Return the name of a plan's branch, which holds proven work that is pending to land.
+
+    An existing branch is used whatever its spelling; Git allows no `asbuilt/x` beside a branch `asbuilt`.
+    """
+    names = f"asbuilt/{slug}", f"asbuilt-{slug}", f"cp-{slug}"
+    there = next((name for name in names if tip(repository, f"{_BRANCH}{name}")), None)
+    return there or (names[1] if tip(repository, f"{_BRANCH}asbuilt") else names[0])
 
 
 def base_on(repository: Repository, branch: str) -> str:
@@ -160,7 +186,20 @@ def checkouts(repository: Repository) -> tuple[Checkout, ...]:
 
 def checkouts_of(repository: Repository, ref: str) -> tuple[Checkout, ...]:
     """List the checkouts that have a branch checked out."""
+    if not _may_be_out(repository, ref):
+        return ()
     return tuple(checkout for checkout in checkouts(repository) if checkout.branch == ref)
+
+
+def _may_be_out(repository: Repository, ref: str) -> bool:
+    """Return False if no checkout is on a branch, by its HEAD and by an operation that began there."""
+    folders = [repository.common, *(folder for folder, _ in registered(repository))]
+    with suppress(LeftToGit):
+        return any(
+            ref in (read_head(folder, repository.ref_format), _branch_in_operation(folder))
+            for folder in folders
+        )
+    return True
 
 
 def registered(repository: Repository) -> tuple[tuple[Path, Path], ...]:
@@ -196,16 +235,8 @@ def leftover_stashes(repository: Repository) -> tuple[str, ...]:
 def path_state(checkout: Checkout, path: str) -> PathState:
     """Return git's status of one file in a checkout."""
     literal = checkout.git.with_environment(GIT_LITERAL_PATHSPECS="1")
-    fields = literal.said(
-        "status",
-        "--porcelain=v1",
-        "-z",
-        "--ignored=matching",
-        "--untracked-files=all",
-        "--no-renames",
-        "--",
-        path,
-    ).fields
+    options = ("--porcelain=v1", "-z", "--ignored=matching", "--untracked-files=all", "--no-renames")
+    fields = literal.said("status", *options, "--", path).fields
     if fields:
         marks: dict[bytes, PathState] = {b"??": "untracked", b"!!": "ignored"}
         return marks.get(fields[0][:2], "dirty")
@@ -227,14 +258,51 @@ def _opened(root: Path, git_dir: Path, agreed: Iterable[str]) -> Repository:
         git_dir=git_dir,
         common=common,
         object_format=said.get(("local", "extensions.objectformat")) or "sha1",
+        ref_format=said.get(("local", "extensions.refstorage")) or "files",
         file_mode=(said.get(("local", "core.filemode")) or "true").lower() not in _FALSE,
         excludes=_users_excludes(last.get("core.excludesfile", "")),
         programs=programs_of(root, common, own, users).unless(agreed),
     )
 
 
-def _settings(common: Path) -> list[tuple[str, str, str]]:
-    """Read all git settings with one command: (scope, key, value)."""
+_Settings = list[tuple[str, str, str]]
+_read_before: Final[dict[Path, tuple[object, float, _Settings]]] = {}
+
+
+def _settings(common: Path) -> _Settings:
+    """Return all git settings: (scope, key, value).
+
+    They are read again when one of their files has changed, and after 30 s, since the system's file may be
+    anywhere. Settings that include other files are read each time.
+    """
+    stamps = _stamps(common)
+    before = _read_before.get(common)
+    if before is not None and before[0] == stamps and time.monotonic() - before[1] < _SETTINGS_S:
+        return before[2]
+    found = _read_settings(common)
+    if any(key.startswith(("include.", "includeif.")) for _, key, _ in found):
+        _read_before.pop(common, None)
+    else:
+        _read_before[common] = (stamps, time.monotonic(), found)
+    return found
+
+
+def _stamps(common: Path) -> list[object]:
+    """Return the identity and change times of the files that hold settings."""
+    home, folder = os.environ.get("HOME", ""), os.environ.get("XDG_CONFIG_HOME", "")
+    users = Path(home, ".gitconfig"), Path(folder or Path(home, ".config"), "git", "config")
+    found: list[object] = [home, folder]
+    for file in (common / "config", common / "config.worktree", *users, Path("/etc/gitconfig")):
+        try:
+            status = file.stat()
+        except OSError:
+            found.append(None)
+        else:
+            found.append((status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns))
+    return found
+
+
+def _read_settings(common: Path) -> _Settings:
     fields = Git(git_dir=common, as_user=True).said("config", "-z", "--show-scope", "--list").fields
     found = []
     for scope, setting in zip(fields[::2], fields[1::2], strict=True):

@@ -6,6 +6,8 @@ import os
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.git.command import MEGABYTE, check_oid
+from asbuilt.git.files import LINK_TO_REPOSITORY, entries
+from asbuilt.git.objects import compare, find, measure, read_all, read_object
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -18,7 +20,6 @@ _READ_AT_ONCE: Final = 64 * MEGABYTE
 _FOLLOWED: Final = 100
 """Maximum number of symbolic links that are resolved; further links are read as links."""
 _LINK: Final = b"120000"
-_SUBMODULE: Final = b"160000"
 
 
 class Versions(NamedTuple):
@@ -40,28 +41,24 @@ def differing(
 
     With `among`, only these paths are read. A file over `cap` bytes is returned as `contents` returns it.
     """
-    fields = repository.git.said(
-        "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", check_oid(before), check_oid(after)
-    ).fields
     sides: dict[str, tuple[str, str]] = {}
     links: dict[str, str] = {}
     submodules: dict[str, str] = {}
     followed = 0
-    for head, name in zip(fields[::2], fields[1::2], strict=True):
-        if among is not None and os.fsdecode(name) not in among:
+    for one in compare(repository.git, check_oid(before), check_oid(after)):
+        path = os.fsdecode(one.path)
+        if among is not None and path not in among:
             continue
-        modes, objects = head.removeprefix(b":").split(b" ")[:2], head.split(b" ")[2:4]
         found = []
-        for tree, mode, file in zip((before, after), modes, objects, strict=True):
-            end = file.decode("ascii") if mode != _SUBMODULE else repository.nothing
-            if mode == _LINK and followed < _FOLLOWED:
+        for tree, entry in ((before, one.old), (after, one.new)):
+            end = repository.nothing if entry is None or entry.mode == LINK_TO_REPOSITORY else entry.oid
+            if entry is not None and entry.mode == _LINK and followed < _FOLLOWED:
                 followed += 1
-                end = _end_of(repository, tree, name) or end
+                end = _end_of(repository, tree, one.path) or end
             found.append(end)
-        path = os.fsdecode(name)
         sides[path] = (found[0], found[1])
-        if modes[1] in (_LINK, _SUBMODULE):
-            (links if modes[1] == _LINK else submodules)[path] = objects[1].decode("ascii")
+        if one.new is not None and one.new.mode in (_LINK, LINK_TO_REPOSITORY):
+            (links if one.new.mode == _LINK else submodules)[path] = one.new.oid
     wanted = {*links.values(), *(file for both in sides.values() for file in both)} - {repository.nothing}
     read = dict(contents(repository, sorted(wanted), cap))
     targets = {path: os.fsdecode(read.get(file, b"")) for path, file in links.items()}
@@ -88,22 +85,14 @@ def contents(repository: Repository, files: list[str], cap: int) -> Iterator[tup
     For a file over `cap` bytes, or one that this clone lacks, the bytes are its object name padded to `cap +
     1`.
     """
-    told = (
-        repository.git.said("cat-file", "--batch-check", stdin="\n".join(files).encode()).line
-        if files
-        else ""
-    )
     batch: list[str] = []
     size = 0
-    for line in told.splitlines():
-        file, *known = line.split(" ")
-        length = int(known[-1]) if len(known) > 1 else cap + 1
-        if length > cap:
-            # Too large, or not in this clone.
+    for file, known in zip(files, measure(repository.git, files), strict=True):
+        if known is None or known.size > cap:
             yield file, file.encode("ascii").ljust(cap + 1)
             continue
         batch.append(file)
-        size += length
+        size += known.size
         if size > _READ_AT_ONCE:
             yield from _read(repository, batch)
             batch, size = [], 0
@@ -111,31 +100,22 @@ def contents(repository: Repository, files: list[str], cap: int) -> Iterator[tup
 
 
 def _read(repository: Repository, files: list[str]) -> Iterator[tuple[str, bytes]]:
-    out = repository.git.said("cat-file", "--batch", stdin="\n".join(files).encode()).out if files else b""
-    at = 0
-    while at < len(out):
-        end = out.index(b"\n", at)
-        file, _, length = out[at:end].split(b" ")
-        at = end + 1 + int(length)
-        yield file.decode("ascii"), out[end + 1 : at]
-        at += 1
+    for file, found in zip(files, read_all(repository.git, files), strict=True):
+        yield file, found.data if found is not None else b""
 
 
 def is_here(repository: Repository, commit: str) -> bool:
     """Return whether the repository has a commit."""
-    named = f"{check_oid(commit)}^{{commit}}"
-    return repository.git.said("cat-file", "-e", named, allowed=(0, 1, 128)).code == 0
+    found = measure(repository.git, [commit])[0]
+    return found is not None and found.kind == "commit"
 
 
 def names_in(repository: Repository, tree: str) -> dict[str, str]:
     """Return every file of a tree: name to object. Submodules are left out."""
-    found = {}
-    for one in repository.git.said("ls-tree", "-r", "-z", "--full-tree", check_oid(tree)).fields:
-        head, name = one.split(b"\t", 1)
-        _, kind, file = head.split(b" ")
-        if kind == b"blob":
-            found[name.decode("utf-8", "replace")] = file.decode("ascii")
-    return found
+    found = entries(repository.git, check_oid(tree)).items()
+    return {
+        name.decode("utf-8", "replace"): file for name, (mode, file) in found if mode != LINK_TO_REPOSITORY
+    }
 
 
 def texts_of(repository: Repository, files: Mapping[str, str]) -> dict[str, str]:
@@ -149,22 +129,16 @@ def texts_of(repository: Repository, files: Mapping[str, str]) -> dict[str, str]
 
 def text_of(repository: Repository, file: str) -> str:
     """Read a file by object name, as text; a file over 1 MB reads as empty."""
-    size = int(repository.git.line("cat-file", "-s", check_oid(file)))
-    if size > _TEXT_CAP:
-        return ""
-    return repository.git.said("cat-file", "blob", file).out.decode("utf-8", "replace")
+    return texts_of(repository, {"": check_oid(file)})[""]
 
 
 def file_in(repository: Repository, tree: str, path: str) -> bytes | None:
     """Read a file of a tree; None if it does not exist or is over 20 MB."""
-    if "\0" in path:
+    entry = find(repository.git, check_oid(tree), os.fsencode(path))
+    known = measure(repository.git, [entry.oid])[0] if entry is not None else None
+    if entry is None or known is None or known.kind != "blob" or known.size > _LINES_CAP:
         return None
-    place = f"{check_oid(tree)}:{path}"
-    size = repository.git.said("cat-file", "-s", place, allowed=(0, 128))
-    if size.code or int(size.line) > _LINES_CAP:
-        return None
-    found = repository.git.said("cat-file", "blob", place, allowed=(0, 128))
-    return None if found.code else found.out
+    return read_object(repository.git, entry.oid, "blob")
 
 
 def lines_of(repository: Repository, tree: str, path: str) -> int | None:

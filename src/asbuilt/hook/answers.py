@@ -12,8 +12,9 @@ from asbuilt.hook import starts, turns
 from asbuilt.hook.calls import Answer, Call
 from asbuilt.policy.plan_mode.hold import is_typed
 from asbuilt.session import words
-from asbuilt.session.authoring import is_bound, keep_words, words_in
+from asbuilt.session.authoring import is_bound
 from asbuilt.session.context.reload import drop_stale
+from asbuilt.session.context.typed import command_in, keep_typed
 from asbuilt.session.locking import Locked
 from asbuilt.session.records import clean
 
@@ -40,8 +41,12 @@ def answered(
     call = Call(event, payload, environ, now)
     if not call.session:
         return None
+    command = command_in(call.text("prompt")) if event == "UserPromptSubmit" else None
+    if command is not None:
+        keep_typed(call.folder, *command)
+        call.keep(call.state())
     said = _ANSWERS[event](call, held)
-    if event in _BEGINS and (is_bound(call.folder) or words_in(call.text("prompt")) is not None):
+    if event in _BEGINS and is_bound(call.folder) and command is None:
         said = _beside(call, said)
     if call.is_known:
         with Locked(call.folder):
@@ -51,11 +56,7 @@ def answered(
 
 
 def _beside(call: Call, said: Answer | None) -> Answer | None:
-    """Store the text typed after `/asbuilt:author`, or add a notice that an authoring is pending."""
-    words = words_in(call.text("prompt"))
-    if words is not None:
-        keep_words(call.folder, words)
-        return said
+    """Add a notice that an authoring is pending."""
     # After a compaction, or when a background task ends, the agent is in the middle of its stage.
     if call.text("source") == "compact" or not is_typed(call.text("prompt")):
         return said

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
 from asbuilt.errors import AsbuiltError
 from asbuilt.lifecycle.authoring.turns import Over, Persons, Theirs, Yours
 from asbuilt.session.arbiter import Wish
-from asbuilt.session.authoring import MOST, NEXT, Bound, BoundUnreadable, bind, bound_in, put_aside
+from asbuilt.session.authoring import MOST, NEXT, WORK, Bound, BoundUnreadable, bind, bound_in, put_aside
+from asbuilt.session.conversation import end_hold
 
 if TYPE_CHECKING:
     from asbuilt.flows.authoring.conversation import Conversing
@@ -42,8 +43,11 @@ def handed_in(call: Call, said: str) -> Judged:
             return Judged()
         signal.setitimer(signal.ITIMER_REAL, WITHIN_S)
         authoring = call.authoring(bound)
+        output = authoring.submission(said, bound.file)
+        if output is None:
+            return Judged()
         stage, _, number = bound.asked.rpartition("/")
-        turn = authoring.hand_in(Yours(stage, int(number)), said)
+        turn = authoring.hand_in(Yours(stage, int(number)), output)
         return _told(call, bound, authoring, turn)
     except (AsbuiltError, BoundUnreadable, ValueError) as error:
         return Judged(message=f"asbuilt: {_given_up(call, error)}")
@@ -57,6 +61,8 @@ def interrupted(call: Call, *, is_new: bool) -> str:
         return f"asbuilt: {_given_up(call, error)}"
     if bound is None:
         return ""
+    if bound.file and bound.asked and not is_new:
+        return f"asbuilt: the interview about {bound.slug} goes on. The plan so far is {bound.file}."
     bind(call.folder, bound._replace(asked="", stops=0, is_new=bound.is_new or is_new))
     return (
         f"asbuilt: this conversation authors {bound.slug}. The user's message comes first; after it, run"
@@ -67,7 +73,7 @@ def interrupted(call: Call, *, is_new: bool) -> str:
 def _told(call: Call, bound: Bound, authoring: Conversing, turn: Turn) -> Judged:
     match turn:
         case Yours() if bound.stops < MOST:
-            words = f"asbuilt: {authoring.asked()}"
+            words = f"asbuilt: {authoring.asked(file=bound.file)}"
             if len(words) <= _LONGEST:
                 bind(call.folder, bound._replace(asked=turn.name, stops=bound.stops + 1))
                 return Judged(Wish(f"stage/{bound.run}/{turn.name}", words))
@@ -79,9 +85,10 @@ def _told(call: Call, bound: Bound, authoring: Conversing, turn: Turn) -> Judged
         case Persons(why):
             bind(call.folder, bound._replace(asked="", stops=0))
             return Judged(message=f"asbuilt: {bound.slug} waits for you: {why}.")
-        case Over(reason):
+        case Over(reason, is_approved):
             bind(call.folder, None)
-            return Judged(message=f"asbuilt: the authoring of {bound.slug} is over: {reason}.")
+            off = WORK if is_approved and end_hold(call.folder) else ""
+            return Judged(message=f"asbuilt: the authoring of {bound.slug} is over: {reason}.{off}")
         case _:
             assert_never(turn)
 
@@ -98,6 +105,6 @@ def _given_up(call: Call, error: Exception) -> str:
     kept = put_aside(call.folder)
     why = f"{error.what}. {error.next_step}" if isinstance(error, AsbuiltError) else f"{error}."
     return (
-        f"what this conversation authors cannot be gone on with: {why} It is let go, and kept in {kept};"
-        f" `{NEXT}` takes the authoring up again."
+        f"the authoring of this conversation cannot continue: {why} Its record is kept in {kept}; `{NEXT}`"
+        " resumes the authoring."
     )

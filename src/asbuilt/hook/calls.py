@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 import site
 import sys
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from asbuilt.policy.plan_mode.hold import PLAN
 from asbuilt.session.context import reload as reloads
-from asbuilt.session.context.notes import Note, notes_in, shelf
+from asbuilt.session.context.notes import Note, memories, notes_in, shelf
 from asbuilt.session.context.transcript import size_of
 from asbuilt.session.conversation import folder_of, key_of
 from asbuilt.session.locking import Locked
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from asbuilt.library.conversing import Plans
     from asbuilt.session.authoring import Bound
     from asbuilt.session.facts import PlanFacts
-
-EXIT: Final = "ExitPlanMode"
 
 
 class Answer(NamedTuple):
@@ -54,6 +53,7 @@ class Call:
         self.session = self.text("session_id")
         self.transcript = self.text("transcript_path")
         self.cwd = self.text("cwd")
+        self.root = environ.get("CLAUDE_PROJECT_DIR") or self.cwd
         self.mode = self.text("permission_mode")
         self._plans: Plans | None = None
 
@@ -62,9 +62,9 @@ class Call:
         value = self._payload.get(name)
         return value if isinstance(value, str) else ""
 
-    def flag(self, name: str) -> bool:
-        """Return whether a payload field is true."""
-        return self._payload.get(name) is True
+    def has(self, name: str) -> bool:
+        """Return whether a payload field is true, or a list that is not empty."""
+        return bool(self._payload.get(name))
 
     def inner(self, name: str) -> Mapping[str, object]:
         """Return an object field of the payload, or an empty one."""
@@ -93,6 +93,7 @@ class Call:
             size=size_of(self.transcript),
             at=self.now,
             cwd=self.cwd,
+            mode=state.mode if self.mode in ("", PLAN) else self.mode,
         )
 
     def keep(self, state: State) -> None:
@@ -136,4 +137,4 @@ class Call:
 
     def notes(self) -> list[Note]:
         """List the notes of the repository, newest first."""
-        return notes_in(shelf(self.environ, self.cwd))
+        return notes_in(shelf(self.environ, self.cwd), memories(self.cwd))

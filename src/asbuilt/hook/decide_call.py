@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Decided = tuple[str, dict[str, object] | None]
 
-UNREADABLE = "planning is held here, and this call cannot be read."
+UNREADABLE = "plan mode is on, and this call cannot be parsed."
 _REGULAR = 0o10
 _TRANSCRIPT = 32 << 20
 """Bytes read from the end of a transcript. Claude Code repeats the plan file's name every few turns."""
@@ -89,7 +89,7 @@ def decided(call: Call) -> Decided:
         return _read(call), None
     if tool in STARTS:
         own = "isolation" in call.given
-        return "planning is read-only, and this subagent would make a worktree." if own else "", None
+        return "plan mode is read-only, and this subagent would make a worktree." if own else "", None
     return _unknown(call), None
 
 
@@ -110,12 +110,12 @@ def _ran(call: Call) -> Decided:
         # asbuilt's own commands need its state folder, which the sandbox does not show.
         return "", None
     if not call.folder:
-        return "no ring holds this command, because CLAUDE_PID does not name the conversation.", None
+        return "the sandbox is unavailable: CLAUDE_PID does not name the conversation.", None
     from asbuilt.hook.rules import denying  # noqa: PLC0415  the same
     from asbuilt.session.look import wrapped  # noqa: PLC0415  the same
 
     if rule := denying(text, call.environ, root):
-        return f"a rule of the person's own denies this command: {rule}.", None
+        return f"a deny rule of the user matches this command: {rule}.", None
     return "", {**call.given, "command": wrapped(call.folder, text, since=call.hold.since)}
 
 
@@ -139,7 +139,7 @@ def _read(call: Call) -> str:
     real = os.path.realpath(path)
     reach = Reach((call.home, os.path.realpath(call.home)), _opened(call))
     if reach.closes(path) or reach.closes(real):
-        return f"planning reads nothing of a home outside its repository, and {path} is there."
+        return f"plan mode reads nothing in a home folder outside the repository, and {path} is there."
     among = call.given.get("glob") if call.tool == "Grep" else pattern if call.tool == "Glob" else ""
     filters = [among, *among.replace(",", " ").split()] if isinstance(among, str) and among else []
     if call.tool in ("Glob", "LS"):
@@ -149,7 +149,7 @@ def _read(call: Call) -> str:
     else:
         secret = is_secret(path, reach) or is_secret(real, reach)
     if secret or any(aims_at_secret(one) for one in filters):
-        return f"planning does not read secrets, and {_shown(call, path)} is or holds one."
+        return f"plan mode does not read secrets, and {_shown(call, path)} is or contains one."
     return ""
 
 
@@ -167,7 +167,7 @@ def _written(call: Call, named: object) -> str:
         return UNREADABLE
     if path == named and _is_plain(path) and _is_own(call, os.path.realpath(path)):
         return ""
-    return f"planning is read-only and {call.tool} changes {_shown(call, path)}. {_legal_way(call)}"
+    return f"plan mode is read-only and {call.tool} changes {_shown(call, path)}. {_legal_way(call)}"
 
 
 def _is_plain(path: str) -> bool:

@@ -10,12 +10,23 @@ from __future__ import annotations
 import os
 
 from asbuilt.policy.notation import read, write
-from asbuilt.policy.plan_mode.hold import PLAN, HoldUnreadable, event_in
+from asbuilt.policy.plan_mode.hold import COMMAND, ENTER, PLAN, HoldUnreadable, event_in
 from asbuilt.session.conversation import GIVEN, folder_of, given, hold_in, key_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+_LATER = ("CronCreate", "ScheduleWakeup")
+"""Tools that submit a prompt later, as if the user typed it."""
+_ENTERS = (
+    "the agent wants to plan before it changes anything. Yes turns plan mode on: read-only until you approve"
+    " a plan. No lets it work without a plan."
+)
+_STARTS = (
+    "`{}` starts a phase: an agent works on it in a workspace of its own, and asbuilt proves it. Yes starts"
+    " it. No starts nothing. With --dry-run the command shows what the phase promises."
+)
 
 
 def main() -> int:
@@ -34,26 +45,36 @@ def answer(environ: Mapping[str, str], data: bytes) -> str:
         return _answer(environ, data)
     except HoldUnreadable as error:
         return _denied(
-            f"whether planning is held here cannot be read ({error}), so nothing is done."
-            " The person ends it by: asbuilt mode exit"
+            f"the state of plan mode cannot be read ({error}), so every call is refused."
+            " The user runs: asbuilt mode exit"
         )
     except Exception as error:  # noqa: BLE001  the door that fails closed
-        return _denied(f"the gate failed ({type(error).__name__}), so nothing was done. Next: asbuilt doctor")
+        return _denied(
+            f"the gate failed ({type(error).__name__}), so the call is refused. Next: asbuilt doctor"
+        )
 
 
 def _answer(environ: Mapping[str, str], data: bytes) -> str:
     payload = payload_in(data)
     if payload is None:
-        return _denied("this call cannot be read, so nobody can say whether planning is held. Try it again.")
+        return _denied("this call cannot be parsed, so it is refused. Try it again.")
     key = key_of(environ)
     folder = folder_of(environ, key) if key else ""
     hold = hold_in(folder) if folder else None
+    tool, given, cwd = payload.get("tool_name"), payload.get("tool_input"), payload.get("cwd")
+    if tool == ENTER and payload.get("agent_id"):
+        return _denied("EnterPlanMode tool cannot be used in agent contexts.")
     if hold is None and payload["permission_mode"] != PLAN:
+        if tool == ENTER:
+            return _asked(_ENTERS)
+        if tool == "Bash" and (start := _phase_start(given)):
+            return _asked(_STARTS.format(start))
+        if tool in _LATER and COMMAND in write(given):
+            return _denied(f"{COMMAND} is the user's to type, not a schedule's.")
         return ""
     # Most calls are made with plan mode off, so this import is deferred.
     from asbuilt.hook.decide_call import UNREADABLE, Call, decided, kept  # noqa: PLC0415  the door's dispatch
 
-    tool, given, cwd = payload.get("tool_name"), payload.get("tool_input"), payload.get("cwd")
     if not isinstance(tool, str) or not isinstance(given, dict) or not isinstance(cwd, str):
         return _denied(UNREADABLE)
     root = environ.get("CLAUDE_PROJECT_DIR") or cwd
@@ -67,6 +88,16 @@ def _answer(environ: Mapping[str, str], data: bytes) -> str:
     return _allowed(changed) if changed else ""
 
 
+def _phase_start(given: object) -> str:
+    """Return the command in a call of the shell that starts a phase and has to be confirmed."""
+    line = given.get("command") if isinstance(given, dict) else None
+    if not isinstance(line, str) or "asbuilt" not in line:
+        return ""
+    from asbuilt.hook.confirming import phase_start  # noqa: PLC0415  the door's dispatch
+
+    return phase_start(line)
+
+
 def payload_in(data: bytes) -> dict[str, object] | None:
     """Parse a payload that carries a permission mode; None if it cannot be parsed."""
     try:
@@ -78,6 +109,10 @@ def payload_in(data: bytes) -> dict[str, object] | None:
     return payload
 
 
+def _asked(question: str) -> str:
+    return _said(permissionDecision="ask", permissionDecisionReason=f"asbuilt: {question}")
+
+
 def _denied(reason: str) -> str:
     return _said(permissionDecision="deny", permissionDecisionReason=f"asbuilt: {reason}")
 
@@ -85,7 +120,7 @@ def _denied(reason: str) -> str:
 def _allowed(changed: dict[str, object]) -> str:
     return _said(
         permissionDecision="allow",
-        permissionDecisionReason="asbuilt: it only reads, and runs in the read-only ring.",
+        permissionDecisionReason="asbuilt: it only reads, and runs in the read-only sandbox.",
         updatedInput=changed,
     )
 

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 NOT_RUN: Final = 125
 _NO_RING: Final = """\
-asbuilt: no ring holds commands on this machine, so this was not run: {command}
-The person sees why with: asbuilt doctor
+asbuilt: the sandbox is unavailable on this machine, so this was not run: {command}
+For the reason, the user runs: asbuilt doctor
 """
 
 

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from asbuilt.hook.calls import EXIT, Answer
+from asbuilt.hook.calls import Answer
 from asbuilt.hook.turns import restore
+from asbuilt.policy.plan_mode.hold import EXIT
 from asbuilt.session import loop as loops
 from asbuilt.session import words
 from asbuilt.session.authoring import move
+from asbuilt.session.context.foreign_loop import continue_foreign_loop
 from asbuilt.session.locking import Locked
 from asbuilt.session.records import records
 from asbuilt.session.state import USABLE_S, State, keep_loop, loop_in, state_in
@@ -42,7 +44,7 @@ def tool_used(call: Call, held: Held) -> Answer | None:
         return None
     told = call.inner("tool_response").get("filePath")
     plan = _approved(call, told if isinstance(told, str) and told else held.proposed)
-    return Answer(words.approved(plan)) if plan else None
+    return Answer(words.approved(plan, mode=call.mode)) if plan else None
 
 
 def ended(call: Call, held: Held) -> None:
@@ -58,7 +60,7 @@ def _approved(call: Call, path: str) -> PlanFacts | None:
     plan = call.plan(path)
     if plan is None or plan.is_over:
         return None
-    state = call.state()._replace(plan=plan.path, approved=True)
+    state = call.state().with_plan(plan, approved=True)._replace(reminded=0, turns=0)
     call.keep(state)
     call.keep_reload(state)
     return plan
@@ -101,7 +103,9 @@ def _next_round(call: Call) -> loops.Loop | None:
     is_over = plan is not None and plan.is_over
     new = None if is_over else loops.again(loop, call.now, plan.phase if plan else "")
     with Locked(call.folder):
-        keep_loop(call.folder, new)
+        keep_loop(call.folder, None if new is None or new.file else new)
+    if new is not None and new.file:
+        continue_foreign_loop(call.root, new, call.session)
     return new
 
 

@@ -13,12 +13,15 @@ from asbuilt.hook.calls import Answer
 from asbuilt.policy.plan_mode.hold import PLAN, is_typed
 from asbuilt.session import loop as loops
 from asbuilt.session import words
-from asbuilt.session.arbiter import StopFacts, decide
+from asbuilt.session.arbiter import CONTEXT, StopFacts, Wish, decide
 from asbuilt.session.authoring import is_bound
 from asbuilt.session.context import reload as reloads
+from asbuilt.session.context import reload_words
+from asbuilt.session.context.foreign_loop import end_foreign_loop, foreign_loop_in
 from asbuilt.session.context.meter import limits_of, use_of
-from asbuilt.session.context.transcript import Said, last_said
+from asbuilt.session.context.transcript import Said, changed_at, last_said
 from asbuilt.session.context.triggers import Trigger, is_own_request, trigger_in
+from asbuilt.session.conversation import hold_in, keep_hold
 from asbuilt.session.locking import Locked
 from asbuilt.session.records import records
 from asbuilt.session.state import State, keep_loop, keep_state, loop_in, state_in
@@ -27,11 +30,15 @@ if TYPE_CHECKING:
     from asbuilt.hook.calls import Call
     from asbuilt.hook.keeping import Held
     from asbuilt.policy.plan_mode.hold import Hold
+    from asbuilt.session.context.foreign_loop import ForeignLoop
     from asbuilt.session.context.meter import Limits, Use
     from asbuilt.session.facts import PlanFacts
 
 _PATIENCE_S: Final = 0.5
 _LOOK_S: Final = 0.02
+_QUESTION_MARKS: Final = ("?", "？", "؟")
+_ATTENDED: Final = "CLAUDE_CODE_SESSION_ATTENDED"
+"""0 for `claude -p`, whose caller reads the last message: a turn that is sent back would replace it."""
 
 
 def prompted(call: Call, held: Held) -> Answer | None:
@@ -66,10 +73,10 @@ def _planning(call: Call, held: Held, state: State, *, typed: bool) -> Answer | 
 
 
 def _reminded(call: Call, hold: Hold | None, state: State, *, typed: bool) -> Answer | None:
-    """Remind the agent that plan mode is on, or report that it ended, unless Claude Code does so."""
+    """Remind the agent that plan mode is on, or report that it is off, unless Claude Code does so."""
     from asbuilt.session.reminding import reminded  # noqa: PLC0415 - few conversations need it
 
-    state, told = reminded(state, hold, mode=call.mode, plan=state.plan, is_typed=typed)
+    state, told = reminded(state, hold, mode=call.mode, is_typed=typed)
     call.keep(state)
     return Answer(told) if told else None
 
@@ -90,14 +97,15 @@ def restore(call: Call, state: State, *, ordered: bool) -> Answer | None:
         call.keep(state)
         return None
     plan = call.plan(reload.plan)
-    call.keep(state._replace(plan="" if plan is None or plan.is_over else plan.path))
+    is_open = plan is not None and not plan.is_over
+    call.keep(state.with_plan(plan, approved=state.approved) if plan and is_open else state._replace(plan=""))
     if reload.kind != reloads.PENDING:
-        return Answer(words.remembered(reload, plan, call.notes(), now=call.now))
+        return Answer(reload_words.remembered(reload, plan, call.notes(), now=call.now))
     if plan is None or plan.is_over:
         return None
     return Answer(
-        words.resumed(plan, reload, call.notes(), now=call.now, ordered=ordered),
-        words.restored(plan, reload, now=call.now),
+        reload_words.resumed(plan, reload, call.notes(), now=call.now, ordered=ordered),
+        reload_words.restored(plan, reload, now=call.now),
     )
 
 
@@ -133,33 +141,46 @@ def stopping(call: Call, held: Held) -> Answer | None:
         from asbuilt.hook.authoring import handed_in  # noqa: PLC0415 - few conversations author
 
         judged = handed_in(call, call.text("last_assistant_message") or _settled(call).text)
-        stage = StopFacts(is_continuing=call.flag("stop_hook_active"), stage=judged.wish)
+        stage = StopFacts(is_continuing=call.has("stop_hook_active"), stage=judged.wish)
         answer = _blocked(call, call.state(), None, stage) if judged.wish else None
         if answer or judged.message:
             return answer or Answer(message=judged.message)
-    if call.flag("stop_hook_active"):
+    if call.has("stop_hook_active"):
         if call.is_known:
             call.keep(call.state())
         return None
     before = state_in(call.folder)
     limits, use = _use(_settled(call), before or State(), call)
-    if before is None and use.percent < limits.critical:
+    if before is None and held.after is None and use.percent < limits.critical:
         return None
-    has_loop = loop_in(call.folder) is not None
     state = call.seen(before or State())
-    if use.percent < limits.warning and not has_loop:
+    over, state = _phase_over(call, state)
+    foreign = foreign_loop_in(call.root)
+    if foreign is not None:
+        return _deferred(call, state, foreign, _why(use, limits, over))
+    own = loop_in(call.folder)
+    if own is not None and own.file and not own.is_left:
+        # The other plugin has ended its loop.
+        own = None
+        keep_loop(call.folder, None)
+    unasked = _unasked(call, held, state)
+    if use.percent < limits.warning and own is None and not over and not unasked:
         _stay(call, state)
         return None
     plan = call.plan(state.plan)
     loop = _looped(call, use, limits, plan, said=call.text("last_assistant_message"))
     if plan is not None and not plan.is_over:
         call.keep_reload(state)
-    is_planning = held.after is not None
+    full = words.full_while_planning if held.after is not None else words.full
     facts = StopFacts(
         percent=use.percent,
         critical=limits.critical,
-        in_loop=has_loop,
-        words=words.full_while_planning(use.percent, plan) if is_planning else words.full(use.percent, plan),
+        in_loop=own is not None,
+        words=full(use.percent, plan),
+        others=(
+            *([Wish(f"phase {over} is over", words.phase_over(over, plan))] if over and plan else ()),
+            *([Wish("", unasked)] if unasked else ()),
+        ),
     )
     answer = _blocked(call, state, plan, facts)
     if answer is None and loop is not None and loop.is_left:
@@ -167,22 +188,68 @@ def stopping(call: Call, held: Held) -> Answer | None:
     return answer
 
 
+def _phase_over(call: Call, state: State) -> tuple[str, State]:
+    """Return the phase that this turn completed, else an empty text. Reads the plan only if it changed."""
+    if not state.plan or changed_at(state.plan) == state.plan_at:
+        return "", state
+    plan = call.plan(state.plan)
+    if plan is None:
+        return "", state
+    over = state.phase if plan.phase and state.phase not in ("", plan.phase) else ""
+    return over, state._replace(phase=plan.phase, plan_at=plan.changed_at)
+
+
+def _why(use: Use, limits: Limits, over: str) -> str:
+    """Return why the round of a loop is over; empty if it is not."""
+    if use.percent >= limits.critical:
+        return f"context {use.percent}% used"
+    return f"phase {over} is over" if over else ""
+
+
+def _deferred(call: Call, state: State, foreign: ForeignLoop, why: str) -> Answer | None:
+    """Block nothing while another plugin's loop is active; store how to continue it after a /clear."""
+    plan = call.plan(state.plan)
+    if plan is not None and not plan.is_over:
+        call.keep_reload(state)
+    loop = foreign.saved(plan, now=call.now, why=why)
+    call.keep(state)
+    with Locked(call.folder):
+        keep_loop(call.folder, loop)
+    if not why:
+        return None
+    end_foreign_loop(call.root, foreign)
+    return Answer(message=words.round_over(loop))
+
+
+def _unasked(call: Call, held: Held, state: State) -> str:
+    """Return why a turn in plan mode may not end yet; empty if it asks, waits, or no user is present."""
+    hold = held.after
+    if hold is None or hold.asked or is_bound(call.folder) or call.environ.get(_ATTENDED) == "0":
+        return ""
+    if call.has("background_tasks"):
+        return ""
+    last = call.text("last_assistant_message").rstrip()
+    if any(mark in last.rpartition("\n\n")[2] for mark in _QUESTION_MARKS):
+        return ""
+    own = [one for one in hold.plans if one.endswith(".md")]
+    return words.unasked(own[-1] if own else state.plan, is_own=hold.by != "mode" and call.mode != PLAN)
+
+
 def _blocked(call: Call, state: State, plan: PlanFacts | None, facts: StopFacts) -> Answer | None:
     """Call the arbiter, and store that it blocked the turn before the answer is printed."""
     with Locked(call.folder):
         before = state_in(call.folder) or State()
         wish = decide(facts._replace(stopped_for=before.stopped_for))
-        reasons = (*before.stopped_for, wish.reason) if wish else before.stopped_for
-        warned = before.warned or wish not in (None, facts.stage)
-        keep_state(call.folder, state._replace(stopped_for=reasons, warned=warned))
+        is_full = wish is not None and wish.reason == CONTEXT
+        reasons = (*before.stopped_for, wish.reason) if wish and wish.reason else before.stopped_for
+        keep_state(call.folder, state._replace(stopped_for=reasons, warned=before.warned or is_full))
     if wish is None:
         return None
-    if wish is facts.stage:
-        pass
-    elif plan is None:
-        call.keep_reload(state, "no-plan")
-    elif plan.is_over:
-        call.keep_reload(state, "plan-completed")
+    if (hold := hold_in(call.folder)) is not None:
+        # Plan mode sends a turn back once, also where no payload says that the turn continues.
+        keep_hold(call.folder, hold.changed(asked=True))
+    if is_full and (plan is None or plan.is_over):
+        call.keep_reload(state, "no-plan" if plan is None else "plan-completed")
     return Answer(block=wish.words)
 
 
@@ -238,7 +305,7 @@ def _triggered(call: Call, wanted: Trigger) -> Answer:
     if wanted.wanted == "status":
         return Answer(words.progress(plan))
     reloads.drop(call.folder)
-    call.keep(state._replace(plan=plan.path, approved=True))
+    call.keep(state.with_plan(plan, approved=True))
     return Answer(words.loaded(plan))
 
 

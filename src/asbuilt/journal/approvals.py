@@ -5,24 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from asbuilt.events.approvals import ApprovalAnswered, ApprovalAsked
-from asbuilt.journal.database.store import first
+from asbuilt.journal.database.table import OF_REPO, OF_RUN, Table
 from asbuilt.journal.events import append, hold, shortened
 from asbuilt.journal.ids import Address
 from asbuilt.lifecycle.approval import WITHDRAWN
 
 if TYPE_CHECKING:
     from asbuilt.events.questions import QuestionKind
-    from asbuilt.journal.database.store import Row, Session
+    from asbuilt.journal.database.store import Session
 
 Answer = Literal["yes", "no"]
 Said = Literal["yes", "no", "revised", "withdrawn"]
 """An answer; or the question became void by a newer text (revised) or by the end of its run (withdrawn)."""
-
-_TRIES: Final = 1_000
-_COLUMNS: Final = (
-    "number, key, plan, run, phase, kind, question, intent, asked_by, asked_at,"
-    " answer, answered_by, answered_at, note"
-)
 
 
 class Approval(NamedTuple):
@@ -54,6 +48,9 @@ class Approval(NamedTuple):
         return self.question.partition("\n")[0]
 
 
+_QUESTIONS: Final = Table("approvals", Approval, Approval._fields)
+
+
 class Wish(NamedTuple):
     """A question to be asked."""
 
@@ -67,63 +64,18 @@ class Wish(NamedTuple):
 def ask(session: Session, address: Address, *, key: str, wish: Wish, actor: str) -> Approval:
     """Add a question to the inbox; the same key returns the same question."""
     hold(session, address)
-    known = first(
-        session.rows(
-            f"SELECT {_COLUMNS} FROM approvals WHERE org = :org AND repo = :repo AND key = :key",
-            org=address.org,
-            repo=address.repo,
-            key=key,
-        )
+    number = _QUESTIONS.insert_numbered(
+        session, key=key, **address._asdict(), **wish._asdict(), asked_by=actor, asked_at=session.now
     )
-    if known is not None:
-        return Approval(**known)
-    number = _number(session, address, key, wish, actor)
-    append(
-        session,
-        address,
-        ApprovalAsked(
-            number=number,
-            key=key,
-            about=wish.kind,
-            phase=wish.phase,
-            question=shortened(wish.question, 700),
-        ),
-        key=f"{key}/asked",
-        actor=actor,
-        run=wish.run,
-    )
-    asked = named(session, address.org, address.repo, number)
+    if number is not None:
+        text = shortened(wish.question, 700)
+        event = ApprovalAsked(number=number, key=key, about=wish.kind, phase=wish.phase, question=text)
+        append(session, address, event, key=f"{key}/asked", actor=actor, run=wish.run)
+    where = f"{OF_REPO} AND key = :key"
+    asked = _QUESTIONS.first(session, where, org=address.org, repo=address.repo, key=key)
     if asked is None:
         raise LookupError(key)
     return asked
-
-
-def _number(session: Session, address: Address, key: str, wish: Wish, actor: str) -> int:
-    """Store a question under the next number of its repository, which another plan may take first."""
-    for _ in range(_TRIES):
-        last = first(
-            session.rows(
-                "SELECT number FROM approvals WHERE org = :org AND repo = :repo ORDER BY number DESC LIMIT 1",
-                org=address.org,
-                repo=address.repo,
-            )
-        )
-        number = int(last["number"] if last else 0) + 1
-        is_mine = session.run(
-            "INSERT INTO approvals"
-            " (org, repo, number, key, plan, run, phase, kind, question, intent, asked_by, asked_at)"
-            " VALUES (:org, :repo, :number, :key, :plan, :run, :phase, :kind, :question, :intent, :actor,"
-            " :now) ON CONFLICT (org, repo, number) DO NOTHING",
-            **address._asdict(),
-            **wish._asdict(),
-            number=number,
-            key=key,
-            actor=actor,
-            now=session.now,
-        )
-        if is_mine:
-            return number
-    raise LookupError(key)
 
 
 def answer(  # noqa: PLR0913 - an answer has these parts
@@ -133,29 +85,18 @@ def answer(  # noqa: PLR0913 - an answer has these parts
     found = named(session, org, repo, number)
     if found is None:
         return False, None
-    hold(session, Address(org, repo, found.plan))
-    changed = session.run(
+    address = Address(org, repo, found.plan)
+    hold(session, address)
+    change = (
         "UPDATE approvals SET answer = :said, answered_by = :actor, answered_at = :now, note = :note"
-        " WHERE org = :org AND repo = :repo AND number = :number AND answer IS NULL",
-        org=org,
-        repo=repo,
-        number=number,
-        said=said,
-        actor=actor,
-        now=session.now,
-        note=note,
+        f" WHERE {OF_REPO} AND number = :number AND answer IS NULL"
     )
-    found = named(session, org, repo, number)
-    if changed and found is not None:
-        append(
-            session,
-            Address(org, repo, found.plan),
-            ApprovalAnswered(number=number, key=found.key, answer=said, note=shortened(note or "", 700)),
-            key=f"{found.key}/answered",
-            actor=actor,
-            run=found.run,
-        )
-    return bool(changed), found
+    where = {"org": org, "repo": repo, "number": number}
+    changed = session.run(change, **where, said=said, actor=actor, note=note, now=session.now)
+    if changed:
+        event = ApprovalAnswered(number=number, key=found.key, answer=said, note=shortened(note or "", 700))
+        append(session, address, event, key=f"{found.key}/answered", actor=actor, run=found.run)
+    return bool(changed), named(session, org, repo, number)
 
 
 def withdraw(session: Session, org: str, repo: str, run: str, *, actor: str) -> None:
@@ -166,54 +107,28 @@ def withdraw(session: Session, org: str, repo: str, run: str, *, actor: str) -> 
 
 def last_answered(session: Session, org: str, repo: str, *, under: str) -> Approval | None:
     """Return the newest answer of any run to the question whose key, without the run's id, is `under`."""
-    row = first(
-        session.rows(
-            f"SELECT {_COLUMNS} FROM approvals WHERE org = :org AND repo = :repo "
-            " AND substr(key, 1, length(key) - length(run)) = :under AND answer IN ('yes', 'no')"
-            " ORDER BY answered_at DESC, number DESC LIMIT 1",
-            org=org,
-            repo=repo,
-            under=under,
-        )
+    where = (
+        f"{OF_REPO} AND substr(key, 1, length(key) - length(run)) = :under AND answer IN ('yes', 'no')"
+        " ORDER BY answered_at DESC, number DESC LIMIT 1"
     )
-    return None if row is None else _approval(row)
+    return _QUESTIONS.first(session, where, org=org, repo=repo, under=under)
 
 
 def named(session: Session, org: str, repo: str, number: int) -> Approval | None:
     """Return one question."""
-    row = first(
-        session.rows(
-            f"SELECT {_COLUMNS} FROM approvals WHERE org = :org AND repo = :repo AND number = :number",
-            org=org,
-            repo=repo,
-            number=number,
-        )
-    )
-    return None if row is None else _approval(row)
+    return _QUESTIONS.first(session, f"{OF_REPO} AND number = :number", org=org, repo=repo, number=number)
 
 
 def waiting(session: Session, org: str, repo: str, *, limit: int = 200) -> list[Approval]:
     """List the unanswered questions, oldest first."""
-    rows = session.rows(
-        f"SELECT {_COLUMNS} FROM approvals WHERE org = :org AND repo = :repo AND answer IS NULL"
-        " ORDER BY number LIMIT :limit",
-        org=org,
-        repo=repo,
-        limit=limit,
-    )
-    return [_approval(row) for row in rows]
+    where = f"{OF_REPO} AND answer IS NULL ORDER BY number LIMIT :limit"
+    return _QUESTIONS.every(session, where, org=org, repo=repo, limit=limit)
 
 
 def waiting_of(session: Session, org: str, repo: str, run: str) -> list[Approval]:
     """List the unanswered questions of a run, oldest first."""
-    rows = session.rows(
-        f"SELECT {_COLUMNS} FROM approvals WHERE org = :org AND repo = :repo AND run = :run"
-        " AND answer IS NULL ORDER BY number",
-        org=org,
-        repo=repo,
-        run=run,
-    )
-    return [_approval(row) for row in rows]
+    where = f"{OF_RUN} AND answer IS NULL ORDER BY number"
+    return _QUESTIONS.every(session, where, org=org, repo=repo, run=run)
 
 
 def counted(session: Session, org: str) -> dict[str, int]:
@@ -222,7 +137,3 @@ def counted(session: Session, org: str) -> dict[str, int]:
         "SELECT repo, count(*) AS n FROM approvals WHERE org = :org AND answer IS NULL GROUP BY repo", org=org
     )
     return {row["repo"]: int(row["n"]) for row in rows}
-
-
-def _approval(row: Row) -> Approval:
-    return Approval(**row)

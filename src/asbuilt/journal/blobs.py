@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import zlib
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.errors import NotFound, StoreFailed
 
@@ -45,7 +46,7 @@ class Blobs:
             raise StoreFailed(
                 f"an output could not be kept: {error.strerror or error}",
                 why="Evidence that is not kept proves nothing later.",
-                next_step="Make room in the state folder, then `asbuilt resume`.",
+                next_step="Free some disk space, then `asbuilt run`.",
             ) from error
         return f"sha256:{name}"
 
@@ -65,6 +66,14 @@ class Blobs:
         if hashlib.sha256(data).hexdigest() != name:
             raise self._damaged(digest)
         return data
+
+    def put_json(self, value: object) -> str:
+        """Store a value as JSON and return its digest."""
+        return self.put(json.dumps(value).encode())
+
+    def get_json(self, digest: str) -> Any:  # noqa: ANN401 - JSON
+        """Return the value of a digest."""
+        return json.loads(self.get(digest))
 
     def files(self) -> list[Path]:
         """List the stored files; each is named by its digest."""

@@ -10,11 +10,11 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.events.runs import ClaimAcquired, ClaimBroken, ClaimReleased
-from asbuilt.journal.database.store import first
+from asbuilt.journal.database.table import OF_PLAN, Table, insert
 from asbuilt.journal.events import append
 
 if TYPE_CHECKING:
-    from asbuilt.journal.database.store import Row, Session
+    from asbuilt.journal.database.store import Session
     from asbuilt.journal.ids import Address
 
 
@@ -42,6 +42,9 @@ class Claim(NamedTuple):
     since: str
 
 
+_CLAIMS: Final = Table("claims", Claim, Claim._fields)
+
+
 class Acquired(NamedTuple):
     """Result of an attempt to claim a plan, and the current claim."""
 
@@ -55,40 +58,20 @@ def acquire(session: Session, address: Address, *, run: str, mode: str, host: st
     The epoch rises with every new owner and is never reused, so that a replaced owner can be recognized. It
     is at least the seconds since 2020, so that a journal restored from a backup does not reuse an epoch.
     """
+    where = address._asdict()
     # The head row serializes competitors: its holder sees what the other has done.
-    head = first(
-        session.rows(
-            "UPDATE heads SET changed_at = :now"
-            " WHERE org = :org AND repo = :repo AND plan = :plan RETURNING epoch",
-            **address._asdict(),
-            now=session.now,
-        )
+    head = session.rows(
+        f"UPDATE heads SET changed_at = :now WHERE {OF_PLAN} RETURNING epoch", **where, now=session.now
     )
     held = find(session, address)
     if held is not None:
         return Acquired(Answer.YOURS if held.run == run else Answer.HELD, held)
-    epoch = max(int(head["epoch"] if head else 0) + 1, _seconds(session.now))
+    epoch = max(int(head[0]["epoch"] if head else 0) + 1, _seconds(session.now))
     claim = Claim(address.plan, run, epoch, mode, None, host, session.now)
-    session.run(
-        "INSERT INTO claims (org, repo, plan, run, epoch, mode, phase, host, since)"
-        " VALUES (:org, :repo, :plan, :run, :epoch, :mode, :phase, :host, :since)",
-        org=address.org,
-        repo=address.repo,
-        **claim._asdict(),
-    )
-    session.run(
-        "UPDATE heads SET epoch = :epoch WHERE org = :org AND repo = :repo AND plan = :plan",
-        **address._asdict(),
-        epoch=epoch,
-    )
-    append(
-        session,
-        address,
-        ClaimAcquired(epoch=epoch, mode=mode, host=host),
-        key=f"{run}/claim/{epoch}",
-        actor=actor,
-        run=run,
-    )
+    insert(session, "claims", **where | claim._asdict())
+    session.run(f"UPDATE heads SET epoch = :epoch WHERE {OF_PLAN}", **where, epoch=epoch)
+    event = ClaimAcquired(epoch=epoch, mode=mode, host=host)
+    append(session, address, event, key=f"{run}/claim/{epoch}", actor=actor, run=run)
     return Acquired(Answer.YOURS, claim)
 
 
@@ -100,14 +83,8 @@ def release(session: Session, address: Address, *, run: str, actor: str) -> Answ
     if held.run != run:
         return Answer.OWNER_MISMATCH
     _delete(session, address)
-    append(
-        session,
-        address,
-        ClaimReleased(epoch=held.epoch),
-        key=f"{run}/release/{held.epoch}",
-        actor=actor,
-        run=run,
-    )
+    event, key = ClaimReleased(epoch=held.epoch), f"{run}/release/{held.epoch}"
+    append(session, address, event, key=key, actor=actor, run=run)
     return Answer.YOURS
 
 
@@ -117,14 +94,8 @@ def break_(session: Session, address: Address, *, reason: str, actor: str) -> Cl
     if held is None:
         return None
     _delete(session, address)
-    append(
-        session,
-        address,
-        ClaimBroken(epoch=held.epoch, reason=reason[:500]),
-        key=f"{held.run}/broken/{held.epoch}",
-        actor=actor,
-        run=held.run,
-    )
+    event, key = ClaimBroken(epoch=held.epoch, reason=reason[:500]), f"{held.run}/broken/{held.epoch}"
+    append(session, address, event, key=key, actor=actor, run=held.run)
     return held
 
 
@@ -135,35 +106,19 @@ def set_phase(session: Session, address: Address, *, run: str, phase: str) -> An
         return Answer.ABSENT
     if held.run != run:
         return Answer.OWNER_MISMATCH
-    session.run(
-        "UPDATE claims SET phase = :phase WHERE org = :org AND repo = :repo AND plan = :plan",
-        **address._asdict(),
-        phase=phase,
-    )
+    session.run(f"UPDATE claims SET phase = :phase WHERE {OF_PLAN}", **address._asdict(), phase=phase)
     return Answer.YOURS
 
 
 def find(session: Session, address: Address) -> Claim | None:
     """Return the claim on a plan, or None."""
-    row = first(
-        session.rows(
-            f"SELECT {_COLUMNS} FROM claims WHERE org = :org AND repo = :repo AND plan = :plan",
-            **address._asdict(),
-        )
-    )
-    return None if row is None else _claim(row)
+    return _CLAIMS.first(session, OF_PLAN, **address._asdict())
 
 
 def every(session: Session, org: str, repo: str | None = None, *, limit: int = 200) -> list[Claim]:
     """List the claims of a repository, or of all."""
-    rows = session.rows(
-        f"SELECT {_COLUMNS} FROM claims WHERE org = :org{'' if repo is None else ' AND repo = :repo'}"
-        " ORDER BY since LIMIT :limit",
-        org=org,
-        repo=repo,
-        limit=limit,
-    )
-    return [_claim(row) for row in rows]
+    where = f"org = :org{'' if repo is None else ' AND repo = :repo'} ORDER BY since LIMIT :limit"
+    return _CLAIMS.every(session, where, org=org, repo=repo, limit=limit)
 
 
 def _seconds(now: str) -> int:
@@ -171,12 +126,5 @@ def _seconds(now: str) -> int:
     return int((datetime.fromisoformat(now) - _BEGINNING).total_seconds())
 
 
-_COLUMNS = "plan, run, epoch, mode, phase, host, since"
-
-
-def _claim(row: Row) -> Claim:
-    return Claim(**row)
-
-
 def _delete(session: Session, address: Address) -> None:
-    session.run("DELETE FROM claims WHERE org = :org AND repo = :repo AND plan = :plan", **address._asdict())
+    session.run(f"DELETE FROM claims WHERE {OF_PLAN}", **address._asdict())

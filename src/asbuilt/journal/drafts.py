@@ -38,12 +38,7 @@ def write(session: Session, address: Address, plan: Plan, *, run: str, by: str, 
     number = newest.number + 1 if newest else 1
     written = Revision(run, number, plan.intent, plan.digest, text, by, "" if by == AGENT else EDITED)
     event = DraftWritten(
-        number=number,
-        intent=written.intent,
-        digest=written.digest,
-        text=text,
-        by=by,
-        label=written.label,
+        number=number, intent=written.intent, digest=written.digest, text=text, by=by, label=written.label
     )
     append(session, address, event, key=f"{run}/draft/{number}", actor=by, run=run)
     overtake(session, address)
@@ -69,7 +64,7 @@ def ask(
     """Ask for approval of a revision; the same key returns the same question."""
     question = f"approve the plan “{title}”?"
     if again:
-        question = f"“{title}” was declined without a word: what is to differ?"
+        question = f"“{title}” was declined without a reason: what should change?"
     wish = approvals.Wish(revision.run, "plan", question, intent=revision.intent)
     key = approval.key_of(revision, again=again)
     return approvals.ask(session, address, key=key, wish=wish, actor=actor)
@@ -82,17 +77,9 @@ def approve(session: Session, address: Address, number: int, *, actor: str) -> N
     revision = drafts.revision(asked.revision)
     if revision is None:
         raise LookupError(asked.name)
-    append(
-        session,
-        address,
-        PlanApproved(
-            intent=revision.intent,
-            digest=revision.digest,
-            text=revision.text,
-            by=actor,
-            edited=approval.is_edited(drafts, revision),
-        ),
-        key=f"{revision.run}/approved/{revision.number}",
-        actor=actor,
-        run=revision.run,
+    edited = approval.is_edited(drafts, revision)
+    event = PlanApproved(
+        intent=revision.intent, digest=revision.digest, text=revision.text, by=actor, edited=edited
     )
+    key = f"{revision.run}/approved/{revision.number}"
+    append(session, address, event, key=key, actor=actor, run=revision.run)

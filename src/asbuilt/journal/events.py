@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from asbuilt.journal.database.store import first
+from asbuilt.journal.database.table import OF_PLAN, Table, insert
 from asbuilt.journal.encoding.codec import Row, entry, entry_of, fields_of, kind_of
 
 if TYPE_CHECKING:
@@ -21,8 +21,7 @@ _WORDS: Final = 700
 _SHORTEST: Final = 40
 _PAGE: Final = 5_000
 _LAST: Final = 2**31 - 1
-COLUMNS: Final = "seq, key, kind, v, at, actor, data"
-"""Columns of an event."""
+_EVENTS: Final = Table("events", entry_of, ("seq", "key", "kind", "v", "at", "actor", "data"))
 
 
 def shortened(text: str, size: int) -> str:
@@ -70,13 +69,9 @@ def _cut(value: object, size: int) -> object:
 
 def open_plan(session: Session, address: Address, slug: str) -> None:
     """Create a plan's head row if it has none."""
-    session.run(
-        "INSERT INTO heads (org, repo, plan, slug, seq, epoch, runs, state, changed_at)"
-        " VALUES (:org, :repo, :plan, :slug, 0, 0, 0, 'known', :now)"
-        " ON CONFLICT (org, repo, plan) DO NOTHING",
-        **address._asdict(),
-        slug=slug,
-        now=session.now,
+    first = {"seq": 0, "epoch": 0, "runs": 0, "state": "known", "changed_at": session.now}
+    insert(
+        session, "heads", "ON CONFLICT (org, repo, plan) DO NOTHING", **address._asdict(), slug=slug, **first
     )
 
 
@@ -85,11 +80,7 @@ def hold(session: Session, address: Address) -> None:
 
     Then two of them wait for each other in order. A lock taken later could deadlock.
     """
-    session.run(
-        "UPDATE heads SET changed_at = :now WHERE org = :org AND repo = :repo AND plan = :plan",
-        **address._asdict(),
-        now=session.now,
-    )
+    session.run(f"UPDATE heads SET changed_at = :now WHERE {OF_PLAN}", **address._asdict(), now=session.now)
 
 
 def append(
@@ -104,29 +95,17 @@ def append(
         # A bug in asbuilt, caught before it fills a database: texts and outputs belong in blobs.
         raise ValueError(f"the event {kind} has {len(body)} characters; {MAX_BODY} bytes are allowed")
     # Lock the head row first, so that two writers of a plan are serialized.
-    head = first(
-        session.rows(
-            "UPDATE heads SET seq = seq + 1, changed_at = :now"
-            " WHERE org = :org AND repo = :repo AND plan = :plan RETURNING seq",
-            **where,
-            now=session.now,
-        )
-    )
-    seq = int(head["seq"]) if head else _without_head(session, address)
-    row = Row(seq, key, session.now, actor)
-    is_new = session.run(
-        "INSERT INTO events (org, repo, plan, seq, key, kind, v, at, actor, data)"
-        " VALUES (:org, :repo, :plan, :seq, :key, :kind, :v, :at, :actor, :data)"
-        " ON CONFLICT (org, repo, plan, key) DO NOTHING",
+    head = session.rows(
+        f"UPDATE heads SET seq = seq + 1, changed_at = :now WHERE {OF_PLAN} RETURNING seq",
         **where,
-        **row._asdict(),
-        kind=kind,
-        v=v,
-        data=body,
+        now=session.now,
     )
-    if is_new:
+    seq = int(head[0]["seq"]) if head else _without_head(session, address)
+    row = Row(seq, key, session.now, actor)
+    known_key = "ON CONFLICT (org, repo, plan, key) DO NOTHING"
+    if insert(session, "events", known_key, **where, **row._asdict(), kind=kind, v=v, data=body):
         return entry(row, kind, v, data)
-    session.run("UPDATE heads SET seq = seq - 1 WHERE org = :org AND repo = :repo AND plan = :plan", **where)
+    session.run(f"UPDATE heads SET seq = seq - 1 WHERE {OF_PLAN}", **where)
     known = keyed(session, address, key)
     if known is None:
         raise LookupError(key)
@@ -137,9 +116,8 @@ def _without_head(session: Session, address: Address) -> int:
     """Restore a plan's lost head row, and return the number of its next event."""
     open_plan(session, address, address.plan.rpartition("/")[2].removesuffix(".md"))
     rows = session.rows(
-        "UPDATE heads SET seq = 1 + (SELECT COALESCE(MAX(seq), 0) FROM events"
-        " WHERE org = :org AND repo = :repo AND plan = :plan)"
-        " WHERE org = :org AND repo = :repo AND plan = :plan RETURNING seq",
+        f"UPDATE heads SET seq = 1 + (SELECT COALESCE(MAX(seq), 0) FROM events WHERE {OF_PLAN})"
+        f" WHERE {OF_PLAN} RETURNING seq",
         **address._asdict(),
     )
     return int(rows[0]["seq"])
@@ -147,38 +125,20 @@ def _without_head(session: Session, address: Address) -> int:
 
 def keyed(session: Session, address: Address, key: str) -> Entry | None:
     """Return the event of a key, or None."""
-    row = first(
-        session.rows(
-            f"SELECT {COLUMNS} FROM events WHERE org = :org AND repo = :repo AND plan = :plan AND key = :key",
-            **address._asdict(),
-            key=key,
-        )
-    )
-    return None if row is None else entry_of(row)
+    return _EVENTS.first(session, f"{OF_PLAN} AND key = :key", **address._asdict(), key=key)
 
 
 def history(session: Session, address: Address, *, after: int = 0, limit: int = _PAGE) -> list[Entry]:
     """Return a plan's events after `after`, in order, at most `limit`."""
-    rows = session.rows(
-        f"SELECT {COLUMNS} FROM events"
-        " WHERE org = :org AND repo = :repo AND plan = :plan AND seq > :after ORDER BY seq LIMIT :limit",
-        **address._asdict(),
-        after=after,
-        limit=limit,
-    )
-    return [entry_of(row) for row in rows]
+    where = f"{OF_PLAN} AND seq > :after ORDER BY seq LIMIT :limit"
+    return _EVENTS.every(session, where, **address._asdict(), after=after, limit=limit)
 
 
 def last(session: Session, address: Address, *, before: int | None = None, limit: int) -> list[Entry]:
     """Return the last `limit` events of a plan, or the last before `before`, in order."""
-    rows = session.rows(
-        f"SELECT {COLUMNS} FROM events WHERE org = :org AND repo = :repo AND plan = :plan AND seq < :before"
-        " ORDER BY seq DESC LIMIT :limit",
-        **address._asdict(),
-        before=_LAST if before is None else before,
-        limit=limit,
-    )
-    return [entry_of(row) for row in reversed(rows)]
+    where = f"{OF_PLAN} AND seq < :before ORDER BY seq DESC LIMIT :limit"
+    end = _LAST if before is None else before
+    return _EVENTS.every(session, where, **address._asdict(), before=end, limit=limit)[::-1]
 
 
 def whole_history(session: Session, address: Address, *, after: int = 0) -> Iterator[Entry]:
@@ -193,10 +153,5 @@ def whole_history(session: Session, address: Address, *, after: int = 0) -> Iter
 def of_kinds(session: Session, address: Address, kinds: Sequence[str]) -> list[Entry]:
     """Return a plan's events of some kinds, in order."""
     names = {f"kind_{chr(ord('a') + at)}": kind for at, kind in enumerate(kinds)}
-    rows = session.rows(
-        f"SELECT {COLUMNS} FROM events WHERE org = :org AND repo = :repo AND plan = :plan"
-        f" AND kind IN ({', '.join(f':{name}' for name in names)}) ORDER BY seq",
-        **address._asdict(),
-        **names,
-    )
-    return [entry_of(row) for row in rows]
+    where = f"{OF_PLAN} AND kind IN ({', '.join(f':{name}' for name in names)}) ORDER BY seq"
+    return _EVENTS.every(session, where, **address._asdict(), **names)

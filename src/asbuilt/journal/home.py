@@ -5,26 +5,11 @@ from __future__ import annotations
 import os
 import uuid
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from asbuilt.errors import StoreFailed
 
-_REMOTE: Final = frozenset(
-    {
-        "nfs",
-        "nfs4",
-        "cifs",
-        "smb3",
-        "smbfs",
-        "afs",
-        "ncpfs",
-        "fuse.sshfs",
-        "glusterfs",
-        "ceph",
-        "lustre",
-        "9p",
-    }
-)
+_REMOTE: Final = frozenset("nfs nfs4 cifs smb3 smbfs afs ncpfs fuse.sshfs glusterfs ceph lustre 9p".split())
 _ROOM: Final = 1 << 20
 """Free bytes below which a database may fail to store a row."""
 _FILES: Final = 16
@@ -32,60 +17,29 @@ _MOUNTS: Final = Path("/proc/self/mounts")
 _BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
 
 
-class Home(NamedTuple):
+class Home:
     """The state folder and the paths in it."""
 
-    path: Path
-
-    @property
-    def journal(self) -> Path:
-        """The journal."""
-        return self.path / "journal.db"
-
-    @property
-    def runs(self) -> Path:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.journal = path / "journal.db"
+        self.runs = path / "runs"
         """A folder per run: its attempts, its environment."""
-        return self.path / "runs"
-
-    @property
-    def schedules(self) -> Path:
+        self.board = path / "board"
+        """The board's port, cookie and address."""
+        self.schedules = path / "schedules"
         """A folder per schedule: the environment of its runs."""
-        return self.path / "schedules"
-
-    @property
-    def workspaces(self) -> Path:
-        """Workspaces of runs."""
-        return self.path / "workspaces"
-
-    @property
-    def blobs(self) -> Path:
+        self.workspaces = path / "workspaces"
+        self.blobs = path / "blobs"
         """Texts and outputs, by digest."""
-        return self.path / "blobs"
-
-    @property
-    def edits(self) -> Path:
+        self.edits = path / "edits"
         """Users' edits of drafts, until they are revisions."""
-        return self.path / "edits"
-
-    @property
-    def scratch(self) -> Path:
+        self.scratch = path / "scratch"
         """Temporary files of the worker; a new worker deletes them."""
-        return self.path / "scratch"
-
-    @property
-    def worker_lock(self) -> Path:
+        self.worker_lock = path / "worker.lock"
         """Lock of this user's only worker."""
-        return self.path / "worker.lock"
-
-    @property
-    def worker_id(self) -> Path:
-        """Id of that worker."""
-        return self.path / "worker.id"
-
-    @property
-    def worker_log(self) -> Path:
-        """Log of the worker."""
-        return self.path / "worker.log"
+        self.worker_id = path / "worker.id"
+        self.worker_log = path / "worker.log"
 
 
 def refuse_network(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Sortable ids made by the client, and the address of a plan."""
+"""Sortable ids made by the client, and the keys of plans and segments."""
 
 from __future__ import annotations
 
@@ -23,3 +23,23 @@ def new_id() -> str:
     """Return an id that sorts by creation time: 48 bits of milliseconds, 80 random bits."""
     value = (time.time_ns() // 1_000_000 & (1 << 48) - 1) << 80 | int.from_bytes(os.urandom(10), "big")
     return "".join(_ALPHABET[value >> shift & 31] for shift in range(125, -1, -5))
+
+
+class Segment(NamedTuple):
+    """The part of a run between two waits: when it is due, and what it waits for."""
+
+    org: str
+    repo: str
+    run: str
+    n: int
+    due_at: str
+    why: str
+    executor: str | None = None
+    """The worker that started it, or that has the run's workspace; None: any worker may start it."""
+    lane: str = ""
+    """The phase that its chain of segments works on; empty: the run's own chain."""
+
+    @property
+    def workflow(self) -> str:
+        """Return the engine's workflow id."""
+        return f"{self.run}.{self.n}"

@@ -6,10 +6,10 @@ never because it is idle.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.events.pulls import IssueHeld
-from asbuilt.journal.database.store import first
+from asbuilt.journal.database.table import OF_PLAN, OF_REPO, Table, insert
 from asbuilt.journal.events import append
 
 if TYPE_CHECKING:
@@ -27,6 +27,9 @@ class Held(NamedTuple):
     since: str
 
 
+_ISSUES: Final = Table("issue_claims", Held, Held._fields)
+
+
 def acquire(
     session: Session, address: Address, numbers: Iterable[int], *, run: str, actor: str
 ) -> list[Held]:
@@ -35,15 +38,12 @@ def acquire(
     The run continues without such an issue and records it: two plans may be about the same issue.
     """
     lost = []
+    where = address._asdict()
     for number in sorted(set(numbers)):
-        session.run(
-            "INSERT INTO issue_claims (org, repo, number, plan, since)"
-            " VALUES (:org, :repo, :number, :plan, :since) ON CONFLICT DO NOTHING",
-            **address._asdict(),
-            number=number,
-            since=session.now,
-        )
-        held = _find(session, address, number)
+        insert(session, "issue_claims", "ON CONFLICT DO NOTHING", **where, number=number, since=session.now)
+        held = _ISSUES.first(session, f"{OF_REPO} AND number = :number", **where, number=number)
+        if held is None:
+            raise LookupError(number)
         if held.plan != address.plan:
             lost.append(held)
             event = IssueHeld(number=number, plan=held.plan, since=held.since)
@@ -53,31 +53,9 @@ def acquire(
 
 def release(session: Session, address: Address) -> None:
     """Release every issue of a plan."""
-    session.run(
-        "DELETE FROM issue_claims WHERE org = :org AND repo = :repo AND plan = :plan", **address._asdict()
-    )
+    session.run(f"DELETE FROM issue_claims WHERE {OF_PLAN}", **address._asdict())
 
 
 def every(session: Session, org: str, repo: str) -> list[Held]:
     """List the claimed issues of a repository."""
-    rows = session.rows(
-        "SELECT number, plan, since FROM issue_claims WHERE org = :org AND repo = :repo ORDER BY number",
-        org=org,
-        repo=repo,
-    )
-    return [Held(**row) for row in rows]
-
-
-def _find(session: Session, address: Address, number: int) -> Held:
-    row = first(
-        session.rows(
-            "SELECT number, plan, since FROM issue_claims"
-            " WHERE org = :org AND repo = :repo AND number = :number",
-            org=address.org,
-            repo=address.repo,
-            number=number,
-        )
-    )
-    if row is None:
-        raise LookupError(number)
-    return Held(**row)
+    return _ISSUES.every(session, f"{OF_REPO} ORDER BY number", org=org, repo=repo)

@@ -6,7 +6,7 @@ Rule: the next poll is scheduled before the current one is made, so that only on
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 from msgspec import MsgspecError, Struct
@@ -15,20 +15,16 @@ from msgspec.json import encode
 from asbuilt.errors import JournalDamaged
 from asbuilt.events.approvals import ReviewAsked, ReviewClosed
 from asbuilt.events.convert import convert
-from asbuilt.journal.database.store import first
+from asbuilt.journal.database.table import OF_PLAN, Table, insert
 from asbuilt.journal.encoding.upcasts import look_in_words
 from asbuilt.journal.events import append, hold
 from asbuilt.journal.ids import Address
 from asbuilt.journal.repositories import worked_in
 
 if TYPE_CHECKING:
-    from asbuilt.journal.database.store import Row, Session
+    from asbuilt.journal.database.store import Session
 
-_COLUMNS: Final = (
-    "org, repo, plan, run, pull, url, question, head, options, due_at, looks, troubles, looked_at, said"
-)
-_OF_PLAN: Final = "org = :org AND repo = :repo AND plan = :plan"
-_SAME: Final = f"{_OF_PLAN} AND question = :question AND pull = :pull AND head = :head"
+_SAME: Final = f"{OF_PLAN} AND question = :question AND pull = :pull AND head = :head"
 """The row as it was read. If the plan was put under review again, the row differs and is left alone."""
 
 
@@ -89,35 +85,38 @@ class Review(NamedTuple):
         return Address(self.org, self.repo, self.plan)
 
 
+def _review(*, options: str, **row: Any) -> Review:  # noqa: ANN401 - columns
+    try:
+        return Review(**row, options=convert(json.loads(options), Terms))
+    except msgspec.ValidationError as error:
+        raise JournalDamaged(
+            "the terms of a review in the journal cannot be read",
+            why=f"{error}. asbuilt does not know who may decide without them.",
+            next_step="asbuilt doctor checks the journal; a backup of it may have the terms whole.",
+        ) from error
+
+
+_REVIEWS: Final = Table("reviews", _review, Review._fields)
+
+
 def set_(session: Session, wanted: Review, *, actor: str) -> None:
     """Record that a plan is under review, in place of its earlier review."""
     hold(session, wanted.address)
-    _delete(session, wanted.address)
-    values = wanted._asdict() | {"options": json.dumps(msgspec.to_builtins(wanted.options), sort_keys=True)}
-    names = ", ".join(f":{name}" for name in _COLUMNS.split(", "))
-    session.run(f"INSERT INTO reviews ({_COLUMNS}) VALUES ({names})", **values)
-    append(
-        session,
-        wanted.address,
-        ReviewAsked(question=wanted.question, pull=wanted.pull, url=wanted.url),
-        key=f"review/{wanted.question}/{wanted.pull}/{wanted.head[:12]}",
-        actor=actor,
-        run=wanted.run,
-    )
+    session.run(f"DELETE FROM reviews WHERE {OF_PLAN}", **wanted.address._asdict())
+    options = json.dumps(msgspec.to_builtins(wanted.options), sort_keys=True)
+    insert(session, "reviews", **wanted._asdict() | {"options": options})
+    event = ReviewAsked(question=wanted.question, pull=wanted.pull, url=wanted.url)
+    key = f"review/{wanted.question}/{wanted.pull}/{wanted.head[:12]}"
+    append(session, wanted.address, event, key=key, actor=actor, run=wanted.run)
 
 
 def close(session: Session, review: Review, *, why: str, actor: str) -> None:
     """Stop polling a pull request that can no longer be decided on, and record why."""
     hold(session, review.address)
     if end(session, review):
-        append(
-            session,
-            review.address,
-            ReviewClosed(pull=review.pull, url=review.url, why=why),
-            key=f"review/{review.question}/{review.pull}/closed/{session.now}",
-            actor=actor,
-            run=review.run,
-        )
+        event = ReviewClosed(pull=review.pull, url=review.url, why=why)
+        key = f"review/{review.question}/{review.pull}/closed/{session.now}"
+        append(session, review.address, event, key=key, actor=actor, run=review.run)
 
 
 def end(session: Session, review: Review) -> bool:
@@ -127,43 +126,25 @@ def end(session: Session, review: Review) -> bool:
 
 def find(session: Session, address: Address) -> Review | None:
     """Return the review of a plan, or None."""
-    row = first(session.rows(f"SELECT {_COLUMNS} FROM reviews WHERE {_OF_PLAN}", **address._asdict()))
-    return None if row is None else _review(row)
+    return _REVIEWS.first(session, OF_PLAN, **address._asdict())
 
 
 def is_due(session: Session, org: str, *, machine: str | None) -> bool:
     """Return whether a poll is due."""
-    found = session.rows(
-        f"SELECT 1 FROM reviews WHERE org = :org AND due_at <= :now{worked_in('reviews', machine)} LIMIT 1",
-        org=org,
-        machine=machine,
-        now=session.now,
-    )
-    return bool(found)
+    where = f"org = :org AND due_at <= :now{worked_in('reviews', machine)}"
+    return _REVIEWS.has(session, where, org=org, machine=machine, now=session.now)
 
 
 def is_any(session: Session, org: str, *, machine: str | None) -> bool:
     """Return whether there is any review that needs a worker."""
-    found = session.rows(
-        f"SELECT 1 FROM reviews WHERE org = :org{worked_in('reviews', machine)} LIMIT 1",
-        org=org,
-        machine=machine,
-    )
-    return bool(found)
+    return _REVIEWS.has(session, f"org = :org{worked_in('reviews', machine)}", org=org, machine=machine)
 
 
 def next_due(session: Session, org: str, *, machine: str | None) -> Review | None:
     """Lock and return the review that is due next; reviews that another worker has locked are skipped."""
-    row = first(
-        session.rows(
-            f"SELECT {_COLUMNS} FROM reviews WHERE org = :org AND due_at <= :now"
-            f"{worked_in('reviews', machine)} ORDER BY due_at, plan LIMIT 1 FOR UPDATE SKIP LOCKED",
-            org=org,
-            machine=machine,
-            now=session.now,
-        )
-    )
-    return None if row is None else _review(row)
+    due = f"org = :org AND due_at <= :now{worked_in('reviews', machine)}"
+    order = "ORDER BY due_at, plan LIMIT 1 FOR UPDATE SKIP LOCKED"
+    return _REVIEWS.first(session, f"{due} {order}", org=org, machine=machine, now=session.now)
 
 
 def put_off(session: Session, review: Review, *, until: str) -> None:
@@ -173,43 +154,16 @@ def put_off(session: Session, review: Review, *, until: str) -> None:
 
 def looked(session: Session, review: Review, *, until: str) -> None:
     """Record a poll without a decision, and the time of the next poll."""
-    session.run(
-        "UPDATE reviews SET due_at = :until, looks = looks + 1, troubles = 0, looked_at = :now, said = NULL"
-        f" WHERE {_SAME}",
-        **_named(review),
-        until=until,
-        now=session.now,
-    )
+    change = "due_at = :until, looks = looks + 1, troubles = 0, looked_at = :now, said = NULL"
+    named = _named(review)
+    session.run(f"UPDATE reviews SET {change} WHERE {_SAME}", **named, until=until, now=session.now)
 
 
 def troubled(session: Session, review: Review, *, failed: LookFailed, until: str) -> None:
     """Record a failed poll, and the time of the next try."""
-    session.run(
-        f"UPDATE reviews SET due_at = :until, troubles = troubles + 1, said = :said WHERE {_SAME}",
-        **_named(review),
-        said=encode(failed).decode(),
-        until=until,
-    )
+    change = f"UPDATE reviews SET due_at = :until, troubles = troubles + 1, said = :said WHERE {_SAME}"
+    session.run(change, **_named(review), said=encode(failed).decode(), until=until)
 
 
 def _named(review: Review) -> dict[str, object]:
     return {name: getattr(review, name) for name in ("org", "repo", "plan", "question", "pull", "head")}
-
-
-def _delete(session: Session, address: Address) -> None:
-    session.run(f"DELETE FROM reviews WHERE {_OF_PLAN}", **address._asdict())
-
-
-def _terms(text: str) -> Terms:
-    try:
-        return convert(json.loads(text), Terms)
-    except msgspec.ValidationError as error:
-        raise JournalDamaged(
-            "the terms of a review in the journal cannot be read",
-            why=f"{error}. asbuilt does not know who may decide without them.",
-            next_step="asbuilt doctor checks the journal; a backup of it may have the terms whole.",
-        ) from error
-
-
-def _review(row: Row) -> Review:
-    return Review(**{**row, "options": _terms(row["options"])})

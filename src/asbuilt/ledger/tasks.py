@@ -8,20 +8,27 @@ Rule: a change that is repeated under its key appends nothing.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, assert_never
 
-from asbuilt.lifecycle.tasks.model import Task, changed, fold, plain, plain_fields, read_task
+import msgspec
+
+from asbuilt.events.convert import convert
+from asbuilt.journal.database.table import OF_REPO, Table, insert
+from asbuilt.lifecycle.tasks.model import Added, Changed, Changes, Failed, Failure, Imported, Task, fold
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from asbuilt.journal.database.store import Row, Session
+    from asbuilt.journal.database.store import Session
+    from asbuilt.lifecycle.tasks.model import TaskEvent
 
 _PAGE: Final = 5_000
-ADDED: Final = "task.added"
-CHANGED: Final = "task.changed"
-IMPORTED: Final = "task.imported"
-FAILED: Final = "task.failed"
+_KINDS: Final[Mapping[type, str]] = {
+    Added: "task.added",
+    Changed: "task.changed",
+    Imported: "task.imported",
+    Failed: "task.failed",
+}
 
 
 class Head(NamedTuple):
@@ -35,41 +42,56 @@ class Head(NamedTuple):
     """Views that are being written; after a crash, the next write finishes them."""
 
 
-class Event(NamedTuple):
-    """A change of a task."""
+class Entry(NamedTuple):
+    """An event of a task, as the ledger stores it."""
 
     seq: int
-    key: str
     number: int
-    kind: str
     at: str
     actor: str
-    data: dict[str, Any]
+    event: TaskEvent
+
+    @property
+    def kind(self) -> str:
+        """The stored name of the event: `task.changed`."""
+        return _KINDS[type(self.event)]
+
+
+def _head(*, writing: str | None, **row: int) -> Head:
+    return Head(**row, writing=None if writing is None else json.loads(writing))
+
+
+def _entry(*, kind: str, data: str, **row: Any) -> Entry:  # noqa: ANN401 - columns
+    return Entry(**row, event=_event(kind, json.loads(data)))
+
+
+def _event(kind: str, data: Any) -> TaskEvent:  # noqa: ANN401 - JSON, as it was stored
+    match kind:
+        case "task.changed":
+            return Changed(convert(data, Changes), data.get("why", ""))
+        case "task.failed":
+            return Failed(convert(data["error"], Failure))
+        case "task.added":
+            return Added(convert(data, Task))
+        case _:
+            return Imported(convert(data, Task))
+
+
+_HEADS: Final = Table("ledgers", _head, Head._fields)
+_EVENTS: Final = Table("task_events", _entry, ("seq", "number", "at", "actor", "kind", "data"))
 
 
 def head(session: Session, org: str, repo: str) -> Head:
     """Read the head row; returns an empty head for a ledger without one."""
-    rows = session.rows(
-        "SELECT seq, next_number, imported, writing FROM ledgers WHERE org = :org AND repo = :repo",
-        org=org,
-        repo=repo,
-    )
-    if not rows:
-        return Head(0, 1, 0, None)
-    row = rows[0]
-    writing = None if row["writing"] is None else json.loads(row["writing"])
-    return Head(int(row["seq"]), int(row["next_number"]), int(row["imported"]), writing)
+    found = _HEADS.first(session, OF_REPO, org=org, repo=repo)
+    return found or Head(0, 1, 0, None)
 
 
 def hold(session: Session, org: str, repo: str) -> Head:
     """Lock the head row until this transaction ends; creates it if missing."""
-    session.run(
-        "INSERT INTO ledgers (org, repo, seq, next_number, imported) VALUES (:org, :repo, 0, 1, 0)"
-        " ON CONFLICT (org, repo) DO NOTHING",
-        org=org,
-        repo=repo,
-    )
-    session.run("UPDATE ledgers SET seq = seq WHERE org = :org AND repo = :repo", org=org, repo=repo)
+    once = "ON CONFLICT (org, repo) DO NOTHING"
+    insert(session, "ledgers", once, org=org, repo=repo, seq=0, next_number=1, imported=0)
+    _set(session, org, repo, "seq = seq")
     return head(session, org, repo)
 
 
@@ -77,13 +99,13 @@ def add(  # noqa: PLR0913 - a task has these parts
     session: Session, org: str, repo: str, *, slug: str, kind: str, description: str, key: str, actor: str
 ) -> Task:
     """Add a task under the next number; adding it again under the same key returns the existing one."""
-    known = _keyed(session, org, repo, key)
+    known = _numbered(session, org, repo, key)
     if known is not None:
-        return every(session, org, repo)[known.number]
+        return every(session, org, repo)[known]
     number = hold(session, org, repo).next_number
     now = session.now
     task = Task(number=number, slug=slug, kind=kind, description=description, created=now, updated=now)
-    _append(session, org, repo, key=key, number=number, kind=ADDED, actor=actor, data=plain(task))
+    _append(session, org, repo, number, Added(task), key=key, actor=actor)
     _keep(session, org, repo, task)
     _count(session, org, repo, number + 1)
     return task
@@ -95,32 +117,30 @@ def change(  # noqa: PLR0913 - a change has these parts
     repo: str,
     number: int,
     *,
-    changes: Mapping[str, Any],
+    changes: Changes,
     key: str,
     actor: str,
-    kind: str = CHANGED,
     why: str = "",
 ) -> Task:
     """Change some fields of a task; repeating it under the same key is a no-op."""
     hold(session, org, repo)
     task = every(session, org, repo)[number]
-    if _keyed(session, org, repo, key) is not None:
+    if _numbered(session, org, repo, key) is not None:
         return task
-    told = plain_fields({**changes, "updated": session.now})
-    data = {**told, "why": why} if why else told
-    _append(session, org, repo, key=key, number=number, kind=kind, actor=actor, data=data)
-    after = changed(task, told)
+    changes = msgspec.structs.replace(changes, updated=session.now)
+    _append(session, org, repo, number, Changed(changes, why), key=key, actor=actor)
+    after = changes.applied(task)
     _keep(session, org, repo, after)
     return after
 
 
 def fail(  # noqa: PLR0913 - an error has these parts
-    session: Session, org: str, repo: str, number: int, *, error: Mapping[str, Any], key: str, actor: str
+    session: Session, org: str, repo: str, number: int, *, error: Failure, key: str, actor: str
 ) -> None:
     """Record an error of a task; its row stays as it is."""
     hold(session, org, repo)
-    if _keyed(session, org, repo, key) is None:
-        _append(session, org, repo, key=key, number=number, kind=FAILED, actor=actor, data={"error": error})
+    if _numbered(session, org, repo, key) is None:
+        _append(session, org, repo, number, Failed(error), key=key, actor=actor)
 
 
 def take(
@@ -131,132 +151,97 @@ def take(
     known = every(session, org, repo)
     differ = [number for number, task in tasks.items() if known.get(number) != task]
     for at, number in enumerate(differ, before.seq + 1):
-        task = tasks[number]
-        _append(
-            session,
-            org,
-            repo,
-            key=f"import/{at}",
-            number=number,
-            kind=IMPORTED,
-            actor=actor,
-            data=plain(task),
-        )
-        _keep(session, org, repo, task)
+        _append(session, org, repo, number, Imported(tasks[number]), key=f"import/{at}", actor=actor)
+        _keep(session, org, repo, tasks[number])
     _count(session, org, repo, max([before.next_number, next_number, *(one + 1 for one in tasks)]))
-    session.run("UPDATE ledgers SET imported = seq WHERE org = :org AND repo = :repo", org=org, repo=repo)
+    _set(session, org, repo, "imported = seq")
     return differ
 
 
 def every(session: Session, org: str, repo: str) -> dict[int, Task]:
     """Return the tasks of a repository by number."""
-    rows = session.rows(
-        "SELECT number, data FROM tasks WHERE org = :org AND repo = :repo ORDER BY number",
-        org=org,
-        repo=repo,
-    )
-    return {int(row["number"]): read_task(json.loads(row["data"])) for row in rows}
+    rows = session.rows(f"SELECT data FROM tasks WHERE {OF_REPO} ORDER BY number", org=org, repo=repo)
+    tasks = (convert(json.loads(row["data"]), Task) for row in rows)
+    return {task.number: task for task in tasks}
 
 
 def history(
     session: Session, org: str, repo: str, *, number: int | None = None, until: int | None = None
-) -> list[Event]:
+) -> list[Entry]:
     """Return the events of all tasks, or of one, in order, up to a sequence number."""
     where = "" if number is None else " AND number = :number"
     where += "" if until is None else " AND seq <= :until"
-    found: list[Event] = []
+    found: list[Entry] = []
     after = 0
-    while True:
-        rows = session.rows(
-            "SELECT seq, key, number, kind, at, actor, data FROM task_events"
-            f" WHERE org = :org AND repo = :repo AND seq > :after{where} ORDER BY seq LIMIT :limit",
-            org=org,
-            repo=repo,
-            number=number,
-            until=until,
-            after=after,
-            limit=_PAGE,
-        )
-        found += map(_event, rows)
-        if len(rows) < _PAGE:
-            return found
+    given = {"org": org, "repo": repo, "number": number, "until": until, "limit": _PAGE}
+    page = f"{OF_REPO} AND seq > :after{where} ORDER BY seq LIMIT :limit"
+    while events := _EVENTS.every(session, page, **given, after=after):
+        found += events
         after = found[-1].seq
+    return found
 
 
 def as_of(session: Session, org: str, repo: str, seq: int) -> dict[int, Task]:
     """Return the tasks as of a sequence number."""
-    return fold((one.number, one.data) for one in history(session, org, repo, until=seq))
+    return fold((one.number, one.event) for one in history(session, org, repo, until=seq))
 
 
 def set_writing(session: Session, org: str, repo: str, writing: Mapping[str, Any] | None) -> None:
     """Record which views are being written; None when that is done."""
-    session.run(
-        "UPDATE ledgers SET writing = :writing WHERE org = :org AND repo = :repo",
-        org=org,
-        repo=repo,
-        writing=None if writing is None else json.dumps(writing, sort_keys=True),
-    )
+    text = None if writing is None else json.dumps(writing, sort_keys=True)
+    _set(session, org, repo, "writing = :writing", writing=text)
+
+
+def _set(session: Session, org: str, repo: str, change: str, **values: object) -> None:
+    session.run(f"UPDATE ledgers SET {change} WHERE {OF_REPO}", org=org, repo=repo, **values)
 
 
 def _append(  # noqa: PLR0913 - an event has these parts
-    session: Session,
-    org: str,
-    repo: str,
-    *,
-    key: str,
-    number: int,
-    kind: str,
-    actor: str,
-    data: Mapping[str, Any],
+    session: Session, org: str, repo: str, number: int, event: TaskEvent, *, key: str, actor: str
 ) -> None:
-    (row,) = session.rows(
-        "UPDATE ledgers SET seq = seq + 1 WHERE org = :org AND repo = :repo RETURNING seq", org=org, repo=repo
-    )
-    session.run(
-        "INSERT INTO task_events (org, repo, seq, key, number, kind, at, actor, data)"
-        " VALUES (:org, :repo, :seq, :key, :number, :kind, :at, :actor, :data)",
+    _set(session, org, repo, "seq = seq + 1")
+    insert(
+        session,
+        "task_events",
         org=org,
         repo=repo,
-        seq=row["seq"],
+        seq=head(session, org, repo).seq,
         key=key,
         number=number,
-        kind=kind,
+        kind=_KINDS[type(event)],
         at=session.now,
         actor=actor,
-        data=json.dumps(data, sort_keys=True),
+        data=json.dumps(_stored(event), sort_keys=True),
     )
 
 
 def _keep(session: Session, org: str, repo: str, task: Task) -> None:
-    session.run(
-        "INSERT INTO tasks (org, repo, number, data) VALUES (:org, :repo, :number, :data)"
-        " ON CONFLICT (org, repo, number) DO UPDATE SET data = :data",
-        org=org,
-        repo=repo,
-        number=task.number,
-        data=json.dumps(plain(task), sort_keys=True),
-    )
+    again = "ON CONFLICT (org, repo, number) DO UPDATE SET data = :data"
+    data = json.dumps(msgspec.to_builtins(task), sort_keys=True)
+    insert(session, "tasks", again, org=org, repo=repo, number=task.number, data=data)
 
 
 def _count(session: Session, org: str, repo: str, next_number: int) -> None:
-    session.run(
-        "UPDATE ledgers SET next_number = :next WHERE org = :org AND repo = :repo AND next_number < :next",
-        org=org,
-        repo=repo,
-        next=next_number,
-    )
+    """Raise the next number; never lower it."""
+    if head(session, org, repo).next_number < next_number:
+        _set(session, org, repo, "next_number = :next", next=next_number)
 
 
-def _keyed(session: Session, org: str, repo: str, key: str) -> Event | None:
-    rows = session.rows(
-        "SELECT seq, key, number, kind, at, actor, data FROM task_events"
-        " WHERE org = :org AND repo = :repo AND key = :key",
-        org=org,
-        repo=repo,
-        key=key,
-    )
-    return _event(rows[0]) if rows else None
+def _numbered(session: Session, org: str, repo: str, key: str) -> int | None:
+    """Return the number of the task that the event under a key is about; None if there is no such event."""
+    found = _EVENTS.first(session, f"{OF_REPO} AND key = :key", org=org, repo=repo, key=key)
+    return None if found is None else found.number
 
 
-def _event(row: Row) -> Event:
-    return Event(**{**row, "data": json.loads(row["data"])})
+def _stored(event: TaskEvent) -> dict[str, Any]:
+    """Return the data of an event: the whole task, the changed fields, or the error."""
+    match event:
+        case Added(task) | Imported(task):
+            data: dict[str, Any] = msgspec.to_builtins(task)
+        case Changed(changes, why):
+            data = msgspec.to_builtins(changes) | ({"why": why} if why else {})
+        case Failed(error):
+            data = {"error": msgspec.to_builtins(error)}
+        case _:
+            assert_never(event)
+    return data

@@ -11,9 +11,9 @@ from asbuilt.errors import NotFound, UsageWrong
 from asbuilt.library.reading import read_bytes
 from asbuilt.library.repository import real
 from asbuilt.library.shelves import describe, is_inside, looked_in, plans
+from asbuilt.plan.lint import Length
 from asbuilt.plan.names import slug_of_file
 from asbuilt.plan.reader import read
-from asbuilt.plan.rules.length import Length
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +49,7 @@ def find(library: Library, name: str) -> PlanFile:
         listed = ", ".join(plan.shown for plan in matches)
         raise UsageWrong(
             f'"{name}" {"names" if exact else "is part of"} {len(matches)} plans: {listed}',
-            why="Which one is meant cannot be told, and a guess could run the wrong one.",
+            why="Several plans match.",
             next_step="Name one by its path." if exact else "Write more of its name, or its path.",
         )
     raise _missing(library, name, every)
@@ -77,21 +77,21 @@ def _missing(library: Library, name: str, every: Sequence[PlanFile]) -> NotFound
     if close:
         return NotFound(
             f'no plan "{name}". Did you mean {close[0]}?',
-            why=f"Looked in {looked_in(library)}.",
-            next_step=f"`asbuilt plan show {close[0]}`, or `asbuilt plan list`",
+            why=f"Searched {looked_in(library)}.",
+            next_step=f"`asbuilt plan show {close[0]}`",
         )
     if not slugs:
         return NotFound(
             f'no plan "{name}"',
-            why=f"There is none yet; looked in {looked_in(library)}.",
-            next_step='`asbuilt plan new "what you want"`' + ("" if library.repository else ", with --user"),
+            why=f"No plan exists yet. Searched {looked_in(library)}.",
+            next_step=f'`asbuilt plan new "what you want"{"" if library.repository else " --user"}`',
         )
     more = len(slugs) - _NAMES_SHOWN
     rest = f" and {more} more" if more > 0 else ""
     return NotFound(
         f'no plan "{name}"',
-        why=f"There are {', '.join(slugs[:_NAMES_SHOWN])}{rest}; looked in {looked_in(library)}.",
-        next_step="`asbuilt plan list` shows what each is about.",
+        why=f"Plans here: {', '.join(slugs[:_NAMES_SHOWN])}{rest}.",
+        next_step="`asbuilt plan list`",
     )
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 import secrets
 from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.errors import NameTaken, UsageWrong
+from asbuilt.errors import NameTaken
 from asbuilt.library.writing import create
 from asbuilt.plan.names import ADJECTIVES, NOUNS, slug_of_name, slugify
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _WORD_TRIES: Final = 10
-_AGENT: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 def put_new(folder: Path, title: str, data: bytes, *, show: Callable[[Path], str] = str) -> Path:
@@ -38,17 +36,6 @@ def put_named(folder: Path, name: str, data: bytes, *, show: Callable[[Path], st
 def put_for_session(folder: Path, data: bytes, *, show: Callable[[Path], str] = str) -> Path:
     """Write a new plan under two random words, for when there is no title yet."""
     return _first_free(folder, _words(), data, show)
-
-
-def agent_file(plan: Path, agent: str) -> Path:
-    """Return the plan file of a sub-agent: next to its parent's, never the same."""
-    if not _AGENT.fullmatch(agent):
-        raise UsageWrong(
-            f'"{agent}" cannot name an agent',
-            why="It becomes part of a file name.",
-            next_step="Use letters, digits, dots, hyphens and underscores.",
-        )
-    return plan.with_name(f"{plan.stem}-agent-{agent}.md")
 
 
 def _first_free(folder: Path, names: Iterator[str], data: bytes, show: Callable[[Path], str]) -> Path:

@@ -52,7 +52,7 @@ def within(data: bytes, limit: int, name: str) -> bytes:
         return data
     raise PlanUnreadable(
         f"{name} has more than {limit:,} bytes",
-        why="No agent can follow a plan of that size, and nobody can approve one.",
+        why="A plan of that size can be neither followed nor approved.",
         next_step="Split it into several plans, or move logs and data out of it.",
     )
 
@@ -63,5 +63,5 @@ def _unreadable(name: str, error: OSError) -> PlanUnreadable:
     return PlanUnreadable(
         f"{name} cannot be read: {said}",
         why="A plan that cannot be read cannot be followed.",
-        next_step="Mend its permissions or its path, then try again.",
+        next_step="Correct its permissions or its path, then try again.",
     )

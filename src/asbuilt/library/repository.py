@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_IDENTITY: Final = ("asbuilt", "repository")
 
 
 class Repository(NamedTuple):
@@ -50,14 +55,32 @@ def branch_of(repository: Repository) -> str | None:
 
 def identity_of(repository: Repository) -> str | None:
     """Read the ID that asbuilt gave a repository from its git config; None when it has none yet."""
+    found = [value for section, name, value in _settings(repository.common) if (section, name) == _IDENTITY]
+    return (found[0] or None) if found else None
+
+
+def remote_of(common: Path) -> str | None:
+    """Read the URL of `origin`, or of the only remote, from the git config of a shared git folder."""
+    urls: dict[str, str] = {}
+    for section, name, value in _settings(common):
+        kind, _, remote = section.partition(" ")
+        if (kind, name) == ("remote", "url"):
+            urls.setdefault(remote.strip().strip('"'), value)
+    return urls.get("origin") or (next(iter(urls.values())) if len(urls) == 1 else None)
+
+
+def _settings(common: Path) -> Iterator[tuple[str, str, str]]:
+    """Read git's own settings of a repository: (section, name, value)."""
     section = ""
-    for line in _lines(repository.common / "config"):
+    for line in _lines(common / "config"):
         if line.startswith("["):
             section, _, line = line[1:].partition("]")  # noqa: PLW2901 - a key may stand behind its section
+            kind, _, own = section.strip().partition(" ")
+            section = f"{kind.casefold()} {own}".strip()
         name, is_set, value = line.partition("=")
-        if is_set and (section.strip().casefold(), name.strip().casefold()) == ("asbuilt", "repository"):
-            return value.partition("#")[0].partition(";")[0].strip().strip('"') or None
-    return None
+        if is_set:
+            plain = value.partition("#")[0].partition(";")[0].strip().strip('"')
+            yield section, name.strip().casefold(), plain
 
 
 def _git_folder_of_link(marker: Path) -> Path:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _PATIENCE_S: Final = 3.0  # 50 rounds were once not enough against a program that saved without a pause
-_AGAIN: Final = "Run the same command again; it reads the file anew."
+_AGAIN: Final = "Run the same command again; it reads the file again."
 
 
 def replace(file: Path, data: bytes, *, expected: str, name: str = "") -> None:
@@ -38,7 +38,7 @@ def replace(file: Path, data: bytes, *, expected: str, name: str = "") -> None:
             _replace(target, data, expected, name)
     except FileNotFoundError as error:
         raise PlanChanged(
-            f"{name} is gone since it was read", why="Somebody moved or deleted it.", next_step=_AGAIN
+            f"{name} is gone since it was read", why="Another program moved or deleted it.", next_step=_AGAIN
         ) from error
     except OSError as error:
         raise _unwritable(name, error) from error
@@ -49,7 +49,7 @@ def _replace(file: Path, data: bytes, expected: str, name: str) -> None:
     if not file.stat().st_mode & 0o222 or not os.access(file, os.W_OK):
         raise PlanUnwritable(
             f"{name} is write-protected",
-            why="Whoever protected it does not want it changed; the file is as it was.",
+            why="The file is write-protected. It has not changed.",
             next_step="`chmod u+w` it, then run the same command again.",
         )
     fresh = write_beside(file, data)
@@ -172,7 +172,7 @@ def _expect(expected: str, found: str, name: str) -> None:
     if found != expected:
         raise PlanChanged(
             f"{name} was changed since it was read",
-            why="Somebody else's text would be lost; nothing was written.",
+            why="Another program's text would be lost. Nothing was written.",
             next_step=_AGAIN,
         )
 
@@ -182,13 +182,13 @@ def _unwritable(name: str, error: OSError) -> PlanUnwritable:
     return PlanUnwritable(
         f"{name} cannot be written: {(said or 'unknown reason').lower()}",
         why="Nothing was changed; the file is as it was.",
-        next_step="Mend the permissions or the space of its folder, then try again.",
+        next_step="Correct the permissions or free space, then try again.",
     )
 
 
 def _astray(fresh: Path, name: str) -> PlanUnwritable:
     return PlanUnwritable(
-        f"{name} was saved by somebody else meanwhile, and their text could not be put back",
+        f"{name} was saved by another program meanwhile, and its text could not be restored",
         why="Nothing is lost: their text is in the hidden file beside it.",
         next_step=f"Compare the file with {fresh}, and keep the right one.",
     )

@@ -63,7 +63,7 @@ _ROWS: Final = 20
 _MASKS: Final = Redaction(homes=(), names=(), secrets=(), salt=b"")
 _ENDED: Final = {
     "failed": (Topic.FAILED, "failed", "All work is kept: asbuilt status"),
-    "landed": (Topic.LANDED, "landed", "All that was proven is on its branch."),
+    "landed": (Topic.LANDED, "landed", "All proven commits are on the branch."),
     "pr-ready": (Topic.PROVEN, "is proven", "Its pull request waits for you: asbuilt status"),
     "pr-ci-failing": (Topic.NEEDS, "needs you", "The checks of its pull request fail: asbuilt status"),
     "held": (Topic.PROVEN, "is proven", "Nothing has landed: it waits for you."),
@@ -76,10 +76,23 @@ def topic_of(event: Event) -> Topic | None:
     return None if told is None else told[0]
 
 
-def notice(name: str, event: Event) -> Notice | None:
-    """Return the notice for an event of the run `name`; None if the event notifies no user."""
+def notice(name: str, event: Event, questions: str = "") -> Notice | None:
+    """Return the notice for an event of the run `name`; None if the event notifies no user.
+
+    `questions`: where the board shows the questions of the repository; empty without a board.
+    """
     told = _told(event)
-    return None if told is None else _notice(name, *told[1:])
+    if told is None:
+        return None
+    said = _notice(name, *told[1:])
+    if questions and isinstance(event, ApprovalAsked):
+        return said._replace(text=f"{said.text}, or {questions}a{event.number}")
+    return said
+
+
+def questions_path(repo: str) -> str:
+    """Return the path of the board's questions of a repository, without their numbers."""
+    return f"/question/{repo}/"
 
 
 def _told(event: Event) -> tuple[Topic, str, str] | None:
@@ -87,7 +100,7 @@ def _told(event: Event) -> tuple[Topic, str, str] | None:
         case ApprovalAsked():
             return Topic.NEEDS, "needs you", f"Question a{event.number} waits: asbuilt approve"
         case RunParked(until=str(until)) if event.reason is not WaitReason.CHECKS:
-            return Topic.PARKED, "is parked", f"It goes on by itself {_local(until)}."
+            return Topic.PARKED, "is parked", f"It resumes automatically {_local(until)}."
         case RunEnded():
             return _ENDED.get(event.state)
         case _:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -29,14 +29,6 @@ class Word(StrEnum):
     DIRECT = "direct"
 
 
-class Finish(StrEnum):
-    """How far a run goes."""
-
-    NONE = "none"
-    FINISH = "finish"
-    FINISH_AUTO = "finish-auto"
-
-
 class Landing(StrEnum):
     """A way of landing, as a keyword."""
 
@@ -54,13 +46,6 @@ class RunWords:
     auto: bool = False
     landing: Landing | None = None
 
-    @property
-    def mode(self) -> Finish:
-        """How far it goes, by its keywords."""
-        if not self.finish:
-            return Finish.NONE
-        return Finish.FINISH_AUTO if self.auto else Finish.FINISH
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EveryWords:
@@ -74,31 +59,24 @@ class EveryWords:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StopWords:
-    """Stop runs and schedules, of a plan or of the whole repository."""
-
+class _AboutPlan:
     plan: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NextWords:
+class StopWords(_AboutPlan):
+    """Cancel the schedule of a plan, or all of the repository; runs continue."""
+
+
+class NextWords(_AboutPlan):
     """Show what is scheduled, and when."""
 
-    plan: str | None = None
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StatusWords:
+class StatusWords(_AboutPlan):
     """Show a plan's progress."""
 
-    plan: str | None = None
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NowWords:
+class NowWords(_AboutPlan):
     """Run a scheduled plan once, now."""
-
-    plan: str | None = None
 
 
 Words = RunWords | EveryWords | StopWords | NextWords | StatusWords | NowWords
@@ -163,7 +141,7 @@ def parse(text: str, is_plan: Callable[[str], bool]) -> Words | Unclear:
     if read.words == {Word.NOW} and not read.phases:
         return NowWords(plan=read.plan)
     if read.plan is None:
-        why = "Nothing is run that nobody named." if text.strip() else "There are no words."
+        why = "asbuilt runs only a plan that you name." if text.strip() else "The command is empty."
         return Unclear("no plan is named", why, _understood(read))
     landing = next((one for one in Landing if Word(one.value) in read.words), None)
     if read.schedules:
@@ -177,34 +155,6 @@ def parse(text: str, is_plan: Callable[[str], bool]) -> Words | Unclear:
         auto=Word.AUTO in read.words,
         landing=landing,
     )
-
-
-def render(words: Words) -> str:
-    """Format parsed words in their usual order."""
-    match words:
-        case RunWords():
-            flags = [Word.FINISH.value] * words.finish + [Word.AUTO.value] * words.auto
-            parts = [words.plan, words.phase, *flags, words.landing]
-        case EveryWords():
-            parts = [
-                words.plan,
-                Word.AUTO,
-                Word.EVERY,
-                words.schedule,
-                *[Word.NOW] * words.now,
-                words.landing,
-            ]
-        case StopWords():
-            parts = [words.plan, Word.STOP]
-        case NextWords():
-            parts = [words.plan, Word.NEXT]
-        case StatusWords():
-            parts = [words.plan, Word.STATUS]
-        case NowWords():
-            parts = [words.plan, Word.NOW]
-        case _:
-            assert_never(words)
-    return " ".join(part for part in parts if part)
 
 
 def _read(text: str, is_plan: Callable[[str], bool]) -> _Read:
@@ -258,28 +208,26 @@ def _unclear(read: _Read) -> Unclear | None:
     understood = _understood(read)
     if read.unknown:
         listed = ", ".join(f'"{word}"' for word in read.unknown)
-        return Unclear(f"{listed} means nothing here", "A guess could run what nobody asked for.", understood)
+        return Unclear(f"{listed} means nothing here", "asbuilt does not guess.", understood)
     if read.words & _ASKED.keys():
         return None
     if {Word.FINISH, Word.EVERY} <= read.words:
         why = "finish runs all phases that are left at once; every runs the next one each time."
-        return Unclear("finish and every do not go together", why, understood)
+        return Unclear("finish and every cannot be combined", why, understood)
     if Word.EVERY in read.words and read.phases:
         why = "Each time, the next phase that is left is run."
-        return Unclear(f"every does not go with phase {read.phases[0]}", why, understood)
+        return Unclear(f"every cannot be combined with phase {read.phases[0]}", why, understood)
     for name, given in (("phase", read.phases), ("every", read.schedules)):
         if len(given) > 1:
             return Unclear(
                 f"{name} is there {len(given)} times: {', '.join(given)}",
-                "Only one can be meant.",
+                "Give it once.",
                 understood,
             )
     if {Word.PR, Word.DIRECT} <= read.words:
-        return Unclear("pr and direct do not go together", "A plan lands one way.", understood)
+        return Unclear("pr and direct cannot be combined", "A plan lands one way.", understood)
     if read.schedules == ("",):
-        return Unclear(
-            "every is followed by no time", "When to run has to be told: 4h, day at 9am.", understood
-        )
+        return Unclear("every has no time", "Add a time: 4h, day at 9am.", understood)
     return None
 
 

@@ -35,7 +35,15 @@ class Mark(NamedTuple):
     tone: Tone
 
 
-Inline = str | Code | Said | Mark
+class Link(NamedTuple):
+    """A link to another page of the board; formats without links show only the text."""
+
+    text: str
+    href: str
+    """A path of the board, made by asbuilt."""
+
+
+Inline = str | Code | Said | Mark | Link
 Words = tuple[Inline, ...]
 
 
@@ -77,6 +85,12 @@ class Listing(NamedTuple):
     text: str
 
 
+class Patch(NamedTuple):
+    """A difference in the format of git, with added and removed lines marked."""
+
+    text: str
+
+
 class Figure(NamedTuple):
     """One number of the summary."""
 
@@ -105,6 +119,25 @@ class Pictures(NamedTuple):
     pictures: tuple[Picture, ...]
 
 
+class Form(NamedTuple):
+    """Buttons that send an answer to the board; formats without forms leave it out."""
+
+    action: str
+    choices: tuple[tuple[str, str], ...]
+    """The value and the label of each button; the first is the main one."""
+    note: str = ""
+    """Label of a text field; empty: there is none."""
+    options: tuple[tuple[str, str], ...] = ()
+    """Value and label of options, of which one is chosen."""
+
+
+class Beside(NamedTuple):
+    """Two columns on a wide screen, one below the other on a narrow one."""
+
+    left: tuple[Block, ...]
+    right: tuple[Block, ...]
+
+
 class Section(NamedTuple):
     """A part of the page."""
 
@@ -114,7 +147,10 @@ class Section(NamedTuple):
     """Whether it starts folded; None: it cannot be folded."""
 
 
-Block = Heading | Paragraph | Points | Table | Listing | Figures | Drawing | Pictures | Section
+Block = (
+    Heading | Paragraph | Points | Table | Listing | Patch | Figures | Drawing | Pictures | Form | Beside
+    | Section
+)  # fmt: skip
 
 
 class Document(NamedTuple):
@@ -129,12 +165,15 @@ class Document(NamedTuple):
     end: Words
 
 
+_BREAKS: Final = {ord("\n"): None, ord("\t"): None}
 _JOINERS: Final = "\u200c\u200d"
 
 
 def visible(text: str, *, lines: bool = False) -> str:
     """Escape characters that hide or reorder text: controls, overrides, undecodable bytes."""
     kept = "\n\t" if lines else ""
+    if (text.translate(_BREAKS) if lines else text).isprintable():
+        return text
     return "".join(char if _is_seen(char) or char in kept else _shown(char) for char in text)
 
 

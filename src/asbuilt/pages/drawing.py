@@ -72,8 +72,10 @@ def _rows(outline: Sequence[Outlined]) -> list[list[Outlined]]:
     return [layer[at : at + _ABREAST] for layer in layers for at in range(0, len(layer), _ABREAST)]
 
 
-def graph(outline: Sequence[Outlined], tones: Mapping[str, Tone]) -> str:
-    """Draw the phases, their dependencies and their states."""
+def graph(
+    outline: Sequence[Outlined], tones: Mapping[str, Tone], links: Mapping[str, str] | None = None
+) -> str:
+    """Draw the phases, their dependencies and their states; a phase may link to its own place."""
     rows = _rows(outline)
     places = {
         one.id: (100 * (2 * at + 1) / (2 * len(row)), number * (_BOX + _GAP))
@@ -91,10 +93,12 @@ def graph(outline: Sequence[Outlined], tones: Mapping[str, Tone]) -> str:
         for one in row:
             (middle, top), tone = places[one.id], tones.get(one.id, "plain")
             where = f'x="{middle - wide / 2:.2f}%" y="{top}" width="{wide:.2f}%" height="{_BOX}"'
-            boxes.append(
+            box = (
                 f'<rect class="box {tone}" {where} rx="8"/><foreignObject {where}><div class="node">'
                 f"<b>{_text(one.id)}</b> <span>{_text(one.title)}</span></div></foreignObject>"
             )
+            href = (links or {}).get(one.id)
+            boxes.append(f'<a href="{_text(href)}">{box}</a>' if href else box)
     height = len(rows) * (_BOX + _GAP) - _GAP
     return _svg("graph", height, "Which phase builds on which", [*lines, *boxes])
 
@@ -135,7 +139,9 @@ def timeline(spans: Sequence[Span], titles: Mapping[str, str], zone: tzinfo | No
 
 
 def _svg(kind: str, height: int, title: str, parts: Sequence[str]) -> str:
-    named = f'class="{kind}" role="img" aria-label="{title}"'
+    # An image has no parts: links inside it would be lost to a screen reader.
+    role = "group" if any("<a " in part for part in parts) else "img"
+    named = f'class="{kind}" role="{role}" aria-label="{title}"'
     return f'<svg {named} width="100%" height="{height}">{"".join(parts)}</svg>'
 
 

@@ -10,13 +10,17 @@ from html import escape
 from typing import TYPE_CHECKING, Final, assert_never
 
 from asbuilt.pages.document import (
+    Beside,
     Code,
     Drawing,
     Figures,
+    Form,
     Heading,
+    Link,
     Listing,
     Mark,
     Paragraph,
+    Patch,
     Pictures,
     Points,
     Said,
@@ -48,6 +52,11 @@ _PAGE: Final = """\
 {style}</style>
 </head>
 <body>
+{body}
+</body>
+</html>
+"""
+_BODY: Final = """\
 <header>
 <p class="above">{above}</p>
 <h1>{title}</h1>
@@ -56,17 +65,18 @@ _PAGE: Final = """\
 <main>
 {main}
 </main>
-<footer>{end}</footer>
-</body>
-</html>
-"""
+<footer>{end}</footer>"""
 
 
 def html(document: Document) -> str:
     """Render the page."""
-    return _PAGE.format(
+    return _PAGE.format(title=text(document.title), style=STYLE, body=body(document))
+
+
+def body(document: Document) -> str:
+    """Render what is inside the page's body."""
+    return _BODY.format(
         title=text(document.title),
-        style=STYLE,
         above=_words(document.above),
         below=_words(document.below),
         main="\n".join(_blocks(document.blocks, 2)),
@@ -92,6 +102,8 @@ def _inline(inline: Inline) -> str:
             return f"<code>{text(foreign)}</code>"
         case Said(by=by, text=foreign):
             return f'<span class="said">{text(by)}: <q>{text(foreign)}</q></span>'
+        case Link(text=foreign, href=href):
+            return f'<a href="{text(href)}">{text(foreign)}</a>'
         case Mark(word=word, tone=tone):
             return f'<b class="mark {tone}">{text(word)}</b>'
         case _:
@@ -118,7 +130,11 @@ def _block(block: Block, level: int) -> Iterator[str]:
         case Table(head=head, rows=rows):
             yield from _table(head, rows)
         case Listing(text=foreign):
-            yield f"<pre>{escape(visible(foreign, lines=True).rstrip(chr(10)))}</pre>"
+            # A keyboard scrolls only what has the focus.
+            yield f'<pre tabindex="0">{escape(visible(foreign, lines=True).rstrip(chr(10)))}</pre>'
+        case Patch(text=foreign):
+            lines = visible(foreign, lines=True).rstrip("\n").split("\n")
+            yield f'<pre class="patch" tabindex="0">{"".join(map(_patched, lines))}</pre>'
         case Figures(figures=figures):
             tiles = (
                 f'<div class="{one.tone}"><dd>{text(one.value)}</dd><dt>{text(one.label)}</dt></div>'
@@ -129,10 +145,32 @@ def _block(block: Block, level: int) -> Iterator[str]:
             yield f"<figure>{svg}</figure>"
         case Pictures(pictures=pictures):
             yield from map(_picture, pictures)
+        case Form():
+            yield _form(block)
+        case Beside(left=left, right=right):
+            columns = ("\n".join(_blocks(one, level)) for one in (left, right))
+            yield f'<div class="beside">{"".join(f"<div>{one}</div>" for one in columns)}</div>'
         case Section():
             yield from _section(block, level)
         case _:
             assert_never(block)
+
+
+def _patched(line: str) -> str:
+    kind = {"+": "ins", "-": "del"}.get(line[:1], "span")
+    return f"<{kind}>{escape(line)}\n</{kind}>"
+
+
+def _form(form: Form) -> str:
+    options = "".join(
+        f'<label><input type="radio" name="option" value="{text(value)}"> {text(label)}</label>'
+        for value, label in form.options
+    )
+    note = f'<label>{text(form.note)}<textarea name="note" rows="2"></textarea></label>' if form.note else ""
+    buttons = "".join(
+        f'<button name="said" value="{text(value)}">{text(label)}</button>' for value, label in form.choices
+    )
+    return f'<form method="post" action="{text(form.action)}">{options}{note}<p>{buttons}</p></form>'
 
 
 def _picture(one: Picture) -> str:

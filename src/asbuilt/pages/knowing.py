@@ -28,7 +28,7 @@ def to_know(account: Account) -> list[tuple[str, Words]]:
 def _of_run(account: Account) -> Iterator[Words]:
     if account.ring == "none":
         yield (
-            Mark("no ring", "open"),
+            Mark("no sandbox", "open"),
             " Nothing but their own manners held agents and checks on this machine.",
         )
     if account.advice is not None:
@@ -54,7 +54,7 @@ def _of_phase(phase: PhaseAccount) -> Iterator[Words]:
             yield Mark("refuted", "failed"), f" attempt {attempt.number}. ", *says, *failures[0]
         elif attempt.was_cut_off:
             told = f" attempt {attempt.number}: {attempt.ending}, {attempt.reason}"
-            yield Mark("begun anew", "plain"), told
+            yield Mark("restarted", "plain"), told
     wanted = for_a_person(phase.judged.remarks if phase.judged else ())
     unsigned = [remark for remark in wanted if remark.key not in phase.signed]
     for remark in unsigned[:_NAMED]:

@@ -9,13 +9,17 @@ import re
 from typing import TYPE_CHECKING, Final, assert_never
 
 from asbuilt.pages.document import (
+    Beside,
     Code,
     Drawing,
     Figures,
+    Form,
     Heading,
+    Link,
     Listing,
     Mark,
     Paragraph,
+    Patch,
     Pictures,
     Points,
     Said,
@@ -76,6 +80,8 @@ def _inline(inline: Inline) -> str:
             return code(text)
         case Said(by=by, text=text):
             return f"{escaped(by)}: “{escaped(text)}”"
+        case Link(text=text):
+            return escaped(text)
         case Mark(word=word):
             return f"**{escaped(word)}**"
         case _:
@@ -103,7 +109,7 @@ def _block(block: Block, level: int) -> Iterator[str]:
             yield "|---" * len(head) + "|"
             yield from (f"| {' | '.join(map(_cell, row))} |" for row in rows)
             yield ""
-        case Listing(text=text):
+        case Listing(text=text) | Patch(text=text):
             fence = "`" * max(3, *(len(run) + 1 for run in _TICKS.findall(text)), 3)
             yield from (fence, *visible(text, lines=True).rstrip("\n").split("\n"), fence, "")
         case Figures(figures=figures):
@@ -114,6 +120,10 @@ def _block(block: Block, level: int) -> Iterator[str]:
         case Pictures(pictures=pictures):
             yield from (f"- {code(one.name)}" for one in pictures)
             yield ""
+        case Form():
+            pass
+        case Beside(left=left, right=right):
+            yield from _blocks((*left, *right), level)
         case Section(words=words, blocks=inner):
             yield from (f"{'#' * level} {_words(words)}", "")
             yield from _blocks(inner, level + 1)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from asbuilt.pages.document import Block, Tone, Words
     from asbuilt.proof.evidence import Evidence
     from asbuilt.proof.failure import Failure
-    from asbuilt.proof.numbers.drift import Number
+    from asbuilt.proof.numbers.measured import Number
     from asbuilt.proof.opinion import Answer
     from asbuilt.proof.remarks import Remark
     from asbuilt.proof.verdict import ItemVerdict
@@ -325,7 +325,7 @@ def _attempt(account: Account, phase: PhaseAccount, one: AttemptAccount) -> Poin
     below += failures_of(one)
     if one.kept:
         name = f"{account.name}.{phase.id}.{one.number}"
-        below.append(("Kept: ", Code(f"asbuilt attempts diff {name}"), " shows ", Code(one.kept)))
+        below.append(("Kept: ", Code(f"asbuilt log {name} --patch"), " shows ", Code(one.kept)))
     return Point((f"Attempt {one.number}, {one.role}{by}{took}{cost}: {ending}{reason}",), tuple(below))
 
 

@@ -87,7 +87,7 @@ def told(account: Account, zone: tzinfo | None) -> Document:
         end=(
             "Written by asbuilt from its journal",
             f" on {moment(account.at, zone)} {zone_of(account.at, zone)}" if account.at else "",
-            ". Green stands for what asbuilt ran or looked up itself. What somebody said is quoted.",
+            ". Green: checked by asbuilt. Quoted: said by an agent.",
         ),
     )
 
@@ -98,7 +98,7 @@ def _pull(account: Account) -> Iterator[Block]:
         return
     points: list[Words] = [(f"#{pull.number}: ", Code(pull.url))]
     if pull.mended:
-        points.append((f"Mended by an agent and proven: {counted(pull.mended, 'time')}",))
+        points.append((f"Fixed by an agent and proven: {counted(pull.mended, 'time')}",))
     if pull.broken is not None and not pull.broken:
         points.append((Mark("in order", "proven"), ": nothing is left behind"))
     points += [(Mark("left behind", "failed"), f": {one}") for one in pull.broken or ()]
@@ -157,7 +157,7 @@ def _failure(account: Account, zone: tzinfo | None) -> Iterator[Block]:
     points.append(("State: ", *_what_stands(account), " Nothing was thrown away."))
     points += [("Kept: ", Code(path)) for path in account.workspaces]
     points += [("Next: ", *plan_words(account.next_step))] if account.next_step and not helped else []
-    points += [("Go on: ", Code(command)) for command in _commands(account)]
+    points += [(f"{purpose}: ", Code(command)) for purpose, command in _commands(account)]
     when = f" - {moment(account.at, zone)}" if account.at else ""
     failed = (block for one in account.failed[:1] for block in failure_blocks(one))
     yield Section((f"Run failed{when}",), (Points(tuple(map(Point, points))), *failed))
@@ -173,14 +173,14 @@ def _what_stands(account: Account) -> Words:
     return (*(words or ["nothing landed"]), ".")
 
 
-def _commands(account: Account) -> Iterator[str]:
+def _commands(account: Account) -> Iterator[tuple[str, str]]:
     if account.kind == "undo":
-        yield f"asbuilt land {account.slug} --undo"
+        yield "Try again", f"asbuilt land {account.slug} --undo"
         return
     if account.kind == "run":
-        yield f"asbuilt run {account.slug}"
+        yield "Try again", f"asbuilt run {account.slug}"
     if account.pending:
-        yield f"asbuilt land {account.slug}"
+        yield "Land the proven phases", f"asbuilt land {account.slug}"
 
 
 def _drawings(account: Account, zone: tzinfo | None) -> Iterator[Block]:
@@ -251,7 +251,7 @@ def _decisions(account: Account, zone: tzinfo | None) -> Iterator[Block]:
 
 def _decision(one: Decision, zone: tzinfo | None) -> Point:
     if not one.answer:
-        below: tuple[Words, ...] = (("Nobody has answered: ", Code(f"asbuilt approve yes {one.name}")),)
+        below: tuple[Words, ...] = (("Not answered: ", Code(f"asbuilt approve yes {one.name}")),)
         return Point((Mark("open", "open"), f" {one.name}, {one.kind}: ", one.question), below)
     note: Words = (" ", Said("reason", one.note)) if one.note else ()
     below = ((f"{one.by}, {moment(one.at, zone)}.", *note),)
@@ -273,7 +273,7 @@ def _repeat(account: Account) -> Iterator[Block]:
         ("Repeat it",),
         (
             Points(tuple(map(Point, points))),
-            Paragraph(("Every check again, on the trees as they were kept, and every verdict anew:",)),
+            Paragraph(("Every check and verdict again, at the original commits:",)),
             Listing(f"asbuilt verify --replay {account.name}"),
         ),
     )

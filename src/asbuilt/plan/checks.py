@@ -12,26 +12,23 @@ from asbuilt.plan.model import Check
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from asbuilt.plan.markdown.body import Piece
+    from asbuilt.plan.markdown.sections import Piece
 
 _SESSIONS: Final = frozenset({"console", "shell-session", "terminal"})
 """Recorded sessions. If a line has a `$ ` prompt, lines without one are output."""
 _SHELLS: Final = _SESSIONS | {"", "sh", "bash", "shell", "zsh"}
 _LEAD: Final = re.compile(
-    r"(?:(?:\*\*|__)?(?:run|execute|command|check)(?:\*\*|__)?:?(?:\*\*|__)?\s+)?(`+)(?!`)", re.IGNORECASE
+    r"(?i)(?:(?:\*\*|__)?(?:run|execute|command|check)(?:\*\*|__)?:?(?:\*\*|__)?\s+)?(`+)(?!`)"
 )
 _TICKS: Final = re.compile(r"`+")
-_RUN: Final = re.compile(r"(?:\*\*|__)?run(?:\*\*|__)?:(?:\*\*|__)?\s*(.*)", re.IGNORECASE | re.DOTALL)
-_EXPECTED: Final = re.compile(
-    r"(?:\*\*|__)?expected(?:\*\*|__)?:(?:\*\*|__)?\s*(.*)", re.IGNORECASE | re.DOTALL
-)
+_RUN: Final = re.compile(r"(?is)(?:\*\*|__)?run(?:\*\*|__)?:(?:\*\*|__)?\s*(.*)")
+_EXPECTED: Final = re.compile(r"(?is)(?:\*\*|__)?expected(?:\*\*|__)?:(?:\*\*|__)?\s*(.*)")
 _PROGRAM: Final = re.compile(r"[A-Za-z0-9_./~+@%-]+")
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*=\S*")
 # A single word in code is a command only if nothing, or an outcome such as `passes`, follows it.
 _OUTCOME: Final = re.compile(
-    r"\W*(?:$|(?:still\s+)?(?:passes|pass|succeeds|exits?|prints?|returns?|outputs?|reports?|shows?"
-    r"|is green|is clean|runs|finds|fails)\b|→|->|=>)",
-    re.IGNORECASE,
+    r"(?i)\W*(?:$|(?:still\s+)?(?:passes|pass|succeeds|exits?|prints?|returns?|outputs?|reports?|shows?"
+    r"|is green|is clean|runs|finds|fails)\b|→|->|=>)"
 )
 _FILE: Final = re.compile(
     r"(?!\./).*\.(?:py|js|ts|tsx|jsx|md|toml|json|ya?ml|txt|css|html|rs|go|java|c|h|cfg|ini|lock)$"

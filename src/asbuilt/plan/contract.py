@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from asbuilt.plan.model import Count, Criterion, Phase, Plan
+    from asbuilt.plan.model import Claim, Criterion, Phase, Plan, WorkItem
     from asbuilt.plan.problems import Problem
 
 
@@ -24,8 +24,8 @@ def as_contract(plan: Plan, *, path: str, slug: str) -> dict[str, Any]:
         "phases": [phase_contract(phase) for phase in plan.phases],
         "waves": [list(wave) for wave in plan.waves],
         "next": plan.next,
-        "progress": _count(plan.progress),
-        "items": _count(plan.items),
+        "progress": plan.progress._asdict(),
+        "items": plan.items._asdict(),
         "current": plan.current,
         "checks": [check.command for check in plan.checks],
         "companion": plan.companion,
@@ -47,44 +47,21 @@ def phase_contract(phase: Phase) -> dict[str, Any]:
         "touches_ui": phase.touches_ui,
         "execution": phase.execution,
         "delegate": phase.delegate,
-        "work_items": [
-            {"text": item.text, "done": item.done, "line": item.line} for item in phase.work_items
+        "work_items": [_without(item, "box") for item in phase.work_items],
+        "criteria": [
+            _without(one, "box") | {"claim": one.claim and _without(one.claim, "rule", "stated")}
+            for one in phase.criteria
         ],
-        "criteria": [_criterion(criterion) for criterion in phase.criteria],
         "checks": [check.command for check in phase.checks],
         "lines": list(phase.lines),
         "intent": phase.intent,
     }
 
 
-def _criterion(criterion: Criterion) -> dict[str, Any]:
-    claim = criterion.claim
-    return {
-        "text": criterion.text,
-        "done": criterion.done,
-        "line": criterion.line,
-        "claim": None
-        if claim is None
-        else {
-            "form": claim.form,
-            "low": claim.low,
-            "high": claim.high,
-            "derived": claim.derived,
-            "drift_pct": claim.drift_pct,
-        },
-    }
-
-
 def problem_contract(problem: Problem) -> dict[str, Any]:
     """Return a problem as plain JSON values."""
-    return {
-        "line": problem.line,
-        "severity": problem.severity.value,
-        "rule": problem.rule,
-        "message": problem.message,
-        "advice": problem.advice,
-    }
+    return problem._asdict() | {"severity": problem.severity.value, "rule": problem.rule.value}
 
 
-def _count(count: Count) -> dict[str, int]:
-    return {"done": count.done, "total": count.total}
+def _without(value: WorkItem | Criterion | Claim, *names: str) -> dict[str, Any]:
+    return {name: held for name, held in value._asdict().items() if name not in names}

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.plan.markdown.blocks import Heading, Item, Paragraph
 from asbuilt.plan.markdown.items import item_text
-from asbuilt.plan.markdown.narrative import tell
-from asbuilt.plan.markdown.outline import clean_title, natural_key, phase_headings, whole_lines
-from asbuilt.plan.markdown.tracker import find_tracker
+from asbuilt.plan.markdown.outline import clean_title, find_tracker, phase_headings, whole_lines
+from asbuilt.plan.markdown.sections import TRANSLATIONS
+from asbuilt.plan.markdown.source import Span
 from asbuilt.plan.model import Format, Metadatum
 from asbuilt.plan.names import slugify
+from asbuilt.plan.phases import natural_key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from asbuilt.plan.markdown.blocks import Block
-    from asbuilt.plan.markdown.source import Source, Span
-    from asbuilt.plan.markdown.tracker import TrackedPhase, Tracker
+    from asbuilt.plan.markdown.outline import TrackedPhase, Tracker
+    from asbuilt.plan.markdown.source import Source
 
 MAX_PHASES: Final = 2_000
 _NO_PHASE: Final = frozenset(
@@ -32,7 +33,7 @@ _NO_PHASE: Final = frozenset(
     }
 )  # fmt: skip
 _TASK_ID: Final = re.compile(r"(?:([A-Za-z]{1,3}\d{1,6})|(\d+(?:\.\d+)+[A-Za-z]?)|(\d+)[.):])(?=\s)")
-_METADATA: Final = re.compile(r"\*\*([A-Za-z][\w &/-]*?)(?:\*\*\s*:|:\*\*)\s*(.*)", re.DOTALL)
+_METADATA: Final = re.compile(r"(?s)\*\*([A-Za-z][\w &/-]*?)(?:\*\*\s*:|:\*\*)\s*(.*)")
 
 
 @dataclass(slots=True)
@@ -60,6 +61,36 @@ class Found:
     """Blocks outside all phases."""
     dropped: int = 0
     """Number of phases beyond `MAX_PHASES`."""
+
+
+_SEQUENCE: Final = re.compile(
+    r"(?i)(?:(?<=^)|(?<=\n)|(?<=[.!?]\s))[ \t]*"
+    r"(?:first(?:ly| of all)?|second(?:ly)?|third(?:ly)?|fourth|fifth|to begin with|to start|then|next"
+    r"|after that|after this|afterwards?|subsequently|finally|last(?:ly)?|in the end|at the end)\b[\s,:]*"
+)
+_STEPS: Final = frozenset(
+    {
+        "steps",
+        "plan",
+        "the plan",
+        "tasks",
+        "phases",
+        "implementation",
+        "implementation steps",
+        "implementation plan",
+        "approach",
+        *TRANSLATIONS["Steps"],
+    }
+)
+_MAX_TITLE: Final = 60
+
+
+class Step(NamedTuple):
+    """A phase in prose: its span, and a title from its first sentence."""
+
+    id: str
+    title: str
+    span: Span
 
 
 def find_phases(source: Source, blocks: Sequence[Block]) -> Found:
@@ -191,3 +222,54 @@ def _metadata(blocks: Sequence[Block], drafts: Sequence[Draft]) -> list[Metadatu
                     after = first + (1 if isinstance(block, Paragraph) else len(text))
                     found.append(Metadatum(datum.group(1).strip(), datum.group(2).strip(), first, after))
     return found
+
+
+def tell(source: Source, blocks: Sequence[Block]) -> list[Step]:
+    """Find phases in an ordered list under Steps, or in sentences that start with a sequence word."""
+    return _ordered(source, blocks) or _sequence(source, blocks)
+
+
+def _ordered(source: Source, blocks: Sequence[Block]) -> list[Step]:
+    headed = any(isinstance(block, Heading) and block.level > 1 for block in blocks)
+    steps = not headed
+    found: list[Step] = []
+    for block in blocks:
+        if isinstance(block, Heading) and block.level > 1:
+            name = block.text.strip(" #*_:").casefold()
+            steps = re.sub(r"^[\W\d]+", "", name) in _STEPS
+        elif steps and isinstance(block, Item) and block.number and block.depth == 0:
+            number = str(len(found) + 1)
+            found.append(Step(number, title_of(block.text), source.span(block.line, block.after)))
+    return found
+
+
+def _sequence(source: Source, blocks: Sequence[Block]) -> list[Step]:
+    starts: list[tuple[int, int]] = []
+    end = 0
+    for block in blocks:
+        if isinstance(block, Paragraph) and not block.nested:
+            region = source.span(block.line, block.after)
+            end = region.end
+            # The pattern runs on the file's own text, so that offsets stay valid.
+            text = source.text[region.start : region.end].replace("\r", "\n")
+            starts.extend(
+                (region.start + word.start(), region.start + word.end()) for word in _SEQUENCE.finditer(text)
+            )
+    headings = [source.starts[block.line] for block in blocks if isinstance(block, Heading)]
+    found: list[Step] = []
+    for at, (start, after) in enumerate(starts):
+        stop = starts[at + 1][0] if at + 1 < len(starts) else end
+        heading = bisect_right(headings, start)
+        if heading < len(headings):
+            stop = min(stop, headings[heading])
+        found.append(Step(str(at + 1), title_of(source.text[after:stop]), Span(start, stop)))
+    return found
+
+
+def title_of(text: str) -> str:
+    """Make a title of at most 60 characters from a sentence, cut at the end of a word."""
+    sentence = re.split(r"(?<=[^\s.])[.;](?:\s|$)", " ".join(text.split()), maxsplit=1)[0].strip(" *_")
+    if len(sentence) <= _MAX_TITLE:
+        return sentence
+    cut = sentence[: _MAX_TITLE + 1].rfind(" ")
+    return sentence[: cut if cut > 0 else _MAX_TITLE] + "…"

@@ -20,8 +20,11 @@ _JOIN: Final = rf"\s*(?:,\s*and\b|,|&|\band\b|\bthrough\b|\bto\b|[-–—]|\.\.\
 _LIST: Final = rf"({_ID}(?:{_JOIN}{_ID})*)"
 _REFERENCES: Final = re.compile(rf"\b{_KIND}\s+{_LIST}(?!\w)")
 _BARE_LIST: Final = re.compile(rf"\W*{_LIST}\W*")
-_RANGE: Final = re.compile(rf"({_ID})\s*(?:[-–—]|\.\.\.?|\bthrough\b|\bto\b)\s*(?:{_KIND}\s+)?({_ID})")
-_ONE: Final = re.compile(rf"(?<![\w.]){_ID}(?!\w)")
+_ITEM: Final = re.compile(
+    rf"({_ID})\s*(?:[-–—]|\.\.\.?|\bthrough\b|\bto\b)\s*(?:{_KIND}\s+)?({_ID})"
+    rf"|(?<![\w.])({_ID})(?!\w)"
+)
+"""A range of ids, or one id."""
 _NONE: Final = re.compile(r"\W*(?:none|nothing|n/?a|no dependenc\w+|independent)\b|\s*[-–—]\s*$")
 _ALL: Final = re.compile(r"\ball\s+(?:the\s+)?(?:previous|earlier|preceding|prior|other)\b")
 DEPENDS_ON: Final = re.compile(
@@ -58,25 +61,9 @@ def references_in(text: str, line: int, *, bare: bool) -> tuple[list[Reference],
         whole = _BARE_LIST.fullmatch(text)
         groups = [whole.group(1)] if whole else []
     if groups:
-        return [reference for group in groups for reference in _expand(group, line)], False, True
+        found = [one for group in groups for one in _ITEM.finditer(group)]
+        return [Reference(one[1] or one[3], one[2] or one[3], line) for one in found], False, True
     return [], False, False
-
-
-def _expand(group: str, line: int) -> list[Reference]:
-    found: list[Reference] = []
-    position = 0
-    while position < len(group):
-        span = _RANGE.match(group, position)
-        one = _ONE.match(group, position)
-        if span is not None:
-            found.append(Reference(span.group(1), span.group(2), line))
-            position = span.end()
-        elif one is not None:
-            found.append(Reference(one.group(), one.group(), line))
-            position = one.end()
-        else:
-            position += 1
-    return found
 
 
 class Order:

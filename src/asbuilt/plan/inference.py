@@ -15,7 +15,7 @@ Outcome = Literal["done", "open", "unknown"]
 Confidence = Literal["low", "medium", "high"]
 
 _PATH: Final = re.compile(r"`((?:[\w.@-]+/)*[\w@-][\w.@-]*\.[A-Za-z]\w{0,7})`")
-_TAKES_AWAY: Final = re.compile(r"\b(?:delet|remov|drop(?:s|ped)?\b|retir|goes away)", re.IGNORECASE)
+_TAKES_AWAY: Final = re.compile(r"(?i)\b(?:delet|remov|drop(?:s|ped)?\b|retir|goes away)")
 
 
 class FileSeen(NamedTuple):
@@ -79,5 +79,5 @@ def infer(text: str, evidence: Sequence[Evidence]) -> Inference:
     if against:
         return Inference("open", "high" if len(against) > 1 else "medium", tuple(against))
     if not speaks:
-        return Inference("unknown", "low", ("nothing it names could be looked at",))
+        return Inference("unknown", "low", ("nothing that it names could be checked",))
     return Inference("done", "medium" if strong or len(speaks) > 1 else "low", tuple(speaks))

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from asbuilt.plan.formats import Found
     from asbuilt.plan.markdown.frontmatter import FrontMatter
+    from asbuilt.plan.markdown.outline import Tracker
     from asbuilt.plan.markdown.source import Source, Span
-    from asbuilt.plan.markdown.tracker import Tracker
     from asbuilt.plan.model import Box, Metadatum, Spot
 
 UNDECIDED: Final = "TBD"

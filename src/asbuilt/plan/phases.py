@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.plan.checks import checks_of
 from asbuilt.plan.graph import DEPENDS_ON, Reference, Stated, references_in
 from asbuilt.plan.markdown.blocks import Fence, Heading, Item, column_of
-from asbuilt.plan.markdown.body import pieces
 from asbuilt.plan.markdown.items import hash_tail, item_text, without_comments
+from asbuilt.plan.markdown.sections import pieces
 from asbuilt.plan.model import Check, Criterion, Spot, Status, WorkItem
-from asbuilt.plan.numbers.arithmetic import Rules, rules_in
-from asbuilt.plan.numbers.claims import bind, stated_in
-from asbuilt.plan.problems import Problem, Rule, Severity
-from asbuilt.plan.rules.stale import stale_problems
+from asbuilt.plan.numbers import Rules, bind, rules_in, stated_in
+from asbuilt.plan.problems import Problem, Rule, problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from asbuilt.plan.markdown.blocks import Block
-    from asbuilt.plan.markdown.body import Piece
+    from asbuilt.plan.markdown.sections import Piece
     from asbuilt.plan.markdown.source import Source, Span
     from asbuilt.plan.model import Box, Execution
-    from asbuilt.plan.numbers.claims import Stated as StatedClaim
+    from asbuilt.plan.numbers import Stated as StatedClaim
 
 VERIFYING: Final = frozenset({"verify", "commands"})
 _NO_WORK: Final = frozenset({"criteria", "verify", "commands", "dependencies", "design", "log", "status"})
@@ -45,19 +43,19 @@ class Facts(NamedTuple):
     problems: tuple[Problem, ...]
 
 
-@dataclass(slots=True)
-class _Stating:
-    """The dependencies that were read so far."""
+_STALE: Final = re.compile(
+    r"(?i)\bdrafted before\b|\bmay need (?:a )?refresh\b|\bbased on\b[^.\n]{0,200}\bdesign, not actual code\b"
+)
+_STALE_HINTS: Final = ("drafted before", "may need", "based on")
 
-    references: list[Reference]
-    before: bool = False
-    at_all: bool = False
 
-    def hear(self, text: str, line: int, *, bare: bool) -> None:
-        found, before, says = references_in(text, line, bare=bare)
-        self.references += found
-        self.before |= before
-        self.at_all |= says
+def natural_key(phase_id: str) -> tuple[tuple[int, ...], str] | None:
+    """Return a key that sorts 1, 2, 4a, 4b, 10; None for an id that is not a number."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)*)([a-z]?)", phase_id)
+    if found is None:
+        return None
+    # int() raises above 4,300 digits, so only the first 18 digits count.
+    return tuple(int(part[:18]) for part in found.group(1).split(".")), found.group(2)
 
 
 def read_phase(source: Source, blocks: Sequence[Block], boxes: Mapping[int, Box]) -> Facts:
@@ -65,7 +63,11 @@ def read_phase(source: Source, blocks: Sequence[Block], boxes: Mapping[int, Box]
     found = list(pieces(blocks))
     items = tuple(_work_items(found, boxes))
     execution, delegate, problems = _execution(found)
-    problems += [_dropped(item) for item in items if item.box is not None and item.box.mark == "-"]
+    problems += [
+        problem(item.line, Rule.DROPPED_ITEM, f'"{item.text}" is marked as dropped')
+        for item in items
+        if item.box is not None and item.box.mark == "-"
+    ]
     problems += stale_problems(found)
     commits = [
         commit for item in found if isinstance(item.block, Item) and (commit := hash_tail(item.block.text))
@@ -142,16 +144,17 @@ def _stated(source: Source, bullet: Item) -> tuple[StatedClaim, Span] | None:
 
 
 def _dependencies(found: Iterable[Piece]) -> Stated:
-    stating = _Stating([])
+    told: list[tuple[list[Reference], bool, bool]] = []
     for piece in found:
         if isinstance(piece.block, Heading | Fence):
             continue
         if piece.part == "dependencies":
-            stating.hear(piece.text, piece.line + 1, bare=True)
-        elif piece.part not in _NO_WORK and "depends" in (told := piece.text.lower()):
-            for sentence in DEPENDS_ON.finditer(told):
-                stating.hear(sentence.group(1), piece.line + 1, bare=False)
-    return Stated(tuple(stating.references), stating.before, stating.at_all)
+            told.append(references_in(piece.text, piece.line + 1, bare=True))
+        elif piece.part not in _NO_WORK and "depends" in (text := piece.text.lower()):
+            sentences = DEPENDS_ON.finditer(text)
+            told += [references_in(one.group(1), piece.line + 1, bare=False) for one in sentences]
+    references = tuple(one for found_here, _, _ in told for one in found_here)
+    return Stated(references, any(before for _, before, _ in told), any(says for _, _, says in told))
 
 
 def _execution(found: Iterable[Piece]) -> tuple[Execution, str | None, list[Problem]]:
@@ -167,11 +170,7 @@ def _execution(found: Iterable[Piece]) -> tuple[Execution, str | None, list[Prob
         if kind == "direct":
             return "direct", None, []
         said = "delegate names no command" if kind == "delegate" else f'"{word}" is not known'
-        advice = "Write worktree, direct, or delegate and a command."
-        problem = Problem(
-            piece.line + 1, Severity.ERROR, Rule.UNKNOWN_EXECUTION, f"Execution: {said}", advice
-        )
-        return "worktree", None, [problem]
+        return "worktree", None, [problem(piece.line + 1, Rule.UNKNOWN_EXECUTION, f"Execution: {said}")]
     return "worktree", None, []
 
 
@@ -186,12 +185,6 @@ def _status_line(source: Source, found: Iterable[Piece]) -> Spot | None:
     return None
 
 
-def _dropped(item: WorkItem) -> Problem:
-    message = f'"{item.text}" is marked as dropped'
-    advice = "A plan's items are all done or the plan is changed; take it out, or tick it off."
-    return Problem(item.line, Severity.INFO, Rule.DROPPED_ITEM, message, advice)
-
-
 def status_from_boxes(items: Sequence[WorkItem]) -> Status | None:
     """Return a phase's status by its boxes alone; None without boxes."""
     marks = [item.box.mark for item in items if item.box is not None]
@@ -200,3 +193,15 @@ def status_from_boxes(items: Sequence[WorkItem]) -> Status | None:
     if all(mark in "xX" for mark in marks):
         return Status.DONE
     return Status.IN_PROGRESS if any(mark in "xX~" for mark in marks) else Status.PENDING
+
+
+def stale_problems(found: Iterable[Piece]) -> list[Problem]:
+    """Return a problem for each such sentence outside code and headings."""
+    return [
+        problem(piece.line + 1 + offset, Rule.STALE_TEXT, f'says "{phrase.group()}"')
+        for piece in found
+        if piece.part in {None, "dependencies", "design"} and not isinstance(piece.block, Heading | Fence)
+        if any(hint in piece.text.casefold() for hint in _STALE_HINTS)
+        for offset, text in enumerate(piece.text.split("\n"))
+        for phrase in _STALE.finditer(text)
+    ]

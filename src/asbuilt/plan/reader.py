@@ -6,24 +6,23 @@ import gc
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from asbuilt.plan import lint
 from asbuilt.plan.checks import checks_of
 from asbuilt.plan.formats import find_phases
 from asbuilt.plan.graph import Order, next_phase, waves
 from asbuilt.plan.intent import blanks_of, intent_of
+from asbuilt.plan.lint import Length
 from asbuilt.plan.markdown.blocks import Heading, Paragraph, parse
-from asbuilt.plan.markdown.body import part_of, pieces
 from asbuilt.plan.markdown.frontmatter import read_front_matter
 from asbuilt.plan.markdown.items import locate_boxes
 from asbuilt.plan.markdown.outline import clean_title, heading_spot
-from asbuilt.plan.markdown.sections import SECTIONS, sections_in
+from asbuilt.plan.markdown.sections import SECTIONS, part_of, pieces, sections_in
 from asbuilt.plan.markdown.source import Source, Span, digest
 from asbuilt.plan.model import Count, Format, Phase, Plan, Spot, Status
 from asbuilt.plan.names import slugify
 from asbuilt.plan.phases import read_phase, status_from_boxes
-from asbuilt.plan.rules import lint
-from asbuilt.plan.rules.length import Length
-from asbuilt.plan.rules.ui import touches_ui
 from asbuilt.plan.statuses import read_commit, read_status, stated_commit
+from asbuilt.plan.touches_ui import touches_ui
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -37,12 +36,12 @@ if TYPE_CHECKING:
     from asbuilt.plan.problems import Problem
 
 
-_DOCUMENT: Final = re.compile(r"(?<![\w/.-])[\w./-]+\.md\b", re.IGNORECASE)
-_PROGRESS: Final = re.compile(r"\bprogress\b[^.\n]*$", re.IGNORECASE)
-_PROGRESS_NAME: Final = re.compile(r"(?:progress|status|tracker)[\w-]*\.md$", re.IGNORECASE)
+_DOCUMENT: Final = re.compile(r"(?i)(?<![\w/.-])[\w./-]+\.md\b")
+_PROGRESS: Final = re.compile(r"(?i)\bprogress\b[^.\n]*$")
+_PROGRESS_NAME: Final = re.compile(r"(?i)(?:progress|status|tracker)[\w-]*\.md$")
 _NEAR: Final = 90
 """Most characters between the word "progress" and the name of a document."""
-_TITLE_LABEL: Final = re.compile(r"(?:implementation\s+)?plan\s*:\s*", re.IGNORECASE)
+_TITLE_LABEL: Final = re.compile(r"(?i)(?:implementation\s+)?plan\s*:\s*")
 
 
 class _Standing(NamedTuple):

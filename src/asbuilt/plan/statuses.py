@@ -13,17 +13,7 @@ _GLYPHS: Final = {
     **dict.fromkeys("⬚⬜☐🔲◻⚪", Status.PENDING),
     **dict.fromkeys("❌🔴⛔🚫🛑", Status.BLOCKED),
 }
-_DONE: Final = (
-    "done",
-    "complete",
-    "completed",
-    "finished",
-    "landed",
-    "merged",
-    "shipped",
-    "implemented",
-    "closed",
-)
+_DONE: Final = tuple("done complete completed finished landed merged shipped implemented closed".split())
 _IN_PROGRESS: Final = (
     "in progress", "wip", "started", "ongoing", "doing", "active", "implementing", "current", "partial",
 )  # fmt: skip
@@ -80,26 +70,15 @@ def stated_commit(status: str) -> str | None:
     return read_commit(status.split(": ", 1)[0])
 
 
-_AS_GLYPH: Final = {
-    Status.DONE: "✅ Done",
-    Status.IN_PROGRESS: "🟡 In progress",
-    Status.PENDING: "⬚",
-    Status.BLOCKED: "❌ Blocked",
+_STYLES: Final = {
+    Status.DONE: ("✅ Done", "complete", "[COMPLETED]"),
+    Status.IN_PROGRESS: ("🟡 In progress", "in_progress", "[IN PROGRESS]"),
+    Status.PENDING: ("⬚", "pending", "[NOT STARTED]"),
+    Status.BLOCKED: ("❌ Blocked", "blocked", "[BLOCKED]"),
 }
-_AS_WORD: Final = {
-    Status.DONE: "complete",
-    Status.IN_PROGRESS: "in_progress",
-    Status.PENDING: "pending",
-    Status.BLOCKED: "blocked",
-}
-_AS_BRACKET: Final = {
-    Status.DONE: "[COMPLETED]",
-    Status.IN_PROGRESS: "[IN PROGRESS]",
-    Status.PENDING: "[NOT STARTED]",
-    Status.BLOCKED: "[BLOCKED]",
-}
+"""A status as glyph, as word and in brackets."""
 _AS_BOX: Final = {status: box for box, status in _BOXES.items()}
-WRITABLE: Final = frozenset(_AS_GLYPH)
+WRITABLE: Final = frozenset(_STYLES)
 """Statuses that a mark can write; `unknown` is only read."""
 _LOWER: Final = re.compile(r"[a-z]+(?:[ _][a-z]+)?(?=\s*(?:[(:]|$))")
 
@@ -110,18 +89,18 @@ def write_status(status: Status, like: str) -> str:
     if told[:3].lower() in _BOXES:
         return _AS_BOX[status]
     if told.startswith("["):
-        return _AS_BRACKET[status]
+        return _STYLES[status][2]
     lower = _LOWER.match(told)
     if lower is not None and not HASH.fullmatch(lower.group()):
-        return "done" if lower.group() == "done" and status is Status.DONE else _AS_WORD[status]
-    return _AS_GLYPH[status]
+        return "done" if lower.group() == "done" and status is Status.DONE else _STYLES[status][1]
+    return _STYLES[status][0]
 
 
 def bracket_of(status: Status) -> str:
     """Return a status in brackets, for headings and metadata."""
-    return _AS_BRACKET[status]
+    return _STYLES[status][2]
 
 
 def glyph_of(status: Status) -> str:
     """Return the single glyph of a status, for headings that carry nothing else."""
-    return _AS_GLYPH[status].split(" ", 1)[0]
+    return _STYLES[status][0].split(" ", 1)[0]

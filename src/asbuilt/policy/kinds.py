@@ -1,6 +1,7 @@
-"""Kinds of agents that asbuilt can drive: program, state, hosts, and the files that could act later.
+"""Kinds of agents that asbuilt can drive: program, state, hosts, files that could act later; sizes of models.
 
-Rule: every value was measured on the real program; unmeasured values are left out.
+Rules: every value was measured on the real program; unmeasured values are left out. A model whose name gives
+no size has no rung: with `agents.min_model` set, it gets no work.
 """
 
 from __future__ import annotations
@@ -50,46 +51,25 @@ class Kind(NamedTuple):
     """Whether it reports dollars; otherwise the cost is unknown."""
 
 
+_NETWORK: Final = ("HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "NODE_EXTRA_CA_CERTS")
 _CLAUDE: Final = Kind(
     "claude",
     "control",
     program="claude",
     arguments=("-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"),
     variables=(
-        "ANTHROPIC_API_KEY",
-        "ANTHROPIC_AUTH_TOKEN",
-        "ANTHROPIC_BASE_URL",
-        "ANTHROPIC_CUSTOM_HEADERS",
-        "CLAUDE_CODE_MAX_RETRIES",
-        "CLAUDE_CODE_OAUTH_TOKEN",
-        "CLAUDE_CONFIG_DIR",
-        "HTTPS_PROXY",
-        "HTTP_PROXY",
-        "NO_PROXY",
-        "NODE_EXTRA_CA_CERTS",
+        *("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS"),
+        *("CLAUDE_CODE_MAX_RETRIES", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CONFIG_DIR", *_NETWORK),
     ),
     hosts=("api.anthropic.com", "console.anthropic.com", "platform.claude.com", "claude.ai"),
     addresses=("ANTHROPIC_BASE_URL",),
     state=(".claude",),
     sealed=(
-        ".claude.json",
-        ".mcp.json",
-        "CLAUDE.md",
-        "agents",
-        "commands",
-        "hooks",
-        "managed-settings.json",
-        "output-styles",
-        "plugins",
-        "remote-settings.json",
-        "rules",
-        "settings.json",
-        "settings.local.json",
-        "skills",
-        "workflows",
+        *(".claude.json", ".mcp.json", "CLAUDE.md", "agents", "commands", "hooks", "managed-settings.json"),
+        *("output-styles", "plugins", "remote-settings.json", "rules", "settings.json"),
+        *("settings.local.json", "skills", "workflows"),
     ),
 )
-_NETWORK: Final = ("HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "NODE_EXTRA_CA_CERTS")
 _CODEX: Final = Kind(
     "codex",
     "ACP",
@@ -99,15 +79,8 @@ _CODEX: Final = Kind(
     addresses=("OPENAI_BASE_URL",),
     state=(".codex",),
     sealed=(
-        "config.toml",
-        "hooks.json",
-        "AGENTS.md",
-        "AGENTS.override.md",
-        "agents",
-        "plugins",
-        "prompts",
-        "rules",
-        "skills",
+        *("config.toml", "hooks.json", "AGENTS.md", "AGENTS.override.md"),
+        *("agents", "plugins", "prompts", "rules", "skills"),
     ),
     others=("sessions", "archived_sessions", "log"),
     remade=("skills/.system",),
@@ -122,25 +95,14 @@ _GEMINI: Final = Kind(
     arguments=("--acp",),
     variables=("GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GEMINI_CLI_HOME", *_NETWORK),
     hosts=(
-        "generativelanguage.googleapis.com",
-        "cloudcode-pa.googleapis.com",
-        "oauth2.googleapis.com",
-        "accounts.google.com",
-        "www.googleapis.com",
+        *("generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com", "oauth2.googleapis.com"),
+        *("accounts.google.com", "www.googleapis.com"),
     ),
     addresses=("GOOGLE_GEMINI_BASE_URL",),
     state=(".gemini",),
     sealed=(
-        "settings.json",
-        "trustedFolders.json",
-        ".env",
-        "GEMINI.md",
-        "agents",
-        "commands",
-        "extensions",
-        "hooks",
-        "policies",
-        "skills",
+        *("settings.json", "trustedFolders.json", ".env", "GEMINI.md"),
+        *("agents", "commands", "extensions", "hooks", "policies", "skills"),
     ),
     others=("tmp", "history"),
     reports_usd=False,
@@ -151,19 +113,11 @@ _OPENCODE: Final = Kind(
     program="opencode",
     arguments=("acp", "--pure"),
     variables=(
-        "ANTHROPIC_API_KEY",
-        "OPENAI_API_KEY",
-        "GEMINI_API_KEY",
-        "OPENROUTER_API_KEY",
-        "XDG_CONFIG_HOME",
-        "XDG_DATA_HOME",
-        *_NETWORK,
+        *("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY"),
+        *("XDG_CONFIG_HOME", "XDG_DATA_HOME", *_NETWORK),
     ),
     hosts=(
-        "opencode.ai",
-        "api.anthropic.com",
-        "api.openai.com",
-        "generativelanguage.googleapis.com",
+        *("opencode.ai", "api.anthropic.com", "api.openai.com", "generativelanguage.googleapis.com"),
         "openrouter.ai",
     ),
     state=(".local/share/opencode",),
@@ -186,6 +140,16 @@ FORGE_VARIABLES: Final = (
 )  # fmt: skip
 """Variables of the user's environment for gh and a pushing git: logins, proxies and certificates."""
 
+_RUNGS: Final = (
+    ("haiku", 1), ("sonnet", 2), ("opus", 3),
+    ("nano", 1), ("mini", 2), ("flash-lite", 1), ("flash", 2),
+    ("pro", 3), ("codex", 3), ("gpt-5", 3), ("o3", 3),
+)  # fmt: skip
+"""Sizes of models by their names, in three rungs that vendors' families share.
+
+The first match wins: `gpt-5-mini` is a mini. The `mini` in `gemini` does not count.
+"""
+
 
 def hosts_of(kind: Kind, environment: Mapping[str, str]) -> tuple[str, ...]:
     """Return the hosts of an agent's model: its own, and those in the user's variables."""
@@ -202,3 +166,16 @@ def _with_port(match: re.Match[str]) -> str:
     # The port marks the host as one that may be private, such as a gateway in the user's network.
     ports = {"http": ":80", "https": ":443"}
     return f"{match['scheme']}://{match['host']}{match['port'] or ports[match['scheme']]}"
+
+
+def rung_of(model: str) -> int | None:
+    """Return the rung of a model, 1 to 3; None if its name gives no size."""
+    name = f"-{model.lower().replace('gemini', '').replace('.', '-').replace('/', '-')}-"
+    return next((rung for word, rung in _RUNGS if f"-{word}-" in name), None)
+
+
+def is_below(model: str, floor: str) -> bool:
+    """Return whether a model may not get work; without a floor every model may."""
+    least = rung_of(floor) if floor else None
+    rung = rung_of(model)
+    return bool(floor) and (rung is None or least is None or rung < least)

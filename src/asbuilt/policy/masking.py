@@ -43,16 +43,7 @@ _PASSWORDS: Final = ("password", "passwd", "passphrase", "passcode", "pwd")
 _HEADERS: Final = ("authorization", "cookie")
 """Headers; their values contain spaces."""
 _KEYS: Final = (
-    "api",
-    "access",
-    "private",
-    "secret",
-    "signing",
-    "encryption",
-    "auth",
-    "master",
-    "account",
-    "shared",
+    *("api", "access", "private", "secret", "signing", "encryption", "auth", "master", "account", "shared"),
 )
 """Words before `key` that make it a secret; caches and tables have keys, too."""
 _SECRETS: Final = (*_PASSWORDS, *_HEADERS, "secret", "token", "credential", *(f"{word}key" for word in _KEYS))
@@ -85,6 +76,13 @@ _LETTERS: Final = {
 }
 _PROGRAM: Final = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, _LETTERS))})(?=\\*[\"']?[,\s])")
 _AFTER: Final = r"""(?:\\*["'][ \t]*,\s*|=|[ \t]+|)(?![\s,-])"""
+
+_USER: Final = re.compile(r"(://)[^/\s@\"]*@")
+_SIGNS_IN: Final = re.compile(
+    r"^\s*(?:\w*(?:extraheader|pass|token|secret|cookiefile|apikey)\w*|helper|sslkey)\s*=",
+    re.IGNORECASE,
+)
+_GOES_ON: Final = re.compile(r"\\\n")
 
 
 def masked(text: str) -> str:
@@ -203,3 +201,12 @@ def without(output: bytes, forms: Iterable[bytes]) -> bytes:
     for form in forms:
         output = output.replace(form, b"[secret]")
     return output
+
+
+def without_logins(text: str) -> str:
+    """Return git settings without logins in URLs and commands, and without lines that hold only a login."""
+    lines = _GOES_ON.sub("", text).splitlines(keepends=True)
+    kept = "".join(line for line in lines if _SIGNS_IN.match(line) is None)
+    clean = masked(_USER.sub(r"\1", kept))
+    # Values over several lines are joined only if something was removed.
+    return clean if clean != _GOES_ON.sub("", text) else text

@@ -2,112 +2,74 @@
 
 Two layers restrict an agent. This one, the gate, answers a request before the call, with a reason. The other
 is the sandbox (`policy.sandbox`): the kernel stops calls that were not requested or not understood.
-docs/roles.md shows what each layer stops.
+docs/reference/roles.md shows what each layer stops.
 
 Rule: a decision never depends on what the agent says about itself, only on the call.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any, Final, Literal, NamedTuple
+
 from asbuilt.policy.shell.forbidden import forbidden
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Literal
-
-    Role = Literal["implementer", "fixer", "tester", "verifier", "explorer", "planner", "critic"]
-    Kind = Literal["read", "edit", "run", "fetch", "delegate", "note", "submit", "other"]
-    Runs = Literal["plain", "held", "never"]
-    Strings = tuple[str, ...]
+Role = Literal["implementer", "fixer", "tester", "verifier", "explorer", "planner", "critic"]
+Kind = Literal["read", "edit", "run", "fetch", "delegate", "note", "submit", "other"]
+Runs = Literal["plain", "held", "never"]
 
 ACTING_FOLDERS = (".claude", ".codex", ".gemini", ".opencode", ".cursor", ".husky", ".githooks")
 """Settings and hooks in a workspace that would act later: at an agent's next start or in the user's git."""
 ACTING_FILES = (".mcp.json", "opencode.json", "opencode.jsonc", ".cursorrules")
 
-_WRITES: tuple[Runs, bool, bool, bool] = ("plain", True, True, False)
-_READS: tuple[Runs, bool, bool, bool] = ("held", False, False, False)
-# Per role: how it runs commands, whether it changes files, starts helpers, submits a verdict.
-ROLES: dict[Role, tuple[Runs, bool, bool, bool]] = {
+
+class Rights(NamedTuple):
+    """What a role may do besides reading."""
+
+    runs: Runs
+    """How it runs commands; `held`: only where the kernel restricts them."""
+    edits: bool = False
+    delegates: bool = False
+    submits: bool = False
+
+
+_WRITES: Final = Rights("plain", edits=True, delegates=True)
+ROLES: Final[dict[Role, Rights]] = {
     "implementer": _WRITES,
     "fixer": _WRITES,
-    "tester": _WRITES,
-    "verifier": ("held", False, False, True),
-    "explorer": _READS,
-    "planner": _READS,
-    "critic": ("never", False, False, False),
+    "tester": Rights("held", submits=True),
+    "verifier": Rights("held", submits=True),
+    "explorer": Rights("held"),
+    "planner": Rights("held"),
+    "critic": Rights("never"),
 }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
     """Everything that a decision depends on. Created once per attempt and kept in its folder."""
 
-    __slots__ = (
-        "delegates",
-        "edits",
-        "held",
-        "hidden",
-        "home",
-        "own",
-        "protected",
-        "role",
-        "runs",
-        "submits",
-        "workspace",
-    )
-
-    def __init__(  # noqa: PLR0913  a value with eleven fields, on a path where dataclasses are too dear
-        self,
-        *,
-        role: str,
-        workspace: str,
-        home: str = "",
-        own: Strings = (),
-        protected: Strings = (),
-        hidden: Strings = (),
-        held: bool = False,
-        runs: Runs = "never",
-        edits: bool = False,
-        delegates: bool = False,
-        submits: bool = False,
-    ) -> None:
-        self.role = role
-        self.workspace = workspace
-        self.home = home
-        """The folder that `~` expands to."""
-        self.own = own
-        """Writable folders besides the workspace: its HOME, its tmp, `out`."""
-        self.protected = protected
-        """Read-only paths in the workspace: the plan."""
-        self.hidden = hidden
-        """Paths that no agent may read: secrets, asbuilt's state."""
-        self.held = held
-        """Whether the kernel restricts commands to the role."""
-        self.runs = runs
-        self.edits = edits
-        self.delegates = delegates
-        self.submits = submits
-
-    def fields(self) -> dict[str, object]:
-        """Return all fields, for its file and for tests."""
-        return {name: getattr(self, name) for name in self.__slots__}
+    role: str
+    workspace: str
+    home: str = ""
+    """The folder that `~` expands to."""
+    own: tuple[str, ...] = ()
+    """Writable folders besides the workspace: its HOME, its tmp, `out`."""
+    protected: tuple[str, ...] = ()
+    """Read-only paths in the workspace: the plan."""
+    hidden: tuple[str, ...] = ()
+    """Paths that no agent may read: secrets, asbuilt's state."""
+    held: bool = False
+    """Whether the kernel restricts commands to the role."""
+    runs: Runs = "never"
+    edits: bool = False
+    delegates: bool = False
+    submits: bool = False
 
 
-def compiled(  # noqa: PLR0913  each of these is a different fact
-    role: Role,
-    *,
-    workspace: str,
-    home: str = "",
-    own: Strings = (),
-    protected: Strings = (),
-    hidden: Strings = (),
-    held: bool = False,
-) -> Snapshot:
+def compiled(role: Role, **about: Any) -> Snapshot:  # noqa: ANN401  the fields of a snapshot
     """Build the snapshot of a role. Paths are absolute and real."""
-    runs, edits, delegates, submits = ROLES[role]
-    return Snapshot(
-        role=role, workspace=workspace.rstrip("/"), home=home, own=own, protected=protected, hidden=hidden,
-        held=held, runs=runs, edits=edits, delegates=delegates, submits=submits,
-    )  # fmt: skip
+    return Snapshot(role=role, **about, **ROLES[role]._asdict())
 
 
 def refusal(
@@ -121,7 +83,8 @@ def refusal(
         case "note":
             return None
         case "read":
-            return _read_refused(snapshot, path)
+            own = _below(path, (snapshot.workspace, *snapshot.own))
+            return None if own or not _below(path, snapshot.hidden) else f"Agents may not read {path}."
         case "edit" if snapshot.edits:
             return _edit_refused(snapshot, path)
         case "edit":
@@ -140,18 +103,12 @@ def refusal(
             return "asbuilt does not know this kind of call."
 
 
-def _read_refused(snapshot: Snapshot, path: str) -> str | None:
-    if _below(path, (snapshot.workspace, *snapshot.own)) or not _below(path, snapshot.hidden):
-        return None
-    return f"{path} is nobody's to read."
-
-
 def _run_refused(snapshot: Snapshot, command: str, cwd: str) -> str | None:
     if snapshot.runs == "never":
         return "This role runs nothing."
     if snapshot.runs == "held" and not snapshot.held:
-        return "This role changes nothing, and on this machine the kernel holds no command to that."
-    own = (*snapshot.own, "/tmp") if snapshot.held else snapshot.own  # noqa: S108  its private one, in the ring
+        return "This role is read-only, and no sandbox enforces that on this machine."
+    own = (*snapshot.own, "/tmp") if snapshot.held else snapshot.own  # noqa: S108  private to the sandbox
 
     def written(path: str) -> str | None:
         if _below(path, own) and not _below(path, (snapshot.workspace,)):
@@ -169,11 +126,11 @@ def _edit_refused(snapshot: Snapshot, path: str) -> str | None:
     if within[0] == ".git":
         return "The repository's own files are asbuilt's to change."
     if not set(within).isdisjoint(ACTING_FOLDERS) or within[-1] in ACTING_FILES:
-        return "Settings and hooks that would act later are a person's to change."
+        return "Only users may change settings and hooks that take effect later."
     if _below(path, snapshot.protected):
         return "It is read-only for agents."
     return None
 
 
-def _below(path: str, folders: Strings) -> bool:
+def _below(path: str, folders: tuple[str, ...]) -> bool:
     return any(path == folder or path.startswith(f"{folder.rstrip('/')}/") for folder in folders)

@@ -56,6 +56,11 @@ class Seen(NamedTuple):
         return bool(self.ran) and not self.setup and all(map(_proves, self.ran))
 
     @property
+    def is_green(self) -> bool:
+        """Whether it can prove work, and no test fails."""
+        return self.is_usable and not any(one.counts is not None and one.counts.failed for one in self.ran)
+
+    @property
     def is_uncounted(self) -> bool:
         """Whether every suite passes, but the output of one does not show which tests ran."""
         passes = all(_proves(one) or (one.exit_code == 0 and one.counts is None) for one in self.ran)

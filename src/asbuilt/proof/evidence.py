@@ -6,8 +6,8 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from asbuilt.policy.masking import masked
 from asbuilt.policy.sandbox.services import NOT_STARTED, REFUSAL
-from asbuilt.proof.excerpt import last_lines
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -121,17 +121,30 @@ class Evidence(NamedTuple):
         return self.outcome in ("PASS", "FAIL") and (self.ran is not None or self.counted == "exit-code")
 
 
+LINES: Final = 15
+WIDTH: Final = 200
+"""Most characters of a line; a longer line ends with an ellipsis."""
+_READ: Final = 262_144
+"""Bytes read from the end of an output. A private key that starts before them is not recognised."""
+_CONTROL: Final = re.compile(
+    r"""
+      (?: \x1b\[ | \x9b ) [0-?]* [ -/]* [@-~]?   # CSI: colours, cursor, erasing
+    | (?: \x1b[\]PX^_] | [\x90\x98\x9d-\x9f] ) [^\x07\x1b\x9c\n]* (?: \x07 | \x1b\\ | \x9c )?  # titles
+    | \x1b [ -/]* [0-~]?
+    """,
+    re.VERBOSE,
+)
+
+
 def evidence_from(plain: Mapping[str, Any]) -> Evidence:
     """Build evidence from its stored form; JSON has no tuples."""
     fields: dict[str, Any] = {
-        name: tuple(map(_frozen, value)) if isinstance(value, list) else value
+        name: tuple(tuple(one) if isinstance(one, list) else one for one in value)
+        if isinstance(value, list)
+        else value
         for name, value in plain.items()
     }
     return Evidence(**fields)
-
-
-def _frozen(value: object) -> object:
-    return tuple(value) if isinstance(value, list) else value
 
 
 class Judged(NamedTuple):
@@ -295,3 +308,22 @@ def overall(outcomes: Iterable[Outcome]) -> Outcome:
     """Return the worst of several outcomes; NOT_RUN if there are none."""
     every = list(outcomes)
     return max(every, key=_RANK.__getitem__) if every else "NOT_RUN"
+
+
+def last_lines(output: bytes, count: int = LINES) -> tuple[str, ...]:
+    """Return the last lines of an output: no escape sequences, progress bars, blank lines or secrets."""
+    text = output[-_READ:].decode("utf-8", "replace")
+    plain = _CONTROL.sub("", text).replace("\r\n", "\n")
+    drawn = "\n".join(_final(line) for line in plain.split("\n"))
+    lines = [fitted for line in masked(drawn).split("\n") if (fitted := _fitted(line))]
+    return tuple(lines[-count:])
+
+
+def _final(line: str) -> str:
+    """Return what a terminal shows of a line that a program has overwritten."""
+    return next((part for part in reversed(line.split("\r")) if part.strip()), "")
+
+
+def _fitted(line: str) -> str:
+    line = line.expandtabs(4).rstrip()
+    return line if len(line) <= WIDTH else f"{line[: WIDTH - 1]}…"

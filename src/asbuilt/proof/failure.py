@@ -11,8 +11,7 @@ from signal import Signals
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from asbuilt.policy.sandbox.services import NOT_STARTED, TABLE
-from asbuilt.proof.evidence import SETUP
-from asbuilt.proof.excerpt import last_lines
+from asbuilt.proof.evidence import SETUP, last_lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,34 +72,18 @@ class Failure(NamedTuple):
     @property
     def plain(self) -> dict[str, Any]:
         """The failure as JSON; unknown values are null."""
-        return {
-            "what": self.what,
-            "command": self.command or None,
-            "folder": self.folder or None,
-            "exit_code": self.exit_code,
-            "signal": self.signal or None,
-            "timed_out": self.timed_out,
-            "duration_s": None if self.duration_s is None else round(self.duration_s, 1),
-            "lines": list(self.lines),
-            "cause": self.cause or None,
-            "next": self.next_command or None,
-        }
+        plain = {name: None if value == "" else value for name, value in self._asdict().items()}
+        taken = None if self.duration_s is None else round(self.duration_s, 1)
+        return plain | {"duration_s": taken, "lines": list(self.lines), "next": plain.pop("next_command")}
 
 
 def failure_from(plain: Mapping[str, Any]) -> Failure:
     """Build a failure from its JSON."""
-    return Failure(
-        plain["what"],
-        plain["command"] or "",
-        plain["folder"] or "",
-        plain["exit_code"],
-        plain["signal"] or "",
-        plain["timed_out"],
-        plain["duration_s"],
-        tuple(plain["lines"]),
-        plain["cause"] or "",
-        plain["next"] or "",
-    )
+    read = {
+        name: "" if value is None and name not in ("exit_code", "duration_s") else value
+        for name, value in plain.items()
+    }
+    return Failure(**read | {"lines": tuple(plain["lines"]), "next_command": read.pop("next")})
 
 
 def explained(failure: Failure, output: bytes, *, agent: str = "") -> Failure:
@@ -115,15 +98,9 @@ def failure_of(evidence: Evidence, output: bytes, *, on_base: bool = False) -> F
     what: What = "check"
     if evidence.name == SETUP or evidence.is_suite:
         what = "setup" if evidence.name == SETUP else "baseline" if on_base else "tests"
-    failure = Failure(
-        what,
-        evidence.command,
-        checkout_of(evidence.tree, evidence.folder or ""),
-        evidence.exit_code,
-        timed_out=evidence.exit_code is None,
-        duration_s=evidence.duration_s,
-    )
-    return explained(failure, output)
+    place, code = checkout_of(evidence.tree, evidence.folder or ""), evidence.exit_code
+    failed = Failure(what, evidence.command, place, code, "", code is None, evidence.duration_s)
+    return explained(failed, output)
 
 
 def checkout_of(tree: str, folder: str = "") -> str:
@@ -241,12 +218,12 @@ _REMEDIES: Final = (
     _Remedy(
         r"(?:execvp|exec:?) ([^\s:]+): (?:No such file or directory|not found|Permission denied)",
         "The sandbox of the agent has no program {found} that can be started.",
-        "asbuilt agents test {agent}",
+        "asbuilt doctor agents {agent}",
         ("agent", "verifier"),
     ),
     _Remedy("", "", _SET, _BEFORE),
     _Remedy("", "", "asbuilt doctor", ("sandbox",)),
-    _Remedy("", "", "asbuilt agents test {agent}", ("agent", "verifier")),
+    _Remedy("", "", "asbuilt doctor agents {agent}", ("agent", "verifier")),
 )
 """The first matching row is the advice."""
 

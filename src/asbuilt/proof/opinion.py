@@ -115,13 +115,8 @@ def form(items: int) -> dict[str, Any]:
         "evidence": {"type": "array", "maxItems": _CITED, "items": {"type": "object", "properties": cited}},
     }
     rows = {"type": "object", "properties": entry, "required": ["item", "outcome", "why"]}
-    answer = {
-        "question": {"type": "string", "enum": list(QUESTIONS)},
-        "found": {"type": "boolean"},
-        "why": text,
-        "file": text,
-        "line": {"type": "integer"},
-    }
+    asked = {"question": {"type": "string", "enum": list(QUESTIONS)}, "found": {"type": "boolean"}}
+    answer = {**asked, "why": text, "file": text, "line": {"type": "integer"}}
     answers = {"type": "object", "properties": answer, "required": ["question", "found", "why"]}
     return {
         "type": "object",
@@ -136,24 +131,13 @@ def form(items: int) -> dict[str, Any]:
 
 def plain_opinion(opinion: Opinion) -> dict[str, Any]:
     """Return the opinion as JSON, in the format that a verifier writes."""
-    answers = [
-        {
-            "question": one.question,
-            "found": one.found,
-            "why": one.why,
-            **(_plain(one.place) if one.place else {}),
-        }
-        for one in opinion.answers
-    ]
+    answers = [one._asdict() | (_plain(one.place) if one.place else {}) for one in opinion.answers]
+    for answer in answers:
+        del answer["place"]
     return {
         "intent": opinion.intent,
         "items": [
-            {
-                "item": entry.item,
-                "outcome": entry.outcome,
-                "why": entry.why,
-                "evidence": [_plain(citation) for citation in entry.evidence],
-            }
+            entry._asdict() | {"evidence": [_plain(one) for one in entry.evidence]}
             for entry in opinion.entries
         ],
         "troubles": list(opinion.troubles),
@@ -238,14 +222,5 @@ def _path(path: str) -> str:
 
 
 def _plain(citation: Citation) -> dict[str, Any]:
-    match citation:
-        case RanCheck(check=check):
-            return {"check": check}
-        case Line(path=path, line=line):
-            return {"file": path, "line": line}
-        case Removal(path=path):
-            return {"removed": path}
-        case PassedTest(test=test):
-            return {"test": test}
-        case _:
-            assert_never(citation)
+    fields = {RanCheck: ("check",), Line: ("file", "line"), Removal: ("removed",), PassedTest: ("test",)}
+    return dict(zip(fields[type(citation)], citation, strict=True))

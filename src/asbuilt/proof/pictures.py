@@ -12,11 +12,7 @@ if TYPE_CHECKING:
 
 MAX_PICTURE: Final = 4 << 20
 _MAX_PICTURES: Final = 24
-_BEGINNINGS: Final = {
-    b"\x89PNG\r\n\x1a\n": "image/png",
-    b"\xff\xd8\xff": "image/jpeg",
-    b"GIF8": "image/gif",
-}
+_BEGINNINGS: Final = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif"}
 _RIFF, _WEBP = b"RIFF", b"WEBP"
 
 

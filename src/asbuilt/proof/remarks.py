@@ -55,6 +55,8 @@ class Remark(NamedTuple):
     """The plan's line that orders it."""
     content: str = ""
     """Digest of the file before and after: a sign-off covers this change and no other."""
+    identity: str | None = None
+    """The facts behind the sentences `was` and `now`. None: both are code, or an older version wrote it."""
 
     @property
     def place(self) -> str:
@@ -72,8 +74,9 @@ class Remark(NamedTuple):
 
     @property
     def key(self) -> str:
-        """Identifier of the change, independent of its line."""
-        named = (self.rule, self.path, self.test, self.was, self.now, self.content)
+        """Identifier of the change, independent of its line, and of the wording where `identity` is set."""
+        facts = (self.was, self.now) if self.identity is None else (self.identity,)
+        named = (self.rule, self.path, self.test, *facts, self.content)
         return hashlib.sha256(json.dumps(named).encode()).hexdigest()[:16]
 
 
@@ -82,15 +85,9 @@ def remarks_on(findings: Iterable[Finding], changes: Iterable[Change]) -> tuple[
     contents = {change.path: content_of(change) for change in changes}
     return tuple(
         Remark(
-            one.kind.value,
-            one.severity,
-            one.path,
-            one.test,
-            one.line_after or one.line_before,
-            one.was,
-            one.now,
-            cited_words(one.cited),
-            contents.get(one.path, ""),
+            *(one.kind.value, one.severity, one.path, one.test, one.line, one.was, one.now),
+            cited=cited_words(one.cited),
+            content=contents.get(one.path, ""),
         )
         for one in findings
     )

@@ -66,6 +66,9 @@ def remarks_again(then: Sequence[Remark], now: Sequence[Remark]) -> Iterator[Aga
     """Compare stored remarks with new ones; remarks that only a live run can observe are left out."""
     lasting = ([one for one in remarks if one.rule not in OBSERVED] for remarks in (then, now))
     was, is_now = ({one.key: one for one in remarks} for remarks in lasting)
+    # An older version identified a remark by its wording.
+    older = {key: one._replace(identity=None).key for key, one in is_now.items() if key not in was}
+    is_now = {older[key] if older.get(key) in was else key: one for key, one in is_now.items()}
     yield Again(NOTICED, str(len(was)), str(len(is_now)))
     for key in dict.fromkeys((*was, *is_now)):
         words = [side[key].severity.value if key in side else "not noticed" for side in (was, is_now)]

@@ -10,12 +10,12 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.plan.model import Status
-from asbuilt.plan.problems import Problem, Rule, Severity
+from asbuilt.plan.problems import Problem, Rule, Severity, problem
 from asbuilt.policy.shell.judge import argv_of
 from asbuilt.proof.failure import failure_from
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from asbuilt.plan.model import Check, Plan
     from asbuilt.proof.failure import Failure
@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 _SHELL: Final = ("/bin/sh", "-c")
 _NOT_STARTED: Final = 126
 _NOT_FOUND: Final = 127
-_MISSING: Final = re.compile(
-    r"([^\s:]+): (?:command )?(?:not found|No such file or directory)\s*$", re.MULTILINE
-)
+_MISSING: Final = re.compile(r"(?m)([^\s:]+): (?:command )?(?:not found|No such file or directory)\s*$")
 _PATH: Final = re.compile(r"(?:\./)?[\w@+-][\w.@+-]*(?:/[\w.@+-]+)*")
 _FILE: Final = re.compile(r"\.[A-Za-z]{1,5}$")
 _SHOWN: Final = 120
@@ -122,7 +120,8 @@ def judge(phase: str, check: Check, shown: Shown, there: Collection[str]) -> Tri
 
     code = shown.exit_code
     if not shown.parses:
-        return tried(Before.UNREADABLE, _last_line(shown.output) or "the shell cannot read it")
+        last = [*shown.output.strip().splitlines()[-1:], ""][0][-_SHOWN:]
+        return tried(Before.UNREADABLE, last or "the shell cannot read it")
     if code is None:
         return tried(Before.UNCLEAR, "it was ended by its time limit")
     if code == 0:
@@ -158,7 +157,9 @@ def paths_in(command: str) -> list[str]:
 
 def problems_of(tried: Sequence[Tried]) -> list[Problem]:
     """Return the problems of checks that were tried, in the linter's format."""
-    return [problem for one in tried for problem in _problems(one, _proven_phases(tried))]
+    # A phase with a check that fails now can be proven.
+    proven = frozenset(one.phase for one in tried if one.phase and one.is_fit)
+    return [found for one in tried for found in _problems(one, proven)]
 
 
 def told(tried: Sequence[Tried]) -> str:
@@ -184,31 +185,18 @@ def _problems(one: Tried, proven: frozenset[str]) -> Iterator[Problem]:
     whose = f"of phase {one.phase}" if one.phase else "of the whole"
     match one.before:
         case Before.UNREADABLE:
-            message = f"`{shown}` {whose} cannot be read: {one.why}"
-            advice = "Close its quotes and brackets; /bin/sh reads it."
-            yield Problem(one.line, Severity.ERROR, Rule.UNREADABLE_CHECK, message, advice)
+            yield problem(one.line, Rule.UNREADABLE_CHECK, f"`{shown}` {whose} cannot be read: {one.why}")
         case Before.NO_PROGRAM:
-            message = f"`{shown}` {whose} cannot run: {one.why}"
-            advice = (
-                "Name a program that is here, or have checks.setup bring it; the work could never be proven."
-            )
-            yield Problem(one.line, Severity.ERROR, Rule.NO_PROGRAM, message, advice)
+            yield problem(one.line, Rule.NO_PROGRAM, f"`{shown}` {whose} cannot run: {one.why}")
         case Before.UNCLEAR:
-            message = f"`{shown}` {whose} could not be tried: {one.why}"
-            yield Problem(one.line, Severity.WARNING, Rule.UNTRIED_CHECK, message, "Run it by hand once.")
+            yield problem(one.line, Rule.UNTRIED_CHECK, f"`{shown}` {whose} could not be tried: {one.why}")
         case Before.PASSES if one.phase:
             # Beside a check that fails now, a check that passes guards existing behaviour.
-            severity = Severity.INFO if one.phase in proven else Severity.WARNING
+            severity = Severity.INFO if one.phase in proven else None
             message = f"`{shown}` passes before the work, so it proves nothing of phase {one.phase}"
-            advice = "Add a command that fails until the phase is done."
-            yield Problem(one.line, severity, Rule.PROVES_NOTHING, message, advice)
+            yield problem(one.line, Rule.PROVES_NOTHING, message, severity=severity)
         case _:
             return
-
-
-def _proven_phases(tried: Iterable[Tried]) -> frozenset[str]:
-    """Return the phases with at least one check that fails now and so can prove the work."""
-    return frozenset(one.phase for one in tried if one.phase and one.is_fit)
 
 
 def _program(command: str, output: str) -> str:
@@ -216,8 +204,3 @@ def _program(command: str, output: str) -> str:
     said = _MISSING.findall(output)
     argv = argv_of(command)
     return str(said[-1]) if said else argv[2].split()[0] if needs_shell(command) else argv[0]
-
-
-def _last_line(output: str) -> str:
-    lines = output.strip().splitlines()
-    return lines[-1][-_SHOWN:] if lines else ""

@@ -1,4 +1,4 @@
-"""The authoring that a conversation is bound to, and the text that its user typed for it.
+"""The authoring that a conversation is bound to.
 
 Rule: an unreadable binding is put aside as a whole and binds nothing.
 """
@@ -11,14 +11,13 @@ from typing import Final, NamedTuple
 from asbuilt.policy.notation import read, write
 from asbuilt.session.conversation import put, remove, text_in
 
-COMMAND: Final = "/asbuilt:author"
 NEXT: Final = "asbuilt author next"
+WORK: Final = " Plan mode is off; work may start."
 MOST: Final = 6
 """Number of turns in a row that may be blocked; then the agent has to call a tool. Claude Code ends a turn
 that was blocked more than eight times without a tool call."""
 _BOUND: Final = "authoring"
 _ASIDE: Final = "authoring.unreadable"
-_WORDS: Final = "authoring.words"
 
 
 class Bound(NamedTuple):
@@ -35,6 +34,8 @@ class Bound(NamedTuple):
     """Number of turns in a row that were blocked."""
     is_new: bool = False
     """The agent's context does not contain the earlier outputs."""
+    file: str = ""
+    """The plan that an interview grows; empty: the agent's last message is the output."""
 
 
 class BoundUnreadable(Exception):
@@ -85,25 +86,3 @@ def put_aside(folder: str) -> str:
     kept = f"{folder}/{_ASIDE}"
     os.replace(f"{folder}/{_BOUND}", kept)
     return kept
-
-
-def words_in(prompt: str) -> str | None:
-    """Return the text after the authoring command, as typed; None if the prompt is another one."""
-    text = prompt.lstrip()
-    rest = text.removeprefix(COMMAND)
-    return None if rest == text or rest[:1].strip() else rest.strip()
-
-
-def keep_words(folder: str, words: str) -> None:
-    """Store the user's text until the command reads it."""
-    put(folder, _WORDS, words)
-
-
-def take_words(folder: str) -> str | None:
-    """Return and remove the user's text; None if there is none."""
-    try:
-        words = text_in(folder, _WORDS)
-    except (OSError, ValueError):
-        words = None
-    remove(folder, _WORDS)
-    return words

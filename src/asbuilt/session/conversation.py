@@ -78,6 +78,18 @@ def keep_hold(folder: str, hold: Hold | None) -> None:
         put(folder, "hold", write(to_file(hold)))
 
 
+def end_hold(folder: str) -> bool:
+    """Turn plan mode off after an approval; return False if only the end of the session can."""
+    try:
+        hold = hold_in(folder)
+    except HoldUnreadable:
+        return False
+    if hold is not None and hold.by == "session":
+        return False
+    keep_hold(folder, None)
+    return True
+
+
 def text_in(folder: str, name: str) -> str | None:
     """Read a small file of a conversation; None if it does not exist."""
     try:

@@ -31,6 +31,8 @@ class Loop(NamedTuple):
     """The round is over; the next one waits for a fresh context."""
     why: str = ""
     """Why the round is over, or what became of a claim."""
+    file: str = ""
+    """The loop's file, if another plugin runs it (`session.context.foreign_loop`)."""
 
 
 class Round(NamedTuple):
@@ -79,10 +81,10 @@ def again(loop: Loop, now: float, phase: str) -> Loop | None:
 
 def from_file(value: object) -> Loop | None:
     """Parse a stored loop; None if it is not a loop or its limit is invalid."""
-    fields = value if isinstance(value, dict) else {}
+    fields = {"file": "", **value} if isinstance(value, dict) else {}
     if fields.keys() != set(Loop._fields):
         return None
-    texts = [fields[name] for name in ("prompt", "promise", "plan", "phase", "why")]
+    texts = [fields[name] for name in ("prompt", "promise", "plan", "phase", "why", "file")]
     counts = [fields[name] for name in ("most", "iteration")]
     is_sound = all(isinstance(one, str) for one in texts) and all(type(one) is int for one in counts)
     if not is_sound or not isinstance(fields["at"], int | float) or type(fields["is_left"]) is not bool:

@@ -1,6 +1,6 @@
-"""When to remind an agent that plan mode is on, and to report that it ended. Pure.
+"""When to remind an agent that plan mode is on, and to report that it is off. Pure.
 
-Rule: a reminder that the agent's own plan mode sends is not repeated.
+Rule: Claude Code reminds the agent of its own plan mode, so asbuilt does so only for a hold of its own.
 """
 
 from __future__ import annotations
@@ -8,25 +8,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from asbuilt.policy.plan_mode.hold import PLAN
-from asbuilt.policy.plan_mode.mode import Prompted, Told, step
-from asbuilt.policy.plan_mode.mode import State as Mode
-from asbuilt.policy.plan_mode.reminders import TURNS_BETWEEN, Notice, words
+from asbuilt.policy.plan_mode.reminders import REENTRY, TURNS_BETWEEN, left, reminder
 
 if TYPE_CHECKING:
     from asbuilt.policy.plan_mode.hold import Hold
     from asbuilt.session.state import State
 
 
-def reminded(state: State, hold: Hold | None, *, mode: str, plan: str, is_typed: bool) -> tuple[State, str]:
+def reminded(state: State, hold: Hold | None, *, mode: str, is_typed: bool) -> tuple[State, str]:
     """Return the state after a prompt, and the reminder for the agent; empty if none."""
     if hold is None:
-        # asbuilt reminded the agent that plan mode is on; only asbuilt can report that it is over.
-        told = words(Notice("plan_mode_exit"), plan=plan) if state.reminded else ""
-        return state._replace(reminded=0, turns=0), told if plan else told.partition(" The plan is in")[0]
-    if hold.by == "mode" or mode == PLAN:
+        told = left(state.plan) if state.reminded else ""
+        return state._replace(reminded=0, turns=0, planned=state.plan), told
+    if hold.by == "mode" or mode == PLAN or not is_typed:
         return state, ""
-    turns = state.turns if state.reminded else TURNS_BETWEEN
-    planning = Mode(mode="plan", before="default", reminded=state.reminded, turns=turns)
-    after, said = step(planning, Prompted(human=is_typed))
-    texts = [words(one.notice, plan=plan or "not written yet") for one in said if isinstance(one, Told)]
-    return state._replace(reminded=after.reminded, turns=after.turns), "\n".join(texts)
+    if state.reminded and state.turns + 1 < TURNS_BETWEEN:
+        return state._replace(turns=state.turns + 1), ""
+    texts = [reminder(state.reminded + 1, state.plan)]
+    if not state.reminded and state.planned:
+        texts.insert(0, REENTRY.format(plan=state.planned))
+    return state._replace(reminded=state.reminded + 1, turns=0), "\n".join(texts)

@@ -5,11 +5,14 @@ An unreadable state counts as no state: it only informs and never blocks.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.policy.notation import read, write
 from asbuilt.session.conversation import put, remove, text_in
 from asbuilt.session.loop import Loop, from_file
+
+if TYPE_CHECKING:
+    from asbuilt.session.facts import PlanFacts
 
 USABLE_S: Final = 3_600
 """Age up to which a state describes current work."""
@@ -27,8 +30,14 @@ class State(NamedTuple):
     """Size of the transcript in bytes."""
     at: float = 0.0
     cwd: str = ""
+    mode: str = ""
+    """The last permission mode other than plan; empty if unknown."""
     plan: str = ""
     """The plan in work; empty if none."""
+    phase: str = ""
+    """The plan's current phase when it was last read."""
+    plan_at: float = 0.0
+    """Time of the plan's last change when it was last read."""
     approved: bool = False
     """Whether the user approved or named that plan."""
     window: int = 0
@@ -41,6 +50,14 @@ class State(NamedTuple):
     """Number of plan-mode reminders since plan mode was turned on."""
     turns: int = 0
     """Number of typed prompts since the last reminder."""
+    planned: str = ""
+    """The plan that was written when plan mode was last on."""
+
+    def with_plan(self, plan: PlanFacts, *, approved: bool) -> State:
+        """Make a plan the conversation's own."""
+        return self._replace(
+            plan=plan.path, phase=plan.phase, plan_at=plan.changed_at, planned=plan.path, approved=approved
+        )
 
     def with_fresh_context(self) -> State:
         """Reset what applies to the previous context."""

@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from asbuilt.session.context.notes import Note
-    from asbuilt.session.context.reload import Reload
     from asbuilt.session.facts import PlanFacts
     from asbuilt.session.loop import Loop
 
@@ -16,7 +15,7 @@ _ITEM_WIDTH: Final = 70
 _NOTES_NAMED: Final = 3
 _ITEMS_TOLD: Final = 20
 _NOTE: Final = "a note (`asbuilt session note add NAME`)"
-_COMES_FIRST: Final = (
+COMES_FIRST: Final = (
     "The user's message comes first: where it asks for something else, do that and leave the plan."
 )
 
@@ -41,7 +40,7 @@ def full(percent: int, plan: PlanFacts | None) -> str:
     """Explain why a turn does not end yet, and what to do first."""
     lead = f"asbuilt: context {percent}% used, stopping once to save."
     if plan is None:
-        first, last = "Commit what is done", "Reload with: note NAME, what to go on with."
+        first, last = "Commit what is done", "Reload with: note NAME, what to continue with."
     elif plan.is_over:
         first = f"{plan.name} is finished. Commit what is left"
         last = f"Reload with: {plan.shown} (finished), note NAME."
@@ -50,6 +49,27 @@ def full(percent: int, plan: PlanFacts | None) -> str:
     return (
         f"{lead} {first}, save {_NOTE}, then, after all tool calls, end with: {last} Then the user types"
         " /clear. This reason will not block again."
+    )
+
+
+def phase_over(phase: str, plan: PlanFacts) -> str:
+    """Advise a fresh context at the end of a phase, however empty the context is."""
+    return (
+        f"asbuilt: phase {phase} of {plan.name} is over; {standing(plan)}. Tick what is proven in"
+        f" {plan.shown}, commit, save {_NOTE}, then, after all tool calls, end with: {reload_line(plan)}"
+        " Recommend a fresh context: the user types /clear and the plan comes back. This reason will not"
+        " block again."
+    )
+
+
+def unasked(plan: str, *, is_own: bool) -> str:
+    """Explain why a turn in plan mode does not end yet. `is_own`: only asbuilt has turned plan mode on."""
+    missing = f"The plan is in {plan}; it is not approved." if plan else "No plan is written yet."
+    leave = "call EnterPlanMode, then ExitPlanMode" if is_own else "call ExitPlanMode"
+    return (
+        "asbuilt: plan mode is on, and this turn ends without a question and without a request to leave."
+        f" {missing} If the plan is complete, {leave}. Otherwise continue, or ask the user what you need to"
+        " know with AskUserQuestion. This turn will not be sent back again."
     )
 
 
@@ -88,66 +108,18 @@ def counted(items: Sequence[str]) -> str:
     return f"{len(items)} item{'' if len(items) == 1 else 's'} open"
 
 
-def restored(plan: PlanFacts, reload: Reload, *, now: float) -> str:
-    """Report to the user that a plan is restored."""
-    left, where = counted(plan.open) if plan.open else "", place(plan)
-    rest = ", ".join([left] * bool(left) + [f"next {where}"] * bool(where))
-    said = f"asbuilt: restored {plan.name} (saved {ago(now - reload.at)} by this conversation)."
-    return f"{said} {rest}. A message of yours comes first." if rest else said
-
-
-def resumed(plan: PlanFacts, reload: Reload, notes: Sequence[Note], *, now: float, ordered: bool) -> str:
-    """Restore a plan for the agent after a /clear; with `ordered`, also order it to continue."""
-    where = place(plan)
-    rows = [f"asbuilt: restored {plan.name} (saved {ago(now - reload.at)} by this conversation)."]
-    if not reload.approved:
-        rows.append(
-            f"{plan.name} was not approved yet. Ask the user whether to go on with it. {_COMES_FIRST}"
-        )
-    elif ordered:
-        rows.append(f"ACTION REQUIRED: go on with {where or plan.shown}; {standing(plan)}. {_COMES_FIRST}")
-    else:
-        rows.append(f"{_COMES_FIRST} Then the plan: {standing(plan)}{f', next {where}' if where else ''}.")
-    rows.append(
-        f"State: found. Reload: {reload.kind}. Plan: {plan.name} ({plan.shown}), {standing(plan)},"
-        f" changed {ago(now - plan.changed_at)}. Signal: resume."
-    )
-    if ordered and reload.approved:
-        steps = ['Make a task of each open item of the plan (its text as subject, description "From plan")']
-        steps[0] += " and set the first in progress."
-        steps += [f"Read the notes about it: {_named(notes)}."] if notes else []
-        steps += [f"Go on with {where or plan.shown}."]
-        rows += [f"{number}. {step}" for number, step in enumerate(steps, 1)]
-    return "\n".join([*rows, text_of(plan)])
-
-
-def remembered(reload: Reload, plan: PlanFacts | None, notes: Sequence[Note], *, now: float) -> str:
-    """Report what came before a /clear that left no open plan."""
-    about = f"{plan.name} is finished. " if plan is not None else ""
-    todo = (
-        f"Read the newest note ({_named(notes)}), tell the user what was going on, and ask whether to go on"
-        " with it or to begin something new."
-        if notes
-        else 'No note was kept. Ask: "What would you like to work on?"'
-    )
-    return (
-        f"asbuilt: context cleared (saved {ago(now - reload.at)} by this conversation). {about}State: found."
-        f" Reload: {reload.kind}. Signal: resume.\n{todo} {_COMES_FIRST}"
-    )
-
-
 def noted(plan: PlanFacts, *, now: float, at: float) -> str:
     """Mention a plan of this conversation that is not loaded."""
     return (
         f"asbuilt: {plan.name} is there ({standing(plan)}, last worked on {ago(now - at)}); not loaded."
         f' Signal: fresh-start. Mention it in one sentence and ask: "What would you like to work on?"'
-        f' "reload" brings it back. {_COMES_FIRST}'
+        f' "reload" brings it back. {COMES_FIRST}'
     )
 
 
 def notes_kept(notes: Sequence[Note]) -> str:
     """Offer the repository's notes."""
-    return f"asbuilt: notes of this repository: {_named(notes)}. Read one when it is about what is asked."
+    return f"asbuilt: notes of this repository: {names_of(notes)}. Read one when it is about what is asked."
 
 
 def elsewhere(name: str) -> str:
@@ -159,7 +131,7 @@ def left_behind(name: str, *, seconds: float) -> str:
     """Report a plan that an ended conversation left open."""
     return (
         f"asbuilt: {name} was worked on {ago(seconds)} in a conversation that has ended; not loaded."
-        ' "reload" goes on with it.'
+        ' "reload" continues with it.'
     )
 
 
@@ -168,7 +140,7 @@ def compacted(plan: PlanFacts) -> str:
     where = place(plan)
     return (
         f"asbuilt: this conversation works on {plan.name}: {standing(plan)}. Read {plan.shown} again before"
-        f" you go on{f' with {where}' if where else ''}."
+        f" you continue{f' with {where}' if where else ''}."
     )
 
 
@@ -181,10 +153,11 @@ def loaded(plan: PlanFacts) -> str:
     return f"{lead}\n{text_of(plan)}"
 
 
-def approved(plan: PlanFacts) -> str:
-    """Report a plan that was just approved."""
+def approved(plan: PlanFacts, *, mode: str) -> str:
+    """Report a plan that was just approved, and the permission mode that is on again."""
     note = f"What you found out and the plan leaves out goes into {_NOTE}."
-    return f"asbuilt: {plan.name} is approved{_tick(plan)}. {note} /clear brings the plan back here."
+    off = f"Plan mode is off; permission mode: {mode}."
+    return f"asbuilt: {plan.name} is approved{_tick(plan)}. {off} {note} /clear brings the plan back here."
 
 
 def works_on(plan: PlanFacts) -> str:
@@ -199,22 +172,24 @@ def _tick(plan: PlanFacts) -> str:
 def looping(loop: Loop) -> str:
     """Start the next round of a loop in a fresh context."""
     told = f" Before: {loop.why}." if loop.why else ""
+    if loop.promise:
+        told += f" Say {loop.promise} only when it is true, or BLOCKER: and what is in the way."
     return (
-        f"asbuilt: ACTION REQUIRED: round {loop.iteration} of {loop.most}.{told} Say {loop.promise} only when"
-        f" it is true, or BLOCKER: and what is in the way. {_COMES_FIRST} The prompt:\n{loop.prompt}"
+        f"asbuilt: ACTION REQUIRED: round {loop.iteration} of {loop.most}.{told} {COMES_FIRST} The prompt:\n"
+        f"{loop.prompt}"
     )
 
 
 def round_over(loop: Loop) -> str:
     """Report to the user that a round is over."""
-    rest = "/clear begins the next one" if loop.iteration < loop.most else "it was the last one"
+    rest = "/clear starts the next one" if loop.iteration < loop.most else "it was the last one"
     return f"asbuilt: round {loop.iteration} of {loop.most} is over: {loop.why}. {rest[0].upper()}{rest[1:]}."
 
 
 def line(plan: str, percent: int, window: int, *, is_planning: bool) -> str:
-    """Format a status line: `rate-limit   context 34% of 200k   planning, read-only`."""
+    """Format a status line: `rate-limit   context 34% of 200k   plan mode, read-only`."""
     name = plan.rpartition("/")[2].removesuffix(".md")
-    parts = [name, f"context {percent}% of {tokens(window)}", "planning, read-only" * is_planning]
+    parts = [name, f"context {percent}% of {tokens(window)}", "plan mode, read-only" * is_planning]
     return "   ".join(part for part in parts if part)
 
 
@@ -252,6 +227,7 @@ def ago(seconds: float) -> str:
     return f"{whole}s ago"
 
 
-def _named(notes: Sequence[Note]) -> str:
+def names_of(notes: Sequence[Note]) -> str:
+    """Name the newest notes, with the command that shows one."""
     names = ", ".join(note.name for note in notes[:_NOTES_NAMED])
     return f"`asbuilt session note show NAME`: {names}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from asbuilt.errors import SettingInvalid
 from asbuilt.settings.places import (
@@ -39,6 +39,7 @@ _NOT_SETTINGS: Final = (
 _NEARLY: Final = 0.8
 """Likeness from which an unknown variable counts as a typo; all of them start alike."""
 _NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
+_Type = TypeVar("_Type")
 _WHO_SETS_WHAT: Final = "`asbuilt config show --origin` shows who sets what."
 
 
@@ -86,29 +87,27 @@ class Settings(NamedTuple):
 
     def text(self, key: str) -> str:
         """Return the value of a text, a folder or a choice."""
-        value = self.chosen[key].value
-        if not isinstance(value, str):
-            raise TypeError(key)
-        return value
+        return self._typed(key, str)
 
     def flag(self, key: str) -> bool:
         """Return the value of a flag."""
-        value = self.chosen[key].value
-        if not isinstance(value, bool):
-            raise TypeError(key)
-        return value
+        return self._typed(key, bool)
 
     def number(self, key: str) -> int:
         """Return the value of a number."""
-        value = self.chosen[key].value
-        if not isinstance(value, int):
-            raise TypeError(key)
-        return value
+        return self._typed(key, int)
 
     def dollars(self, key: str) -> float:
         """Return the value of an amount of dollars."""
+        return self._typed(key, float)
+
+    def globs(self, key: str) -> tuple[str, ...]:
+        """Return the value of a list of globs."""
+        return tuple(one for one in self._typed(key, tuple) if isinstance(one, str))
+
+    def _typed(self, key: str, kind: type[_Type]) -> _Type:
         value = self.chosen[key].value
-        if not isinstance(value, float):
+        if not isinstance(value, kind):
             raise TypeError(key)
         return value
 
@@ -124,13 +123,6 @@ class Settings(NamedTuple):
             if of == section:
                 found.setdefault(name, {})[field] = self.chosen[key].value
         return found
-
-    def globs(self, key: str) -> tuple[str, ...]:
-        """Return the value of a list of globs."""
-        value = self.chosen[key].value
-        if not isinstance(value, tuple):
-            raise TypeError(key)
-        return tuple(one for one in value if isinstance(one, str))
 
 
 def load(
@@ -296,7 +288,7 @@ def _correct(where: str) -> str:
 def _invalid(what: str, where: str) -> SettingInvalid:
     return SettingInvalid(
         what,
-        why="It would change nothing, or not what you think, and nobody would see.",
+        why="It would have no effect, or another one than you expect.",
         next_step=_correct(where),
     )
 
@@ -309,7 +301,7 @@ def _unknown(written: str, raw: object, origin: Origin) -> SettingInvalid:
         )
     return SettingInvalid(
         f'{origin.where}: no setting "{written}"{did_you_mean(written, keys_near(written))}',
-        why="A key that nothing reads would change nothing, and nobody would notice.",
+        why="An unknown key would have no effect, unnoticed.",
         next_step=f"Correct {origin.where}; `asbuilt config show` lists every key.",
     )
 
@@ -325,6 +317,6 @@ def _not_for_repositories(setting: Setting, origin: Origin) -> SettingInvalid:
 def _refused(key: str, lock: Chosen) -> SettingInvalid:
     return SettingInvalid(
         f"{key} is locked to {shown(lock.value)} by {lock.origin.where}",
-        why="Whoever keeps that file decided it for everybody on this machine.",
+        why="The organisation's file sets it for every user of this machine.",
         next_step="Leave the option out, or ask them.",
     )

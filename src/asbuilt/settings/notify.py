@@ -9,18 +9,16 @@ from asbuilt.settings.setting import Kind, Setting
 if TYPE_CHECKING:
     from asbuilt.settings.setting import Value
 
-_ELSEWHERE: Final = "env:NAME or file:PATH: where it stands"
+_ELSEWHERE: Final = "env:NAME or file:PATH names where it is stored"
 
 
 def _notify(
-    name: str,
-    meaning: str,
-    kind: Kind = Kind.TEXT,
-    default: Value = "",
-    choices: tuple[str, ...] = (),
+    name: str, meaning: str, special: Kind | None = None, default: Value = "", choices: tuple[str, ...] = ()
 ) -> Setting:
-    stakes = "What happens here would be told to somebody else, or to you at the wrong time."
-    return Setting(f"notify.{name}", kind, default, meaning, stakes, choices, read_by="notify", private=True)
+    stakes = "Your notifications would go to another address, or come at the wrong time."
+    key = f"notify.{name}"
+    read_by = "doctor notify"
+    return Setting(key, default, meaning, stakes, choices, read_by=read_by, special=special, private=True)
 
 
 NOTIFY: Final = (
@@ -30,20 +28,20 @@ NOTIFY: Final = (
     ),
     _notify(
         "secret",
-        "where the secret stands that signs for the webhook: env:NAME or file:PATH; empty: not signed",
+        "where the secret is that signs for the webhook: env:NAME or file:PATH; empty: not signed",
     ),
     _notify("ntfy", f"the address of an ntfy topic, for your phone; {_ELSEWHERE}"),
-    _notify("token", "where the token for ntfy stands: env:NAME or file:PATH; empty: none is needed"),
+    _notify("token", "where the token for ntfy is stored: env:NAME or file:PATH; empty: none is needed"),
     _notify("slack", f"an address that takes messages as Slack does; {_ELSEWHERE}"),
     _notify(
         "quiet",
-        "hours in which nothing is said, as in 22:00-07:00; what was to be said comes at their end, as one"
-        " message; empty: none",
+        "hours without notifications, as in 22:00-07:00; at their end you get one message with all of them;"
+        " empty: none",
         Kind.HOURS,
     ),
     _notify(
         "urgent",
-        "what is said in quiet hours, too",
+        "notifications that are sent in quiet hours, too",
         Kind.CHOICES,
         (),
         ("needs", "parked", "failed", "landed", "proven"),

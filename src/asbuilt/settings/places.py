@@ -109,7 +109,7 @@ def repository_place(root: Path) -> Place:
         line = line_of(text, project.table)
         raise SettingInvalid(
             f"settings stand in both asbuilt.toml and {project.name}{f':{line}' if line else ''}",
-            why="The two could contradict each other, and nobody would see which one holds.",
+            why="The two files could contradict each other.",
             next_step="Keep one: asbuilt.toml, or [tool.asbuilt] in pyproject.toml.",
         )
     return project
@@ -195,7 +195,7 @@ def _parts(name: str) -> tuple[str, ...]:
 def _unreadable(place: Place, because: str) -> SettingInvalid:
     return SettingInvalid(
         f"{place.name} cannot be read: {because}",
-        why="What you chose there would silently not hold.",
+        why="Your choice there would silently have no effect.",
         next_step=f"Make {place.file} a readable text file, or move it away.",
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.settings.authoring import AUTHOR
 from asbuilt.settings.landing import LANDING
 from asbuilt.settings.notify import NOTIFY
 from asbuilt.settings.sandbox import SANDBOX
@@ -18,21 +19,18 @@ if TYPE_CHECKING:
 def _boundary(name: str, default: str, meaning: str) -> Setting:
     return Setting(
         key=f"scope.{name}",
-        kind=Kind.CHOICE,
         choices=("block", "sign-off", "note"),
         default=default,
         meaning=f"{meaning}, and its text does not order it",
         stakes="A change that acts beyond its phase could land unseen.",
         repository_may_set=True,
         tightens=True,
-        read_by="run",
     )
 
 
 def _role(name: str, meaning: str, *, by: str = "run") -> Setting:
     return Setting(
         key=f"roles.{name}",
-        kind=Kind.TEXT,
         default="",
         meaning=f"the agent that {meaning}",
         stakes="Another agent than yours would write or judge the code.",
@@ -40,14 +38,12 @@ def _role(name: str, meaning: str, *, by: str = "run") -> Setting:
     )
 
 
-def _cap(name: str, kind: Kind, default: int, most: int, unit: str) -> Setting:
+def _cap(name: str, default: float, most: int, unit: str) -> Setting:
     return Setting(
         key=f"limits.{name}",
-        kind=kind,
-        default=float(default) if kind is Kind.MONEY else default,
+        default=default,
         meaning=f"what a run may use before it asks, in {unit}; 0: no limit",
         stakes="A run could cost more than you meant to spend.",
-        read_by="run",
         least=0,
         most=most,
     )
@@ -59,16 +55,15 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
         for setting in (
             Setting(
                 key="plans.folder",
-                kind=Kind.FOLDER,
+                special=Kind.FOLDER,
                 default="plans",
                 meaning="where new plans are written, from the repository's root",
-                stakes="Plans would be looked for and written where nobody expects them.",
+                stakes="Plans would be searched and written in another folder.",
                 repository_may_set=True,
                 read_by="plan",
             ),
             Setting(
                 key="plan.length",
-                kind=Kind.CHOICE,
                 choices=("control", "trim", "cut", "cap"),
                 default="control",
                 meaning="how long a plan may be; trim: a line of context and one command that verifies the"
@@ -79,70 +74,68 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
             ),
             Setting(
                 key="ui.patterns",
-                kind=Kind.GLOBS,
                 default=(),
-                meaning="globs of files that a person looks at before their phase lands",
-                stakes="A change that somebody should see could go unseen.",
+                meaning="globs of files whose changes a person views before their phase lands",
+                stakes="A change that a person should see could land unseen.",
                 repository_may_set=True,
                 read_by="plan",
             ),
             Setting(
                 key="ui.pictures",
-                kind=Kind.TEXT,
                 default="",
                 meaning="a command that leaves pictures of what people see in the folder $ASBUILT_PICTURES;"
                 " empty: none",
                 stakes="You would sign off what people see without having seen it.",
                 repository_may_set=True,
-                read_by="run",
             ),
             Setting(
-                key="checks.tests",
-                kind=Kind.TEXT,
-                default="",
-                meaning="the command that runs the tests; empty: detected, none: no tests",
-                stakes="Another command than yours would decide what is proven.",
+                key="ui.tester",
+                choices=("off", "page", "terminal"),
+                default="off",
+                meaning="how a tester tries a phase that changes what people see: a page in Chromium, served"
+                " by `checks.services`, or a program in a terminal (tmux); off: no tester",
+                stakes="A button that does nothing would land.",
                 repository_may_set=True,
                 read_by="run",
             ),
             Setting(
+                key="checks.tests",
+                default="",
+                meaning="the command that runs the tests; empty: detected, none: no tests",
+                stakes="Another command than yours would decide what is proven.",
+                repository_may_set=True,
+            ),
+            Setting(
                 key="checks.suites",
-                kind=Kind.SUITES,
+                special=Kind.SUITES,
                 default=(),
                 meaning="the test suites of a project that has several, as tables: folder, command, and"
                 " perhaps setup and counts (tests, or exit-code); empty: checks.tests",
                 stakes="Other commands than yours would decide what is proven.",
                 repository_may_set=True,
-                read_by="run",
             ),
             Setting(
                 key="checks.counts",
-                kind=Kind.CHOICE,
                 choices=("tests", "exit-code"),
                 default="tests",
                 meaning="what checks.tests is judged by: the tests that it names, or its exit code alone,"
                 " which proves less",
                 stakes="A suite that ran nothing could pass.",
                 repository_may_set=True,
-                read_by="run",
             ),
             Setting(
                 key="checks.setup",
-                kind=Kind.TEXT,
                 default="",
                 meaning="the command that prepares a clean checkout; empty: detected, none: nothing to do",
                 stakes="Checks would run on a checkout that is not ready.",
                 repository_may_set=True,
-                read_by="run",
             ),
             Setting(
                 key="checks.minutes",
-                kind=Kind.NUMBER,
                 default=45,
                 meaning="minutes that the setup, the tests or one check may take before they are ended",
-                stakes="A command that hangs would hold a run for longer than you want to wait.",
+                stakes="A command that hangs would delay a run for longer than you want to wait.",
                 repository_may_set=True,
-                read_by="run",
                 least=1,
                 most=1_440,
             ),
@@ -152,7 +145,7 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
             _boundary("ci", "sign-off", "a phase changes what the CI runs"),
             _boundary("hooks", "sign-off", "a phase changes hooks of git"),
             _boundary("git", "sign-off", "a phase changes `.gitattributes` or `.gitmodules`"),
-            _boundary("agents", "sign-off", "a phase changes what agents are told: `.claude`, `AGENTS.md`"),
+            _boundary("agents", "sign-off", "a phase changes instructions of agents: `.claude`, `AGENTS.md`"),
             _boundary("editors", "sign-off", "a phase changes what an editor or a shell runs in a folder"),
             _boundary("tools", "sign-off", "a phase changes settings of package managers and build tools"),
             _boundary(
@@ -166,155 +159,143 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
             _boundary("checked", "sign-off", "a phase changes what one of its own checks reads"),
             Setting(
                 key="proof.depth",
-                kind=Kind.CHOICE,
                 choices=("strict", "normal", "quick"),
                 default="normal",
                 meaning="how a phase is proven beside its suite, checks and canaries; strict: by every trial,"
                 " normal: by those that fit into 1.5 times the suite's time (2.2 where tests change), by all"
                 " where the suite takes up to 20 s, quick: by old tests that can run alone",
-                stakes="Work could land that fewer trials have been made of than you meant.",
+                stakes="Work could land with fewer trials than you meant.",
                 repository_may_set=True,
                 tightens=True,
-                read_by="run",
             ),
             Setting(
                 key="checks.probe",
-                kind=Kind.FLAG,
                 default=True,
                 meaning="change new lines one by one, for as long as a suite of up to 20 s takes or"
                 " 15 % of a longer one, and list the changes that no test notices",
-                stakes="Nothing is decided by it; a guess would cost time, or keep what you want to know.",
-                read_by="run",
+                stakes="It decides nothing; it costs time, and without it untested lines are not listed.",
             ),
             *LANDING,
             *SANDBOX,
             Setting(
                 key="planning.tools",
-                kind=Kind.GLOBS,
                 default=(),
-                meaning="tools of MCP servers that may be called while planning is held, because they only"
-                " read: mcp__shop__stock, or mcp__shop__*",
+                meaning="tools of MCP servers that may be called in plan mode, because they only read:"
+                " mcp__shop__stock, or mcp__shop__*",
                 stakes="A tool that changes something would be called while you plan.",
                 read_by="gate",
             ),
-            Setting(
-                key="author.profile",
-                kind=Kind.CHOICE,
-                choices=("protective", "expedient"),
-                default="expedient",
-                meaning="how soon a plan takes the longer way: protective where it is unsure, expedient where"
-                " it has to",
-                stakes="A plan could be longer than its work, or too short for it.",
-                read_by="author",
-            ),
-            Setting(
-                key="author.principles",
-                kind=Kind.TEXT,
-                default="",
-                meaning="the file whose principles a critic judges by, from the repository's root; empty: the"
-                " twelve that `asbuilt author --principles` prints",
-                stakes="A plan could be judged by less than you meant.",
-                read_by="author",
-            ),
+            *AUTHOR,
             Setting(
                 key="approvals.plan",
-                kind=Kind.GLOBS,
                 default=(),
                 meaning="who may approve plans, by their user names: ada, or team-*; by review of a pull"
                 " request github:LOGIN, or, by a pattern such as *, accounts that may write to the repository"
-                "; empty: everybody who reaches the journal",
-                stakes="Somebody else than you meant would say yes to what agents then build.",
+                "; empty: every user of the journal",
+                stakes="Another person could approve what agents then build.",
                 read_by="approve",
             ),
             Setting(
                 key="store.url",
-                kind=Kind.TEXT,
                 default="",
                 meaning="a Postgres database for the journal; empty: a file of this user",
-                stakes="What happens would be written down where nobody looks for it.",
-                read_by="run",
+                stakes="The journal would be in another database than you expect.",
                 private=True,
             ),
             Setting(
                 key="store.blobs",
-                kind=Kind.TEXT,
                 default="",
-                meaning="a folder that all workers of one database share, for texts and outputs;"
-                " empty: in the state folder",
-                stakes="A worker that goes on for another would not find what was proven.",
+                meaning="a folder that all workers of one database share, for outputs above 256 kB;"
+                " empty: in the database; without `store.url`, the folder for all texts and outputs",
+                stakes="A worker that takes over a run would not find its evidence.",
                 read_by="worker",
+            ),
+            Setting(
+                key="fleet.labels",
+                default=(),
+                meaning="labels that a worker of the fleet must have to take your runs: gpu",
+                stakes="Another machine than you meant would do the work.",
+            ),
+            Setting(
+                key="fleet.mirrors_gb",
+                default=20,
+                meaning="gigabytes for mirrors of remotes on a worker of the fleet; those not used for the"
+                " longest time are deleted when the worker starts",
+                stakes="Mirrors could fill the disk, or be fetched again too often.",
+                read_by="worker",
+            ),
+            Setting(
+                key="fleet.attempts",
+                default="",
+                meaning="the URL of a git repository for attempts of the fleet; empty: the remote itself",
+                stakes="Work of agents would be pushed to another repository than you expect.",
             ),
             Setting(
                 key="agents.slots",
-                kind=Kind.NUMBER,
                 default=2,
-                meaning="how many runs this machine's worker goes on with at once",
-                stakes="More agents than the machine can bear would all be slow.",
+                meaning="number of runs, or lanes of runs, that this machine's worker performs at once",
+                stakes="Too many agents slow each other down.",
                 read_by="worker",
             ),
             Setting(
+                key="run.lanes",
+                default=1,
+                meaning="number of phases of one unattended run that are worked on at once; `agents.slots`"
+                " limits those of all runs",
+                stakes="Phases that do not need each other would run side by side, and spend side by side.",
+            ),
+            Setting(
                 key="agents.implement",
-                kind=Kind.TEXT,
                 default="",
                 meaning="the agent that works when a run names none",
                 stakes="Another agent than yours would write the code.",
-                read_by="run",
             ),
             Setting(
                 key="agents.min_model",
-                kind=Kind.TEXT,
                 default="",
                 meaning="the weakest model that may be given work: haiku, sonnet, opus, or another"
                 " vendor's of that size; empty: any",
                 stakes="A weaker model than you trust would write or judge the code.",
-                read_by="run",
             ),
             _role("implement", "works on a phase; empty: `agents.implement`, else one that is installed"),
-            _role("fix", "mends what was not proven; empty: the one that works"),
+            _role("fix", "fixes what was not proven; empty: the one that works"),
             _role("verify", "judges the work; empty: another one than works, where two are installed"),
+            _role("test", "tries what people see (`ui.tester`); empty: as for verify"),
             _role("plan", "writes plans; empty: the one that works", by="author"),
             _role("critique", "criticises plans; empty: another one than works, where two are", by="author"),
-            _cap("usd", Kind.MONEY, 15, 100_000, "dollars, at API prices"),
-            _cap("tokens", Kind.NUMBER, 0, 999_999_999, "tokens, read and written"),
-            _cap("hours", Kind.NUMBER, 0, 10_000, "hours of work; while it waits, for whatever, none pass"),
+            _cap("usd", 15.0, 100_000, "dollars, at API prices"),
+            _cap("tokens", 0, 999_999_999, "tokens, read and written"),
+            _cap("hours", 0, 10_000, "hours of work; waiting does not count"),
             Setting(
                 key="power.inhibit",
-                kind=Kind.FLAG,
                 default=True,
                 meaning="keep the machine awake while an agent works",
-                stakes="A machine could sleep through the night that you gave it.",
+                stakes="The machine could suspend while a run works.",
                 read_by="worker",
             ),
             Setting(
                 key="attention.desktop",
-                kind=Kind.FLAG,
                 default=True,
                 meaning="a desktop notification when a run needs you, parks, fails or lands",
-                stakes="A run could wait for you all night without a word.",
-                read_by="run",
+                stakes="A run could wait for you without a notification.",
             ),
             Setting(
                 key="attention.bell",
-                kind=Kind.FLAG,
                 default=True,
-                meaning="the terminal's bell at the same moments, while you look on",
+                meaning="the terminal's bell at the same moments, while you watch a run",
                 stakes="A run could wait for you without a sound.",
-                read_by="run",
             ),
             *NOTIFY,
             Setting(
                 key="schedule.offset",
-                kind=Kind.NUMBER,
                 default=3,
                 least=0,
                 most=59,
-                meaning="minutes by which a schedule on the full hour is moved, away from the rush",
-                stakes="Everybody's schedules would fire in the same minute, when limits are met first.",
-                read_by="run",
+                meaning="minutes by which a schedule on the full hour is moved",
+                stakes="Schedules would fire in the same minute as many others, and reach rate limits.",
             ),
             Setting(
                 key="time.zone",
-                kind=Kind.TEXT,
                 default="",
                 meaning="zone of the times shown and of schedules; empty: local",
                 stakes="A schedule could fire at the wrong hour.",
@@ -325,16 +306,12 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
 )
 
 
-def _of_agent(
-    field: str, kind: Kind, default: Value, meaning: str, *, least: int = 0, most: int = 0
-) -> Setting:
+def _of_agent(field: str, default: Value, meaning: str, *, least: int = 0, most: int = 0) -> Setting:
     return Setting(
         key=f"agents.NAME.{field}",
-        kind=kind,
         default=default,
         meaning=meaning,
-        stakes="Another program than yours would be started, or work in another way than you chose.",
-        read_by="run",
+        stakes="The repository's settings name another agent program. Repositories may not choose programs.",
         least=least,
         most=most,
     )
@@ -344,18 +321,13 @@ NAMED: Final[Mapping[str, Setting]] = MappingProxyType(
     {
         setting.key: setting
         for setting in (
-            _of_agent("kind", Kind.TEXT, "", "which kind of agent NAME is; empty: the kind of that name"),
-            _of_agent(
-                "command", Kind.TEXT, "", "how NAME is started; empty: its usual program, from your PATH"
-            ),
-            _of_agent("model", Kind.TEXT, "", "the model of NAME; empty: its own choice"),
-            _of_agent(
-                "effort", Kind.TEXT, "", "how hard NAME thinks, in its own words; empty: its own choice"
-            ),
-            _of_agent("max_turns", Kind.NUMBER, 0, "turns of NAME in one attempt; 0: no limit", most=10_000),
+            _of_agent("kind", "", "which kind of agent NAME is; empty: the kind of that name"),
+            _of_agent("command", "", "how NAME is started; empty: its usual program, from your PATH"),
+            _of_agent("model", "", "the model of NAME; empty: its own choice"),
+            _of_agent("effort", "", "how hard NAME thinks, in its own words; empty: its own choice"),
+            _of_agent("max_turns", 0, "turns of NAME in one attempt; 0: no limit", most=10_000),
             _of_agent(
                 "budget_usd",
-                Kind.MONEY,
                 0.0,
                 "dollars, at API prices, that one attempt of NAME may use; 0: what is left of `limits.usd`",
                 most=10_000,

@@ -37,7 +37,9 @@ _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "setup.credentials": ("credentials",),
         "ui.patterns": ("ui",),
         "ui.pictures": ("pictures",),
+        "ui.tester": ("tester",),
         "landing.sign": ("sign",),
+        "landing.reports": ("reports",),
         "landing.programs": ("programs",),
         "landing.ci_poll_s": ("pull", "poll_s"),
         "landing.ci_limit_s": ("pull", "limit_s"),
@@ -96,7 +98,7 @@ def beside_checks(settings: Settings) -> RunOptions:
 def with_sandbox(options: RunOptions, settings: Settings) -> RunOptions:
     """Return options with the sandbox settings as chosen now."""
     chosen = chosen_for_runs(settings)
-    return structs.replace(options, ring_required=chosen.ring_required, sandbox=chosen.sandbox)
+    return structs.replace(options, sandbox_required=chosen.sandbox_required, sandbox=chosen.sandbox)
 
 
 def check_limit_s(options: RunOptions) -> int:

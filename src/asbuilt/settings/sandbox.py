@@ -16,48 +16,40 @@ if TYPE_CHECKING:
 SANDBOX: Final = (
     Setting(
         key="sandbox.required",
-        kind=Kind.FLAG,
         default=True,
-        meaning="refuse to plan or run where the kernel cannot hold an agent",
+        meaning="refuse to plan or run where no sandbox is available",
         stakes="An agent could run without the protection you count on.",
-        read_by="run",
     ),
     Setting(
         key="sandbox.network",
-        kind=Kind.CHOICE,
         choices=("none", "list", "open"),
         default="list",
         meaning="what an agent reaches; list: the hosts of its model and `sandbox.hosts`, open: everything",
         stakes="An agent could send what it reads to any host.",
-        read_by="run",
     ),
     Setting(
         key="sandbox.setup",
-        kind=Kind.CHOICE,
         choices=("none", "list", "open"),
         default="list",
         meaning="what the setup of a check environment reaches; list: the registries that the package tools"
         " here are set to, and `sandbox.hosts`, open: everything",
         stakes="A package's install script could reach any host.",
-        read_by="run",
     ),
     Setting(
         key="sandbox.hosts",
-        kind=Kind.HOSTS,
+        special=Kind.HOSTS,
         default=(),
         meaning="hosts that agents and setups reach besides their own: docs.example.com, *.example.com, or"
         " with a port, also in your own network: 127.0.0.1:4000",
         stakes="An agent could send what it reads to a host that you do not trust.",
-        read_by="run",
     ),
     Setting(
         key="sandbox.readable",
-        kind=Kind.PATHS,
+        special=Kind.PATHS,
         default=(),
         meaning="files and folders that agents and checks may read besides their workspace and the"
         " toolchains: /data/fixtures, ~/certificates",
         stakes="An agent could read what you keep there, and its model's host would have it.",
-        read_by="run",
     ),
 )
 RENAMED: Final[Mapping[str, str]] = MappingProxyType({"ring.required": "sandbox.required"})

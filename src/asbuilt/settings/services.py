@@ -12,23 +12,20 @@ _SHARED: Final = "Code that an agent wrote, or a package that is installed, coul
 def _names(section: str, who: str) -> Setting:
     return Setting(
         key=f"{section}.env",
-        kind=Kind.NAMES,
+        special=Kind.NAMES,
         default=(),
         meaning=f"names of variables that {who}; a repository asks for them, and you grant it once",
         stakes=_SHARED,
         repository_may_set=True,
-        read_by="run",
     )
 
 
 def _value(section: str) -> Setting:
     return Setting(
         key=f"{section}.env.NAME",
-        kind=Kind.TEXT,
         default="",
         meaning=f"the value of the variable NAME of {section}.env; not set: as in your environment",
         stakes=_SHARED,
-        read_by="run",
         secret=True,
     )
 
@@ -36,33 +33,29 @@ def _value(section: str) -> Setting:
 SERVICES: Final = (
     Setting(
         key="checks.services",
-        kind=Kind.SERVICES,
+        special=Kind.SERVICES,
         default=(),
         meaning="programs that run beside each check, on its own loopback: postgres, redis, or tables with"
         " name, command, and ready, the port on which it answers",
         stakes="Tests that need a program could not run, or not with the one that you chose.",
         repository_may_set=True,
-        read_by="run",
     ),
     _names("checks", "checks get"),
     _names("setup", "the setup gets"),
     Setting(
         key="checks.granted",
-        kind=Kind.GLOBS,
         default=(),
         meaning="repositories that get the variables they ask for, by digests of their folders and the names",
         stakes=_SHARED,
-        read_by="run",
     ),
     Setting(
         key="setup.credentials",
-        kind=Kind.CHOICES,
+        special=Kind.CHOICES,
         choices=("npm", "pip", "netrc", "cargo", "phases"),
         default=(),
         meaning="package tools whose credentials, as in ~/.npmrc, the setup gets; phases: also the setup of a"
         " phase that asks for other packages, with the variables of setup.env",
         stakes="A package's install script could read your login at a registry.",
-        read_by="run",
     ),
 )
 VALUES: Final = (_value("checks"), _value("setup"))

@@ -47,11 +47,13 @@ class Kind(Enum):
     PATHS = "paths"
 
 
+_KINDS: Final = {bool: Kind.FLAG, int: Kind.NUMBER, float: Kind.MONEY, str: Kind.TEXT, tuple: Kind.GLOBS}
+
+
 class Setting(NamedTuple):
     """One setting."""
 
     key: str
-    kind: Kind
     default: Value
     meaning: str
     stakes: str
@@ -61,8 +63,10 @@ class Setting(NamedTuple):
     """Whether a repository may set it. Other people write a repository, so it must not weaken protection."""
     tightens: bool = False
     """Choices go from strictest to loosest, and a repository can only make it stricter."""
-    read_by: str | None = None
+    read_by: str | None = "run"
     """The command that reads it; None if no command does."""
+    special: Kind | None = None
+    """The kind of its values, if the default and the choices do not tell it."""
     least: int = 1
     most: int = 1_000
     """`least` and `most` bound a number or an amount of dollars."""
@@ -70,6 +74,15 @@ class Setting(NamedTuple):
     """Its value is never shown."""
     private: bool = False
     """Its value is masked in what leaves the machine: a URL may hold a login."""
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of its values."""
+        if self.special is not None:
+            return self.special
+        if self.choices:
+            return Kind.CHOICE
+        return _KINDS[type(self.default)]
 
     @property
     def variable(self) -> str:

@@ -7,7 +7,7 @@ import json
 import re
 import tomllib
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Final, TypeGuard, assert_never
+from typing import TYPE_CHECKING, Any, Final, TypeGuard, assert_never
 
 from asbuilt.errors import SettingInvalid
 from asbuilt.settings.hours import hours_in
@@ -15,13 +15,15 @@ from asbuilt.settings.registry import keys_near, setting_for
 from asbuilt.settings.setting import BUILT_IN_SERVICES, Kind, ServiceTable, Setting, SuiteTable, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
 _TRUE: Final = frozenset({"true", "yes", "on", "1"})
 _FALSE: Final = frozenset({"false", "no", "off", "0"})
 _DIGITS: Final = 15
 _LAST_PORT: Final = 65_535
-_LISTS: Final = (*(Kind.GLOBS, Kind.CHOICES, Kind.NAMES, Kind.SERVICES, Kind.SUITES, Kind.HOSTS, Kind.PATHS),)
+_LISTS: Final = (
+    Kind.GLOBS, Kind.CHOICES, Kind.NAMES, Kind.SERVICES, Kind.SUITES, Kind.HOSTS, Kind.PATHS,
+)  # fmt: skip
 _HOST: Final = re.compile(r"(https?://)?((\*\.)?[A-Za-z0-9_.-]+|\[[0-9a-fA-F:.]+\])(:[0-9]{1,5})?/?")
 _PATH: Final = re.compile(r"(~|/[^/]+)/.*[^/.].*")
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,79}")
@@ -34,7 +36,7 @@ def setting_named(key: str) -> Setting:
         return found
     raise SettingInvalid(
         f'no setting "{key}"{did_you_mean(key, keys_near(key))}',
-        why="A key that nothing reads would change nothing, and nobody would notice.",
+        why="An unknown key would have no effect, unnoticed.",
         next_step="`asbuilt config show` lists every key.",
     )
 
@@ -114,12 +116,9 @@ def _fit(setting: Setting, raw: object) -> tuple[Value | None, str]:
         case Kind.FOLDER:
             return (raw if isinstance(raw, str) and _is_inside(raw) else None), "a path inside the repository"
         case Kind.GLOBS:
-            return (tuple(raw) if _are_globs(raw) else None), "a list of globs"
+            return _strings(raw, lambda _: True), "a list of globs"
         case Kind.CHOICES:
-            are_known = _are_globs(raw) and set(raw) <= set(setting.choices)
-            return (tuple(raw) if are_known and _are_globs(raw) else None), (
-                f"a list of {', '.join(setting.choices)}"
-            )
+            return _strings(raw, setting.choices.__contains__), f"a list of {', '.join(setting.choices)}"
         case Kind.HOURS:
             is_written = isinstance(raw, str) and (not raw or hours_in(raw) is not None)
             return (raw if isinstance(raw, str) and is_written else None), "hours, as in 22:00-07:00"
@@ -129,16 +128,13 @@ def _fit(setting: Setting, raw: object) -> tuple[Value | None, str]:
             known = ", ".join(BUILT_IN_SERVICES)
             return _services(raw), f"a list of {known}, or tables with name, command and ready (a port)"
         case Kind.NAMES:
-            are_names = _are_globs(raw) and all(map(_VARIABLE.fullmatch, raw))
-            return (tuple(raw) if are_names and _are_globs(raw) else None), "a list of names of variables"
+            return _strings(raw, _VARIABLE.fullmatch), "a list of names of variables"
         case Kind.HOSTS:
-            are_hosts = _are_globs(raw) and all(map(_HOST.fullmatch, raw))
             wanted = "a list of hosts, as in docs.example.com, *.example.com or 127.0.0.1:4000"
-            return (tuple(raw) if are_hosts and _are_globs(raw) else None), wanted
+            return _strings(raw, _HOST.fullmatch), wanted
         case Kind.PATHS:
-            are_paths = _are_globs(raw) and all(map(_PATH.fullmatch, raw))
             wanted = "a list of paths that begin with / or ~/ and name more than a top folder"
-            return (tuple(raw) if are_paths and _are_globs(raw) else None), wanted
+            return _strings(raw, _PATH.fullmatch), wanted
         case _:
             assert_never(setting.kind)
 
@@ -192,7 +188,8 @@ def _is_inside(text: str) -> bool:
     return bool(text.strip()) and text.isprintable() and not parts.is_absolute() and ".." not in parts.parts
 
 
-def _are_globs(raw: object) -> TypeGuard[list[str]]:
-    return isinstance(raw, list | tuple) and all(
-        isinstance(one, str) and one and one.isprintable() for one in raw
-    )
+def _strings(raw: object, fits: Callable[[str], object]) -> tuple[str, ...] | None:
+    """Return a list of printable texts that all fit; None if it is none."""
+    texts: Sequence[Any] = raw if isinstance(raw, list | tuple) else (None,)
+    are_right = all(isinstance(one, str) and one and one.isprintable() and fits(one) for one in texts)
+    return tuple(texts) if are_right else None

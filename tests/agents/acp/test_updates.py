@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asbuilt.agents.acp.endings import ended, refused
-from asbuilt.agents.acp.updates import Hearing, calls_in, mode_request, reply_of
+from asbuilt.agents.acp.updates import UpdateParser, calls_in, mode_request, reply_of
 from asbuilt.agents.contract import SAYS_CAP, Answer, Call, Called, Noted, Said, Turn, Used
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ NO = Answer(allowed=False, reason="not yours")
 
 
 def heard(*updates: dict[str, Any]) -> list[Event]:
-    hearing = Hearing()
-    return [event for update in updates for event in hearing.take(update)] + list(hearing.pause())
+    hearing = UpdateParser()
+    return [event for update in updates for event in hearing.parse(update)] + list(hearing.end_message())
 
 
 def chunk(text: str, **more: object) -> dict[str, Any]:
@@ -41,9 +41,9 @@ def test_pieces_of_a_speech_are_one_and_another_message_is_another() -> None:
 
 
 def test_a_long_speech_is_given_in_whole_lines_and_its_last_words_are_all_of_it() -> None:
-    hearing = Hearing()
-    events = [event for _ in range(300) for event in hearing.take(chunk("x" * 40 + "\nPLAN"))]
-    events += list(hearing.pause())
+    hearing = UpdateParser()
+    events = [event for _ in range(300) for event in hearing.parse(chunk("x" * 40 + "\nPLAN"))]
+    events += list(hearing.end_message())
     assert len(events) > 1
     assert all(isinstance(event, Said) and event.text.startswith(("x", "PLANx")) for event in events)
     assert hearing.says == "".join(["x" * 40 + "\nPLAN"] * 300)
@@ -97,7 +97,7 @@ COST = {"sessionUpdate": "usage_update", "used": 1, "size": 2, "cost": {"amount"
 
 
 def test_cost_is_a_sum_over_the_conversation_and_unknown_is_not_nothing() -> None:
-    hearing = Hearing()
+    hearing = UpdateParser()
     claude = {
         "stopReason": "end_turn",
         "usage": {
@@ -105,45 +105,45 @@ def test_cost_is_a_sum_over_the_conversation_and_unknown_is_not_nothing() -> Non
         },
     }  # fmt: skip
     gemini = {"_meta": {"quota": {"token_count": {"input_tokens": 4800, "output_tokens": 200}}}}
-    list(hearing.take(COST))
+    list(hearing.parse(COST))
     assert hearing.used(claude) == Used(input_tokens=128_040, output_tokens=200, cost_usd=0.5)
-    list(hearing.take({**COST, "cost": {"amount": 0.75, "currency": "USD"}}))
+    list(hearing.parse({**COST, "cost": {"amount": 0.75, "currency": "USD"}}))
     assert hearing.used(gemini) == Used(input_tokens=4_800, output_tokens=200, cost_usd=0.25)
-    list(hearing.take({**COST, "cost": {"amount": 0.125, "currency": "USD"}}))
+    list(hearing.parse({**COST, "cost": {"amount": 0.125, "currency": "USD"}}))
     assert hearing.used({}) == Used(input_tokens=None, output_tokens=None, cost_usd=0.125)
-    list(hearing.take({**COST, "cost": {"amount": 3, "currency": "EUR"}}))
+    list(hearing.parse({**COST, "cost": {"amount": 3, "currency": "EUR"}}))
     assert hearing.used({"stopReason": "end_turn"}) == Used()
 
 
 def test_no_figure_makes_what_was_used_look_less() -> None:
-    hearing = Hearing()
+    hearing = UpdateParser()
     for amount in (-3, float("nan"), float("inf")):
-        list(hearing.take({**COST, "cost": {"amount": amount, "currency": "USD"}}))
+        list(hearing.parse({**COST, "cost": {"amount": amount, "currency": "USD"}}))
     assert hearing.used({"usage": {"inputTokens": -5, "outputTokens": 1}}) == Used()
 
 
 def test_a_line_without_an_end_is_given_too_and_its_last_words_are_kept() -> None:
-    hearing = Hearing()
-    events = [event for _ in range(100) for event in hearing.take(chunk("x" * 1_000))]
+    hearing = UpdateParser()
+    events = [event for _ in range(100) for event in hearing.parse(chunk("x" * 1_000))]
     assert [len(event.text) for event in events if isinstance(event, Said)] == [65_000]
-    assert (list(hearing.pause()), hearing.says) == ([Said(text="x" * 35_000)], "x" * 100_000)
+    assert (list(hearing.end_message()), hearing.says) == ([Said(text="x" * 35_000)], "x" * 100_000)
 
 
 def test_a_speech_without_an_end_is_kept_up_to_what_shows_that_it_is_not_whole() -> None:
-    hearing = Hearing()
+    hearing = UpdateParser()
     for _ in range(SAYS_CAP // 50_000 + 1):
-        list(hearing.take(chunk("x" * 49_999 + "\n")))
-    list(hearing.pause())
+        list(hearing.parse(chunk("x" * 49_999 + "\n")))
+    list(hearing.end_message())
     assert len(hearing.says) == SAYS_CAP + 1
 
 
 def test_what_is_only_told_again_costs_nothing_again() -> None:
-    hearing = Hearing()
-    list(hearing.take(COST))
-    list(hearing.take(chunk("from before")))
-    hearing.forget()
-    list(hearing.take({**COST, "cost": {"amount": 0.75, "currency": "USD"}}))
-    assert (hearing.used({}).cost_usd, list(hearing.pause()), hearing.says) == (0.25, [], "")
+    hearing = UpdateParser()
+    list(hearing.parse(COST))
+    list(hearing.parse(chunk("from before")))
+    hearing.reset()
+    list(hearing.parse({**COST, "cost": {"amount": 0.75, "currency": "USD"}}))
+    assert (hearing.used({}).cost_usd, list(hearing.end_message()), hearing.says) == (0.25, [], "")
 
 
 ASKED: list[tuple[str, dict[str, Any], tuple[Call, ...]]] = [

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.agents.attempt_folder import Folder
-from asbuilt.agents.host.canaries import KNOWN_BAD, Unheld, let_through, try_ring
+from asbuilt.agents.host.canaries import KNOWN_BAD, Unheld, let_through, try_sandbox
 from asbuilt.agents.host.gate import answered, snapshot_of
 from asbuilt.agents.sandbox.launch import probe, settle
 from asbuilt.policy.roles import Snapshot
@@ -72,9 +72,9 @@ def test_a_ring_with_a_hole_is_noticed_and_one_that_holds_is_not(tmp_path: Path)
     machine = Machine(root=tmp_path / "m", level=level)
     # The last is read-only there; what is below /tmp is another folder.
     targets = (machine.workspace.parent, machine.home, Path(sys.prefix))
-    asyncio.run(try_ring(level, _request(machine), targets))
-    with pytest.raises(Unheld, match=f"The ring {level} let a write to {machine.home} through"):
-        asyncio.run(try_ring(level, _request(machine, writable=(machine.home,)), targets))
+    asyncio.run(try_sandbox(level, _request(machine), targets))
+    with pytest.raises(Unheld, match=f"The sandbox {level} let a write to {machine.home} through"):
+        asyncio.run(try_sandbox(level, _request(machine, writable=(machine.home,)), targets))
     assert sorted(one.name for one in machine.home.iterdir()) == [".netrc", ".ssh"]
 
 
@@ -82,4 +82,4 @@ def test_a_ring_in_which_nothing_runs_is_not_believed_in(tmp_path: Path) -> None
     machine = Machine(root=tmp_path / "m", level=probe().for_work)
     nowhere = _request(machine).changed(chdir=str(tmp_path / "nowhere"))
     with pytest.raises(Unheld, match="Nothing runs in the sandbox"):
-        asyncio.run(try_ring(machine.level, nowhere, (machine.home,)))
+        asyncio.run(try_sandbox(machine.level, nowhere, (machine.home,)))

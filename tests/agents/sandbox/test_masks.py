@@ -9,7 +9,7 @@ from shutil import which
 
 import pytest
 
-from asbuilt.agents.commands import RingProcesses
+from asbuilt.agents.commands import SandboxProcesses
 from asbuilt.agents.sandbox.launch import launch, probe, settle
 from asbuilt.agents.sandbox.masks import masks_in
 from asbuilt.policy.sandbox.rules import for_planning
@@ -90,7 +90,7 @@ def test_a_large_checkout_does_not_hide_what_is_beside_git(tmp_path: Path) -> No
 
 @pytest.mark.skipif(probe().level != "bwrap", reason="bubblewrap does not hold here")
 def test_settings_of_the_kernel_cannot_be_changed_by_root_either(tmp_path: Path) -> None:
-    processes = RingProcesses(
+    processes = SandboxProcesses(
         scratch=tmp_path / "scratch", hidden=(), homes=(), environment={"PATH": os.environ["PATH"]}
     )
     (tmp_path / "work").mkdir()
@@ -102,7 +102,7 @@ def test_settings_of_the_kernel_cannot_be_changed_by_root_either(tmp_path: Path)
 @pytest.mark.skipif(probe().level != "bwrap", reason="bubblewrap does not hold here")
 @pytest.mark.skipif(which("chromium") is None, reason="NOT RUN: there is no chromium")
 def test_a_check_can_start_a_browser(tmp_path: Path) -> None:
-    processes = RingProcesses(
+    processes = SandboxProcesses(
         scratch=tmp_path / "scratch", hidden=(), homes=(), environment={"PATH": os.environ["PATH"]}
     )
     (tmp_path / "work").mkdir()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.agents.commands import RingProcesses
+from asbuilt.agents.commands import SandboxProcesses
 from asbuilt.agents.plan_session import PlanningSeat
 from asbuilt.agents.sandbox.launch import launch, probe
 from asbuilt.agents.sandbox.proxy import served
@@ -112,7 +112,7 @@ def test_an_agent_finds_none(held: tuple[Machine, planting.Planted], role: str, 
 
 def test_a_check_finds_none(held: tuple[Machine, planting.Planted]) -> None:
     machine, secrets = held
-    processes = RingProcesses(
+    processes = SandboxProcesses(
         scratch=machine.state / "scratch",
         hidden=(machine.state,),
         homes=(machine.home,),

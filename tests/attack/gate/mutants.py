@@ -33,7 +33,7 @@ _WORDS = (
     README.md src src/app.py data.csv . .. /dev/null .env ./evil.sh HEAD HEAD~1 main v1.0 new '*.py' touch
     rm tee sh git log diff branch tag config stash remote show status worktree +5 5 0 1,5p '%p' '$ENV' env
     {} \; \( \) -type f -name x k=v
-    """.split(),  # noqa: SIM905  a list of words is read as words
+    """.split(),
     "'w out.txt'",
     "'1e touch pwned'",
     "'s/a/b/w out.txt'",
@@ -44,14 +44,14 @@ _PROGRAMS = tuple(
     ls cat head tail wc sort uniq cut tr sed grep find git diff jq rg fd tree du stat file awk echo printf
     test xxd od tar unzip zcat date ps column paste comm join nl fold seq timeout cd command hostname id bat
     less
-    """.split()  # noqa: SIM905
+    """.split()
 )
 _VERBS = tuple(
     """
     status log show diff blame branch tag remote stash reflog ls-files ls-tree cat-file rev-parse rev-list
     merge-base describe shortlog for-each-ref grep config worktree submodule symbolic-ref notes apply
     archive bisect fsck hash-object check-ignore var
-    """.split()  # noqa: SIM905
+    """.split()
 )
 _JOINTS = (" | ", " && ", "; ", "\n", " || ", " ", "|", "&&", ";")
 

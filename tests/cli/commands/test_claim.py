@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import subprocess
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -43,3 +44,16 @@ def test_the_issues_that_plans_have_are_listed_with_them(shop: Path, environ: di
         {"number": 7, "plan": "plans/rate-limit.md", "since": "2026-01-02T03:04:05Z"}
     ]
     assert "issue #7   plans/rate-limit.md, " in typed(shop, environ, "claim", "list")[1]
+
+
+def test_a_claim_made_in_one_worktree_holds_in_every_other(shop: Path, environ: dict[str, str]) -> None:
+    put(shop, rate_limit=RATE_LIMIT)
+    environ["ASBUILT_HOME"] = str(shop.parent / "state")
+    person = ("-c", "user.name=A", "-c", "user.email=a@example.com")
+    for arguments in (("add", "."), (*person, "commit", "-qm", "x"), ("worktree", "add", "-q", "../other")):
+        subprocess.run(["git", *arguments], cwd=shop, check=True, env=environ)  # noqa: S607
+    other = shop.parent / "other"
+    assert typed(shop, environ, "claim", "acquire", "rate-limit", "--owner", "me")[0] == 0
+    assert typed(other, environ, "claim", "acquire", "rate-limit", "--owner", "you")[0] == 10
+    assert typed(other, environ, "claim", "release", "rate-limit", "--owner", "me")[0] == 0
+    assert json.loads(typed(shop, environ, "claim", "list", "--json")[1])["claims"] == []

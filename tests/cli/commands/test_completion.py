@@ -74,6 +74,7 @@ plain,landing.direct
 plain,landing.sign
 plain,landing.programs
 plain,landing.branch_prefix
+plain,landing.reports
 plain,landing.ci_poll_s
 plain,landing.ci_limit_s
 plain,landing.ci_fixes

@@ -49,9 +49,9 @@ def test_an_authoring_that_has_failed_is_not_sent_to_be_run(night: Night) -> Non
     assert shown(night, ("report", "exports"), "plain", 80) == snapshot("""\
 exit 3
 --- stderr
-error: exports.1 is to write a plan, and no run of it has begun
-  Why:  A report is about what a run promised and proved.
-  Next: asbuilt why exports says how that stands.
+error: exports has not run yet: exports.1 did not finish the plan
+  Why:  A report shows what a run promised and proved.
+  Next: asbuilt status exports
 """)
 
 
@@ -107,11 +107,10 @@ def test_the_page_is_copied_where_somebody_says_and_never_over_a_file(night: Nig
     (folder / "rate-limit.1.md").write_text("signed off by me", encoding="utf-8")
     again = asbuilt(night, "report", "rate-limit", "--to", "../reports")
     assert "there is a rate-limit.1.md already in" in " ".join(again.stderr.split())
-    assert (again.returncode, again.stderr.splitlines()[-3:]) == (
+    assert (again.returncode, again.stderr.splitlines()[-2:]) == (
         1,
         [
-            "  Why:  A report that somebody has kept, and perhaps written into, is never",
-            "        written over.",
+            "  Why:  An existing report is never overwritten.",
             "  Next: Move it away, or name another folder.",
         ],
     )
@@ -152,7 +151,7 @@ def test_where_no_browser_starts_the_path_is_told(night: Night, browser: str) ->
     opened = asbuilt(night, "report", "rate-limit", "--open", BROWSER=browser)
     page = night.home.runs / "r1" / "report.html"
     assert (opened.returncode, opened.stdout, opened.stderr) == (
-        0, f"{page}\n", "! No browser could be started here: open that file.\n",
+        0, f"{page}\n", "! No browser could be started; open that file yourself.\n",
     )  # fmt: skip
 
 

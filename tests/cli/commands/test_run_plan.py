@@ -33,19 +33,25 @@ def typed(shop: Path, asbuilt: Callable[..., str]) -> Callable[[str], str]:
 
 def test_words_are_one_command_which_is_said_before_it_is_done(typed: Callable[[str], str]) -> None:
     assert typed("plans/rate-limit.md STATUS") == snapshot("""\
-exit 3
+exit 0
+--- stdout
+rate-limit   not run, 1 of 4 phases done (25%), next 2a
+! 1   Token bucket               done by its mark
+○ 2a  Redis store                ready
+○ 2b  Limits per API key         ready
+○ 3   Middleware and 429         needs 2a, 2b
+asbuilt has not run it yet.
 --- stderr
 = asbuilt status plans/rate-limit.md
-error: plans/rate-limit.md has not been run here
-  Why:  There is nothing in the journal of this repository.
-  Next: asbuilt run plans/rate-limit.md
+Next: asbuilt run rate-limit
 """)
     assert typed("next") == snapshot("""\
 exit 0
 --- stdout
-Nothing is due by itself here: no active schedule.
+Nothing has run here.
 --- stderr
-= asbuilt next
+= asbuilt status
+Next: asbuilt plan list
 """)
 
 
@@ -69,16 +75,16 @@ def test_every_line_of_the_source_leads_to_a_command() -> None:
             "run plans/rate-limit.md --finish --auto",
             "run plans/rate-limit.md --direct",
             "status plans/rate-limit.md",
-            "stop --all",
-            "stop plans/rate-limit.md",
+            "stop --all --schedule",
+            "stop plans/rate-limit.md --schedule",
             "run 'plans/stop auto.md' --auto",
-            "stop 'plans/stop auto.md'",
+            "stop 'plans/stop auto.md' --schedule",
             "run plans/rate-limit.md --finish --auto --pr",
             "run plans/rate-limit.md --auto --every 4h",
             "run plans/rate-limit.md --auto --every 4h --now",
-            "now",
-            "now plans/rate-limit.md",
-            "next plans/rate-limit.md",
+            "run",
+            "run plans/rate-limit.md",
+            "status plans/rate-limit.md",
             "run plans/rate-limit.md --auto --every 'day at 9am' --direct",
         ]
     )
@@ -105,7 +111,7 @@ def test_what_every_command_takes_is_handed_on(shop: Path, asbuilt: Callable[...
     assert said == snapshot("""\
 exit 0
 --- stdout
-{"schema":"asbuilt.next/1","due":[],"schedules":[]}
+{"schema":"asbuilt.status/1","plans":[]}
 """)
 
 
@@ -114,14 +120,13 @@ def test_what_is_not_understood_starts_nothing_and_says_what_was(typed: Callable
 exit 2
 --- stderr
 error: not understood: "finsh" means nothing here
-  Why:  A guess could run what nobody asked for. Understood: plan
-        plans/rate-limit.md, auto.
+  Why:  asbuilt does not guess. Understood: plan plans/rate-limit.md, auto.
   Next: asbuilt run-plan -h shows what can be said.
 """)
     assert typed("plans/rate-limit.md finish every 4h") == snapshot("""\
 exit 2
 --- stderr
-error: not understood: finish and every do not go together
+error: not understood: finish and every cannot be combined
   Why:  finish runs all phases that are left at once; every runs the next one
         each time. Understood: plan plans/rate-limit.md, finish, every 4h.
   Next: asbuilt run-plan -h shows what can be said.

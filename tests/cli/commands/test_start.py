@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import sys
+import shlex
 from typing import TYPE_CHECKING
 
 import click
+import pytest
 from inline_snapshot import snapshot
 
-from asbuilt.cli.commands.start import show_start
 from asbuilt.cli.shell import app
-from asbuilt.cli.shell.help import TEXT
-from asbuilt.cli.ui.screen import Pen, Screen, pen_for
-from asbuilt.library.repository import find_repository
+from asbuilt.cli.shell.help import MORE, TEXT, TOPICS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-    import pytest
 
 
 def test_the_version_names_the_python_it_runs_on(asbuilt: Callable[..., str]) -> None:
@@ -38,21 +34,58 @@ def test_help_is_the_same_text_however_it_is_reached(asbuilt: Callable[..., str]
     assert asbuilt("-h") == asbuilt("--help") == asbuilt("--plain", "-h") == f"exit 0\n--- stdout\n{TEXT}\n"
 
 
-def test_help_names_every_command_that_is_built_and_no_other() -> None:
+def test_help_and_help_more_name_every_command_that_is_built_and_no_other() -> None:
     context = click.Context(app.root, info_name="asbuilt")
-    # Their lines have a label of eight columns before them, or eight spaces.
-    words = [line[8:].split() for line in TEXT.split("\n") if line[7:8] == " " and line[8:9].isalpha()]
-    assert [name for name, *_ in words] == app.root.list_commands(context)
-    for name in ("plan", "claim", "config"):
-        command = app.root.get_command(context, name)
-        assert isinstance(command, click.Group)
-        assert [name, *command.list_commands(context)] in words
+    # Their lines have a label of nine columns before them, or nine spaces.
+    lines = [*TEXT.split("\n"), *MORE.split("\n")]
+    named = [line[9:].split()[0] for line in lines if line[8:9] == " " and line[9:10].islower()]
+    assert [*named[:14], "help", *named[14:]] == app.root.list_commands(context)
+
+
+def test_help_fits_thirty_lines() -> None:
+    assert len(TEXT.split("\n")) <= 30
+
+
+def test_a_topic_and_a_command_have_help(asbuilt: Callable[..., str]) -> None:
+    for topic, text in TOPICS.items():
+        assert asbuilt("help", topic) == f"exit 0\n--- stdout\n{text}\n"
+    assert asbuilt("help", "plan", "show") == asbuilt("plan", "show", "-h")
+    assert asbuilt("help") == asbuilt("-h")
 
 
 def test_help_names_every_option_that_stands_everywhere() -> None:
-    (line,) = [line for line in TEXT.split("\n") if line.startswith("Everywhere")]
+    (line,) = [line for line in TEXT.split("\n") if line.startswith("Options")]
     options = [option for option in app.root.params if isinstance(option, click.Option)]
     assert set(line.split()[1:]) - {"DIR", "-h"} == {min(option.opts, key=len) for option in options}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("resume", "run"),
+        ("now shop", "run shop"),
+        ("why shop --json", "status shop --json"),
+        ("next", "status"),
+        ("pause shop", "stop --pause shop"),
+        ("tell shop 'use Redis 6'", "run shop -m 'use Redis 6'"),
+        ("attempts list", "log --attempts"),
+        ("attempts diff shop.1.1.1", "log --attempts shop.1.1.1"),
+        ("attempts restore shop.1.1.1 --to x", "log shop.1.1.1 --restore x"),
+        ("agents list", "doctor agents"),
+        ("agents test claude", "doctor agents claude"),
+        ("notify test webhook", "doctor notify webhook"),
+        ("bug-report --to .git/HEAD/x", "doctor bug-report --to .git/HEAD/x"),
+    ],
+)
+def test_an_old_spelling_names_the_new_one_and_does_the_same(
+    asbuilt: Callable[..., str], old: str, new: str
+) -> None:
+    line = f"asbuilt {old.split(maxsplit=1)[0]} is now: asbuilt {new}\n"
+    shown = asbuilt(*shlex.split(old))
+    assert line in shown
+    if not old.startswith("tell"):
+        head, _, rest = asbuilt(*shlex.split(new)).partition("--- stderr\n")
+        assert shown == (f"{head}--- stderr\n{line}{rest}")
 
 
 def test_help_fits_eighty_columns() -> None:
@@ -64,56 +97,41 @@ def test_bare_asbuilt_says_where_you_are_and_writes_nothing(asbuilt: Callable[..
     assert asbuilt() == snapshot("""\
 exit 0
 --- stdout
-asbuilt [VERSION]   shop-api on main
-No plans here yet. Nothing has been written to this repository.
-
-  asbuilt author "what you want"     agents plan it, you approve it
-  asbuilt plan show PATH             read a plan you already have
-  asbuilt demo                       see a small plan run: 30 s, no model
-  asbuilt -h                         everything this version can do
+shop-api   on main
+  agent    none found: install claude, codex, gemini or opencode
+  tests    not set yet; asbuilt doctor --tests finds the command
+  sandbox  bubblewrap; asbuilt doctor tests it
+  plans    none yet
+--- stderr
+Next: asbuilt demo
+  or  check this machine: asbuilt doctor
 """)
     assert sorted(shop.rglob("*")) == before
 
 
 def test_bare_asbuilt_outside_a_repository_says_so(asbuilt: Callable[..., str], tmp_path: Path) -> None:
-    assert asbuilt(cwd=tmp_path).splitlines()[2] == snapshot("asbuilt [VERSION]   not in a Git repository")
+    assert asbuilt(cwd=tmp_path).splitlines()[2] == snapshot("asbuilt   not in a Git repository")
 
 
-def test_the_first_screen_counts_plans(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pen: Pen = pen_for(sys.stdout, environ={}, plain=False, no_color=True)
-    screen = Screen(out=pen, err=pen)
-    for plans in (0, 1, 3):
-        show_start(screen, repository=find_repository(shop), plans=plans)
-    show_start(screen, repository=None, plans=0)
-    assert [line for line in capsys.readouterr().out.split("\n") if " here" in line[:20]] == snapshot(
-        [
-            "No plans here yet. Nothing has been written to this repository.",
-            "1 plan here.",
-            "3 plans here.",
-            "No plans here yet.",
-        ]
-    )
-
-
-def test_the_first_screen_breaks_no_word_on_a_narrow_terminal(
-    shop: Path, capsys: pytest.CaptureFixture[str]
+def test_the_first_screen_names_the_first_plan_when_there_is_one(
+    asbuilt: Callable[..., str], shop: Path, tmp_path: Path, environ: dict[str, str]
 ) -> None:
-    pen = pen_for(sys.stdout, environ={}, plain=False, no_color=True)._replace(width=60)
-    screen = Screen(out=pen, err=pen)
-    show_start(screen, repository=find_repository(shop), plans=0)
-    assert capsys.readouterr().out.split("\n", 1)[1] == snapshot("""\
-No plans here yet. Nothing has been written to this
-repository.
-
-  asbuilt author "what you want"     agents plan it, you
-                                     approve it
-  asbuilt plan show PATH             read a plan you already
-                                     have
-  asbuilt demo                       see a small plan run:
-                                     30 s, no model
-  asbuilt -h                         everything this version
-                                     can do
-""")
+    program = tmp_path / "bin" / "claude"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n", encoding="utf-8")
+    program.chmod(0o755)
+    found = {"PATH": f"{program.parent}:{environ['PATH']}"}
+    assert asbuilt(**found).splitlines()[-2:] == snapshot(
+        ['Next: asbuilt author "what you want to build"', "  or  see a small plan run: asbuilt demo"]
+    )
+    (shop / "plans").mkdir()
+    (shop / "plans" / "login.md").write_text("# Login\n", encoding="utf-8")
+    shown = asbuilt(**found)
+    assert "  agent    claude\n" in shown
+    assert "  plans    1 plan\n" in shown
+    assert shown.splitlines()[-2:] == snapshot(
+        ["Next: asbuilt run login", "  or  list the plans: asbuilt plan list"]
+    )
 
 
 def test_an_unknown_command_is_refused_with_the_nearest_name(asbuilt: Callable[..., str]) -> None:
@@ -121,7 +139,6 @@ def test_an_unknown_command_is_refused_with_the_nearest_name(asbuilt: Callable[.
 exit 2
 --- stderr
 error: asbuilt has no command "confg". Did you mean config?
-  Why:  A guess could do something you did not mean; nothing was done.
   Next: asbuilt -h lists the commands.
 """)
 
@@ -131,7 +148,6 @@ def test_an_unknown_command_of_a_group_is_refused_too(asbuilt: Callable[..., str
 exit 2
 --- stderr
 error: asbuilt config has no command "shwo". Did you mean show?
-  Why:  A guess could do something you did not mean; nothing was done.
   Next: asbuilt config -h lists the commands.
 """)
 
@@ -141,7 +157,6 @@ def test_an_unknown_option_is_refused_with_the_nearest_name(asbuilt: Callable[..
 exit 2
 --- stderr
 error: asbuilt config show has no option --orign. Did you mean --origin?
-  Why:  A guess could do something you did not mean; nothing was done.
   Next: asbuilt config show -h shows examples and options.
 """)
 
@@ -151,7 +166,7 @@ def test_a_missing_argument_is_named(asbuilt: Callable[..., str]) -> None:
 exit 2
 --- stderr
 error: asbuilt config set needs VALUE
-  Why:  There is no default for it; nothing was done.
+  Why:  It has no default.
   Next: asbuilt config set -h shows examples and options.
 """)
 
@@ -161,7 +176,6 @@ def test_a_value_outside_a_choice_is_refused(asbuilt: Callable[..., str]) -> Non
 exit 2
 --- stderr
 error: asbuilt completion: SHELL: 'tcsh' is not one of 'bash', 'zsh', 'fish'
-  Why:  A guess could do something you did not mean; nothing was done.
   Next: asbuilt completion -h shows examples and options.
 """)
 
@@ -171,7 +185,6 @@ def test_one_argument_too_many_is_refused(asbuilt: Callable[..., str]) -> None:
 exit 2
 --- stderr
 error: asbuilt config show: got unexpected extra argument (now)
-  Why:  A guess could do something you did not mean; nothing was done.
   Next: asbuilt config show -h shows examples and options.
 """)
 
@@ -204,7 +217,7 @@ Show and set what you have chosen.
 
 The highest wins: environment (ASBUILT_LANDING_MODE), the repository's
 asbuilt.toml or [tool.asbuilt], your own file, the organisation's file, default.
-What the organisation locks stands above all.
+Values that the organisation locks win over all others.
 
 Examples
   asbuilt config show --origin  every setting, and who set it

@@ -9,6 +9,7 @@ from inline_snapshot import snapshot
 from tests.cli.plans import RATE_LIMIT, on_terminal, put
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 TYPED = ("run", "rate-limit", "2a", "--script", "script.toml")
@@ -31,7 +32,7 @@ Run it all the same? [y/N]: Next: \x1b[1masbuilt plan refine rate-limit "what ch
 """,
         )
     )
-    assert "Nothing has been run here." in on_terminal(shop, environ, "status")[1]
+    assert "Nothing has run here." in on_terminal(shop, environ, "status")[1]
 
 
 def test_a_person_sees_what_a_phase_promises_and_that_it_waits_for_their_eyes_and_is_asked(
@@ -45,9 +46,9 @@ def test_a_person_sees_what_a_phase_promises_and_that_it_waits_for_their_eyes_an
             0,
             """\
 n
-Agents   scripted implements and verifies, in two processes
-Cost     no past runs to go by; capped at $15.00 (API prices) a run
-Lands    on main, when you say so
+Agents   scripted implements and verifies, in separate processes
+Cost     Estimate: none yet. Limit: $15.00 (API prices) a run
+Lands    on main, when you confirm
 Phase 2a changes what people see: landing waits until you have looked at it.
 2a  Redis store   after 1
   - Store a bucket under its key
@@ -58,4 +59,21 @@ Run it? [Y/n]: \
 """,
         )
     )
-    assert "Nothing has been run here." in on_terminal(shop, environ, "status")[1]
+    assert "Nothing has run here." in on_terminal(shop, environ, "status")[1]
+
+
+def test_a_phase_that_is_named_too_early_is_refused_with_the_phases_that_it_waits_for(
+    shop: Path, environ: dict[str, str], asbuilt: Callable[..., str]
+) -> None:
+    put(shop, rate_limit=RATE_LIMIT)
+    (shop / "script.toml").touch()
+    environ["ASBUILT_AGENTS_IMPLEMENT"] = "scripted"
+    assert asbuilt("run", "rate-limit", "3", "--auto", "--script", "script.toml") == snapshot("""\
+exit 4
+--- stderr
+error: phase 3 of rate-limit waits for phase 2a, 2b
+  Why:  It builds on what is not done yet; nothing was started.
+  Next: Run 2a first, or all with --finish; asbuilt plan show rate-limit draws
+        the order.
+""")
+    assert "Nothing has run here." in asbuilt("status")

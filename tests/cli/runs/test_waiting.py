@@ -27,19 +27,19 @@ TROUBLE = "no login Why: gh said so. Next: gh auth."
     [
         (None, ""),
         (REVIEW._replace(question=2), ""),
-        (REVIEW, "Reviewers have it: https://forge/7, not looked at yet."),
-        (REVIEW._replace(looked_at=AT), "Reviewers have it: https://forge/7, looked at 4m ago."),
+        (REVIEW, "In review: https://forge/7, not polled yet."),
+        (REVIEW._replace(looked_at=AT), "In review: https://forge/7, polled 4m ago."),
         (
             REVIEW._replace(looked_at=AT, said=TROUBLE),
-            "Reviewers have it: https://forge/7, looked at 4m ago. The last look failed: no login. gh auth.",
+            "In review: https://forge/7, polled 4m ago. The last poll failed: no login. gh auth.",
         ),
         (
             REVIEW._replace(said='{"what": "no login", "why": "gh said so.", "next": "gh auth."}'),
-            "Reviewers have it: https://forge/7, not looked at yet. The last look failed: no login. gh auth.",
+            "In review: https://forge/7, not polled yet. The last poll failed: no login. gh auth.",
         ),
         (
             REVIEW._replace(said="disk full"),
-            "Reviewers have it: https://forge/7, not looked at yet. The last look failed: disk full.",
+            "In review: https://forge/7, not polled yet. The last poll failed: disk full.",
         ),
     ],
 )

@@ -61,9 +61,9 @@ def test_a_full_disk_is_no_bug(capsys: pytest.CaptureFixture[str], state: dict[s
     assert boundary.run(_raising(error), argv=[], environ=state) == 1
     assert capsys.readouterr().err == snapshot("""\
 error: the disk is full: state/worker.log
-  Why:  What happens is written down before it happens, and this could not be.
-        Nothing was changed.
-  Next: Make room on that disk, then type it again.
+  Why:  Every step is recorded first, and this one could not be. Nothing was
+        changed.
+  Next: Free some disk space, then run the command again.
 """)
     assert not Path(state["ASBUILT_HOME"]).exists()
 
@@ -114,7 +114,6 @@ def test_a_usage_error_of_click_is_said_in_our_form(
     assert boundary.run(_raising(click.UsageError("Both cannot be.")), argv=[], environ=state) == 2
     assert capsys.readouterr().err == snapshot("""\
 error: asbuilt: both cannot be
-  Why:  A guess could do something you did not mean; nothing was done.
   Next: asbuilt -h shows examples and options.
 """)
 
@@ -134,7 +133,7 @@ def test_an_answer_that_could_not_be_written_is_a_failure(
     assert boundary.run(_raising(lost), argv=[], environ=state) == 1
     assert capsys.readouterr().err == snapshot("""\
 error: the answer could not be written: No space left on device
-  Why:  Whoever reads it would take a part for the whole.
+  Why:  A reader would get only a part of it.
   Next: Look at where the output goes (a full disk, a closed terminal), then
         repeat the command.
 """)

@@ -40,49 +40,7 @@ def quiet(tmp_path: Path, shop: Path) -> Iterator[Night]:
 
 
 def _why(night: Night, name: str = "rate-limit") -> str:
-    return shown(night, ("why", name), "plain", 80)
-
-
-def test_a_run_that_was_cut_off_says_what_is_kept_and_how_it_goes_on(tmp_path: Path, shop: Path) -> None:
-    night = Night(tmp_path, shop)
-    story = night.plan("importer", "01:00:00")
-    story.prove("02:00:00", "1", "4f1c9a2", cost_usd=2.4)
-    story.begin("02:10:00", "2a")
-    story.heard("02:12:00", "2a.1")
-    assert shown(night, (), "plain", 80) == snapshot("""\
-exit 0
---- stdout
-importer.1   was cut off at 03:12 in phase 2a, implementing.
-  kept   phase 1, the files of attempt 2a.1, $2.40 spent
-  lost   nothing; it goes on where it was
---- stderr
-Next: asbuilt resume importer
-""")
-    assert shown(night, ("why",), "plain", 80) == snapshot("""\
-exit 0
---- stdout
-importer   Cut off in phase 2a, last heard 03:12: no worker lives. Nothing is
-  lost; it goes on when one is there.
-  phase       2a Redis store: implementing, attempt 1
-  so far      1 phase proven by importer.1, $2.40
---- stderr
-Next: asbuilt resume importer
-""")
-    night.plan("other", "03:00:00").over("03:01:00", "stopped", "asked for")
-    assert shown(night, (), "plain", 80) == snapshot("""\
-exit 0
---- stdout
-importer.1   was cut off at 03:12 in phase 2a, implementing.
-  kept   phase 1, the files of attempt 2a.1, $2.40 spent
-  lost   nothing; it goes on where it was
-
-  PLAN          STATE                      PHASES  WAITS FOR               COST
-– other         stopped 04:01              0 of 4
-◇ importer      2a: implementing           1 of 4  a worker, 19h 25m      $2.40
---- stderr
-Next: asbuilt resume importer
-""")
-    night.close()
+    return shown(night, ("status", name), "plain", 80)
 
 
 def test_long_names_of_plans_are_told_apart_by_their_ends(quiet: Night) -> None:
@@ -94,6 +52,9 @@ exit 0
   PLAN          STATE                      PHASES  WAITS FOR               COST
 – greet-…name-2 stopped 21:31              0 of 4
 – greet-…s-name stopped 21:31              0 of 4
+--- stderr
+Next: asbuilt run greet-customers-name-2
+  or  see what happened: asbuilt log greet-customers-name-2
 """)
 
 
@@ -118,15 +79,19 @@ def test_the_stages_of_an_authoring_are_accepted_and_not_done_by_a_mark(quiet: N
 def test_what_is_held_waits_for_a_person(quiet: Night) -> None:
     story = quiet.plan("rate-limit", "20:00:00", auto=False)
     story.prove("20:30:00", "1", "4f1c9a2")
-    story.over("20:31:00", "held", "everything is proven; landing was not asked for")
+    story.over("20:31:00", "held", "everything is proven; landing was not requested")
     assert _why(quiet) == snapshot("""\
 exit 0
 --- stdout
-rate-limit   Proven 21:31, not landed: it waits for you. Nothing lands until you
-  say so.
-  so far      1 phase proven by rate-limit.1, $0.00
+rate-limit   held, 1 of 4 phases done (25%), next 2a
+✓ 1   Token bucket               proven 4f1c9a2             21:30
+○ 2a  Redis store                ready
+○ 2b  Limits per API key         ready
+○ 3   Middleware and 429         needs 2a, 2b
+Proven 21:31, not landed.
 --- stderr
-Next: asbuilt land rate-limit
+Next: asbuilt run rate-limit --finish
+  or  land it now: asbuilt land rate-limit
 """)
     assert shown(quiet, ("status", "rate-limit"), "plain", 80) == snapshot("""\
 exit 0
@@ -136,9 +101,10 @@ rate-limit   held, 1 of 4 phases done (25%), next 2a
 ○ 2a  Redis store                ready
 ○ 2b  Limits per API key         ready
 ○ 3   Middleware and 429         needs 2a, 2b
-Proven 21:31, not landed: it waits for you. Nothing lands until you say so.
+Proven 21:31, not landed.
 --- stderr
-Next: asbuilt land rate-limit
+Next: asbuilt run rate-limit --finish
+  or  land it now: asbuilt land rate-limit
 """)
 
 
@@ -149,11 +115,11 @@ def test_what_has_come_by_a_pull_request_is_not_taken_back_here(quiet: Night) ->
     assert shown(quiet, ("land", "rate-limit", "--undo"), "plain", 80) == snapshot("""\
 exit 4
 --- stderr
-error: rate-limit has landed by a pull request, and only another one takes it
-       back
-  Why:  A revert in this clone would never reach the branch at the forge.
-  Next: Revert it at the forge; then open what is to be done again, phase by
-        phase: asbuilt plan mark rate-limit 1 pending
+error: rate-limit has landed by a pull request, and only another pull request
+       reverts it
+  Why:  A revert in this clone would not reach the branch at the forge.
+  Next: Revert it at the forge; then open each phase again:
+        asbuilt plan mark rate-limit 1 pending
 """)
     assert shown(quiet, ("status", "rate-limit"), "plain", 80).splitlines()[2] == snapshot(
         "rate-limit   landed, 1 of 4 phases done (25%), next 2a"
@@ -175,7 +141,7 @@ rate-limit   undone, 0 of 4 phases done (0%), next 1
 ○ 2a  Redis store                needs 1
 ○ 2b  Limits per API key         needs 1
 ○ 3   Middleware and 429         needs 2a, 2b
-Taken back from main 20:01; its phases are open again.
+Reverted on main 20:01; the plan is open again.
 --- stderr
 Next: asbuilt run rate-limit
 """)
@@ -201,9 +167,9 @@ def test_a_log_that_has_nothing_of_what_was_asked_for_says_so(quiet: Night) -> N
     assert shown(quiet, ("log", "rate-limit", "--phase", "9"), "plain", 80) == snapshot("""\
 exit 0
 --- stdout
-The log of rate-limit has nothing of that.
+No matching events.
 --- stderr
-Next: asbuilt log rate-limit shows all of it
+Next: asbuilt log rate-limit
 """)
 
 
@@ -321,13 +287,14 @@ def test_the_identity_is_read_as_git_reads_it(shop: Path, text: str) -> None:
 def test_what_two_plans_share_names_neither(quiet: Night) -> None:
     quiet.plan("rate-limit", "21:20:00")
     quiet.plan("rate-limit-keys", "21:30:00")
-    assert shown(quiet, ("why", "rate-lim"), "plain", 80) == snapshot("""\
+    assert shown(quiet, ("status", "rate-lim"), "plain", 80) == snapshot("""\
 exit 2
 --- stderr
 error: "rate-lim" is part of 2 plans: plans/rate-limit-keys.md,
        plans/rate-limit.md
-  Why:  Which one is meant cannot be told.
-  Next: Write more of its name, or its path.
+  Why:  Several plans match.
+  Next: Use one of these names, for example
+        asbuilt status plans/rate-limit-keys.md
 """)
 
 
@@ -337,8 +304,8 @@ def test_of_two_runs_under_way_one_has_to_be_named(quiet: Night) -> None:
     assert shown(quiet, ("watch",), "plain", 80) == snapshot("""\
 exit 2
 --- stderr
-error: 2 runs are under way here: importer and rate-limit
-  Why:  Which one is meant cannot be told.
+error: several plans match: importer, rate-limit
+  Why:  asbuilt watch without a name works if only one plan can be meant.
   Next: asbuilt watch importer
 """)
 
@@ -364,7 +331,7 @@ def test_a_log_is_shown_by_the_page_from_its_end(quiet: Night) -> None:
     assert page("--phase", "1") == (200, [8, 406], 8)
     assert page("--phase", "1", "--before", "8") == (0, [], None)
     assert shown(quiet, ("log", "rate-limit", "--phase", "1"), "plain", 80).endswith(
-        "--- stderr\nNext: asbuilt log rate-limit --phase 1 --before 8 for what came before\n"
+        "--- stderr\nNext: asbuilt log rate-limit --phase 1 --before 8\n"
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
@@ -104,7 +104,7 @@ def test_both_sides_stand_next_to_each_other() -> None:
 ✗ 3   Middleware and 429   NOT PROVEN: the agent says done, a check disagrees
       claude says   "all tests pass"
       asbuilt ran   uv run pytest -q on a clean checkout: exit 1
-      so            attempt 2 gets exactly this.\
+      so            sent back to the agent (attempt 2)\
 """)
 
 
@@ -119,8 +119,8 @@ x 3   Middleware and 429   NOT PROVEN:
       asbuilt ran   uv run pytest -q on
                     a clean checkout:
                     exit 1
-      so            attempt 2 gets
-                    exactly this.\
+      so            sent back to the
+                    agent (attempt 2)\
 """)
 
 
@@ -130,7 +130,6 @@ def test_only_the_failure_is_red_and_nothing_an_agent_says_is_coloured() -> None
     assert "\x1b" not in "".join(rows[1:])
 
 
-@settings(max_examples=200)
 @given(st.text(), st.text(), st.text(), st.sampled_from([40, 60, 80]))
 def test_no_text_of_others_steers_the_terminal_or_breaks_the_width(
     says: str, why: str, title: str, width: int

@@ -92,7 +92,7 @@ def agent_does_not_start(night: Night) -> None:
 
 
 def why(night: Night) -> str:
-    return shown(night, ("why", "shop"), "plain", 80)
+    return shown(night, ("status", "shop"), "plain", 80)
 
 
 def told(night: Night, *command: str) -> dict[str, Any]:
@@ -106,9 +106,9 @@ def test_a_setup_that_failed_is_shown_with_its_output_and_without_its_secrets(ni
     assert why(night) == snapshot("""\
 exit 0
 --- stdout
-shop   Failed 21:01: the setup failed, so nothing could be proven: `npm ci`:
-  exit 1
-  so far      0 phases proven by shop.1, $0.00
+shop   failed, 0 of 1 phase done (0%), next 1
+○ 1   Cart                       ready
+Failed 21:01: the setup failed, so nothing could be proven: `npm ci`: exit 1
   failed    setup
   command   npm ci
   where     a clean checkout of tree 3fa9c12
@@ -118,7 +118,7 @@ shop   Failed 21:01: the setup failed, so nothing could be proven: `npm ci`:
   cause     A registry asks for a login, and the setup has none.
 --- stderr
 Next: asbuilt config set setup.credentials "npm, pip, netrc, cargo", then
-      asbuilt resume shop
+      asbuilt run shop
 """)
 
 
@@ -139,7 +139,7 @@ Failed 21:01: the tests could not be run on the base.
   | sh: 1: exec: mvn: not found
   cause     The sandbox has no program mvn that can be started.
 --- stderr
-Next: asbuilt config set checks.tests "<command>", then asbuilt resume shop
+Next: asbuilt config set checks.tests "<command>", then asbuilt run shop
 """)
 
 
@@ -148,9 +148,9 @@ def test_a_check_that_fails_by_its_own_is_shown_and_the_run_is_to_be_resumed(nig
     assert why(night) == snapshot("""\
 exit 0
 --- stdout
-shop   Failed 21:03: phase 1 is not proven after 2 fixes: make e2e: FAIL
-  phase       1 Cart: failed, attempt 1
-  so far      0 phases proven by shop.1, $0.00
+shop   failed, 0 of 1 phase done (0%), next 1
+✗ 1   Cart                       failed, not proven         21:03
+Failed 21:03: phase 1 is not proven after 2 fixes: make e2e: FAIL
   failed    check
   command   make e2e
   where     a clean checkout of tree 3fa9c12
@@ -171,7 +171,8 @@ shop   Failed 21:03: phase 1 is not proven after 2 fixes: make e2e: FAIL
   | line 38
   | line 39
 --- stderr
-Next: asbuilt resume shop
+Next: asbuilt run shop
+  or  see what happened: asbuilt log shop
 """)
 
 
@@ -180,17 +181,16 @@ def test_a_check_that_was_ended_by_its_time_limit_names_the_setting_that_raises_
     assert why(night) == snapshot("""\
 exit 0
 --- stdout
-shop   Failed 21:03: phase 1 is not proven after 2 fixes: make e2e:
-  INDETERMINATE
-  phase       1 Cart: failed, attempt 1
-  so far      0 phases proven by shop.1, $0.00
+shop   failed, 0 of 1 phase done (0%), next 1
+✗ 1   Cart                       failed, not proven         21:03
+Failed 21:03: phase 1 is not proven after 2 fixes: make e2e: INDETERMINATE
   failed    check
   command   make e2e
   where     a clean checkout of tree 3fa9c12
   result    ended after 45m, its time limit
   | starting server
 --- stderr
-Next: asbuilt config set checks.minutes 90, then asbuilt resume shop
+Next: asbuilt config set checks.minutes 90, then asbuilt run shop
 """)
 
 
@@ -199,16 +199,17 @@ def test_a_check_that_was_killed_names_the_signal(night: Night) -> None:
     assert why(night) == snapshot("""\
 exit 0
 --- stdout
-shop   Failed 21:03: phase 1 is not proven after 2 fixes: make e2e: FAIL
-  phase       1 Cart: failed, attempt 1
-  so far      0 phases proven by shop.1, $0.00
+shop   failed, 0 of 1 phase done (0%), next 1
+✗ 1   Cart                       failed, not proven         21:03
+Failed 21:03: phase 1 is not proven after 2 fixes: make e2e: FAIL
   failed    check
   command   make e2e
   where     a clean checkout of tree 3fa9c12
   result    killed by SIGKILL, often out of memory, after 12s
   printed   nothing
 --- stderr
-Next: asbuilt resume shop
+Next: asbuilt run shop
+  or  see what happened: asbuilt log shop
 """)
 
 
@@ -217,9 +218,9 @@ def test_an_agent_that_does_not_start_is_shown_with_what_its_process_printed(nig
     assert why(night) == snapshot("""\
 exit 0
 --- stdout
-shop   Failed 21:02: phase 1: the agent crashed 3 times
-  phase       1 Cart: failed, attempt 1
-  so far      0 phases proven by shop.1, $0.00
+shop   failed, 0 of 1 phase done (0%), next 1
+✗ 1   Cart                       failed, not proven         21:02
+Failed 21:02: phase 1: the agent crashed 3 times
   failed    agent
   command   /usr/bin/claude
   where     /state/workspaces/main
@@ -228,7 +229,7 @@ shop   Failed 21:02: phase 1: the agent crashed 3 times
   cause     The sandbox of the agent has no program /usr/bin/claude that can be \n\
             started.
 --- stderr
-Next: asbuilt agents test claude, then asbuilt resume shop
+Next: asbuilt doctor agents claude, then asbuilt run shop
 """)
 
 
@@ -264,7 +265,7 @@ def test_the_report_shows_the_failure_on_the_screen_and_on_its_page(night: Night
 exit 0
 --- stdout
 shop.1   failed 21:01, 1m
-Nothing was worked on in this run.
+No agent worked in this run.
 ✗ the setup failed, so nothing could be proven: `npm ci`: exit 1
   failed    setup
   command   npm ci
@@ -275,7 +276,8 @@ Nothing was worked on in this run.
   cause     A registry asks for a login, and the setup has none.
 --- stderr
 Next: asbuilt config set setup.credentials "npm, pip, netrc, cargo", then
-      asbuilt resume shop
+      asbuilt run shop
+  or  open the page: asbuilt report shop.1 --open
 """)
     page = shown(night, ("report", "shop", "--markdown"), "plain", 80)
     _, _, told_there = page.partition("\nFailed: ")
@@ -294,7 +296,7 @@ npm ERR! using token=[secret]
 
 def test_every_screen_gives_a_script_the_same_failure(night: Night) -> None:
     setup_fails(night)
-    failure = told(night, "why", "shop")["plans"][0]["failures"]
+    failure = told(night, "status", "shop")["plans"][0]["failures"]
     assert failure == snapshot(
         [
             {
@@ -328,15 +330,15 @@ def test_an_older_journal_is_shown_by_what_it_holds(night: Night) -> None:
     assert why(night) == snapshot("""\
 exit 0
 --- stdout
-shop   Failed 21:01: the setup failed, so nothing could be proven: `make deps`:
-  exit 2
-  so far      0 phases proven by shop.1, $0.00
+shop   failed, 0 of 1 phase done (0%), next 1
+○ 1   Cart                       ready
+Failed 21:01: the setup failed, so nothing could be proven: `make deps`: exit 2
   failed    setup
   command   make deps
   where     a clean checkout
   | E: could not install
 --- stderr
-Next: asbuilt config set checks.setup "<command>", then asbuilt resume shop
+Next: asbuilt config set checks.setup "<command>", then asbuilt run shop
 """)
 
 

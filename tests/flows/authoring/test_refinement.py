@@ -156,7 +156,7 @@ def test_a_phase_that_was_done_meanwhile_is_not_changed_any_more(desk: Desk) -> 
     desk.say(number)
     with pytest.raises(GateStopped) as refused:
         desk.go_on()
-    assert refused.value.what == "what was approved changes a phase of limits that is done"
+    assert refused.value.what == "the approved text changes a completed phase of limits"
     assert desk.file.read_text() == PLAN
 
 
@@ -167,7 +167,7 @@ def test_what_somebody_wrote_meanwhile_is_not_lost(desk: Desk) -> None:
     desk.say(number)
     with pytest.raises(PlanChanged) as refused:
         desk.go_on()
-    assert refused.value.what == "limits wants something else since its refinement was asked about"
+    assert refused.value.what == "limits was edited while its refinement waited"
     assert desk.file.read_text() == theirs
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.agents.commands import RingProcesses
+from asbuilt.agents.commands import SandboxProcesses
 from asbuilt.agents.sandbox.launch import probe
 from asbuilt.errors import GateStopped
 from asbuilt.flows.checks.dry_run import Trying
@@ -55,7 +55,7 @@ def held() -> Level:
 
 def plan_tried(shop: Shop, folder: Path, level: Level, *, setup: str = "") -> list[tuple[str, str, str]]:
     shop.commit("a file", {"file.txt": "as it is\n"})
-    processes = RingProcesses(
+    processes = SandboxProcesses(
         scratch=folder / "scratch", hidden=(folder / "state",), homes=(folder / "nobody",), level=level
     )
     rigs = Rigs(folder / "state" / "setups", shop.repository, processes, limit_s=60)
@@ -92,5 +92,5 @@ def test_where_the_setup_fails_nothing_could_be_tried(shop: Shop, tmp_path: Path
 def test_where_no_ring_holds_nothing_runs(shop: Shop, tmp_path: Path) -> None:
     with pytest.raises(GateStopped) as refused:
         plan_tried(shop, tmp_path, "none")
-    assert refused.value.what == "no ring holds here what the checks run"
+    assert refused.value.what == "Sandbox unavailable here, so no check can run"
     assert not (tmp_path / "state" / "setups").exists()

@@ -18,7 +18,7 @@ from asbuilt.journal.database.schema import STEPS
 from asbuilt.journal.database.sqlite import SqliteStore
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.proof.projects.model import Given, Suite
-from asbuilt.proof.projects.resolving import written
+from asbuilt.proof.projects.recorded import written
 from asbuilt.proof.remarks import Remark
 from asbuilt.proof.suites.model import Severity
 from tests.git.conftest import shop

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.agents.attempts import FolderAttempts
-from asbuilt.agents.commands import RingProcesses
+from asbuilt.agents.commands import SandboxProcesses
 from asbuilt.errors import (
     AsbuiltError,
     ForgeBusy,
@@ -70,8 +70,8 @@ def test_what_may_pass_is_waited_for_and_nothing_else(
 def _runs(home: Path, store: Store) -> Runs:
     opened = open_home(home)
     blobs = Blobs(opened.blobs)
-    attempts = FolderAttempts(opened.path, ring_required=False)
-    processes = RingProcesses(scratch=opened.path / "scratch", homes=())
+    attempts = FolderAttempts(opened.path, sandbox_required=False)
+    processes = SandboxProcesses(scratch=opened.path / "scratch", homes=())
     return Runs(store, blobs, Performer(opened, store, blobs, attempts, processes))
 
 
@@ -100,7 +100,7 @@ def test_a_segment_that_is_lost_is_followed_by_the_next_until_the_run_is_given_u
     *troubles, ended = (event for event in told if isinstance(event, TroubleMet | RunEnded))
     assert waits == ["start", *["trouble"] * TROUBLE_LIMIT]
     assert isinstance(ended, RunEnded)
-    assert ended.reason == "kept from going on 11 times; last: segment 11 broke off: ERROR, boom"
+    assert ended.reason == "stopped by transient errors 11 times; last: segment 11 ended early: ERROR, boom"
     retries = [event.retry_at or "" for event in troubles if isinstance(event, TroubleMet)]
     assert len(retries) == len(troubles) == TROUBLE_LIMIT
     assert retries == sorted(retries)

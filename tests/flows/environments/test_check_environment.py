@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.agents.commands import RingProcesses
+from asbuilt.agents.commands import SandboxProcesses
 from asbuilt.flows.environments.check_environment import Rig, Rigs
 from asbuilt.flows.environments.results import lay
 from asbuilt.flows.environments.terms import Given
@@ -32,8 +32,8 @@ CONNECTS = "import socket,sys; socket.create_connection(('127.0.0.1', int(sys.ar
 
 
 @pytest.fixture
-def processes(tmp_path: Path, level: Level) -> RingProcesses:
-    return RingProcesses(
+def processes(tmp_path: Path, level: Level) -> SandboxProcesses:
+    return SandboxProcesses(
         scratch=tmp_path / "scratch",
         hidden=(tmp_path / "state",),
         homes=(tmp_path / "nobody",),
@@ -43,7 +43,7 @@ def processes(tmp_path: Path, level: Level) -> RingProcesses:
 
 
 @pytest.fixture
-def rigs(shop: Shop, tmp_path: Path, processes: RingProcesses) -> Rigs:
+def rigs(shop: Shop, tmp_path: Path, processes: SandboxProcesses) -> Rigs:
     shop.commit("a file", {"file.txt": "as it is\n"})
     return Rigs(tmp_path / "state" / "setups", shop.repository, processes, limit_s=60)
 
@@ -124,7 +124,7 @@ def test_a_setup_that_is_forgotten_is_made_anew(rigs: Rigs, shop: Shop) -> None:
 
 
 def test_a_check_has_no_network_and_setup_has_a_list(
-    rigs: Rigs, shop: Shop, tmp_path: Path, processes: RingProcesses, level: Level
+    rigs: Rigs, shop: Shop, tmp_path: Path, processes: SandboxProcesses, level: Level
 ) -> None:
     if level == "none":
         pytest.skip("without a ring nothing is held")
@@ -160,7 +160,7 @@ def test_what_the_tree_has_is_never_covered_by_what_setup_made(
     assert list(outside.iterdir()) == []
 
 
-def test_a_command_over_its_limit_is_ended(processes: RingProcesses, shop: Shop, tmp_path: Path) -> None:
+def test_a_command_over_its_limit_is_ended(processes: SandboxProcesses, shop: Shop, tmp_path: Path) -> None:
     hasty = Rigs(tmp_path / "hasty", shop.repository, processes, limit_s=1)
     with hasty.take(NO_SETUP) as rig:
         assert said(rig, shop, "echo begun; sleep 300") == "None: begun\n"
@@ -180,7 +180,7 @@ def test_a_pytest_is_counted_by_its_report_and_leaves_nothing_in_the_checkout(ri
     assert b'tests="1"' in ran.report
 
 
-class Copying(RingProcesses):
+class Copying(SandboxProcesses):
     """A machine whose kernel makes no overlays."""
 
     def can_overlay(self, folder: Path) -> bool:
@@ -192,7 +192,7 @@ def test_without_overlays_a_check_finds_the_same_by_copies(shop: Shop, tmp_path:
     shop.commit("a file", {"file.txt": "as it is\n"})
     look = "pwd; cat made/part $HOME/part file.txt; git status --porcelain; echo evil > made/part; ls -A"
     shown = []
-    for kind in (RingProcesses, Copying):
+    for kind in (SandboxProcesses, Copying):
         processes = kind(
             scratch=tmp_path / "scratch", homes=(tmp_path / "nobody",), level="bwrap", grace_s=0.5
         )
@@ -212,7 +212,7 @@ def test_a_check_asks_git_for_history_and_tags_and_changes_none_of_it(shop: Shop
     shop.git("checkout", "-q", "-b", "work")
     shop.commit("an attempt", {"file.txt": "three\n"})
     tried = shop.git("rev-parse", "work^{tree}")
-    processes = RingProcesses(scratch=tmp_path / "scratch", homes=(tmp_path / "nobody",), level="bwrap")
+    processes = SandboxProcesses(scratch=tmp_path / "scratch", homes=(tmp_path / "nobody",), level="bwrap")
     rigs = Rigs(tmp_path / "setups", shop.repository, processes, limit_s=60, history=base)
     with rigs.take(NO_SETUP) as rig:
         asked = (
@@ -225,9 +225,9 @@ def test_a_check_asks_git_for_history_and_tags_and_changes_none_of_it(shop: Shop
     assert shop.git("tag") == "v1.2"
 
 
-@pytest.mark.parametrize("kind", [RingProcesses, Copying])
+@pytest.mark.parametrize("kind", [SandboxProcesses, Copying])
 def test_a_check_finds_submodules_and_large_files_that_the_clone_has(
-    shop: Shop, tmp_path: Path, kind: type[RingProcesses]
+    shop: Shop, tmp_path: Path, kind: type[SandboxProcesses]
 ) -> None:
     content = b"a large file\n"
     name = hashlib.sha256(content).hexdigest()
@@ -284,7 +284,7 @@ def test_laying_keeps_modes_and_links_and_skips_what_is_no_content(tmp_path: Pat
 
 
 def test_a_check_sees_the_environment_that_its_run_was_asked_from(
-    processes: RingProcesses, shop: Shop, tmp_path: Path
+    processes: SandboxProcesses, shop: Shop, tmp_path: Path
 ) -> None:
     shop.commit("a file", {"file.txt": "as it is\n"})
     asked_from = {"LC_TIME": "C", "PATH": f"/somewhere/bin:{os.defpath}"}

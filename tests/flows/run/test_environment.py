@@ -11,7 +11,7 @@ from asbuilt.events.plain import read_options
 from asbuilt.flows.environments.terms import Given
 from asbuilt.flows.run.environment import given_in, keep, kept, kept_for, kept_for_forge
 from asbuilt.settings import load
-from asbuilt.settings.variables import asked
+from asbuilt.settings.granted_variables import asked
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.agents.commands import RingProcesses
+from asbuilt.agents.commands import SandboxProcesses
 from asbuilt.flows.environments.check_environment import Rigs
 from asbuilt.flows.trials.allowance import Allowance
 from asbuilt.flows.trials.mutants import lines_not_run, probe
@@ -40,7 +40,7 @@ def committed(shop: Shop, files: dict[str, str]) -> str:
 
 
 def rigs_at(shop: Shop, folder: Path) -> Rigs:
-    processes = RingProcesses(scratch=folder / "scratch", homes=(folder / "nobody",), level="none")
+    processes = SandboxProcesses(scratch=folder / "scratch", homes=(folder / "nobody",), level="none")
     return Rigs(folder / "setups", shop.repository, processes, limit_s=120, environment=NO_PLUGINS)
 
 
@@ -58,7 +58,7 @@ def probed(
         trials = Trials(rig, shop.repository, tree, Order(base, ""))
         allowance = Allowance("strict")
         allowance.add_suite(box_s, tests_differ=True)
-        return (*probe(rig, trials, rig.run(tree, PYTEST), allowance).notes, *allowance.notes)
+        return (*probe(trials, rig.run(tree, PYTEST), allowance).notes, *allowance.notes)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from asbuilt.journal.engine import segments, workers
 from asbuilt.journal.engine.identity import machine_id, worker_id
 from asbuilt.journal.events import append, history
 from asbuilt.journal.home import Home
-from asbuilt.journal.ids import new_id
+from asbuilt.journal.ids import Segment, new_id
 from asbuilt.journal.repositories import Known
 from tests.journal.conftest import PLAN
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from asbuilt.journal.database.store import Store
-    from asbuilt.journal.runs import Segment
 
 ORG = PLAN.org
 OLD = "2020-01-01T00:00:00.000Z"
@@ -36,10 +35,22 @@ def _request(store: Store) -> Segment:
         return next(one for one in runs.open_segments(session, ORG) if one.run == run)
 
 
-def _claim(store: Store, worker: str, *, at_most: int = 9, machine: str | None = None) -> list[str]:
+def _asked(store: Store, *, machine: str | None = None) -> list[str]:
+    with store.read() as session:
+        return [one.workflow for one in segments.asked(session, ORG, machine=machine)]
+
+
+def _enqueue(store: Store) -> list[str]:
+    """Enqueue what was asked for, as a worker does; return what the engine gets."""
+    enqueued: list[str] = []
+    store.dispatch = lambda _session, segment: enqueued.append(segment.workflow)
+    with store.read() as session:
+        asked = segments.asked(session, ORG, machine=None)
     with store.write() as session:
-        segments.claim(session, ORG, worker, machine=machine, at_most=at_most)
-        return [one.segment.workflow for one in segments.held(session, ORG, worker)]
+        for segment in asked:
+            segments.enqueue(session, segment)
+    store.dispatch = None
+    return enqueued
 
 
 def _register(store: Store, worker: str) -> int:
@@ -79,72 +90,115 @@ def test_a_name_that_is_torn_or_of_another_machine_is_minted_anew(tmp_path: Path
     assert len({name, again, worker_id(home)}) == 3
 
 
-def test_a_segment_has_one_owner_and_waits_for_room(store: Store) -> None:
+def test_what_a_command_asks_for_is_enqueued_once(store: Store) -> None:
     asked = [_request(store) for _ in range(3)]
     # Two that were asked for in one instant have no order but that of their names.
     known = [one.workflow for one in sorted(asked, key=lambda one: (one.due_at, one.run))]
-    assert _claim(store, "a", at_most=2) == known[:2]
-    assert _claim(store, "b") == known[2:]
-    assert _claim(store, "a") == known[:2]
+    assert _asked(store) == known
+    assert (_enqueue(store), _enqueue(store)) == (known, [])
 
 
-def test_a_run_is_claimed_only_where_its_repository_is(store: Store) -> None:
+def test_an_enqueue_and_the_row_that_it_belongs_to_are_one_transaction(store: Store) -> None:
+    segment = _request(store)
+
+    def fails(*_: object) -> None:
+        raise ConnectionError
+
+    store.dispatch = fails
+    with pytest.raises(ConnectionError), store.write() as session:
+        segments.enqueue(session, segment)
+    assert _asked(store) == [segment.workflow]
+    with pytest.raises(ConnectionError), store.write() as session:
+        segments.follow(session, segment, due_at=session.now, why="next")
+    with store.read() as session:
+        assert [one.n for one in runs.open_segments(session, ORG)] == [1]
+
+
+def test_a_run_is_enqueued_only_where_its_repository_is(store: Store) -> None:
     known = _request(store)
     with store.write() as session:
         repositories.remember(session, ORG, Known(known.repo, "/repo", "1:2", None, "its machine"))
     with store.read() as session:
         assert not segments.goes_on(session, ORG, "a", machine="another machine")
         assert segments.goes_on(session, ORG, "a", machine="its machine")
-    assert _claim(store, "a", machine="another machine") == []
-    assert _claim(store, "a", machine="its machine") == [known.workflow]
+    assert _asked(store, machine="another machine") == []
+    assert _asked(store, machine="its machine") == [known.workflow]
 
 
-def test_the_next_segment_stays_with_its_worker_and_costs_it_no_look_until_it_is_due(store: Store) -> None:
+def test_a_segment_that_waits_for_a_person_is_not_enqueued_until_it_is_woken(store: Store) -> None:
     first = _request(store)
-    _claim(store, "a")
+    _enqueue(store)
     with store.write() as session:
         assert segments.follow(session, first, due_at=runs.FAR, why="approval")
         assert not segments.follow(session, first, due_at=runs.FAR, why="approval")
-    assert _claim(store, "a") == _claim(store, "b") == []
+    assert _asked(store) == []
     with store.write() as session:
         runs.wake(session, ORG, first.repo, first.run)
-    assert _claim(store, "b") == []
-    assert _claim(store, "a") == [f"{first.run}.2"]
+    assert _enqueue(store) == [f"{first.run}.2"]
 
 
-def test_only_what_is_due_and_of_a_worker_not_heard_of_is_left_to_others(store: Store) -> None:
-    due, parked = _request(store), _request(store)
-    _claim(store, "a")
-    epoch = _register(store, "a")
+def test_everything_that_is_open_and_due_is_enqueued_again_when_it_is_asked_for(store: Store) -> None:
+    due, timed, closed, parked = (_request(store) for _ in range(4))
+    _enqueue(store)
     with store.write() as session:
+        segments.follow(session, timed, due_at="2999-01-01T00:00:00.000Z", why="time")
         segments.follow(session, parked, due_at=runs.FAR, why="approval")
+        segments.close(session, closed)
+    _enqueue(store)
+    with store.write() as session:
+        assert segments.ask_again(session, ORG, before=runs.FAR) == 2
+    assert _enqueue(store) == [due.workflow, f"{timed.run}.2"]
 
-    def left() -> list[str]:
-        with store.read() as session:
-            before = workers.earlier(session.now, 60)
-            return [one.workflow for one in segments.of_lost(session, ORG, before=before, machine=None)]
 
-    assert left() == []
+def test_a_worker_that_was_not_heard_of_is_given_up_and_comes_back_as_a_newcomer(store: Store) -> None:
+    epoch = _register(store, "a")
     assert not _give_up(store, "a")
     assert _beat(store, "a", epoch)
     with store.write() as session:
         session.run("UPDATE workers SET beat_at = :old", old=OLD)
-    assert left() == [due.workflow]
+        assert workers.gone(session, ORG, before=workers.earlier(session.now, 60)) == ["a"]
+        assert workers.is_current(session, ORG, "a", epoch=epoch)
     assert _give_up(store, "a")
-    # It was given up: its next beat is refused, and it comes back as a newcomer.
     assert not _beat(store, "a", epoch)
+    with store.write() as session:
+        assert not workers.is_current(session, ORG, "a", epoch=epoch)
     assert _register(store, "a") == epoch + 2
 
 
-def test_whoever_was_replaced_writes_nothing_more(store: Store) -> None:
+def _begin(store: Store, segment: Segment, worker: str) -> Fenced:
+    with store.write() as session:
+        begun = segments.begin(session, segment, worker=worker)
+    assert begun is not None
+    return Fenced(store, segment, begun.token)
+
+
+@pytest.mark.parametrize("ends", ["another begins", "it is released", "it is closed"])
+def test_whoever_was_replaced_writes_nothing_more(store: Store, ends: str) -> None:
     segment = _request(store)
-    fenced = Fenced(store, segment)
+    fenced = _begin(store, segment, "a")
     with fenced.write() as session:
         append(session, PLAN, PlanMarked(), key="mine", actor="a")
-    with store.write() as session:
-        segments.follow(session, segment, due_at=session.now, why="taken over", by="")
-    with pytest.raises(Superseded), fenced.write() as session:
+    match ends:
+        case "another begins":
+            _begin(store, segment, "a")
+        case "it is released":
+            with store.write() as session:
+                assert segments.release(session, segment)
+        case _:
+            with store.write() as session:
+                assert segments.close(session, segment)
+    with pytest.raises(Superseded) as superseded, fenced.write() as session:
         append(session, PLAN, PlanMarked(), key="late", actor="a")
+    assert superseded.value.is_closed == (ends == "it is closed")
     with store.read() as session:
         written = [one.key for one in history(session, PLAN) if isinstance(one.event, PlanMarked)]
     assert written == ["mine"]
+
+
+def test_a_closed_segment_does_not_begin_again(store: Store) -> None:
+    segment = _request(store)
+    with store.write() as session:
+        segments.close(session, segment)
+        assert segments.begin(session, segment, worker="a") is None
+        assert not segments.release(session, segment)
+        assert segments.named(session, ORG, segment.workflow) is None

@@ -126,7 +126,7 @@ def after(*events: Told, stop: str | None = None) -> Move:
         ),
         pytest.param(
             (STARTED, *STALLED),
-            End("failed", "draft: no agent handed anything in, 3 times; silent"),
+            End("failed", "draft: no agent submitted anything in 3 tries; silent"),
             id="three agents stalled",
         ),
     ],

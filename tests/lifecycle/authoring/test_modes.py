@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from asbuilt.lifecycle.authoring.modes import Size, mode_for, name_for, size_of
+from asbuilt.lifecycle.authoring.modes import Size, mode_for, name_for, size_of, trivial_file
 
 SMALL = "add rate limiting to the public API"
 MIDDLING = "rename the module and every import of it in src/app.py and src/limits.py"
@@ -29,6 +29,23 @@ def test_small_work_takes_the_short_way_and_protective_the_longer_one_where_unsu
     prompt: str, ways: tuple[str, str]
 ) -> None:
     assert tuple(mode_for(prompt, profile).name for profile in ("expedient", "protective")) == ways
+
+
+@pytest.mark.parametrize(
+    ("prompt", "files"),
+    [
+        ("fix the typo in README.md", ("README.md", "README.md")),
+        ("add a delete button to web/list.tsx", ("web/list.tsx", None)),
+        (SMALL, (None, None)),
+        (MIDDLING, (None, None)),
+        (f"fix the typo in README.md {'and so on ' * 6}", (None, None)),
+        ("in a.py:\n- one\n- two", (None, None)),
+    ],
+)
+def test_a_change_of_one_named_file_needs_no_plan_by_profile(
+    prompt: str, files: tuple[str | None, str | None]
+) -> None:
+    assert tuple(trivial_file(prompt, profile) for profile in ("expedient", "protective")) == files
 
 
 @pytest.mark.parametrize(

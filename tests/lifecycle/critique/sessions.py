@@ -13,7 +13,6 @@ from asbuilt.lifecycle.critique.convergence import (
     GoOn,
     Over,
     Round,
-    Waiver,
     Who,
     decide,
     fold,
@@ -68,7 +67,6 @@ class Session:
         self.critic = Critic(chance, self.character)
         self.who, self.agents = self._who()
         self.rounds: list[Round] = []
-        self.waivers: list[Waiver] = []
         self.said: list[list[Said]] = []
         self.shown: list[Shown] = []
         self.broken: list[str] = []
@@ -85,11 +83,10 @@ class Session:
         end: GoOn | Over = GoOn((), ())
         while isinstance(end, GoOn) and len(self.rounds) <= self.limit:
             self._round()
-            end = decide(self.rounds, limit=self.limit, principles=PRINCIPLES, waivers=self.waivers)
+            end = decide(self.rounds, limit=self.limit, principles=PRINCIPLES)
             if isinstance(end, GoOn):
-                self._waive(end.open)
                 revise(self.draft, self.style, self._meant(end.open))
-        standings = fold(self.rounds, self.waivers)
+        standings = fold(self.rounds)
         self.broken += laws(self, end, standings)
         homes = {text: standing for standing in standings for text in standing.said}
         recurred, recognised = _recognised(self.said, homes)
@@ -104,7 +101,7 @@ class Session:
 
     def _round(self) -> None:
         text = self.draft.text()
-        shown = show(self.rounds, text, self.waivers)
+        shown = show(self.rounds, text)
         open_ = {one.id: self._meant([one]) for one in shown.open}
         known = Known(self.draft, len(self.rounds) + 1, open_, frozenset(part.phase for part in shown.parts))
         handed: HandedIn = self.critic.judge(known)
@@ -122,11 +119,6 @@ class Session:
         defects = {one.name: one for one in self.draft.defects}
         found = dict.fromkeys(names[text] for standing in standings for text in standing.said)
         return [defects[name] for name in found]
-
-    def _waive(self, open_: tuple[Standing, ...]) -> None:
-        if open_ and self.chance.random() < 0.15:
-            one = self.chance.choice(open_)
-            self.waivers.append(Waiver(one.id, "ada", "not now", one.finding.level))
 
 
 def laws(session: Session, end: GoOn | Over, standings: tuple[Standing, ...]) -> Iterator[str]:
@@ -167,9 +159,6 @@ def _nothing_is_lost(session: Session, end: Over, standings: tuple[Standing, ...
                 yield f"{home.id} was resolved by {home.by}, which is not new"
             if session.character == "honest" and not defects[one.name].is_mended:
                 yield f"{home.id} was resolved and {one} was not mended"
-        elif home.state is State.WAIVED:
-            if "(ada)" not in home.why:
-                yield f"{home.id} was waived by nobody"
         elif home.id not in told:
             yield f"{home.id} is {home.state} and in no addition"
 

@@ -10,7 +10,6 @@ from asbuilt.lifecycle.critique.convergence import (
     GoOn,
     Over,
     Round,
-    Waiver,
     Who,
     carried,
     decide,
@@ -216,20 +215,6 @@ def test_finding_nothing_is_enough_where_enough_was_judged() -> None:
     assert decide([_round(PLAN, _judged())], limit=2, principles=PRINCIPLES) == Over(
         is_agreed=True, additions=Additions()
     )
-
-
-@pytest.mark.parametrize(
-    ("waiver", "state"),
-    [
-        (Waiver("F1", "ada", "not now", Level.MATERIAL), State.WAIVED),
-        (Waiver("F1", "ada", "not now", Level.MINOR), State.OPEN),
-        (Waiver("F1", "codex", "not now", Level.MATERIAL), State.OPEN),
-    ],
-    ids=["a person", "at a lower level", "an agent"],
-)
-def test_only_a_person_waives_and_only_what_it_was(waiver: Waiver, state: State) -> None:
-    (standing,) = fold([_round(PLAN, _judged(_found(PLAN)))], [waiver])
-    assert standing.state is state
 
 
 @pytest.mark.parametrize(

@@ -91,11 +91,11 @@ def test_unattended_it_is_mended_or_offered_and_nobody_is_waited_for() -> None:
 
 
 def test_a_number_that_is_corrected_again_stops_the_run() -> None:
-    way_on = "look at what is measured, and edit the plan by hand"
+    way_on = "check the measurement and edit the plan"
     ends = moves.End("failed", f"phase 1: {WORDS}; it was corrected before.", way_on)
     assert judged(stops=(WORDS,)) == ends
     before = f"drift/sha256:1/2/91/{RUN}"
-    ends = moves.End("failed", f"phase 1: {WORDS}; you have agreed to another number before.", way_on)
+    ends = moves.End("failed", f"phase 1: {WORDS}; you accepted another number before.", way_on)
     assert judged((before, "yes")) == ends
     assert judged((before, "no")) == ASK
 

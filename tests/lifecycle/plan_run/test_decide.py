@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from asbuilt.events.options import RunOptions
@@ -13,17 +13,16 @@ from asbuilt.events.runs import WaitReason
 from asbuilt.journal.encoding.codec import fields_of
 from asbuilt.lifecycle.kinds import fold, next_move
 from asbuilt.lifecycle.plan_run.decide import FIX_LIMIT
-from asbuilt.lifecycle.plan_run.fold import fold_plan_run
+from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.decide import TROUBLE_LIMIT
 from asbuilt.lifecycle.run.moves import End, Move
 from asbuilt.proof.projects.model import Detected, Given, NoTests, Suite, Unknown
-from asbuilt.proof.projects.resolving import written
+from asbuilt.proof.projects.recorded import written
 from tests.support.happened import happened
 
 if TYPE_CHECKING:
     from asbuilt.events.event import Entry
-    from asbuilt.lifecycle.plan_run.facts import PlanFacts
 
 RUN = "r1"
 NOW = "2026-11-15T02:00:00.000Z"
@@ -52,7 +51,9 @@ class World:
     now: str = NOW
 
     def facts(self) -> PlanFacts:
-        return fold_plan_run(RUN, read_options(self.options), self.events)
+        facts = fold(RUN, read_options(self.options), self.events)
+        assert isinstance(facts, PlanFacts)
+        return facts
 
     def live(self) -> End:
         for _ in range(500):
@@ -182,8 +183,6 @@ class World:
 
 
 # An example is a whole run of up to a hundred moves.
-whole_runs = settings(max_examples=500)
-
 options = st.fixed_dictionaries(
     {"mode": st.sampled_from(["phase", "finish"]), "auto": st.booleans()},
     optional={
@@ -194,7 +193,6 @@ options = st.fixed_dictionaries(
 )
 
 
-@whole_runs
 @given(options, st.data())
 def test_a_run_always_ends_and_proves_before_it_commits(
     options: dict[str, Any], answers: st.DataObject
@@ -225,7 +223,6 @@ def test_a_run_always_ends_and_proves_before_it_commits(
         assert end.reason
 
 
-@whole_runs
 @given(options, st.data())
 def test_a_phase_begins_only_when_what_it_needs_is_proven(
     options: dict[str, Any], answers: st.DataObject
@@ -240,7 +237,6 @@ def test_a_phase_begins_only_when_what_it_needs_is_proven(
             proven.add(event.phase)
 
 
-@whole_runs
 @given(options, st.data())
 def test_a_run_for_one_phase_proves_at_most_one(options: dict[str, Any], answers: st.DataObject) -> None:
     world = World({**options, "mode": "phase"}, answers)
@@ -248,7 +244,6 @@ def test_a_run_for_one_phase_proves_at_most_one(options: dict[str, Any], answers
     assert sum(phase.proven is not None for phase in world.facts().phases.values()) <= 1
 
 
-@whole_runs
 @given(st.data())
 def test_without_auto_somebody_is_asked_between_phases_and_nothing_lands(answers: st.DataObject) -> None:
     world = World({"mode": "finish"}, answers)
@@ -333,7 +328,7 @@ def test_a_run_that_is_stopped_and_cannot_keep_its_files_tries_again_later_and_n
     keep = moves.Keep("1", 1)
     wait = moves.Wait(WaitReason.TROUBLE, "trouble: No space left on device", LATER)
     limit = TROUBLE_LIMIT
-    over = End("failed", f"kept from going on {limit + 1} times; last: No space left on device")
+    over = End("failed", f"stopped by transient errors {limit + 1} times; last: No space left on device")
     assert [after(0, NOW), after(1, NOW), after(1, LATER), after(limit + 1, LATER)] == [
         keep,
         wait,
@@ -355,7 +350,7 @@ def test_trouble_is_waited_out_and_counted_although_somebody_was_told_of_it() ->
         fold(RUN, RunOptions(), happened([*VERIFIED[:6], *told * times])) for times in (1, often)
     )
     assert next_move(once, NOW) == moves.Wait(WaitReason.TROUBLE, "trouble: No space left on device", LATER)
-    over = End("failed", f"kept from going on {often} times; last: No space left on device")
+    over = End("failed", f"stopped by transient errors {often} times; last: No space left on device")
     assert next_move(given_up, LATER) == over
 
 

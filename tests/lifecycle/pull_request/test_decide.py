@@ -17,7 +17,7 @@ SOON = "2026-11-15T02:00:10.000Z"
 LATE = "2026-11-15T02:20:00.000Z"
 Events = list[tuple[str, dict[str, Any]]]
 PR = {"kind": "land", "landing": "pr", "auto": True}
-UNFINISHED = "its checks have not come to an end within 600 s of the push"
+UNFINISHED = "its checks have not finished within 600 s of the push"
 URL = "pull request #7 (u)"
 
 
@@ -69,7 +69,8 @@ def test_what_is_proven_is_looked_for_pushed_proposed_watched_merged_and_conclud
         said("issues.told"),
         said("pull.invariants", broken=[]),
     ]
-    assert [move([*READY, *events[:count]]) for count in range(len(events) + 1)] == [
+    options = {**PR, "issues": [12]}
+    assert [move([*READY, *events[:count]], options) for count in range(len(events) + 1)] == [
         "Look()", "Push()", "Look()", "Propose()", "Look()", "Merge()", "Merge()", "Look()", "Land()",
         "Mark()", "Tidy()", "CloseIssues()", "CheckInvariants()",
         "End(state='landed', reason='', next_step='')",
@@ -99,8 +100,8 @@ def test_what_is_proven_is_looked_for_pushed_proposed_watched_merged_and_conclud
             {"mergeable": "no"},
             SOON,
             (
-                f"End(state='pr-ready', reason='{URL} is green, and the forge says that it cannot be merged'"
-                ", next_step='')"
+                f"End(state='pr-ready', reason='{URL} is green, but the forge reports that it cannot"
+                " be merged', next_step='')"
             ),
         ),
         ({"head": "theirs"}, SOON, "Push()"),
@@ -108,10 +109,7 @@ def test_what_is_proven_is_looked_for_pushed_proposed_watched_merged_and_conclud
         (
             {"state": "closed"},
             SOON,
-            (
-                f"End(state='stopped', reason='{URL} was closed by somebody; all that is proven is kept'"
-                ", next_step='')"
-            ),
+            (f"End(state='stopped', reason='{URL} was closed; all proven commits are kept', next_step='')"),
         ),
         ({"state": "merged"}, SOON, "Land()"),
     ],
@@ -147,7 +145,8 @@ def test_only_who_asked_for_a_landing_gets_a_merge() -> None:
     options = {"landing": "pr", "hold": False}
     assert move(run, {**options, "auto": True}) == "Merge()"
     assert move(run, {**options, "auto": False}) == (
-        f"End(state='pr-ready', reason='{URL} is proven and green; merging it is yours', next_step='')"
+        f"End(state='pr-ready', reason='{URL} is proven and green; merge it when you are ready',"
+        " next_step='')"
     )
     assert move(run, {**options, "hold": True}).startswith("End(state='held'")
 
@@ -172,7 +171,7 @@ def test_a_merge_that_the_forge_refuses_is_looked_at_again_and_told() -> None:
     assert move([*OPEN, seen(), refused]) == "Look()"
     assert move([*OPEN, seen(), refused, seen(target="moved")]) == "Push()"
     assert move([*OPEN, seen(), refused, seen()]) == (
-        f"End(state='pr-ready', reason='{URL} is green, and the forge does not merge it: needs a review'"
+        f"End(state='pr-ready', reason='{URL} is green, but the forge refused to merge it: needs a review'"
         ", next_step='')"
     )
 
@@ -201,7 +200,7 @@ def test_after_so_many_fixes_a_person_is_asked_and_yes_gives_as_many_again() -> 
     key = f"{RUN}/pull/ci/1"
     asked = said("approval.asked", key=key, number=1)
     assert move([*OPEN, red], options) == (
-        f"Ask(key='{key}', kind='continue', question='{what}; look and try again?', phase=None, intent=None)"
+        f"Ask(key='{key}', kind='continue', question='{what}; try again?', phase=None, intent=None)"
     )
     assert move([*OPEN, red, asked], options) == repr(until_answered(key))
     no = said("approval.answered", key=key, number=1, answer="no")
@@ -226,7 +225,7 @@ def test_what_else_is_in_the_way_is_asked_once_for_each_time() -> None:
     blocked = said("pull.blocked", why="red", what="It is red.", next="Mend it.")
     events = [*OPEN[:6], blocked]
     key = f"{RUN}/pull/blocked/1"
-    question = "It is red. Mend it. Go on then?"
+    question = "It is red. Mend it. Continue then?"
     assert move(events) == (
         f"Ask(key='{key}', kind='continue', question='{question}', phase=None, intent=None)"
     )
@@ -250,7 +249,7 @@ def test_a_stop_waits_for_a_merge_that_was_begun() -> None:
 def test_what_a_pull_request_has_brought_is_not_taken_back_here() -> None:
     events = [said("run.started", base="b", phases={"1": []}, of="r0", undoes=[["1", "r0", "a", "A"]])]
     assert move(events, {"kind": "undo", "landing": "pr"}) == (
-        "End(state='failed', reason='what a pull request has brought is taken back by another one, at the"
+        "End(state='failed', reason='work that landed by a pull request is reverted by another one, at the"
         " forge', next_step='')"
     )
 
@@ -258,12 +257,12 @@ def test_what_a_pull_request_has_brought_is_not_taken_back_here() -> None:
 @pytest.mark.parametrize(
     ("left", "words"),
     [
-        (Left(folders=("/w",)), "a workspace is on the disk: /w"),
-        (Left(registered=("r/main",)), "git lists a workspace: r/main"),
-        (Left(branch="cp-p"), "the branch cp-p is there"),
-        (Left(pushed="feat/p"), "the branch feat/p is there at the forge"),
+        (Left(folders=("/w",)), "a workspace is still on disk: /w"),
+        (Left(registered=("r/main",)), "git still lists a workspace: r/main"),
+        (Left(branch="cp-p"), "the branch cp-p still exists"),
+        (Left(pushed="feat/p"), "the branch feat/p still exists at the forge"),
         (Left(has_report=False), "no report was written"),
-        (Left(under_way=("2",)), "the plan says that phase 2 is under way"),
+        (Left(under_way=("2",)), "the plan marks phase 2 as in progress"),
         (Left(state="open"), "the pull request is open"),
     ],
 )
@@ -274,5 +273,5 @@ def test_each_invariant_that_is_broken_is_named(left: Left, words: str) -> None:
 def test_a_target_that_went_its_own_way_is_a_warning() -> None:
     left = Left(is_reconcilable=False)
     assert (broken(left), warnings(left, "main")) == (
-        [], ["your main and the forge's have each commits of their own"],
+        [], ["your main and the forge's have diverged"],
     )  # fmt: skip

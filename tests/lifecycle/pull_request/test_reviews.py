@@ -22,7 +22,7 @@ from asbuilt.lifecycle.pull_request.reviews import (
 )
 
 HEAD, OLD = "a" * 40, "b" * 40
-NOBODY = Undecided("nobody of approvals.plan has reviewed it")
+NOBODY = Undecided("no user in approvals.plan has reviewed it")
 
 
 def review(by: str, state: ReviewState, commit: str = HEAD, body: str = "", number: int = 1) -> Review:
@@ -87,7 +87,7 @@ def test_a_login_that_only_a_pattern_names_decides_if_it_may_write(approvers: li
     reviews = [review("lead", "approved"), review("lead", "commented"), review("eve", "commented")]
     assert to_ask_about(reviews, head=HEAD, approvers=approvers) == {"lead"}
     assert decide(reviews, [], head=HEAD, approvers=approvers) == Undecided(
-        "nobody of approvals.plan has reviewed it; github:lead has, and may not write to the repository"
+        "no user in approvals.plan has reviewed it; github:lead has, and may not write to the repository"
     )
     assert decide(reviews, [], head=HEAD, approvers=approvers, writers={"lead"}) == Bound("github:lead")
 
@@ -101,7 +101,7 @@ def test_a_login_that_is_named_in_full_needs_no_permission(login: str) -> None:
 
 def test_where_nobody_is_named_no_review_binds() -> None:
     said = decide([review("eve", "approved")], [], head=HEAD, approvers=[])
-    assert said == Undecided("approvals.plan names nobody: anybody could review it, so no review decides")
+    assert said == Undecided("approvals.plan is empty, so no review can approve the plan")
 
 
 def test_a_login_is_not_a_users_name() -> None:

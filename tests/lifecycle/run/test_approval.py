@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from asbuilt.lifecycle.approval import (
@@ -193,11 +193,9 @@ class Course:
             self.write("ada")
 
 
-whole_courses = settings(max_examples=300)
 courses = st.builds(Course, st.lists(intents, max_size=8), st.lists(said, max_size=12))
 
 
-@whole_courses
 @given(courses)
 def test_nothing_is_asked_twice_and_a_bare_no_is_asked_about_once(course: Course) -> None:
     course.go()
@@ -205,7 +203,6 @@ def test_nothing_is_asked_twice_and_a_bare_no_is_asked_about_once(course: Course
     assert sum(one.is_again for one in course.drafts.questions) <= 1
 
 
-@whole_courses
 @given(courses)
 def test_what_is_filed_is_the_newest_text_and_a_person_said_yes_to_just_it(course: Course) -> None:
     last = course.go()
@@ -216,7 +213,6 @@ def test_what_is_filed_is_the_newest_text_and_a_person_said_yes_to_just_it(cours
         assert (last.approved.intent, last.approved.text) == (drafts.newest.intent, drafts.newest.text)
 
 
-@whole_courses
 @given(courses)
 def test_silence_waits_and_never_ends_anything(course: Course) -> None:
     last = course.go()
@@ -226,7 +222,6 @@ def test_silence_waits_and_never_ends_anything(course: Course) -> None:
         assert last.question.is_again or any(one.is_again for one in course.drafts.questions)
 
 
-@whole_courses
 @given(courses)
 def test_an_agent_never_hands_in_what_was_declined(course: Course) -> None:
     course.go()
@@ -240,7 +235,6 @@ def test_an_agent_never_hands_in_what_was_declined(course: Course) -> None:
             declined.add(texts["newest"])
 
 
-@whole_courses
 @given(courses, intents)
 def test_a_run_of_an_approved_plan_needs_a_yes_to_the_intent_it_has(course: Course, intent: str) -> None:
     course.go()
@@ -255,7 +249,6 @@ OTHERS: dict[str, dict[str, Any]] = {
 }
 
 
-@whole_courses
 @given(courses, st.lists(st.sampled_from(list(OTHERS)), max_size=5))
 def test_other_events_say_nothing_of_drafts(course: Course, kinds: list[str]) -> None:
     course.go()

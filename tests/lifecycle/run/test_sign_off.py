@@ -16,8 +16,8 @@ ASK = moves.Ask(FIRST, "sign-off", "sign off a?", "1")
 ASK_OTHER = moves.Ask(OTHER, "sign-off", "sign off b?", "1")
 NO = moves.End(
     "stopped",
-    "you did not sign off a change of phase 1: nothing was landed, the plan's branch keeps what is proven.",
-    "asbuilt land --undo takes it back, then run the phase again",
+    "you did not sign off a change of phase 1: nothing landed; the plan's branch has the proven commits.",
+    "asbuilt land --undo drops it; then run the phase again",
 )
 
 
@@ -64,7 +64,7 @@ def test_every_change_is_asked_about_before_one_is_waited_for_and_auto_answers_n
 
 
 def test_a_run_that_holds_says_how_many_and_asks_nobody() -> None:
-    reason = "everything is proven; landing was not asked for"
+    reason = "everything is proven; landing was not requested"
     wanted = "before it lands you have to sign off 2 of its changes"
     assert proven(kind="run", mode="finish") == moves.End("held", f"{reason}; {wanted}")
 

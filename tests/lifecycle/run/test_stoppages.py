@@ -62,11 +62,11 @@ def test_every_cause_has_its_course_and_its_ending() -> None:
     assert {cause: (course_of(cause), ending_of(cause)) for cause in get_args(Cause)} == {
         "usage_limit": ("wait", "limited"),
         "overload": ("back off", "limited"),
-        "auth": ("ask, go on", "limited"),
-        "budget": ("begin anew", "failed"),
-        "max_turns": ("begin anew", "failed"),
-        "crash": ("begin anew", "crashed"),
-        "refusal": ("ask, begin anew", "failed"),
+        "auth": ("ask, resume", "limited"),
+        "budget": ("restart", "failed"),
+        "max_turns": ("restart", "failed"),
+        "crash": ("restart", "crashed"),
+        "refusal": ("ask, restart", "failed"),
         "unheld": ("stop", "failed"),
     }
 
@@ -77,7 +77,7 @@ def test_an_overload_waits_its_time_and_goes_on_with_the_same_attempt() -> None:
     assert after(turned_away, now=LATER) == Attempt("1", 1, "implement")
     again = [begun(), turned_away] * OVERLOAD_LIMIT
     assert after(turned_away, *again) == End(
-        "failed", f"phase 1: turned away {OVERLOAD_LIMIT + 1} times in a row; It says why."
+        "failed", f"phase 1: overloaded {OVERLOAD_LIMIT + 1} times in a row; It says why."
     )
     recovered = [*again, begun(), stopped("usage_limit", resets_at=LATER), begun(), turned_away]
     assert after(turned_away, *recovered) == Wait(
@@ -93,7 +93,7 @@ def test_overloads_are_waited_for_longer_each_time() -> None:
 def test_who_is_not_signed_in_is_asked_about_and_goes_on_where_it_was() -> None:
     out = stopped("auth")
     asks = after(out)
-    question = "sign in to the agent's account, then go on? It says why."
+    question = "sign in to the agent's account, then continue? It says why."
     assert asks == Ask(f"{RUN}/auth/1/1/1", "agent", question, "1")
     assert after(out, answered(asks, "yes")) == Attempt("1", 1, "implement")
     refused = "you said no: the agent in phase 1 has stopped; It says why."
@@ -105,7 +105,7 @@ def test_who_is_not_signed_in_is_asked_about_and_goes_on_where_it_was() -> None:
 def test_what_would_end_the_same_again_is_kept_asked_about_and_begun_anew() -> None:
     assert after(stopped("refusal")) == Keep("1", 1)
     asks = after(stopped("refusal"), KEPT)
-    question = "try phase 1 once more? The agent refuses: It says why."
+    question = "try phase 1 again? The agent refused: It says why."
     assert asks == Ask(f"{RUN}/refusal/1/1/1", "agent", question, "1")
     assert after(stopped("refusal"), KEPT, answered(asks, "yes")) == Attempt("1", 2, "implement")
 
@@ -113,7 +113,7 @@ def test_what_would_end_the_same_again_is_kept_asked_about_and_begun_anew() -> N
 def test_a_budget_that_was_all_that_the_run_had_left_is_asked_about_once() -> None:
     spent = [("attempt.ended", {**stopped("budget")[1], "attempt": "1.1", "cost_usd": 2.1}), KEPT]
     asks = after(*spent, caps=CapChoices(usd=2.0))
-    assert asks == Ask(f"{RUN}/cap/1", "cap", "go on, with as much again? $2.10 of $2.00 are spent")
+    assert asks == Ask(f"{RUN}/cap/1", "cap", "continue with the same limits again? $2.10 of $2.00 are spent")
     assert after(*spent, answered(asks, "yes"), caps=CapChoices(usd=2.0)) == Attempt("1", 2, "implement")
 
 
@@ -131,7 +131,7 @@ def test_a_verifier_that_stopped_is_waited_for_or_asked_about() -> None:
     waits = after(*verifier("overload", resets_at=LATER))
     assert waits == Wait(WaitReason.OVERLOAD, "overload of the verifier in phase 1", LATER)
     asks = after(*verifier("auth"))
-    question = "sign in to the verifier's account, then go on? It says why."
+    question = "sign in to the verifier's account, then continue? It says why."
     assert asks == Ask(f"{RUN}/auth/1/1v0/1", "agent", question, "1")
     assert after(*verifier("auth"), answered(asks, "yes")) == Verify("1", 1)
     assert after(*verifier("crash")) == Verify("1", 1)
@@ -147,10 +147,10 @@ def test_a_cap_asks_before_another_agent_starts_and_a_yes_gives_as_much_again() 
     capped = CapChoices(usd=2.0)
     assert after(*spending(1.99), caps=capped) == Attempt("1", 2, "implement")
     asks = after(*spending(2.0), caps=capped)
-    assert asks == Ask(f"{RUN}/cap/1", "cap", "go on, with as much again? $2.00 of $2.00 are spent")
+    assert asks == Ask(f"{RUN}/cap/1", "cap", "continue with the same limits again? $2.00 of $2.00 are spent")
     assert after(*spending(2.0), answered(asks, "yes"), caps=capped) == Attempt("1", 2, "implement")
     assert after(*spending(4.5), answered(asks, "yes"), caps=capped) == Ask(
-        f"{RUN}/cap/2", "cap", "go on, with as much again? $4.50 of $4.00 are spent"
+        f"{RUN}/cap/2", "cap", "continue with the same limits again? $4.50 of $4.00 are spent"
     )
     assert after(*spending(2.0), answered(asks, "no"), caps=capped) == End(
         "stopped", "you said no: $2.00 of $2.00 are spent"
@@ -165,12 +165,16 @@ def test_an_agent_under_way_is_not_cut_off_by_a_cap_and_what_it_made_is_still_ch
 
 def test_tokens_and_hours_are_caps_too() -> None:
     asks = after(*spending(None, 5_000), caps=CapChoices(tokens=5_000))
-    assert asks == Ask(f"{RUN}/cap/1", "cap", "go on, with as much again? 5,000 of 5,000 tokens are used")
+    assert asks == Ask(
+        f"{RUN}/cap/1", "cap", "continue with the same limits again? 5,000 of 5,000 tokens are used"
+    )
     started = [(kind, {**data, "at": NOW} if kind == "run.started" else data) for kind, data in BEGUN]
     facts = fold(
         RUN, read_options({"auto": True, "caps": {"hours": 3}}), happened([*started, *spending(None)])
     )
-    over = Ask(f"{RUN}/cap/1", "cap", "go on, with as much again? its limit of 3 hours of work is reached")
+    over = Ask(
+        f"{RUN}/cap/1", "cap", "continue with the same limits again? its limit of 3 hours of work is reached"
+    )
     assert next_move(facts, LATER) == over
     assert next_move(facts, NOW) == Attempt("1", 2, "implement")
     worked_s = facts.time.worked_s(LATER)

@@ -29,22 +29,22 @@ def _at(clock: str) -> str:
         (DUE, AT_12, Fire(AT_16)),
         (DUE, _at("19:00"), Fire(AT_20)),
         (DUE._replace(has_fired=True), _at("12:01"), Pass(AT_16)),
-        (DUE._replace(busy="2a"), AT_12, Defer("2a", 1, _at("12:01"), is_told=True)),
+        (DUE._replace(busy="2a"), AT_12, Defer("2a", 1, _at("12:01"))),
         (
             DUE._replace(busy="2a", phase="2a", deferrals=1, due_at=_at("12:01"), set_at=AT_12),
             _at("12:01"),
-            Defer("2a", 2, _at("12:02"), is_told=False),
+            Defer("2a", 2, _at("12:02")),
         ),
         (
             DUE._replace(busy="2b", phase="2a", deferrals=30),
             _at("15:00"),
-            Defer("2b", 1, _at("15:01"), is_told=True),
+            Defer("2b", 1, _at("15:01")),
         ),
         (DUE._replace(slot=AT_20, due_at=AT_20, set_at=_at("17:00")), _at("13:30"), Pass(AT_16)),
         (
             DUE._replace(busy="2a", phase="2a", deferrals=25, due_at=AT_16, set_at=_at("15:30")),
             _at("12:30"),
-            Defer("2a", 26, _at("13:30"), is_told=True),
+            Defer("2a", 26, _at("13:30")),
         ),
     ],
     ids=[
@@ -104,7 +104,7 @@ def test_a_schedule_with_hours_names_the_times_at_which_phases_begin(
 def test_only_what_is_not_begun_waits_for_the_window() -> None:
     window = window_in(read_options({"between": {"hours": "22:00-07:00", "zone": "UTC"}}))
     assert isinstance(window, Window)
-    waits = Wait(WaitReason.WINDOW, "it begins phases only 22:00-07:00", "2026-11-15T22:00:00.000Z")
+    waits = Wait(WaitReason.WINDOW, "phases start only 22:00-07:00", "2026-11-15T22:00:00.000Z")
     going_on = Attempt("2a", 2, "fix", ())
     moves = (Start(), Begin("2b"), going_on)
     assert [within(window, move, AT_12) for move in moves] == [waits, waits, going_on]

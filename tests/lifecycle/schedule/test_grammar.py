@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from itertools import takewhile
+from itertools import islice, takewhile
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -12,23 +12,21 @@ from hypothesis import strategies as st
 
 from asbuilt.lifecycle.schedule.deferrals import deferrals_told, deferred_until
 from asbuilt.lifecycle.schedule.grammar import (
+    EVERY_DAY,
     EXAMPLES,
+    WEEKDAYS,
     Cadence,
     Cron,
-    DailyAt,
     DaysAt,
     Interval,
     Unreadable,
-    WeekdayAt,
     meaning,
     moved,
-    next_after,
-    next_times,
     read,
-    slots,
     write,
 )
-from tests.lifecycle.oracle import at, slots_between
+from asbuilt.lifecycle.schedule.slots import next_after
+from tests.lifecycle.oracle import at, slots, slots_between
 
 ZONES = ("Europe/Prague", "America/New_York", "Australia/Lord_Howe")
 """An hour, an hour at another time of the year, and half an hour in the other half of the world."""
@@ -40,9 +38,9 @@ CHANGES = (
 HOURS, MINUTES = st.integers(0, 23), st.integers(0, 59)
 CADENCES = st.one_of(
     st.builds(Interval, st.integers(1, 3_000)),
-    st.builds(DailyAt, st.integers(0, 4), MINUTES),
-    st.builds(DailyAt, HOURS, MINUTES),
-    st.builds(WeekdayAt, HOURS, MINUTES),
+    st.builds(DaysAt, st.just(EVERY_DAY), st.integers(0, 4), MINUTES),
+    st.builds(DaysAt, st.just(EVERY_DAY), HOURS, MINUTES),
+    st.builds(DaysAt, st.just(WEEKDAYS), HOURS, MINUTES),
     st.builds(
         DaysAt, st.sets(st.integers(0, 6), min_size=1).map(lambda days: tuple(sorted(days))), HOURS, MINUTES
     ),
@@ -59,9 +57,9 @@ BEGINS = st.builds(
 
 @settings(max_examples=settings().max_examples // 20)
 @given(CADENCES, BEGINS, st.sampled_from(ZONES))
-@example(DailyAt(2, 30), at("2027-03-27T12:00"), "Europe/Prague")
-@example(DailyAt(2, 30), at("2027-10-31T01:10"), "Europe/Prague")
-@example(DailyAt(1, 45), at("2027-04-03T14:50"), "Australia/Lord_Howe")
+@example(DaysAt(EVERY_DAY, 2, 30), at("2027-03-27T12:00"), "Europe/Prague")
+@example(DaysAt(EVERY_DAY, 2, 30), at("2027-10-31T01:10"), "Europe/Prague")
+@example(DaysAt(EVERY_DAY, 1, 45), at("2027-04-03T14:50"), "Australia/Lord_Howe")
 @example(Cron("15,45 2 * * *"), at("2027-03-27T12:00"), "Europe/Prague")
 def test_slots_are_those_of_an_independent_calculation(cadence: Cadence, begin: datetime, zone: str) -> None:
     _compare(cadence, begin, zone)
@@ -94,22 +92,30 @@ def test_a_slot_lies_ahead_and_follows_from_its_anchor_alone(
 
 def test_the_first_fire_of_an_interval_is_a_full_one_away() -> None:
     now = at("2026-11-15T14:09:31")
-    times = [slot.isoformat() for slot in next_times(Interval(240), now, UTC, anchor=now)]
+    times = [slot.isoformat() for slot in islice(slots(Interval(240), now, UTC, anchor=now), 3)]
     assert times == ["2026-11-15T18:09:31+00:00", "2026-11-15T22:09:31+00:00", "2026-11-16T02:09:31+00:00"]
 
 
 def test_a_time_that_is_left_out_fires_when_the_clocks_go_on_and_one_shown_twice_fires_once() -> None:
     prague = ZoneInfo("Europe/Prague")
     anchor = at("2027-01-01T00:00")
-    spring = next_times(DailyAt(2, 30), at("2027-03-27T12:00"), prague, anchor=anchor)
-    autumn = next_times(DailyAt(2, 30), at("2027-10-30T12:00"), prague, anchor=anchor)
-    assert [f"{slot:%d %H:%M %Z}" for slot in spring] == ["28 03:00 CEST", "29 02:30 CEST", "30 02:30 CEST"]
-    assert [f"{slot:%d %H:%M %Z}" for slot in autumn] == ["31 02:30 CEST", "01 02:30 CET", "02 02:30 CET"]
+    spring = islice(slots(DaysAt(EVERY_DAY, 2, 30), at("2027-03-27T12:00"), prague, anchor=anchor), 3)
+    autumn = islice(slots(DaysAt(EVERY_DAY, 2, 30), at("2027-10-30T12:00"), prague, anchor=anchor), 3)
+    assert [f"{slot.astimezone(prague):%d %H:%M %Z}" for slot in spring] == [
+        "28 03:00 CEST",
+        "29 02:30 CEST",
+        "30 02:30 CEST",
+    ]
+    assert [f"{slot.astimezone(prague):%d %H:%M %Z}" for slot in autumn] == [
+        "31 02:30 CEST",
+        "01 02:30 CET",
+        "02 02:30 CET",
+    ]
 
 
 def test_a_leap_day_is_found_years_ahead() -> None:
     anchor = at("2026-11-15T00:00")
-    times = next_times(Cron("0 9 29 2 *"), anchor, UTC, anchor=anchor)
+    times = islice(slots(Cron("0 9 29 2 *"), anchor, UTC, anchor=anchor), 3)
     assert [f"{slot:%Y-%m-%d}" for slot in times] == ["2028-02-29", "2032-02-29", "2036-02-29"]
 
 
@@ -121,13 +127,14 @@ def test_a_leap_day_is_found_years_ahead() -> None:
         ("4h", Interval(240), "every 4 hours"),
         (" 12 H ", Interval(720), "every 12 hours"),
         ("1d", Interval(1_440), "every day"),
-        ("day at 9am", DailyAt(9, 3), "every day at 09:03"),
-        ("day at 12am", DailyAt(0, 3), "every day at 00:03"),
-        ("day at 12:15 pm", DailyAt(12, 15), "every day at 12:15"),
-        ("day at 14:00", DailyAt(14, 3), "every day at 14:03"),
-        ("Weekday at 9AM", WeekdayAt(9, 3), "Monday to Friday at 09:03"),
-        ("weekday at 22:00", WeekdayAt(22, 3), "Monday to Friday at 22:03"),
+        ("day at 9am", DaysAt(EVERY_DAY, 9, 3), "every day at 09:03"),
+        ("day at 12am", DaysAt(EVERY_DAY, 0, 3), "every day at 00:03"),
+        ("day at 12:15 pm", DaysAt(EVERY_DAY, 12, 15), "every day at 12:15"),
+        ("day at 14:00", DaysAt(EVERY_DAY, 14, 3), "every day at 14:03"),
+        ("Weekday at 9AM", DaysAt(WEEKDAYS, 9, 3), "Monday to Friday at 09:03"),
+        ("weekday at 22:00", DaysAt(WEEKDAYS, 22, 3), "Monday to Friday at 22:03"),
         ("thursday,monday at 18:30", DaysAt((0, 3), 18, 30), "Monday and Thursday at 18:30"),
+        ("fri,thu,wed,tue,mon at 9:00", DaysAt(WEEKDAYS, 9, 3), "Monday to Friday at 09:03"),
         ("mon, wed fri at 7:05", DaysAt((0, 2, 4), 7, 5), "Monday, Wednesday and Friday at 07:05"),
         ("0 9 * * MON-FRI", Cron("0 9 * * MON-FRI"), "by cron 0 9 * * MON-FRI"),
     ],
@@ -148,7 +155,7 @@ def test_a_cadence_is_read_said_and_read_back(text: str, cadence: Cadence, words
         ("day at 9", "there is no such time of day; write it as 9am, 9:30pm or 14:00"),
         ("day at 24:00", "there is no such time of day; write it as 9am, 9:30pm or 14:00"),
         ("day at 13pm", "there is no such time of day; write it as 9am, 9:30pm or 14:00"),
-        ("moonday at 9am", "before `at` stands day, weekday, or names of days: monday,thursday"),
+        ("moonday at 9am", "before `at`, write day, weekday, or names of days: monday,thursday"),
         ("0 9 31 2 *", "as a cron expression: bad day-of-month"),
         ("0 25 * * *", "as a cron expression: bad hour"),
         ("0 0 9 * * *", "it is no interval, no time of a day, and no cron expression of five fields"),
@@ -159,7 +166,7 @@ def test_what_is_no_cadence_is_refused_with_what_is_wrong(text: str, why: str) -
 
 
 def test_every_example_is_a_cadence() -> None:
-    assert [type(read(text)) for text in EXAMPLES] == [Interval, Interval, DailyAt, WeekdayAt, DaysAt, Cron]
+    assert [type(read(text)) for text in EXAMPLES] == [Interval, Interval, DaysAt, DaysAt, DaysAt, Cron]
 
 
 @given(st.text())

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, assert_never
 
-from asbuilt.lifecycle.authoring.stage_machine import Surroundings
+from asbuilt.lifecycle.authoring.stage_machine import (
+    Accept,
+    GiveUp,
+    Iterate,
+    Refuse,
+    Surroundings,
+    judged,
+)
 from asbuilt.lifecycle.authoring.stages import Stage
 from tests.lifecycle.stages.cases import FILES, load_all
 
 if TYPE_CHECKING:
     from asbuilt.lifecycle.authoring.session import Session
+    from asbuilt.lifecycle.authoring.stage_machine import Verdict
 
 AROUND: Final = Surroundings(files=FILES)
 _CASES: Final = {case.name: case for case in load_all()}
@@ -65,3 +74,15 @@ def good(session: Session) -> str:
         case Stage.REVISE | Stage.ITERATE:
             plan = revised(session.index)
             return f"{plan}\n{PROMISE}\n" if session.is_final else plan
+
+
+def submitted(session: Session, output: str) -> tuple[Session, Verdict]:
+    """Judge an output, and give the session after it."""
+    verdict = judged(session, output, AROUND)
+    match verdict:
+        case Accept(record) | Iterate(record):
+            return session.after(record), verdict
+        case Refuse(_, flaws) | GiveUp(_, flaws):
+            return replace(session, refused=(*session.refused, flaws)), verdict
+        case _:
+            assert_never(verdict)

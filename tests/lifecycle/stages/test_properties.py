@@ -1,8 +1,7 @@
-"""Whatever agents hand in and whoever cancels: a session ends, keeps what it accepted, traps nobody."""
+"""Whatever agents hand in: a session ends, keeps what it accepted, traps nobody."""
 
 from __future__ import annotations
 
-import json
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -13,19 +12,17 @@ from asbuilt.lifecycle.authoring.options import Options, choose
 from asbuilt.lifecycle.authoring.session import (
     Session,
     Unreadable,
-    cancel,
-    hand_in,
     read_session,
     start,
     state_of,
 )
-from asbuilt.lifecycle.authoring.stage_machine import Ask, Deactivate, Finish, Rest, advance, next_move
+from asbuilt.lifecycle.authoring.stage_machine import Ask, Finish, GiveUp, next_move
 from asbuilt.lifecycle.authoring.stages import Stage
 from asbuilt.lifecycle.authoring.validators.document import missing_sections
 from asbuilt.lifecycle.authoring.validators.judging import Setting, judge
 from asbuilt.lifecycle.authoring.validators.promises import is_promised
 from tests.lifecycle.stages.cases import FILES, PROMPT, load_all
-from tests.lifecycle.stages.outputs import AROUND, PROMISE, good
+from tests.lifecycle.stages.outputs import AROUND, PROMISE, good, submitted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,29 +68,23 @@ def histories(draw: st.DrawFn) -> tuple[Session, list[int]]:
     return draw(sessions()), draw(st.lists(st.one_of(st.just(0), st.integers(0, len(OUTPUTS))), max_size=25))
 
 
-def course(session: Session, picks: list[int]) -> Iterator[Session]:
-    """Play a session to its end; where the picks are used up, good outputs follow."""
+def course(session: Session, picks: list[int]) -> Iterator[tuple[Session, str]]:
+    """Play a session to its end, and tell why it ended; where the picks are used up, good outputs follow."""
     left = iter(picks)
-    yield session
-    while True:
-        move = next_move(session, AROUND)
-        # The same facts decide the same, also when they were written down in between.
-        again = read_session(json.loads(json.dumps(state_of(session))))
-        assert again == session
-        assert next_move(again, AROUND) == move
-        if isinstance(move, Rest):
+    yield session, ""
+    while not isinstance(move := next_move(session, AROUND), Finish):
+        pick = next(left, 0)
+        session, verdict = submitted(session, OUTPUTS[pick - 1] if pick else good(session))
+        if isinstance(verdict, GiveUp):
+            yield session, "gave_up"
             return
-        if isinstance(move, Ask):
-            pick = next(left, 0)
-            session = hand_in(session, OUTPUTS[pick - 1] if pick else good(session))
-        else:
-            session = advance(session, move)
-        yield session
+        yield session, ""
+    yield session, move.exit_reason
 
 
 def bound(session: Session) -> int:
-    """Give the most steps that a session can take: handing in and judging, for each attempt."""
-    return 2 * (len(session.options.stages) + 1) * session.options.attempt_limit + 2
+    """Give the most steps that a session can take: one for each attempt, its start and its end."""
+    return (len(session.options.stages) + 1) * session.options.attempt_limit + 2
 
 
 @settings(max_examples=25, deadline=None)
@@ -102,9 +93,9 @@ def test_a_session_ends_within_its_bounds_and_completes_only_by_promise_and_sect
     history: tuple[Session, list[int]],
 ) -> None:
     states = list(course(*history))
-    last = states[-1]
+    last, reason = states[-1]
     assert len(states) <= bound(last)
-    if last.exit_reason == "completed":
+    if reason == "completed":
         assert is_promised(last.plan, last.options.completion_promise)
         assert missing_sections(last.plan, last.options.required_sections) == ()
 
@@ -113,24 +104,9 @@ def test_a_session_ends_within_its_bounds_and_completes_only_by_promise_and_sect
 @given(histories())
 def test_an_accepted_output_is_never_lost(history: tuple[Session, list[int]]) -> None:
     states = list(course(*history))
-    for before, after in pairwise(states):
+    for (before, _), (after, _) in pairwise(states):
         assert after.records[: before.index] == before.records
         assert after.index - before.index in (0, 1)
-
-
-@settings(max_examples=20, deadline=None)
-@given(histories(), st.integers(0, 40))
-def test_cancelling_always_works_and_keeps_the_records(history: tuple[Session, list[int]], at: int) -> None:
-    states = list(course(*history))
-    session = states[min(at, len(states) - 1)]
-    told = cancel(session)
-    if not session.is_active:
-        assert tuple(told) == (None, None, None)
-        return
-    assert told.session is not None
-    assert (told.at, told.after, told.session.records) == (session.stage, session.index, session.records)
-    assert next_move(told.session, AROUND) == Rest("cancelled")
-    assert hand_in(told.session, "more") == told.session
 
 
 @settings(max_examples=25, deadline=None)
@@ -138,14 +114,14 @@ def test_cancelling_always_works_and_keeps_the_records(history: tuple[Session, l
 def test_good_outputs_complete_every_sequence_that_its_limit_lets_through(session: Session) -> None:
     stages, limit = session.options.stages, session.options.max_phases
     needed = len(stages) + (stages[-1] is not Stage.REVISE)
-    last = list(course(session, []))[-1]
-    assert last.exit_reason == ("max_phases_reached" if 0 < limit < needed else "completed")
+    _, reason = list(course(session, []))[-1]
+    assert reason == ("max_phases_reached" if 0 < limit < needed else "completed")
 
 
 def _states() -> list[dict[str, Any]]:
     session = start(PROMPT, choose(refine_iterations=1), started_at="2026-01-12T09:00:00Z")
     assert isinstance(session, Session)
-    return [state_of(one) for one in course(session, [0, 1, 0, 2])]
+    return [state_of(one) for one, _ in course(session, [0, 1, 0, 2])]
 
 
 STATES = _states()
@@ -156,13 +132,11 @@ STATES = _states()
 def test_no_value_at_all_traps_whoever_reads_it(value: object) -> None:
     read = read_session(value)
     assert isinstance(read, Unreadable)
-    assert read.kept == value
-    assert next_move(read, AROUND) == Deactivate(read.warning)
 
 
 @settings(max_examples=120, deadline=None)
 @given(st.data())
-def test_a_damaged_state_is_read_or_kept_with_a_warning(data: st.DataObject) -> None:
+def test_a_damaged_state_is_read_or_reported(data: st.DataObject) -> None:
     state: dict[str, Any] = dict(data.draw(st.sampled_from(STATES)))
     for name in data.draw(st.lists(st.sampled_from(sorted(state)), min_size=1, max_size=3)):
         if data.draw(st.booleans()):
@@ -170,8 +144,7 @@ def test_a_damaged_state_is_read_or_kept_with_a_warning(data: st.DataObject) -> 
         else:
             state[name] = data.draw(PLAIN)
     read = read_session(state)
-    move = next_move(read, AROUND)
-    assert isinstance(move, Deactivate) == isinstance(read, Unreadable)
+    assert isinstance(read, Unreadable) or isinstance(next_move(read, AROUND), Ask)
 
 
 @settings(max_examples=120, deadline=None)
@@ -189,6 +162,6 @@ def test_a_course_that_is_cut_off_would_be_noticed() -> None:
     session = start(PROMPT, choose(attempt_limit=3), started_at="")
     assert isinstance(session, Session)
     refused = list(course(session, [1] * 25))
-    assert (refused[-1].exit_reason, len(refused)) == ("gave_up", 7)
+    assert (refused[-1][1], len(refused)) == ("gave_up", 4)
     finished = list(course(session, []))
-    assert isinstance(next_move(finished[-2], AROUND), Finish)
+    assert isinstance(next_move(finished[-2][0], AROUND), Finish)

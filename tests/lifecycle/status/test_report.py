@@ -16,6 +16,6 @@ def test_what_was_mended_begun_anew_or_never_proven_is_to_be_known() -> None:
     red = "tests: FAIL, 1 tests fail that did not before"
     assert notes(RICH) == [("2", f"1 fix: {red}")]
     assert notes(FAILED) == [
-        ("2", "begun anew: stalled, no sign for 900 s"),
+        ("2", "restarted: stalled, no sign for 900 s"),
         ("2", f"not proven: {red}"),
     ]

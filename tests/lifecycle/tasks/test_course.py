@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 
 from asbuilt.errors import GateStopped, NotFound, UsageWrong
+from asbuilt.events.convert import convert
 from asbuilt.events.options import TaskOrder
 from asbuilt.events.plain import read_options
 from asbuilt.lifecycle.kinds import fold, next_move
 from asbuilt.lifecycle.run.moves import Attempt, End, Judge, Land, Move, Post, Start, Tidy
 from asbuilt.lifecycle.status.progress import progress
-from asbuilt.lifecycle.tasks.decide import preflight, settled
-from asbuilt.lifecycle.tasks.delegating import context, order_for, prompt
-from asbuilt.lifecycle.tasks.failures import failure
+from asbuilt.lifecycle.tasks.delegating import context, order_for, preflight, prompt, settled
 from asbuilt.lifecycle.tasks.model import (
     Artifact,
+    Changes,
     Pending,
     Task,
+    failure,
     moved,
     numbers_in,
-    plain,
-    read_task,
     slug_for,
     workable,
 )
@@ -138,7 +139,7 @@ def test_research_advances_the_number_and_a_plan_is_of_the_round_before(
     assert artifact_number(task, operation, files) == number
     order = order_for(task, operation, files)
     after = settled(replace(task, status=Status.PLANNING), order, Artifact(operation, order.path))
-    assert after["next_artifact"] == (max(counter or 1, number + 1) if operation == "research" else counter)
+    assert after.next_artifact == (max(counter or 1, number + 1) if operation == "research" else counter)
 
 
 def test_the_latest_prior_plan_is_found_by_natural_order() -> None:
@@ -161,11 +162,11 @@ def test_a_plan_takes_the_place_of_plans_and_a_persons_status_stays() -> None:
     new = Artifact("plan", order.path, "Four phases.")
     task = replace(TASK, artifacts=old, status=Status.PLANNING)
     after = settled(task, order, new)
-    assert after["artifacts"] == (old[1], new)
-    assert (after["status"], after["pending"]) == (Status.PLANNED, None)
-    assert "status" not in settled(replace(task, status=Status.ABANDONED), order, new)
+    assert after.artifacts == (old[1], new)
+    assert (after.status, after.pending) == (Status.PLANNED, None)
+    assert "status" not in settled(replace(task, status=Status.ABANDONED), order, new).named
     pending = Pending("sess_1_a", "r", "plan", order.reason, NOW)
-    assert preflight(order, pending) == {"status": Status.PLANNING, "session": "sess_1_a", "pending": pending}
+    assert preflight(order, pending) == Changes(status=Status.PLANNING, session="sess_1_a", pending=pending)
 
 
 def test_the_context_of_a_planner_is_whole_and_what_is_told_keeps_its_order() -> None:
@@ -208,9 +209,10 @@ def test_the_context_of_a_planner_is_whole_and_what_is_told_keeps_its_order() ->
 
 def test_an_error_is_a_record_that_says_where_and_what_to_do() -> None:
     again = "asbuilt task plan 7"
-    assert failure(
+    told = failure(
         "timeout", "too slow", task=7, session="sess_1_a", checkpoint="result", command=again, at=NOW
-    ) == {
+    )
+    assert to_builtins(told) == {
         "id": "err_20261115120000000",
         "timestamp": NOW,
         "type": "timeout",
@@ -242,7 +244,7 @@ def test_what_is_not_there_or_over_is_not_worked_on() -> None:
             workable({7: over}, 7)
         with pytest.raises(GateStopped, match="terminal state"):
             moved(over, Status.PLANNED)
-        assert moved(over, Status.NOT_STARTED) == {"status": Status.NOT_STARTED}
+        assert moved(over, Status.NOT_STARTED) == Changes(status=Status.NOT_STARTED)
     for status in Status:
         if not status.is_terminal:
             assert workable({7: replace(TASK, status=status)}, 7).status is status
@@ -254,5 +256,5 @@ def test_a_task_outlives_its_way_through_json() -> None:
     whole = replace(
         TASK, artifacts=(Artifact("plan", "p", "s", {"words": 1}),), pending=pending, more={"a": [1]}
     )
-    assert read_task(plain(whole)) == whole
+    assert convert(json.loads(json.dumps(to_builtins(whole))), Task) == whole
     assert [slug_for(text) for text in ("Don't panic!", "", "x" * 60)] == ["dont_panic", "task", "x" * 50]

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from asbuilt.lifecycle.tasks.model import Artifact
@@ -84,7 +84,6 @@ def test_how_far_an_unfinished_plan_came_is_counted() -> None:
     assert progress_in(handed_in("I look around")) == ""
 
 
-@settings(max_examples=300)
 @given(st.text(st.characters(), max_size=200), st.sampled_from(["plan", "research"]))
 def test_whatever_is_said_is_judged_and_nothing_is_raised(said: str, operation: str) -> None:
     for text in (said, f"<artifact>\n{said}\n</artifact>\n<result>\n{said}\n</result>", result(f"{said}\n")):

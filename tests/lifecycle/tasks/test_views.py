@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from asbuilt.errors import PlanInvalid
@@ -15,9 +15,6 @@ from asbuilt.lifecycle.tasks.statuses import Status
 from asbuilt.lifecycle.tasks.todo import read_todo
 from asbuilt.lifecycle.tasks.views import Difference, Pair, agree, by_hand, render
 from tests.lifecycle.tasks.pairs import PAIR, STATE, TODO
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 NONE = Pair(None, None)
 ARTIFACTS = st.builds(
@@ -97,7 +94,6 @@ def test_views_that_are_not_there_yet_are_written_whole() -> None:
     assert (state.tasks, state.next_number, state.seq) == ({7: task}, 8, 3)
 
 
-@settings(max_examples=200)
 @given(LEDGERS, LEDGERS)
 def test_whatever_is_written_is_read_back_and_written_again_it_is_the_same(
     first: dict[int, Task], then: dict[int, Task]
@@ -116,7 +112,7 @@ def test_whatever_is_written_is_read_back_and_written_again_it_is_the_same(
         assert render(after, read, next_number=max(number, 416), seq=3) == after
 
 
-def _more(known: dict[int, Task], number: int) -> Mapping[str, Any]:
+def _more(known: dict[int, Task], number: int) -> dict[str, Any]:
     return known[number].more if number in known else {}
 
 

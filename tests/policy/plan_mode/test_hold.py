@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from asbuilt.policy.notation import read, write
@@ -140,7 +140,6 @@ NO_PERSON = [
 """What comes from an agent, its subagents and its program, without a person."""
 
 
-@settings(max_examples=300)
 @given(st.lists(st.sampled_from(NO_PERSON), max_size=30))
 def test_no_sequence_of_events_without_a_person_ends_it(events: list[Event]) -> None:
     assert _all(HELD, *events) is not None

@@ -7,7 +7,7 @@ import pytest
 from asbuilt.policy.shell import programs
 from tests.policy.programs.asking import refused
 
-NAMES = sorted(programs._AT)  # noqa: SLF001  the list is what is looked at
+NAMES = sorted(programs.NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from asbuilt.policy.kinds import hosts_set
 from asbuilt.policy.sandbox.hosts import (
+    Asked,
     Host,
-    Plain,
     Refused,
-    Tunnel,
     host_in,
     is_public,
     listed,
@@ -106,12 +105,12 @@ def test_an_address_outside_is(address: str) -> None:
 
 
 def test_a_tunnel_and_a_plain_request_are_understood() -> None:
-    assert request_in(b"CONNECT Good.test:443 HTTP/1.1\r\nHost: other.test") == Tunnel("good.test", 443)
+    assert request_in(b"CONNECT Good.test:443 HTTP/1.1\r\nHost: other.test") == Asked("good.test", 443)
     asked = (
         b"POST http://good.test/x?y HTTP/1.1\r\nHost: evil.test\r\n"
         b"Proxy-Authorization: x\r\nX: y\r\nContent-Length: 3"
     )
-    assert request_in(asked) == Plain(
+    assert request_in(asked) == Asked(
         "good.test",
         80,
         b"POST /x?y HTTP/1.1\r\nHost: good.test:80\r\nConnection: close\r\nX: y\r\nContent-Length: 3\r\n\r\n",

@@ -287,3 +287,19 @@ def test_a_remark_is_known_by_the_change_it_is_about_and_not_by_its_line() -> No
     assert first.key != first._replace(content="2").key
     assert remark_from(first._asdict()) == first
     assert first.words == "a.py:3, test_a: test removed: was “assert x”"
+
+
+@pytest.mark.parametrize(
+    ("path", "is_ordered"),
+    [
+        ("api/package.json", True),
+        ("web/package.json", False),
+        ("deep/api/package.json", True),
+        ("web/reader.py", True),
+        ("any/where/setup.cfg", True),
+        ("web/api/package.json5", False),
+    ],
+)
+def test_a_file_of_the_same_name_in_another_folder_is_not_ordered(path: str, *, is_ordered: bool) -> None:
+    text = "### Scope\n- `api/package.json`\n### Work Items\n- [ ] `reader.py` and **/setup.cfg change\n"
+    assert (seen(path, text) == []) is is_ordered

@@ -4,24 +4,28 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from asbuilt.plan.numbers.claims import corrected, drift, stated_in
+from asbuilt.plan.numbers import corrected, drift, stated_in
 from asbuilt.plan.reader import read
-from asbuilt.proof.numbers.drift import (
+from asbuilt.proof.numbers.margins import structural
+from asbuilt.proof.numbers.measured import (
     Course,
     Number,
+    Shown,
+    Token,
     Weighed,
     accepted,
     against,
     corrections,
     decide,
     far_off,
+    notes_of,
+    numbers_in,
+    tokens_in,
     weigh,
 )
-from asbuilt.proof.numbers.margins import structural
-from asbuilt.proof.numbers.measuring import Shown, Token, notes_of, numbers_in, tokens_in
 from asbuilt.proof.opinion import Entry, Line, Opinion
 from asbuilt.proof.verdict import Held, Promise, Waiver
 
@@ -257,7 +261,6 @@ def numbers(draw: st.DrawFn) -> Number:
     return a_number(form, stated, draw(SMALL), **flags)
 
 
-@settings(max_examples=300)
 @given(numbers(), st.integers(0, 400))
 def test_further_off_is_never_judged_more_mildly(number: Number, more: int) -> None:
     fresh = number._replace(was_corrected=False, is_flagged=True)
@@ -268,7 +271,6 @@ def test_further_off_is_never_judged_more_mildly(number: Number, more: int) -> N
         assert SEVERITY[decide(further)] >= SEVERITY[decide(fresh)]
 
 
-@settings(max_examples=300)
 @given(numbers())
 def test_what_is_corrected_holds_afterwards(number: Number) -> None:
     again = stated_in(f"it is {_LEADS[number.form]} {corrected(number.form, number.actual)}")
@@ -303,7 +305,6 @@ TURNS = st.builds(
 )
 
 
-@settings(max_examples=300)
 @given(numbers(), st.lists(TURNS, max_size=8))
 def test_no_order_of_corrections_turns_a_fail_into_a_pass_without_a_person(
     number: Number, turns: list[Turn]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from asbuilt.proof.projects.finding import MOST, find
 from asbuilt.proof.projects.index import wanted
 from asbuilt.proof.projects.model import Project
-from asbuilt.proof.projects.table import FOREIGN, TABLE
+from asbuilt.proof.projects.runner_marks import FOREIGN, TABLE
 from tests.proof.projects.trees import of, tree
 
 PYTEST = "python -m pytest -q"

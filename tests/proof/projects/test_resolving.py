@@ -29,7 +29,8 @@ from asbuilt.proof.projects.model import (
     names_of,
     suites_of,
 )
-from asbuilt.proof.projects.resolving import chosen, proposal, read_back, resolve, resolve_setup, written
+from asbuilt.proof.projects.recorded import chosen, proposal, read_back, written
+from asbuilt.proof.projects.resolving import resolve, resolve_setup
 from tests.proof.projects.test_finding import projects
 from tests.proof.projects.trees import of, tree
 

@@ -83,3 +83,18 @@ def test_whatever_a_file_holds_it_is_read_to_its_end(before: bytes, after: bytes
 )
 def test_what_is_nested_deeply_is_read_to_its_end(deep: bytes, path: str) -> None:
     tampering([Change(path, b"a", deep)], Order("", command="make test"))
+
+
+def test_a_name_that_tests_take_from_their_own_folder_now_is_shown_with_both_places() -> None:
+    before, after = (
+        f"import os\nfrom {place} import price\n".encode() for place in ("shop.prices", "tests.fakes")
+    )
+    findings = tampering([Change("tests/test_price.py", before, after)], Order("Add a discount."))
+    found = next(one for one in findings if one.kind is Kind.PRODUCT_REPLACED)
+    assert found[:4] == (
+        Kind.PRODUCT_REPLACED,
+        Severity.SIGN_OFF,
+        "tests/test_price.py",
+        "price from tests/fakes/price",
+    )
+    assert (found.was, found.line) == ("price from shop/prices/price", 2)

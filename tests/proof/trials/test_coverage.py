@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asbuilt.proof.trials.coverage import RECORDER, recorder, unrun
+from asbuilt.proof.trials.recorders import RECORDER, recorder, unrun
 
 if TYPE_CHECKING:
     from pathlib import Path

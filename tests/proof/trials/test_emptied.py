@@ -7,7 +7,7 @@ import pytest
 from asbuilt.proof.counts import Counts
 from asbuilt.proof.evidence import cut_off
 from asbuilt.proof.trials.emptied import Files, Shown, emptied, shown_without, sorted_out, word_of
-from asbuilt.proof.trials.origins import Loaded, names_of, read_loaded, strays
+from asbuilt.proof.trials.recorders import Loaded, names_of, read_loaded, strays
 
 SUITE = Counts(3, 0, 0, (), ("t::one", "t::two", "t::three"))
 

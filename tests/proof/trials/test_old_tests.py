@@ -193,7 +193,7 @@ def test_a_test_that_the_plans_own_check_reads_may_not_check_less() -> None:
     less = _old(was="assert price() == 490", became="assert price()")
     (asked,) = with_old_tests([CHANGED], [less], order, is_green=True, is_compared=True)
     now = "one of the phase's checks reads it, and it checks less"
-    assert asked == CHANGED._replace(test="test_heavy", now=now)
+    assert asked == CHANGED._replace(test="test_heavy", now=now, identity="")
     more = _old(was="", became="assert price(2) == 990")
     (noted,) = with_old_tests([CHANGED], [more], order, is_green=True, is_compared=True)
     assert noted == CHANGED._replace(severity=Severity.NOTE)

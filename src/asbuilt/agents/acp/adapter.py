@@ -19,13 +19,15 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from asbuilt._version import VERSION
 from asbuilt.agents import verdict_tool
 from asbuilt.agents.acp.endings import ended, refused
-from asbuilt.agents.acp.json_rpc import Lost, Refused, Wire
+from asbuilt.agents.acp.json_rpc import Connection, Lost, Refused
 from asbuilt.agents.acp.programs import started
-from asbuilt.agents.acp.updates import Hearing, calls_in, goes_on, mode_request, reply_of
+from asbuilt.agents.acp.updates import UpdateParser, calls_in, goes_on, mode_request, reply_of
+from asbuilt.agents.attempt_folder import verdict_in
 from asbuilt.agents.contract import Conversed, Noted, Used, stopped
 from asbuilt.agents.prompt import go_on, prompt_for, system_for
-from asbuilt.agents.verdicts import verdict_in
+from asbuilt.agents.streams import exit_of, exit_within, last_line
 from asbuilt.policy.kinds import KINDS
+from asbuilt.ports import JUDGES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -38,7 +40,11 @@ _LAST: Final = "SELECT data FROM message WHERE session_id = ? ORDER BY time_crea
 _WAIT_S: Final = 1.0
 
 
-_PROTOCOL: Final = 1
+_INTRODUCTION: Final = {
+    "protocolVersion": 1,
+    "clientCapabilities": {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False},
+    "clientInfo": {"name": "asbuilt", "version": VERSION},
+}
 _DESK: Final = Path(verdict_tool.__file__).resolve()
 _BROKEN_OFF: Final = 8
 """Maximum number of prompts after a refusal ended the turn; some agents stop at every refusal."""
@@ -61,57 +67,61 @@ class Acp:
         """Start the agent, resume or open its conversation, and prompt it until its turn ends."""
         seat, kind = self._seat, KINDS[brief.program.kind]
         start = started(brief, seat)
-        seat.seal(start.state, kind.sealed, remade=kind.remade)
+        seat.seals.put(start.state, kind.sealed, remade=kind.remade)
         process = await seat.spawn(start.argv, environment=start.environment, needs=start.needs)
-        ear = _Ear(gate, emit)
-        wire = Wire(process, ear)
-        conversation = _Conversation(seat, brief, start, wire=wire, ear=ear)
-        listening = asyncio.create_task(wire.listen())
+        client = _Client(gate, emit)
+        connection = Connection(process, client)
+        conversation = _Conversation(seat, brief, start, connection=connection, client=client)
+        listening = asyncio.create_task(connection.listen())
         try:
-            turn = await conversation.held()
+            turn = await conversation.run()
         except Lost:
-            emit(ear.hearing.used({}))
-            reason = f"The agent {await _end_of(process)} in the middle{_quoted(seat.last_words())}"
-            turn = stopped("crash", reason, says=ear.says())
+            emit(client.parser.used({}))
+            code = await exit_within(process, _LAST_S)
+            end = "closed its output" if code is None else exit_of(code)
+            reason = f"The agent {end} in the middle{last_line(seat.last_words()) or '.'}"
+            turn = stopped("crash", reason, says=client.says())
         except Refused as error:
-            emit(ear.hearing.used({}))
-            code = conversation.status() or error.code
-            turn = refused(code, error.message, error.data, says=ear.says(), now=_now(brief))
+            emit(client.parser.used({}))
+            status = conversation.status() or error.code
+            turn = refused(status, error.message, error.data, says=client.says(), now=_now(brief))
         finally:
             listening.cancel()
-            ear.close()
-        if wire.noise:
-            emit(Noted(text=f"{wire.noise} lines were not understood."))
+            client.close()
+        if connection.noise:
+            emit(Noted(text=f"{connection.noise} lines were not understood."))
         return turn
 
 
 class _Conversation:
     """A conversation with an agent, from `initialize` to the end of its turn."""
 
-    def __init__(self, seat: Seat, brief: Brief, start: Start, *, wire: Wire, ear: _Ear) -> None:
+    def __init__(
+        self, seat: Seat, brief: Brief, start: Start, *, connection: Connection, client: _Client
+    ) -> None:
         self._seat, self._brief, self._start = seat, brief, start
-        self._wire, self._ear = wire, ear
+        self._connection, self._client = connection, client
         self._session = ""
 
-    async def held(self) -> Turn:
+    async def run(self) -> Turn:
         """Open the conversation and prompt the agent until its turn ends."""
-        about = await self._wire.ask("initialize", _introduction())
-        ear, words = self._ear, await self._opened(about.get("agentCapabilities"))
+        about = await self._connection.request("initialize", _INTRODUCTION)
+        client, words = self._client, await self._opened(about.get("agentCapabilities"))
         try:
             response = await self._prompted(words)
             for _ in range(_BROKEN_OFF):
                 # A refusal ends the turn of some agents. The work is not over: prompt again with the reasons.
-                if not ear.was_broken_off(response.get("stopReason")):
+                if not client.was_broken_off(response.get("stopReason")):
                     break
-                reasons = " ".join(ear.refusals)
-                ear.emit(Noted(text=f"A refusal broke its turn off: {reasons}"))
+                reasons = " ".join(client.refusals)
+                client.emit(Noted(text=f"A refusal broke its turn off: {reasons}"))
                 response = await self._prompted(_REFUSED.format(reasons=reasons))
         except asyncio.CancelledError:
             # The agent may still save its state for the next start.
-            await self._wire.tell("session/cancel", {"sessionId": self._session})
+            await self._connection.notify("session/cancel", {"sessionId": self._session})
             raise
-        is_broken_off = ear.was_broken_off(response.get("stopReason"))
-        turn = ended({"stopReason": "cancelled"} if is_broken_off else response, says=ear.says())
+        is_broken_off = client.was_broken_off(response.get("stopReason"))
+        turn = ended({"stopReason": "cancelled"} if is_broken_off else response, says=client.says())
         return self._with_verdict(turn) if turn.ending == "done" else turn
 
     def status(self) -> int | None:
@@ -123,81 +133,87 @@ class _Conversation:
         before, task = self._seat.session, f"{system_for(self._brief)}\n\n{prompt_for(self._brief)}"
         if before is not None:
             # A start that was cut off has not reported its usage: make the total unknown.
-            self._ear.emit(Used())
+            self._client.emit(Used())
         if before is not None and await self._loaded(before, capabilities):
             return go_on()
         if before is not None:
-            self._ear.emit(Noted(text="Its conversation cannot be taken up again; a new one is told so."))
+            self._client.emit(Noted(text="Its conversation cannot be resumed; a new one starts."))
             task = f"{task}\n\n{_ANEW}"
-        opened = await self._wire.ask("session/new", self._place())
+        opened = await self._connection.request("session/new", self._place())
         await self._settled(str(opened.get("sessionId")), opened)
         return task
 
     async def _loaded(self, session: str, capabilities: object) -> bool:
         if not (isinstance(capabilities, dict) and capabilities.get("loadSession") is True):
             return False
-        with self._ear.deaf():
+        with self._client.replaying():
             try:
-                opened = await self._wire.ask("session/load", {**self._place(), "sessionId": session})
+                opened = await self._connection.request(
+                    "session/load", {**self._place(), "sessionId": session}
+                )
             except Refused as error:
-                self._ear.emit(Noted(text=f"It refused to take its conversation up again: {error.message}"))
+                self._client.emit(
+                    Noted(text=f"It refused to take its conversation up again: {error.message}")
+                )
                 return False
         await self._settled(session, opened)
         return True
 
     async def _settled(self, session: str, opened: Mapping[str, Any]) -> None:
         self._session = session
-        self._ear.emit(Conversed(session=session))
+        self._client.emit(Conversed(session=session))
         request = mode_request(opened, self._start.mode)
         if request is not None:
             method, params = request
             try:
-                await self._wire.ask(method, {"sessionId": session, **params})
+                await self._connection.request(method, {"sessionId": session, **params})
             except Refused as error:
-                self._ear.emit(Noted(text=f"It does not take the mode {self._start.mode}: {error.message}"))
+                self._client.emit(
+                    Noted(text=f"It does not take the mode {self._start.mode}: {error.message}")
+                )
 
     def _place(self) -> dict[str, Any]:
         """Return the session's folder and, for a verifier, the MCP server that takes its verdict."""
         brief, desks = self._brief, []
-        if brief.role == "verify":
+        if brief.role in JUDGES:
             arguments = ["-I", "-S", str(_DESK), str(self._seat.out), brief.intent, str(len(brief.items))]
             desks = [{"name": verdict_tool.SERVER, "command": sys.executable, "args": arguments, "env": []}]
         meta = {"_meta": self._start.meta} if self._start.meta else {}
         return {"cwd": str(brief.workspace), "mcpServers": desks, **meta}
 
     async def _prompted(self, words: str) -> dict[str, Any]:
-        ear = self._ear
-        ear.refusals.clear()
+        client = self._client
+        client.refusals.clear()
         # Drop earlier messages: they are about a change of mode or replay an old conversation.
-        ear.hearing.forget()
+        client.parser.reset()
         told = {"sessionId": self._session, "prompt": [{"type": "text", "text": words}]}
-        response = await self._wire.ask("session/prompt", told)
-        ear.hear(ear.hearing.pause())
-        used = ear.hearing.used(response)
-        ear.emit(used if self._start.counts else replace(used, input_tokens=None, output_tokens=None))
+        response = await self._connection.request("session/prompt", told)
+        client.emit_all(client.parser.end_message())
+        used = client.parser.used(response)
+        client.emit(used if self._start.counts else replace(used, input_tokens=None, output_tokens=None))
         return response
 
     def _with_verdict(self, turn: Turn) -> Turn:
         verdict = verdict_in(self._seat.out)
         for trouble in verdict.troubles if verdict else ():
-            self._ear.emit(Noted(text=trouble))
+            self._client.emit(Noted(text=trouble))
         return replace(turn, verdict=verdict)
 
 
-class _Ear:
+class _Client:
     """Receives an agent's messages: passes requests to the gate and turns updates into events."""
 
     def __init__(self, gate: Gate, emit: Emit) -> None:
         self._gate = gate
-        self._is_deaf = False
+        self._is_replay = False
         self._silence: asyncio.TimerHandle | None = None
         self.emit = emit
-        self.hearing = Hearing()
+        self.parser = UpdateParser()
         self.refusals: list[str] = []
         self._refused_calls: set[str] = set()
         self._is_refused = False
 
-    async def asked(self, method: str, params: Mapping[str, Any]) -> dict[str, Any] | None:
+    async def requested(self, method: str, params: Mapping[str, Any]) -> dict[str, Any] | None:
         """Answer a permission request; our client offers no files or terminals."""
         if method != "session/request_permission":
             return None
@@ -214,58 +230,44 @@ class _Ear:
         """Return whether a refusal ended the turn: some agents report `cancelled`, others `end_turn`."""
         return bool(self.refusals) and (stop_reason == "cancelled" or self._is_refused)
 
-    def told(self, method: str, params: Mapping[str, Any]) -> None:
+    def notified(self, method: str, params: Mapping[str, Any]) -> None:
         """Take an update; other notifications are for interactive clients."""
         update = params.get("update")
         if method == "session/update" and isinstance(update, dict):
             if goes_on(update, self._refused_calls):
                 self._is_refused = False
-            self.hear(self.hearing.take(update))
+            self.emit_all(self.parser.parse(update))
             self.close()
-            self._silence = asyncio.get_running_loop().call_later(_SILENCE_S, self._after_silence)
+            # Emit the text so far after 1 s of silence: a model may be slow, and a user may be watching.
+            self._silence = asyncio.get_running_loop().call_later(
+                _SILENCE_S, lambda: self.emit_all(self.parser.flush())
+            )
 
     def close(self) -> None:
         """Cancel the silence timer."""
         if self._silence is not None:
             self._silence.cancel()
 
-    def _after_silence(self) -> None:
-        """Emit the text so far after 1 s of silence: a model may be slow, and a user may be watching."""
-        self.hear(self.hearing.breath())
-
-    def hear(self, events: Iterable[Event]) -> None:
+    def emit_all(self, events: Iterable[Event]) -> None:
         """Emit events, unless a conversation is being replayed."""
         for event in events:
-            if not self._is_deaf:
+            if not self._is_replay:
                 self.emit(event)
 
     def says(self) -> str:
         """Return the agent's last message."""
-        self.hear(self.hearing.pause())
-        return self.hearing.says
+        self.emit_all(self.parser.end_message())
+        return self.parser.says
 
     @contextmanager
-    def deaf(self) -> Iterator[None]:
+    def replaying(self) -> Iterator[None]:
         """Ignore updates while a conversation is replayed: they were recorded before."""
-        self._is_deaf = True
+        self._is_replay = True
         try:
             yield
         finally:
-            self.hearing.forget()
-            self._is_deaf = False
-
-
-def _introduction() -> dict[str, Any]:
-    return {
-        "protocolVersion": _PROTOCOL,
-        "clientCapabilities": {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False},
-        "clientInfo": {"name": "asbuilt", "version": VERSION},
-    }
-
-
-def _quoted(words: str) -> str:
-    lines = words.splitlines()
-    return f": {lines[-1][:300]}" if lines else "."
+            self.parser.reset()
+            self._is_replay = False
 
 
 def _now(brief: Brief) -> datetime:
@@ -274,14 +276,6 @@ def _now(brief: Brief) -> datetime:
         return datetime.now(ZoneInfo(brief.environment["TZ"]))
     except (KeyError, ValueError, ZoneInfoNotFoundError):
         return datetime.now().astimezone()
-
-
-async def _end_of(process: asyncio.subprocess.Process) -> str:
-    try:
-        code = await asyncio.wait_for(process.wait(), _LAST_S)
-    except TimeoutError:
-        return "closed its output"
-    return f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
 
 
 # opencode does not report the HTTP status of a model failure over ACP; its database has it.

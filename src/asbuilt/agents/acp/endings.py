@@ -63,15 +63,14 @@ def ended(response: Mapping[str, Any], *, says: str) -> Turn:
         case "max_turn_requests":
             return stopped("max_turns", "It used up its turns before it was done.", says=says)
         case "refusal":
-            return stopped("refusal", "The model refused to go on.", says=says)
-        case "max_tokens":
-            return Turn(ending="failed", reason="It reached the length of an answer.", says=says)
-        case "cancelled":
-            return Turn(ending="failed", reason="Its turn was broken off.", says=says)
+            return stopped("refusal", "The model refused to continue.", says=says)
         case other:
-            return Turn(
-                ending="failed", reason=f"It stopped for a reason that is not known: {other}", says=says
-            )
+            known = {
+                "max_tokens": "It reached the length of an answer.",
+                "cancelled": "Its turn was broken off.",
+            }
+            reason = known.get(str(other)) or f"It stopped for a reason that is not known: {other}"
+            return Turn(ending="failed", reason=reason, says=says)
 
 
 def refused(code: int, message: str, data: object, *, says: str, now: datetime) -> Turn:

@@ -6,19 +6,16 @@ Rule: every line of the agent is handled, refused or counted as noise; no line r
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import json
 from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from asbuilt.agents.capture import Lines
+from asbuilt.agents.streams import Lines, lines_of, object_in, send
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _LINE_CAP: Final = 16 << 20
-_PIECE: Final = 1 << 18
 _NO_METHOD: Final = -32601
 
 
@@ -38,14 +35,14 @@ class Lost(Exception):
 class Listener(Protocol):
     """Handles the agent's requests and notifications."""
 
-    async def asked(self, method: str, params: Mapping[str, Any]) -> dict[str, Any] | None:
+    async def requested(self, method: str, params: Mapping[str, Any]) -> dict[str, Any] | None:
         """Answer a request of the agent; None means an unsupported method."""
 
-    def told(self, method: str, params: Mapping[str, Any]) -> None:
+    def notified(self, method: str, params: Mapping[str, Any]) -> None:
         """Take a notification."""
 
 
-class Wire:
+class Connection:
     """A JSON-RPC connection to a process."""
 
     def __init__(self, process: asyncio.subprocess.Process, listener: Listener) -> None:
@@ -56,7 +53,7 @@ class Wire:
         self._is_lost = False
         self.noise = 0
 
-    async def ask(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    async def request(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
         """Send a request and return its result; raises `Refused`, or `Lost` when the agent's output ends."""
         if self._is_lost:
             raise Lost
@@ -66,7 +63,7 @@ class Wire:
         await self._send({"id": number, "method": method, "params": params})
         return await owed
 
-    async def tell(self, method: str, params: Mapping[str, Any]) -> None:
+    async def notify(self, method: str, params: Mapping[str, Any]) -> None:
         """Send a notification."""
         await self._send({"method": method, "params": params})
 
@@ -74,9 +71,8 @@ class Wire:
         """Handle the agent's messages until its output ends."""
         lines = Lines(_LINE_CAP)
         try:
-            while self._process.stdout is not None and (piece := await self._process.stdout.read(_PIECE)):
-                for line in lines.feed(piece):
-                    await self._take(line)
+            async for line in lines_of(self._process, lines):
+                await self._take(line)
         finally:
             self.noise += lines.dropped
             self._is_lost = True
@@ -85,13 +81,13 @@ class Wire:
                     owed.set_exception(Lost())
 
     async def _take(self, line: bytes) -> None:
-        match message_in(line):
+        match object_in(line):
             case {"method": str(method), "id": int() | str() as number, **rest}:
-                answer = await self._listener.asked(method, _mapping(rest.get("params")))
+                answer = await self._listener.requested(method, _mapping(rest.get("params")))
                 refused = {"error": {"code": _NO_METHOD, "message": f"{method} is not offered"}}
                 await self._send({"id": number, **(refused if answer is None else {"result": answer})})
             case {"method": str(method), **rest}:
-                self._listener.told(method, _mapping(rest.get("params")))
+                self._listener.notified(method, _mapping(rest.get("params")))
             case {"id": int(number), "error": dict(error)} if number in self._owed:
                 self._owed.pop(number).set_exception(_refusal(error))
             case {"id": int(number), **rest} if number in self._owed:
@@ -102,20 +98,7 @@ class Wire:
                 self.noise += 1
 
     async def _send(self, message: dict[str, Any]) -> None:
-        # Ignore a broken pipe: `listen` detects the agent's death by the end of its output.
-        with contextlib.suppress(ConnectionError):
-            if self._process.stdin is not None:
-                self._process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode("ascii") + b"\n")
-                await self._process.stdin.drain()
-
-
-def message_in(line: bytes) -> dict[str, Any] | None:
-    """Parse a line; None when it is not a JSON object."""
-    try:
-        message = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return message if isinstance(message, dict) else None
+        await send(self._process, {"jsonrpc": "2.0", **message})
 
 
 def _refusal(error: Mapping[str, Any]) -> Refused:

@@ -164,7 +164,7 @@ def _opencode(brief: Brief, seat: Seat) -> Start:
 
 
 def _claude(brief: Brief, seat: Seat) -> Start:
-    program, state = brief.program, state_of(seat, brief)
+    program, state = brief.program, state_of(seat.home / ".claude", seat.person, brief.environment)
     state.prepare()
     options = {
         # The user's own settings could allow calls that the gate must decide.

@@ -36,7 +36,7 @@ _DELEGATES: Final = ("Agent", "Task")
 _ANNOUNCED: Final = {"sessionUpdate": "tool_call", "status": "pending"}
 
 
-class Hearing:
+class UpdateParser:
     """Parser state of a conversation."""
 
     def __init__(self) -> None:
@@ -51,21 +51,21 @@ class Hearing:
         self.says = ""
         """The agent's last message."""
 
-    def take(self, update: Mapping[str, Any]) -> Iterator[Event]:
+    def parse(self, update: Mapping[str, Any]) -> Iterator[Event]:
         """Yield the events of an update."""
         match update:
             case {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": str(text)}}:
                 if update.get("messageId") != self._message:
-                    yield from self.pause()
+                    yield from self.end_message()
                 self._message = update.get("messageId")
                 self._speech += text
                 yield from self._whole_lines()
             case {"sessionUpdate": "agent_thought_chunk"} if not self._thinks:
-                yield from self.pause()
+                yield from self.end_message()
                 self._thinks = True
                 yield Noted(text="It thinks.")
             case {"sessionUpdate": "tool_call" | "tool_call_update", "toolCallId": str(call)}:
-                yield from self.pause()
+                yield from self.end_message()
                 if call in self._called:
                     return
                 whole = {**self._announced.pop(call, {}), **update}
@@ -74,7 +74,9 @@ class Hearing:
                     self._announced[call] = whole
                 else:
                     self._called.add(call)
-                    yield Called(tool=_tool(whole), detail=_detail(whole))
+                    first = calls_in(whole)[0]
+                    detail = first.command or first.path or str(whole.get("title") or "")
+                    yield Called(tool=first.tool, detail=detail)
             case {
                 "sessionUpdate": "usage_update",
                 "cost": {"amount": int() | float() as cost, "currency": "USD"},
@@ -86,18 +88,18 @@ class Hearing:
             case _:
                 pass
 
-    def breath(self) -> Iterator[Event]:
+    def flush(self) -> Iterator[Event]:
         """Yield the text so far; the message may continue."""
         speech, self._speech = self._speech, ""
         if speech.strip():
-            # Keep one character more than the cap, so that `summary.whole_end` can detect the cut.
+            # Keep one character more than the cap, so that `endings.whole_end` can detect the cut.
             self._before = (self._before + speech)[: SAYS_CAP + 1]
             self.says = self._before.strip()
             yield Said(text=speech.strip())
 
-    def pause(self) -> Iterator[Event]:
+    def end_message(self) -> Iterator[Event]:
         """Yield the text so far and end the message: a tool call or the end of the turn follows."""
-        yield from self.breath()
+        yield from self.flush()
         self._thinks, self._before = False, ""
 
     def used(self, response: Mapping[str, Any]) -> Used:
@@ -106,7 +108,7 @@ class Hearing:
         cost, self._new_cost_usd = self._new_cost_usd, None
         return Used(input_tokens=given, output_tokens=made, cost_usd=cost)
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         """Discard text and cost of a replayed conversation."""
         self._speech, self._before, self.says, self._new_cost_usd = "", "", "", None
 
@@ -116,7 +118,7 @@ class Hearing:
             if not end and len(self._speech) <= _LINE_CAP:
                 return
             self._speech, rest = (f"{head}\n", rest) if end else (rest, "")
-            yield from self.breath()
+            yield from self.flush()
             self._speech = rest
 
 
@@ -138,7 +140,9 @@ def calls_in(call: Mapping[str, Any]) -> tuple[Call, ...]:
 
 def reply_of(options: Iterable[object], answers: Iterable[Answer]) -> dict[str, Any]:
     """Select the option for `allow_once` or `reject_once`; if the agent offers none, cancel."""
-    chosen = _option(options, "allow_once" if all(answer.allowed for answer in answers) else "reject_once")
+    wanted = "allow_once" if all(answer.allowed for answer in answers) else "reject_once"
+    offered = (one for one in options if isinstance(one, dict) and isinstance(one.get("optionId"), str))
+    chosen = next((one["optionId"] for one in offered if one.get("kind") == wanted), None)
     told = {"outcome": "cancelled"} if chosen is None else {"outcome": "selected", "optionId": chosen}
     return {"outcome": told}
 
@@ -170,23 +174,8 @@ def mode_request(opened: Mapping[str, Any], mode: str | None) -> tuple[str, dict
     return None
 
 
-def _option(options: Iterable[object], wanted: str) -> str | None:
-    for option in options:
-        match option:
-            case {"kind": str(kind), "optionId": str(name)} if kind == wanted:
-                return name
-            case _:
-                continue
-    return None
-
-
 def _tool(call: Mapping[str, Any]) -> str:
     return str(call.get("name") or call.get("kind") or "tool")
-
-
-def _detail(call: Mapping[str, Any]) -> str:
-    first = calls_in(call)[0]
-    return first.command or first.path or str(call.get("title") or "")
 
 
 def _command(given: object) -> str | None:

@@ -13,12 +13,9 @@ Rule: a request that is in doubt gets no permission.
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import json
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
-from asbuilt.agents.capture import Lines
 from asbuilt.agents.claude import messages as say
 from asbuilt.agents.claude.cost import tally_in, used_by, used_without_end
 from asbuilt.agents.claude.ending import Heard, turn_of
@@ -37,16 +34,18 @@ from asbuilt.agents.claude.messages import (
     Unknown,
     message_in,
 )
-from asbuilt.agents.claude.state import State, can_go_on, session_of, state_of
+from asbuilt.agents.claude.state import can_go_on, session_of, state_of
 from asbuilt.agents.contract import Call, Called, Conversed, Modelled, Needs, Noted, Said, Turn, stopped
 from asbuilt.agents.prompt import go_on, prompt_for, system_for
+from asbuilt.agents.streams import Lines, exit_within, lines_of, send
 from asbuilt.policy.kinds import KINDS, hosts_of
+from asbuilt.ports import JUDGES
 from asbuilt.proof.opinion import form
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Mapping
 
-    from asbuilt.agents.claude.cost import Tally
     from asbuilt.agents.claude.messages import Message
     from asbuilt.agents.contract import Emit, Gate, Seat
     from asbuilt.policy.roles import Kind
@@ -80,7 +79,6 @@ _TOOLS: Final[dict[str, tuple[Kind, str]]] = {
 }
 
 
-_PIECE: Final = 1 << 18
 _WAYS_IN: Final = tuple(name for name in KINDS["claude"].variables if name != "CLAUDE_CONFIG_DIR")
 _LEAVES_S: Final = 30
 """Time limit in seconds for the process to exit after its turn."""
@@ -97,17 +95,22 @@ class Claude:
 
     async def drive(self, brief: Brief, gate: Gate, emit: Emit) -> Turn:
         """Run the agent until its turn ends."""
-        state = state_of(self._seat, brief)
+        state = state_of(self._seat.home / ".claude", self._seat.person, brief.environment)
         state.prepare()
         if state.own or self._seat.level == "none":
             # Otherwise the agent cannot change these files, and the user may edit their own settings.
-            self._seat.seal(state.login, KINDS["claude"].sealed)
-        session, goes_on = self._session(brief, state)
+            self._seat.seals.put(state.login, KINDS["claude"].sealed)
+        # An earlier start's conversation is resumed if it has any message.
+        earlier = self._seat.session or ""
+        goes_on = bool(earlier) and can_go_on(state.transcript(earlier))
+        session = earlier if goes_on else session_of(brief, self._seat.start)
         emit(Conversed(session=session))
         tally = tally_in(state.transcript(session) if goes_on else None)
-        left = _left_of(brief.program.budget_usd, tally)
+        # Claude Code limits each process, not the conversation.
+        budget = brief.program.budget_usd
+        left = None if budget is None else budget - tally.told_usd
         if left is not None and left <= 0:
-            return stopped("budget", f"Its budget of ${brief.program.budget_usd:g} is spent.")
+            return stopped("budget", f"Its budget of ${budget:g} is spent.")
         variables, helper = state.ways_in(_WAYS_IN)
         line = arguments(brief, session, goes_on=goes_on, budget_usd=left)
         process = self._process = await self._seat.spawn(
@@ -122,31 +125,23 @@ class Claude:
         )
         self._seat.before_end(self._interrupt)
         heard = Heard()
-        await self._tell(say.hello())
-        await self._tell(say.prompt(go_on() if goes_on else prompt_for(brief)))
+        await send(self._process, say.HELLO)
+        await send(self._process, say.prompt(go_on() if goes_on else prompt_for(brief)))
         await self._listen(process, heard, gate, emit)
-        code = await self._left(process)
+        code = await exit_within(process, _LEAVES_S)
         if heard.ended is not None:
             emit(used_by(heard.ended, tally))
         elif used := used_without_end(tally_in(state.transcript(session))):
             emit(used)
         return turn_of(code, heard, brief, last_words=self._seat.last_words())
 
-    def _session(self, brief: Brief, state: State) -> tuple[str, bool]:
-        """Return the conversation, and whether it is resumed: an earlier start's if it has any message."""
-        earlier = self._seat.session
-        if earlier and can_go_on(state.transcript(earlier)):
-            return earlier, True
-        return session_of(brief, self._seat.start), False
-
     async def _listen(
         self, process: asyncio.subprocess.Process, heard: Heard, gate: Gate, emit: Emit
     ) -> None:
         lines = Lines(LINE_CAP)
-        while process.stdout is not None and (piece := await process.stdout.read(_PIECE)):
-            for line in lines.feed(piece):
-                if line.strip():
-                    await self._take(message_in(line), heard, gate, emit)
+        async for line in lines_of(process, lines):
+            if line.strip():
+                await self._take(message_in(line), heard, gate, emit)
         if lines.dropped:
             emit(Noted(text=f"{lines.dropped} lines were longer than {LINE_CAP} bytes."))
 
@@ -157,11 +152,11 @@ class Claude:
                 emit(Noted(text=f"Claude Code {version} with {', '.join(tools)}."))
             case Hooked(request=request, call=call, cwd=cwd):
                 self._where |= {call: cwd} if cwd else {}
-                await self._tell(say.ask_us(request))
+                await send(self._process, say.answer(request, say.ASK_US))
             case Asked():
                 await self._answer(message, gate)
             case Unasked(request=request, subtype=subtype):
-                await self._tell(say.not_done(request, subtype))
+                await send(self._process, say.not_offered(request, subtype))
             case Spoke(texts=texts, calls=calls, error=error):
                 heard.error = error or heard.error
                 for text in texts:
@@ -188,35 +183,22 @@ class Claude:
                 assert_never(message)
 
     async def _answer(self, asked: Asked, gate: Gate) -> None:
-        answer = await gate.ask(call_of(asked.tool, asked.input, self._where.pop(asked.call, None)))
+        decision = await gate.ask(call_of(asked.tool, asked.input, self._where.pop(asked.call, None)))
         reply = (
-            say.allowed(asked.request, asked.input)
-            if answer.allowed
-            else say.denied(asked.request, answer.reason)
+            {"behavior": "allow", "updatedInput": asked.input}
+            if decision.allowed
+            else {"behavior": "deny", "message": decision.reason}
         )
-        await self._tell(reply)
+        await send(self._process, say.answer(asked.request, reply))
 
     async def _interrupt(self) -> None:
         """Ask the agent to stop, report its cost and exit."""
-        await self._tell(say.interrupt())
+        await send(self._process, say.INTERRUPT)
         self._close()
-
-    async def _left(self, process: asyncio.subprocess.Process) -> int | None:
-        try:
-            return await asyncio.wait_for(process.wait(), _LEAVES_S)
-        except TimeoutError:
-            return None
 
     def _close(self) -> None:
         if self._process is not None and self._process.stdin is not None:
             self._process.stdin.close()
-
-    async def _tell(self, message: dict[str, Any]) -> None:
-        # Ignore a broken pipe: the end of the output reports the agent's death.
-        with contextlib.suppress(ConnectionError, RuntimeError):
-            if self._process is not None and self._process.stdin is not None:
-                self._process.stdin.write(json.dumps(message).encode("ascii") + b"\n")
-                await self._process.stdin.drain()
 
 
 def arguments(
@@ -224,15 +206,17 @@ def arguments(
 ) -> tuple[str, ...]:
     """Return the command line. Pure."""
     program = brief.program
-    judges, works = brief.role == "verify", brief.role in ("implement", "fix")
+    judges, works = brief.role in JUDGES, brief.role in ("implement", "fix")
+    drives = ("Bash",) if brief.role == "test" else ()
     kind = KINDS["claude"]
     return (
         *(program.command or (kind.program,)),
         *kind.arguments,
         *("--permission-prompt-tool", "stdio", "--permission-mode", "default"),
         *("--setting-sources", "", "--strict-mcp-config", "--disable-slash-commands"),
-        *("--tools", ",".join(GIVEN if works else GIVEN_TO_READ)),
-        *(("--restricted", "--json-schema", json.dumps(form(len(brief.items)))) if judges else ()),
+        *("--tools", ",".join(GIVEN if works else (*GIVEN_TO_READ, *drives))),
+        *(("--restricted",) if judges and not drives else ()),
+        *(("--json-schema", json.dumps(form(len(brief.items)))) if judges else ()),
         *("--resume" if goes_on else "--session-id", session),
         *("--append-system-prompt", system_for(brief)),
         *(("--model", program.model) if program.model else ()),
@@ -242,18 +226,8 @@ def arguments(
     )
 
 
-def _left_of(budget_usd: float | None, tally: Tally) -> float | None:
-    """Return the remaining budget: Claude Code limits each process, not the conversation."""
-    return None if budget_usd is None else budget_usd - tally.told_usd
-
-
-# Claude Code's tools: which a role gets, and what a call of one does. Pure.
-#
-# Rule: a tool that is not in the table, or whose input is malformed, becomes kind "other", which is refused.
-
-
 def call_of(tool: str, given: Mapping[str, Any], cwd: str | None = None) -> Call:
-    """Translate a tool call."""
+    """Translate a tool call; an unknown tool or malformed input is "other", which is refused. Pure."""
     kind, name = _TOOLS.get(tool, ("other", ""))
     named = given.get(name) if name else None
     if tool == "Glob" and named is None and str(given.get("pattern", "")).startswith("/"):
@@ -261,14 +235,9 @@ def call_of(tool: str, given: Mapping[str, Any], cwd: str | None = None) -> Call
     if kind == "delegate" and "isolation" in given:
         # Nothing would verify a worktree of its own.
         return Call(tool=tool, kind="other")
-    match kind:
-        case "edit" | "run" if not isinstance(named, str) or not named:
-            return Call(tool=tool, kind="other")
-        case "run":
-            return Call(tool=tool, kind="run", command=named, cwd=cwd)
-        case "edit" | "read" if named is None or isinstance(named, str):
-            return Call(tool=tool, kind=kind, path=named)
-        case "edit" | "read":
-            return Call(tool=tool, kind="other")
-        case _:
-            return Call(tool=tool, kind=kind)
+    is_path = isinstance(named, str) and bool(named)
+    if kind == "run" and is_path:
+        return Call(tool=tool, kind="run", command=named, cwd=cwd)
+    if (kind == "edit" and is_path) or (kind == "read" and (named is None or isinstance(named, str))):
+        return Call(tool=tool, kind=kind, path=named)
+    return Call(tool=tool, kind="other" if kind in ("run", "edit", "read") else kind)

@@ -12,6 +12,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.agents.contract import Turn, stopped
+from asbuilt.agents.streams import exit_of, last_line
+from asbuilt.ports import JUDGES
 from asbuilt.proof.opinion import opinion_from
 
 if TYPE_CHECKING:
@@ -36,7 +38,6 @@ _CAUSES: Final[dict[str, Cause]] = {
     "error_max_turns": "max_turns",
 }
 _OLD_LIMIT: Final = re.compile(r"limit reached\|(\d{10})\b")
-_SIGNALLED: Final = range(129, 193)
 
 
 @dataclass(slots=True)
@@ -53,7 +54,7 @@ def turn_of(code: int | None, heard: Heard, brief: Brief, *, last_words: str) ->
     """Return how the turn ended; `code` is None if the process did not exit after its turn."""
     ended = heard.ended
     if ended is None:
-        return stopped("crash", f"claude {_how(code)}{_quoted(last_words)}.", says=heard.says)
+        return stopped("crash", f"claude {_how(code)}{last_line(last_words)}.", says=heard.says)
     if code == 0 and ended.subtype == "success" and not ended.is_error:
         return Turn(
             ending="done",
@@ -62,7 +63,7 @@ def turn_of(code: int | None, heard: Heard, brief: Brief, *, last_words: str) ->
             verdict=_verdict(ended.structured, brief),
         )
     says_why = ended.text.strip()[:500] if ended.is_error else ""
-    reason = says_why or f"claude {_how(code)}{_quoted(last_words)}."
+    reason = says_why or f"claude {_how(code)}{last_line(last_words)}."
     cause = _cause(ended, heard)
     if cause is None:
         return Turn(ending="failed", reason=reason, says=heard.says)
@@ -86,7 +87,7 @@ def _cause(ended: Ended, heard: Heard) -> Cause | None:
 
 def _verdict(structured: object, brief: Brief) -> Opinion | None:
     """Return the opinion of a verifier; None for other roles."""
-    if brief.role != "verify" or not isinstance(structured, dict):
+    if brief.role not in JUDGES or not isinstance(structured, dict):
         return None
     return opinion_from({"intent": brief.intent, **structured})
 
@@ -101,12 +102,4 @@ def _resets_at(seconds: int | None, text: str) -> str | None:
 
 
 def _how(code: int | None) -> str:
-    if code is None:
-        return "did not go when its turn was over"
-    number = -code if code < 0 else code - 128 if code in _SIGNALLED else 0
-    return f"was ended by signal {number}" if number else f"ended with exit code {code}"
-
-
-def _quoted(words: str) -> str:
-    lines = words.strip().splitlines()
-    return f": {lines[-1][:300]}" if lines else ""
+    return "did not go when its turn was over" if code is None else exit_of(code)

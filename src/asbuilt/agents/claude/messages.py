@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 LINE_CAP: Final = 32 << 20
 """A line can contain a whole file as a tool's result."""
-_HOOK: Final = "every call"
 
 
 class Begun(NamedTuple):
@@ -226,7 +225,7 @@ def _ended(subtype: str, rest: Mapping[Any, Any]) -> Ended:
         cost_usd=float(cost) if isinstance(cost, int | float) else None,
         used=tokens_in(usage if isinstance(usage, dict) else {}),
         models=tuple(
-            (name, _of_model(one), float(one.get("costUSD") or 0.0))
+            (name, tokens_in(one, _MODEL), float(one.get("costUSD") or 0.0))
             for name, one in (models if isinstance(models, dict) else {}).items()
             if isinstance(one, dict)
         ),
@@ -234,14 +233,12 @@ def _ended(subtype: str, rest: Mapping[Any, Any]) -> Ended:
     )
 
 
-def tokens_in(usage: Mapping[str, Any]) -> Tokens:
-    """Parse the API's usage of an answer."""
-    names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
-    return Tokens(*(_count(usage.get(name)) for name in names))
+_API: Final = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
+_MODEL: Final = ("inputTokens", "cacheCreationInputTokens", "cacheReadInputTokens", "outputTokens")
 
 
-def _of_model(usage: Mapping[str, Any]) -> Tokens:
-    names = ("inputTokens", "cacheCreationInputTokens", "cacheReadInputTokens", "outputTokens")
+def tokens_in(usage: Mapping[str, Any], names: tuple[str, ...] = _API) -> Tokens:
+    """Parse the usage of an answer, by the names of the API, or of a model, by those of Claude Code."""
     return Tokens(*(_count(usage.get(name)) for name in names))
 
 
@@ -255,15 +252,19 @@ def _list(value: object) -> list[Any]:
 
 # Messages to Claude Code.
 
-
-def hello() -> dict[str, Any]:
-    """Initialize the session, with a hook before every tool call."""
-    hooks = {"PreToolUse": [{"matcher": "", "hookCallbackIds": [_HOOK]}]}
-    return {
-        "type": "control_request",
-        "request_id": "hello",
-        "request": {"subtype": "initialize", "hooks": hooks},
-    }
+HELLO: Final = {
+    "type": "control_request",
+    "request_id": "hello",
+    "request": {
+        "subtype": "initialize",
+        "hooks": {"PreToolUse": [{"matcher": "", "hookCallbackIds": ["every call"]}]},
+    },
+}
+"""Initializes the session, with a hook before every tool call."""
+INTERRUPT: Final = {"type": "control_request", "request_id": "stop", "request": {"subtype": "interrupt"}}
+"""Stops the current turn; its result reports the cost."""
+ASK_US: Final = {"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask"}}
+"""Answer to a hook: a permission request follows, whatever the agent's own rules allow."""
 
 
 def prompt(text: str) -> dict[str, Any]:
@@ -271,33 +272,13 @@ def prompt(text: str) -> dict[str, Any]:
     return {"type": "user", "message": {"role": "user", "content": text}}
 
 
-def interrupt() -> dict[str, Any]:
-    """Stop the current turn; its result reports the cost."""
-    return {"type": "control_request", "request_id": "stop", "request": {"subtype": "interrupt"}}
+def answer(request: str, response: Mapping[str, Any]) -> dict[str, Any]:
+    """Answer a request."""
+    body = {"subtype": "success", "request_id": request, "response": response}
+    return {"type": "control_response", "response": body}
 
 
-def ask_us(request: str) -> dict[str, Any]:
-    """Answer a hook with "ask", so that a permission request follows whatever the agent's own rules allow."""
-    output = {"hookEventName": "PreToolUse", "permissionDecision": "ask"}
-    return _success(request, {"hookSpecificOutput": output})
-
-
-def allowed(request: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Allow a call with unchanged input."""
-    return _success(request, {"behavior": "allow", "updatedInput": dict(given)})
-
-
-def denied(request: str, reason: str) -> dict[str, Any]:
-    """Refuse a call."""
-    return _success(request, {"behavior": "deny", "message": reason})
-
-
-def not_done(request: str, subtype: str) -> dict[str, Any]:
+def not_offered(request: str, subtype: str) -> dict[str, Any]:
     """Answer an unsupported request."""
     error = {"subtype": "error", "request_id": request, "error": f"{subtype} is not offered"}
     return {"type": "control_response", "response": error}
-
-
-def _success(request: str, response: Mapping[str, Any]) -> dict[str, Any]:
-    told = {"subtype": "success", "request_id": request, "response": dict(response)}
-    return {"type": "control_response", "response": told}

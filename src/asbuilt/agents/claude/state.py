@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING, Any, Final
 from asbuilt.agents.attempt_folder import Unreadable, read_shared, write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    from asbuilt.agents.contract import Seat
     from asbuilt.ports import Brief
 
 _LOGIN: Final = ".credentials.json"
@@ -114,11 +113,11 @@ def _object(file: Path) -> dict[str, Any]:
     return data if isinstance(data, dict) else {}
 
 
-def state_of(seat: Seat, brief: Brief) -> State:
-    """Return the state folders of an attempt's agent."""
-    moved = brief.environment.get("CLAUDE_CONFIG_DIR", "")
-    login = Path(os.path.realpath(moved or seat.person / ".claude"))
-    return State(config=seat.home / ".claude", login=login, is_default=not moved)
+def state_of(config: Path, home: Path, environ: Mapping[str, str]) -> State:
+    """Return the state folders of an agent: `config` is its own, the login is in the user's `home`."""
+    moved = environ.get("CLAUDE_CONFIG_DIR", "")
+    login = Path(os.path.realpath(moved or home / ".claude"))
+    return State(config=config, login=login, is_default=not moved)
 
 
 def session_of(brief: Brief, start: int) -> str:

@@ -46,24 +46,11 @@ def let_through(snapshot: Snapshot) -> str | None:
     return None
 
 
-async def try_ring(level: Level, request: Request, targets: tuple[Path, ...]) -> None:
+async def try_sandbox(level: Level, request: Request, targets: tuple[Path, ...]) -> None:
     """Try forbidden writes in the agent's sandbox; raises `Unheld` if one succeeds or nothing runs."""
     files = [one / f".asbuilt-canary-{os.getpid()}" for one in targets]
     argv = ("/bin/sh", "-c", _TRY, "canary", *map(str, files))
-    prepared = prepare(level, request, argv)
-    try:
-        process = await asyncio.create_subprocess_exec(
-            *prepared.argv,
-            env=prepared.environment,
-            cwd=prepared.cwd,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            start_new_session=True,
-            pass_fds=prepared.descriptors,
-        )
-    finally:
-        prepared.close()
+    process = await prepare(level, request, argv).spawn(stdin=asyncio.subprocess.DEVNULL)
     try:
         said, refused = await asyncio.wait_for(process.communicate(), _WITHIN_S)
     except TimeoutError:
@@ -73,7 +60,7 @@ async def try_ring(level: Level, request: Request, targets: tuple[Path, ...]) ->
     for one in wrote:
         one.unlink()
     if wrote:
-        raise Unheld(f"The ring {level} let a write to {wrote[0].parent} through. Nothing was dispatched.")
+        raise Unheld(f"The sandbox {level} let a write to {wrote[0].parent} through. Nothing was dispatched.")
     if _SANG not in said:
         why = refused.decode("utf-8", "replace").strip() or "it ended without a word"
         raise Unheld(f"Nothing runs in the sandbox {level}: {why[-_WORDS:]}. Nothing was dispatched.")

@@ -27,6 +27,7 @@ _ROLES: Final[dict[Role, roles.Role]] = {
     "implement": "implementer",
     "fix": "fixer",
     "verify": "verifier",
+    "test": "tester",
     "plan": "planner",
     "critique": "critic",
 }

@@ -10,37 +10,46 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
+import json
 import os
 import signal
 import sys
 import time
 import traceback
 from contextlib import contextmanager
+from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.agents.attempt_folder import Folder, Unreadable, write_whole
+from asbuilt.agents.attempt_folder import Folder, Unreadable, tries_in, write_whole
 from asbuilt.agents.contract import Turn, stopped
-from asbuilt.agents.host.adapters import ADAPTERS
 from asbuilt.agents.host.canaries import Unheld, let_through
+from asbuilt.agents.host.endings import LastSeen, Watch, described, sealed_end, whole_end
 from asbuilt.agents.host.gate import SnapshotGate, snapshot_of
-from asbuilt.agents.host.limits import Limits, Watch
 from asbuilt.agents.host.record import Record
-from asbuilt.agents.host.seat import HostSeat
-from asbuilt.agents.host.summary import LastSeen, described, introduction, sealed_end, whole_end
+from asbuilt.agents.host.seat import TRIES, HostSeat
 from asbuilt.agents.sandbox import process_tree
 from asbuilt.agents.sandbox.launch import probe
+from asbuilt.policy.kinds import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from asbuilt.agents.attempt_folder import Terms
+    from asbuilt.agents.contract import Adapter, Seat
+    from asbuilt.policy.kinds import Through
     from asbuilt.policy.sandbox.rules import Level
     from asbuilt.ports import Brief, Ending, Result
 
 TAKEN: Final = 75
 NO_BRIEF: Final = 66
 STOPPED: Final = 143
+ADAPTERS: Final[dict[Through, str]] = {
+    "script": "scripted:Scripted",
+    "control": "claude:Claude",
+    "ACP": "acp:Acp",
+}
 _LOCK_TRIES: Final = 40
 _LOCK_WAIT_S: Final = 0.025
 _OLD_TREE_S: Final = 6.0
@@ -102,10 +111,12 @@ async def _attend(folder: Folder, brief: Brief, terms: Terms, number: int) -> Re
             decided = await _drive(folder, brief, terms, seat=seat, record=record, stop=stop)
             if decided is None:
                 return None
-            end = sealed_end(whole_end(decided, brief.role), seat.broken_seals())
+            end = sealed_end(whole_end(decided, brief.role), seat.seals.broken())
             seen = LastSeen(seat.exit_code, seat.last_words())
         took_s = time.monotonic() - began
         result = described(end, record, seen, duration_s=took_s, starts=number, ring=terms.level)
+        if brief.role == "test":
+            result = replace(result, tries=tries_in(folder.path / "out" / TRIES))
         record.write("ended", {"ending": result.ending, "reason": result.reason})
     finally:
         record.close()
@@ -115,7 +126,7 @@ async def _attend(folder: Folder, brief: Brief, terms: Terms, number: int) -> Re
 async def _drive(
     folder: Folder, brief: Brief, terms: Terms, *, seat: HostSeat, record: Record, stop: asyncio.Event
 ) -> Turn | tuple[Ending, str] | None:
-    adapter = ADAPTERS[brief.program.kind](seat)
+    adapter = adapter_for(brief.program.kind, seat)
     policy = terms.policy or snapshot_of(brief, terms, folder.path)
     if reason := let_through(policy):
         return stopped("unheld", reason)
@@ -144,11 +155,7 @@ async def _wait(
     stop: asyncio.Event,
 ) -> tuple[Ending, str] | None:
     """Wait until the agent ends (None), or return the ending if a limit is reached."""
-    watch = Watch(
-        Limits(
-            tick_s=terms.tick_s, stall_s=brief.stall_s, overall_s=brief.overall_s, abandon_s=terms.abandon_s
-        )
-    )
+    watch = Watch(brief, terms)
     last = time.monotonic()
     while True:
         now = time.monotonic()
@@ -175,8 +182,15 @@ async def _turn(drive: asyncio.Task[Turn]) -> Turn:
         return Turn(ending="crashed", reason=f"The adapter failed: {type(error).__name__}: {error}")
 
 
+def adapter_for(kind: str, seat: Seat) -> Adapter:
+    """Return the adapter of a kind of agent; imports no other adapter."""
+    module, _, name = ADAPTERS[KINDS[kind].through].partition(":")
+    adapter: Adapter = getattr(import_module(f"asbuilt.agents.{module}.adapter"), name)(seat)
+    return adapter
+
+
 def _unfit(brief: Brief) -> str | None:
-    if brief.program.kind not in ADAPTERS:
+    if brief.program.kind not in KINDS:
         return f"No adapter drives {brief.program.kind}."
     if not brief.workspace.is_dir():
         return f"The workspace {brief.workspace} is not there."
@@ -202,16 +216,14 @@ def _end_old(pid: int, started: str, level: Level) -> None:
 
 
 def _introduce(folder: Folder, terms: Terms, children: list[int]) -> None:
-    write_whole(
-        folder.path / "host.json",
-        introduction(
-            pid=os.getpid(),
-            started=process_tree.start_time(os.getpid()),
-            boot=process_tree.boot_id(),
-            ring=terms.level,
-            children=[(pid, process_tree.start_time(pid)) for pid in children],
-        ),
-    )
+    about = {
+        "pid": os.getpid(),
+        "started": process_tree.start_time(os.getpid()),
+        "boot": process_tree.boot_id(),
+        "ring": terms.level,
+        "children": [(pid, process_tree.start_time(pid)) for pid in children],
+    }
+    write_whole(folder.path / "host.json", json.dumps(about).encode("ascii"))
 
 
 @contextmanager

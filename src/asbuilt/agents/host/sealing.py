@@ -9,9 +9,12 @@ An unreadable file has the error as its digest: a change is seen only if it beco
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from asbuilt.agents.attempt_folder import Unreadable, read_shared, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
 _FILE: Final = 1 << 20
 """Larger files count by mode, size, mtime and ctime; ctime cannot be set."""
 _FILES: Final = 20_000
+_CAP: Final = 16 << 20
 
 
 def digests(folder: Path, names: Iterable[str]) -> dict[str, str]:
@@ -57,3 +61,34 @@ def _digest(path: Path) -> str:
     except OSError as error:
         return f"unreadable: {error.strerror}"
     return f"{about.st_mode:o} {about.st_size} {about.st_mtime_ns} {about.st_ctime_ns}"
+
+
+class Seals:
+    """Digests of the files, kept with the attempt: taken before its first start, compared at its end."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def put(self, folder: Path, names: Iterable[str], *, remade: tuple[str, ...] = ()) -> None:
+        """Record the digests of `names` in a folder, unless an earlier start did.
+
+        `remade` lists what the agent's program itself writes there when it starts.
+        """
+        if not self._file.exists():
+            named = list(names)
+            whole = {
+                "folder": str(folder), "names": named, "remade": remade, "digests": digests(folder, named)
+            }  # fmt: skip
+            write_whole(self._file, json.dumps(whole).encode("ascii"))
+
+    def broken(self) -> list[str]:
+        """Return the files that were added, removed or changed since; empty when nothing was sealed."""
+        if not self._file.exists():
+            return []
+        try:
+            kept = json.loads(read_shared(self._file, cap=_CAP))
+            folder, remade = Path(kept["folder"]), tuple(f"{name}/" for name in kept["remade"])
+            changed = differing(kept["digests"], digests(folder, kept["names"]))
+        except (Unreadable, ValueError, KeyError, TypeError) as error:
+            return [f"{self._file.name}, which cannot be read any more: {error}"]
+        return [str(folder / name) for name in changed if not name.startswith(remade)]

@@ -7,36 +7,34 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.agents.attempt_folder import Unreadable, read_shared, write_whole
-from asbuilt.agents.capture import Capture
+from asbuilt.agents.commands import attended
 from asbuilt.agents.contract import NOTHING, Needs
-from asbuilt.agents.host.canaries import try_ring
-from asbuilt.agents.host.sealing import differing, digests
+from asbuilt.agents.host.canaries import try_sandbox
+from asbuilt.agents.host.sealing import Seals
 from asbuilt.agents.host.setup_results import hold, with_results
 from asbuilt.agents.sandbox import process_tree
 from asbuilt.agents.sandbox.launch import history_of, prepare, settle
 from asbuilt.agents.sandbox.masks import cleaned
-from asbuilt.agents.sandbox.proxy import Egress
+from asbuilt.agents.sandbox.proxy import Egress, egress_for
 from asbuilt.agents.sandbox.toolchains import shown_for, variables_in
+from asbuilt.agents.streams import Capture
 from asbuilt.policy.roles import ACTING_FOLDERS
-from asbuilt.policy.sandbox.hosts import hosts_named
 from asbuilt.policy.sandbox.rules import Placed, for_agent
+from asbuilt.policy.sandbox.services import Service
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from asbuilt.agents.attempt_folder import Folder, Terms
     from asbuilt.policy.sandbox.rules import Level, Request
     from asbuilt.ports import Brief
 
-_CAP: Final = 16 << 20
-
-
+TRIES: Final = "tries.jsonl"
+"""What a tester tried, in its folder `out`."""
 _LOG_CAP: Final = 1_000_000
 _PIECE: Final = 1 << 18
 _ASKED_S: Final = 3.0
@@ -55,7 +53,7 @@ class HostSeat:
         self._egresses: list[Egress] = []
         self._log = Capture(_LOG_CAP)
         self._closed = False
-        self._seals = Seals(folder.path / "seals.json")
+        self.seals = Seals(folder.path / "seals.json")
         self._ask_to_end: Callable[[], Awaitable[None]] | None = None
         self._placeholders: list[Path] = []
         self.exit_code: int | None = None
@@ -84,24 +82,21 @@ class HostSeat:
         """Start the agent in the sandbox, with pipes."""
         if self._closed:
             raise RuntimeError("the attempt is ending; nothing more is started")
-        egress = self._egress(needs)
+        opened = self._brief.opened
+        hosts = (*needs.hosts, *opened.hosts)
+        egress = egress_for(self.level, opened.network, hosts, self.on_refused, self._brief.environment)
         told = {**(environment or {}), **(egress.environment if egress else {})}
         request = self._request(needs, told, argv[0], *self._brief.program.command)
         await self._try(request)
+        services = [
+            Service(name, tuple(argv), port)
+            for name, argv, port in self._brief.services
+            if self.level == "bwrap"
+        ]
+        argv = attended(services, argv, str(self._brief.workspace))
         prepared = prepare(self.level, request, egress.argv(argv) if egress else argv)
-        try:
-            process = await asyncio.create_subprocess_exec(
-                *prepared.argv,
-                env=prepared.environment,
-                cwd=prepared.cwd,
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-                start_new_session=True,
-                pass_fds=(*prepared.descriptors, *((egress.descriptor,) if egress else ())),
-            )
-        finally:
-            prepared.close()
+        inherited = (egress.descriptor,) if egress else ()
+        process = await prepared.spawn(stdin=asyncio.subprocess.PIPE, inherited=inherited)
         if egress is not None:
             self._egresses.append(egress)
             await egress.open()
@@ -109,14 +104,6 @@ class HostSeat:
         self.on_spawn([one.pid for one in self._running])
         self._drains.append(asyncio.create_task(self._drain(process)))
         return process
-
-    def _egress(self, needs: Needs) -> Egress | None:
-        """Return the proxy if the network is a list; only bubblewrap has a network namespace for it."""
-        opened = self._brief.opened
-        if opened.network != "list" or self.level != "bwrap":
-            return None
-        hosts = hosts_named((*needs.hosts, *opened.hosts))
-        return Egress(hosts, self.on_refused, self._brief.environment)
 
     async def try_out(self) -> None:
         """Try the sandbox without starting an agent; raises `Unheld` if it does not work."""
@@ -126,13 +113,15 @@ class HostSeat:
         brief = self._brief
         if self.level != "none":
             also = () if brief.writable else (brief.workspace,)
-            await try_ring(self.level, request, (brief.workspace.parent, self.person, *also))
+            await try_sandbox(self.level, request, (brief.workspace.parent, self.person, *also))
 
     def _request(self, needs: Needs, environment: Mapping[str, str], *programs: str) -> Request:
         brief, homes = self._brief, tuple(map(Path, self._terms.homes))
         opened = brief.opened
         # The user's asbuilt plug-in is silent with this variable: the host answers every request.
         told = {**variables_in(homes), **brief.environment, **environment, "ASBUILT_ATTEMPT": "1"}
+        if brief.role == "test":
+            told |= {"ASBUILT_TRIES": str(self.out / TRIES), "ASBUILT_PICTURES": str(self.out)}
         # npm queries its registry for a newer npm with every command.
         told.setdefault("npm_config_update_notifier", "false")
         held = (*brief.protected, *needs.sealed, *self._acting_folders())
@@ -178,14 +167,6 @@ class HostSeat:
             own.mkdir(mode=0o700, parents=True, exist_ok=True)
             placed.append(Placed(str(own), str(folder.resolve())))
         return tuple(placed)
-
-    def seal(self, folder: Path, names: tuple[str, ...], *, remade: tuple[str, ...] = ()) -> None:
-        """Record digests of `names` in a folder, to compare when the attempt ends."""
-        self._seals.put(folder, names, remade=remade)
-
-    def broken_seals(self) -> list[str]:
-        """Return the sealed files that have changed."""
-        return self._seals.broken()
 
     def before_end(self, ask: Callable[[], Awaitable[None]]) -> None:
         """Register a callback that asks the agent to end, before TERM."""
@@ -243,39 +224,3 @@ class HostSeat:
         if process.stderr is not None:
             while piece := await process.stderr.read(_PIECE):
                 self._log.feed(piece)
-
-
-# Digests of files that could act later, kept with the attempt and compared at its end.
-#
-# Rule: digests are taken before the first start of an attempt, because a start may change the files.
-
-
-class Seals:
-    """Digests of the files that could act later, from before the first start."""
-
-    def __init__(self, file: Path) -> None:
-        self._file = file
-
-    def put(self, folder: Path, names: Iterable[str], *, remade: tuple[str, ...] = ()) -> None:
-        """Record the digests of `names` in a folder, unless an earlier start did.
-
-        `remade` lists what the agent's program itself writes there when it starts.
-        """
-        if not self._file.exists():
-            named = list(names)
-            whole = {
-                "folder": str(folder), "names": named, "remade": remade, "digests": digests(folder, named)
-            }  # fmt: skip
-            write_whole(self._file, json.dumps(whole).encode("ascii"))
-
-    def broken(self) -> list[str]:
-        """Return the files that were added, removed or changed since; empty when nothing was sealed."""
-        if not self._file.exists():
-            return []
-        try:
-            kept = json.loads(read_shared(self._file, cap=_CAP))
-            folder, remade = Path(kept["folder"]), tuple(f"{name}/" for name in kept["remade"])
-            changed = differing(kept["digests"], digests(folder, kept["names"]))
-        except (Unreadable, ValueError, KeyError, TypeError) as error:
-            return [f"{self._file.name}, which cannot be read any more: {error}"]
-        return [str(folder / name) for name in changed if not name.startswith(remade)]

@@ -49,7 +49,7 @@ def with_results(request: Request, brief: Brief, own: Path) -> Request:
         PLACED.cache: _view(own, "cache", results / "cache", upper=own / "upper-cache"),
     }
     if not brief.writable:
-        views[str(workspace)] = _read_only(views[str(workspace)])
+        views[str(workspace)] = views[str(workspace)]._replace(upper="", work="")
     placed = [Placed(view.point, at) for at, view in views.items()]
     # The second path of the workspace needs the same protection as the first.
     for path in (str(workspace), *(held for held in request.read_only if held.startswith(f"{workspace}/"))):
@@ -73,7 +73,3 @@ def _view(own: Path, name: str, *lower: Path, upper: Path) -> Overlay:
     for folder in (point, work, upper):
         folder.mkdir(mode=0o700, exist_ok=True)
     return Overlay(lower=tuple(map(str, lower)), upper=str(upper), work=str(work), point=str(point))
-
-
-def _read_only(view: Overlay) -> Overlay:
-    return Overlay(lower=view.lower, upper="", work="", point=view.point)

@@ -125,7 +125,7 @@ def descendants(root: int) -> list[int]:
     """List every running process below a PID, from /proc; empty where there is no /proc."""
     children: dict[int, list[int]] = {}
     try:
-        names = os.listdir("/proc")  # noqa: PTH208  this file starts in every ring: no pathlib
+        names = os.listdir("/proc")  # noqa: PTH208  this file starts in every sandbox: no pathlib
     except OSError:
         return []
     for name in names:

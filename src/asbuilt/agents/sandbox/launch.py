@@ -5,6 +5,7 @@ Rule: a sandbox counts as working only after it refused a write and a connection
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import os
@@ -23,7 +24,6 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.agents.sandbox import landlock
 from asbuilt.agents.sandbox.masks import masks_in
 from asbuilt.agents.sandbox.unavailable import Refusal, knobs_here, why_bubblewrap, why_landlock
-from asbuilt.policy.sandbox.landlock import rules
 from asbuilt.policy.sandbox.rules import (
     DEFAULT_PATH,
     KERNEL,
@@ -39,8 +39,8 @@ from asbuilt.policy.sandbox.rules import (
     for_planning,
     secrets,
 )
-from asbuilt.policy.sandbox.seatbelt import seatbelt
 from asbuilt.policy.sandbox.seccomp import MACHINES, seccomp_filter
+from asbuilt.policy.sandbox.without_mounts import landlock_rules, profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -100,6 +100,22 @@ class Prepared:
     cwd: str
     descriptors: tuple[int, ...] = ()
     """Descriptors that the command inherits; call `close` once it has started."""
+
+    async def spawn(self, *, stdin: int, inherited: tuple[int, ...] = ()) -> asyncio.subprocess.Process:
+        """Start it, with pipes for stdout and stderr, in a session of its own; closes the descriptors."""
+        try:
+            return await asyncio.create_subprocess_exec(
+                *self.argv,
+                env=self.environment,
+                cwd=self.cwd,
+                stdin=stdin,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                start_new_session=True,
+                pass_fds=(*self.descriptors, *inherited),
+            )
+        finally:
+            self.close()
 
     def close(self) -> None:
         """Close our copies of the descriptors."""
@@ -316,12 +332,9 @@ def _left(masked: tuple[str, ...]) -> tuple[str, ...]:
 def without_mounts(level: Level, request: Request, argv: Sequence[str]) -> list[str]:
     """Return a command line with a sandbox that needs no mounts (Seatbelt, Landlock)."""
     if level == "seatbelt":
-        return seatbelt(request, argv, program=_SANDBOX_EXEC)
+        return [_SANDBOX_EXEC, "-p", profile(request), *argv]
     if level == "landlock":
-        data = rules(request, abi=landlock.abi())
-        text = json.dumps(
-            {"files": data.files, "network": data.network, "scopes": data.scopes, "paths": data.paths}
-        )
+        text = json.dumps(landlock_rules(request, abi=landlock.abi())._asdict())
         return [sys.executable, "-I", "-S", str(_HERE / "landlock.py"), text, "--", *argv]
     return [*argv]
 
@@ -344,17 +357,8 @@ def _tried(level: Level, program: str | None) -> Refusal | None:
         if level == "bwrap":
             request = request.changed(writable=(str(folder / "free"),))
         port = str(server.getsockname()[1])
-        script = [
-            sys.executable,
-            "-I",
-            "-S",
-            "-c",
-            _CANARY,
-            *map(str, canaries),
-            str(folder / "free" / "bird"),
-            port,
-        ]
-        said = _output(level, request, script)
+        places = map(str, (*canaries, folder / "free" / "bird"))
+        said = _output(level, request, [sys.executable, "-I", "-S", "-c", _CANARY, *places, port])
         wrote = [path for path in canaries if path.exists()]
         for path in wrote:
             path.unlink()

@@ -14,8 +14,7 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.policy.masking import masked
-from asbuilt.policy.sandbox.git_logins import without_logins
+from asbuilt.policy.masking import masked, without_logins
 from asbuilt.policy.sandbox.rules import Placed
 
 if TYPE_CHECKING:

@@ -17,15 +17,14 @@ import threading
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, assert_never
+from typing import TYPE_CHECKING, Final
 
 from asbuilt.policy.sandbox.hosts import (
     HEAD_BYTES,
     HELLO_BYTES,
     Host,
-    Plain,
     Refused,
-    Tunnel,
+    hosts_named,
     is_public,
     listed,
     request_in,
@@ -35,7 +34,10 @@ from asbuilt.policy.sandbox.hosts import (
 
 if TYPE_CHECKING:
     from asyncio import StreamReader, StreamWriter
-    from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+
+    from asbuilt.events.options import Network
+    from asbuilt.policy.sandbox.rules import Level
 
 _PORT: Final = 3128
 CONNECTIONS: Final = 256
@@ -47,14 +49,6 @@ _TRIED: Final = 4
 _CHUNK: Final = 1 << 18
 _ENTRY: Final = Path(__file__).resolve().parent / "entry.py"
 _HERE: Final = "localhost,127.0.0.1,::1"
-
-
-def variables(port: int) -> dict[str, str]:
-    """Return the proxy variables. Some programs read only HTTPS_PROXY; node needs NODE_USE_ENV_PROXY."""
-    address = f"http://127.0.0.1:{port}"
-    names = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY")
-    both = {cased: address for name in names for cased in (name, name.lower())}
-    return {**both, "NO_PROXY": _HERE, "no_proxy": _HERE, "NODE_USE_ENV_PROXY": "1"}
 
 
 class Egress:
@@ -70,8 +64,15 @@ class Egress:
 
         `environment` may name the user's own proxy, through which hosts outside are reached.
         """
-        self._proxy = Proxy(hosts, refused, upstream_in(environment or {}))
+        self._hosts = hosts
+        self._refused = refused
+        self._upstream = upstream_in(environment or {})
+        self._busy: set[asyncio.Task[None]] = set()
+        self._servers: list[asyncio.Server] = []
         self._ours, self._theirs = socket.socketpair()
+        here = tuple(dict.fromkeys(host.port for host in hosts if host.is_here))
+        # The ports for `entry` to listen on: the proxy's port, then the listed ones of this machine.
+        self._ports = (next(port for port in count(_PORT) if port not in here), *here)
 
     @property
     def descriptor(self) -> int:
@@ -80,78 +81,32 @@ class Egress:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The variables that point programs to the proxy."""
-        return variables(self._proxy.ports[0])
+        """The proxy variables. Some programs read only HTTPS_PROXY; node needs NODE_USE_ENV_PROXY."""
+        address = f"http://127.0.0.1:{self._ports[0]}"
+        names = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY")
+        both = {cased: address for name in names for cased in (name, name.lower())}
+        return {**both, "NO_PROXY": _HERE, "no_proxy": _HERE, "NODE_USE_ENV_PROXY": "1"}
 
     def argv(self, argv: Sequence[str]) -> tuple[str, ...]:
         """Prefix a command with `entry.py`, which creates the listeners."""
-        ports = map(str, self._proxy.ports)
+        ports = map(str, self._ports)
         return (sys.executable, "-I", "-S", str(_ENTRY), str(self.descriptor), *ports, "--", *argv)
 
     async def open(self) -> None:
         """Receive and serve the listeners of a started command; one that already ended has none."""
         self._theirs.close()
         with self._ours as channel:
-            count = len(self._proxy.ports)
+            count = len(self._ports)
             _, given, _, _ = await asyncio.to_thread(socket.recv_fds, channel, 1, count)
-            if len(given) == count:
-                await self._proxy.serve([socket.socket(fileno=descriptor) for descriptor in given])
-                channel.send(b"k")
-
-    async def close(self) -> None:
-        """Close every connection of the command."""
-        await self._proxy.close()
-
-
-@contextmanager
-def served(egress: Egress | None) -> Iterator[None]:
-    """Serve a started command from a thread, for callers without an event loop."""
-    if egress is None:
-        yield
-        return
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, name="egress", daemon=True)
-    thread.start()
-    asyncio.run_coroutine_threadsafe(egress.open(), loop)
-    try:
-        yield
-    finally:
-        asyncio.run_coroutine_threadsafe(egress.close(), loop).result()
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
-
-
-class Proxy:
-    """Serves the requests on a sandbox's listeners."""
-
-    def __init__(
-        self,
-        hosts: tuple[Host, ...],
-        refused: Callable[[str, str], None],
-        upstream: tuple[str, int] | None = None,
-    ) -> None:
-        """Let `hosts` through; calls `refused` with the host and the reason of every other request."""
-        self._hosts = hosts
-        self._upstream = upstream
-        self._refused = refused
-        self._busy: set[asyncio.Task[None]] = set()
-        self._servers: list[asyncio.Server] = []
-
-    @property
-    def ports(self) -> tuple[int, ...]:
-        """The ports for `entry` to listen on: the proxy's port, then the listed ones of this machine."""
-        here = tuple(dict.fromkeys(host.port for host in self._hosts if host.is_here))
-        return (next(port for port in count(_PORT) if port not in here), *here)
-
-    async def serve(self, listeners: list[socket.socket]) -> None:
-        """Accept on the sandbox's listeners, in the order of `ports`."""
-        own, *_ = self.ports
-        for port, listener in zip(self.ports, listeners, strict=True):
-            take = self._take if port == own else self._forwarding(port)
-            self._servers.append(
-                await asyncio.start_server(self._counted(take), sock=listener, limit=HEAD_BYTES)
-            )
+            if len(given) != count:
+                return
+            for port, descriptor in zip(self._ports, given, strict=True):
+                take = self._take if port == self._ports[0] else self._forwarding(port)
+                listener = socket.socket(fileno=descriptor)
+                self._servers.append(
+                    await asyncio.start_server(self._counted(take), sock=listener, limit=HEAD_BYTES)
+                )
+            channel.send(b"k")
 
     async def close(self) -> None:
         """Close every connection and the listeners, which keep the network namespace alive."""
@@ -201,14 +156,9 @@ class Proxy:
             await self._refuse(writer, asked, str(error))
             return
         try:
-            match request:
-                case Plain(head=first):
-                    back.write(first)
-                case Tunnel(host=host):
-                    writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
-                    back.write(await self._hello(reader, host, back))
-                case _:
-                    assert_never(request)
+            if not request.head:
+                writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+            back.write(request.head or await self._hello(reader, request.host, back))
             await _both(reader, writer, there, back)
         finally:
             back.close()
@@ -242,6 +192,37 @@ class Proxy:
             # Inside a tunnel there is no way to send an HTTP error.
             self._refused(host, str(error))
             raise ConnectionError from error
+
+
+def egress_for(
+    level: Level,
+    network: Network,
+    hosts: Iterable[str],
+    refused: Callable[[str, str], None],
+    environment: Mapping[str, str],
+) -> Egress | None:
+    """Return the way out if the network is a list; only bubblewrap has a network namespace for it."""
+    is_held = network == "list" and level == "bwrap"
+    return Egress(hosts_named(hosts), refused, environment) if is_held else None
+
+
+@contextmanager
+def served(egress: Egress | None) -> Iterator[None]:
+    """Serve a started command from a thread, for callers without an event loop."""
+    if egress is None:
+        yield
+        return
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="egress", daemon=True)
+    thread.start()
+    asyncio.run_coroutine_threadsafe(egress.open(), loop)
+    try:
+        yield
+    finally:
+        asyncio.run_coroutine_threadsafe(egress.close(), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
 
 
 async def _named(reader: StreamReader, host: str) -> bytes:

@@ -59,8 +59,8 @@ def why_bubblewrap(said: str, knobs: Knobs, *, there: bool) -> Refusal:
     if last.startswith("it "):
         return Refusal(
             cause="leaks",
-            what=f"bubblewrap does not hold here: {last}",
-            why="A ring that lets the canary out lets everything out.",
+            what=f"bubblewrap does not work here: {last}",
+            why="A sandbox that lets the canary out lets everything out.",
             next_step="Look which program answers to the name bwrap; it should be the distribution's own.",
         )
     if knobs.apparmor:
@@ -84,7 +84,7 @@ def why_bubblewrap(said: str, knobs: Knobs, *, there: bool) -> Refusal:
             why=f"Its seccomp profile or masked /proc forbids what bubblewrap does. It said: {last}",
             next_step=(
                 "Start it with --security-opt seccomp=unconfined --security-opt systempaths=unconfined, "
-                "or let the container be the only ring."
+                "or let the container be the only sandbox."
             ),
         )
     return Refusal(
@@ -106,9 +106,9 @@ def why_landlock(said: str) -> Refusal:
         )
     return Refusal(
         cause="landlock",
-        what=f"Landlock does not hold here: {said.splitlines()[-1][:200]}",
+        what=f"Landlock does not work here: {said.splitlines()[-1][:200]}",
         why="A canary's write or connection was not refused, or its command did not start.",
-        next_step="Use bubblewrap; connections are held by Landlock only from kernel 6.7 on.",
+        next_step="Use bubblewrap; Landlock blocks connections only from kernel 6.7 on.",
     )
 
 

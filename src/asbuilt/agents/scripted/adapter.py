@@ -5,21 +5,19 @@ Rule: every act runs in a child process inside the sandbox, restricted exactly l
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
 import re
 import signal
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from asbuilt.agents.capture import Lines
+from asbuilt.agents.attempt_folder import verdict_in
 from asbuilt.agents.contract import Call, Called, Conversed, Noted, Said, Turn, Used, stopped
 from asbuilt.agents.scripted.script import read_script
-from asbuilt.agents.verdicts import verdict_in
+from asbuilt.agents.streams import Lines, exit_of, lines_of, object_in, send
 from asbuilt.errors import ScriptInvalid
 
 if TYPE_CHECKING:
@@ -32,8 +30,6 @@ if TYPE_CHECKING:
 
 _PLAY: Final = Path(__file__).resolve().with_name("play.py")
 _LINE_CAP: Final = 1 << 20
-_PIECE: Final = 1 << 18
-_SIGNALLED: Final = range(129, 193)
 _TOLD: Final = ("phase", "items", "intent", "changed", "removed", "shown")
 """Fields of the brief that the player needs for a verdict."""
 NOTHING: Final = "The script has nothing for this; nothing was changed."
@@ -66,7 +62,7 @@ class Scripted:
             return Turn(ending="failed", reason=f"{error.what} {error.why}")
         process = await self._seat.spawn((sys.executable, "-I", "-S", str(_PLAY), str(self._seat.out)))
         heard = _Heard()
-        await _tell(process, {"acts": acts, **{name: getattr(brief, name) for name in _TOLD}})
+        await send(process, {"acts": acts, **{name: getattr(brief, name) for name in _TOLD}})
         await self._listen(process, heard, gate, emit)
         return self._turn(await process.wait(), heard, emit)
 
@@ -82,23 +78,16 @@ class Scripted:
         self, process: asyncio.subprocess.Process, heard: _Heard, gate: Gate, emit: Emit
     ) -> None:
         lines = Lines(_LINE_CAP)
-        while process.stdout is not None and (piece := await process.stdout.read(_PIECE)):
-            for line in lines.feed(piece):
-                message = _message(line)
-                if message is None:
-                    heard.noise += 1
-                elif "ask" in message:
-                    answer = await gate.ask(
-                        Call(
-                            tool="scripted",
-                            kind=message["ask"],
-                            path=message.get("path"),
-                            command=message.get("command"),
-                        )
-                    )
-                    await _tell(process, {"allowed": answer.allowed, "reason": answer.reason})
-                else:
-                    _take(message, heard, emit)
+        async for line in lines_of(process, lines):
+            message = object_in(line)
+            if message is None:
+                heard.noise += 1
+            elif "ask" in message:
+                path, command = message.get("path"), message.get("command")
+                call = Call(tool="scripted", kind=message["ask"], path=path, command=command)
+                await send(process, asdict(await gate.ask(call)))
+            else:
+                _take(message, heard, emit)
         heard.noise += lines.dropped
 
     def _turn(self, code: int, heard: _Heard, emit: Emit) -> Turn:
@@ -109,7 +98,7 @@ class Scripted:
                 "usage_limit", "Its usage limit is reached.", says=heard.says, resets_at=heard.limit
             )
         if code != 0:
-            return stopped("crash", f"The agent {_how(code)}.", says=heard.says)
+            return stopped("crash", f"The agent {exit_of(code)}.", says=heard.says)
         if heard.failed is not None and heard.cause is not None:
             return stopped(heard.cause, heard.failed, says=heard.says)
         if heard.failed is not None:
@@ -143,24 +132,3 @@ def _take(message: dict[str, Any], heard: _Heard, emit: Emit) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         case _:
             heard.noise += 1
-
-
-async def _tell(process: asyncio.subprocess.Process, message: dict[str, object]) -> None:
-    # Ignore a broken pipe: the exit code reports the child's death.
-    with contextlib.suppress(ConnectionError):
-        if process.stdin is not None:
-            process.stdin.write(json.dumps(message).encode("ascii") + b"\n")
-            await process.stdin.drain()
-
-
-def _message(line: bytes) -> dict[str, Any] | None:
-    try:
-        message = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return message if isinstance(message, dict) else None
-
-
-def _how(code: int) -> str:
-    number = -code if code < 0 else code - 128 if code in _SIGNALLED else 0
-    return f"was ended by signal {number}" if number else f"ended with exit code {code}"

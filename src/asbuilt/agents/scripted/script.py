@@ -1,4 +1,4 @@
-"""Parse the scripted agent's TOML script. docs/scripted-agent.md describes the format.
+"""Parse the scripted agent's TOML script. docs/reference/scripted-agent.md describes the format.
 
 Rule: an invalid script is refused with its line; a typo never becomes a turn that does nothing.
 """
@@ -234,5 +234,5 @@ def _wrong(name: str, line: int, what: str) -> ScriptInvalid:
     return ScriptInvalid(
         f"{name}:{line}: {what}",
         why="A script that is understood in part would play another part than it was written for.",
-        next_step="Correct that line; docs/scripted-agent.md tells every act.",
+        next_step="Correct that line; docs/reference/scripted-agent.md tells every act.",
     )

@@ -38,12 +38,12 @@ group = LazyGroup(
     commands={
         "list": Lazy("claim:list_", "who owns which plan here"),
         "acquire": Lazy("claim:acquire", "own a plan, for a program of yours"),
-        "release": Lazy("claim:release", "let go of it"),
+        "release": Lazy("claim:release", "release a claim"),
         "break": Lazy("claim:break_", "take a plan away from its owner, with a reason"),
     },
     examples=[
         ("asbuilt claim list", "who owns what, and since when"),
-        ("asbuilt claim acquire rate-limit --owner me", "exit 0: yours; 10: somebody else's"),
+        ("asbuilt claim acquire rate-limit --owner me", "exit 0: yours; 10: another owner's"),
         ('asbuilt claim break rate-limit --reason "its machine is gone"', "recorded with your name"),
     ],
     help=(

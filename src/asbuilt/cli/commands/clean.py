@@ -1,19 +1,20 @@
-"""`asbuilt clean`: list what can be deleted, and why that is safe. Deletes only with --yes."""
+"""`asbuilt clean`: count what can be deleted without loss. Deletes only with --yes."""
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from asbuilt.cli.shell.desk import complete_plan, next_command
-from asbuilt.cli.shell.lazy import Command
-from asbuilt.cli.shell.options import Door, shared
+from asbuilt.cli.shell.desk import complete_plan
+from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.site import look_at, site_of
+from asbuilt.cli.ui.messages import answer, next_command
 from asbuilt.cli.ui.screen import printable
-from asbuilt.cli.ui.words import counted, size
-from asbuilt.errors import DONE, AsbuiltError
+from asbuilt.cli.ui.words import counted, listed, size
+from asbuilt.errors import AsbuiltError
 from asbuilt.flows.cleanup.leftovers import Leavings, Thing
 from asbuilt.flows.cleanup.shared import Commons
 from asbuilt.journal.ids import LOCAL
@@ -26,22 +27,19 @@ _ONE_BY_ONE: Final = 5
 """Up to this number of things of one kind, with the same reason, are listed by name."""
 
 
-@click.command(
+@subcommand(
     "clean",
-    cls=Command,
-    examples=[
-        ("asbuilt clean", "what can go, with the proof; nothing is removed"),
-        ("asbuilt clean --yes", "remove it"),
-        ("asbuilt clean rate-limit", "only what runs of this plan have left"),
-    ],
+    ("asbuilt clean", "count what can be deleted; nothing is deleted"),
+    ("asbuilt clean -v", "list it, and why that is safe"),
+    ("asbuilt clean --yes", "delete it"),
+    ("asbuilt clean rate-limit", "only leftovers of this plan"),
 )
 @click.argument("plan", required=False, shell_complete=complete_plan)
-@click.option("--yes", is_flag=True, help="remove what is shown to be safe")
+@click.option("--yes", is_flag=True, help="delete what is safe to delete")
 @click.option(
     "--days", type=click.IntRange(min=0), default=DAYS, metavar="N", help="keep what is younger than N days"
 )
-@shared(json=True)
-def command(door: Door, plan: str | None, *, yes: bool, days: int) -> int:
+def command(door: Door, plan: str | None, *, yes: bool, days: int) -> None:
     """Show old workspaces, logs and other leftovers that can be deleted without loss."""
     site = site_of(door, plan) if plan is not None else look_at(door)[1]
     things = [] if site is None else _find(site, plan, days)
@@ -49,21 +47,29 @@ def command(door: Door, plan: str | None, *, yes: bool, days: int) -> int:
     if yes:
         things = [_removed(one) if isinstance(one.fate, Goes) else one for one in things]
         can_go = [one for one in things if isinstance(one.fate, Goes)]
-    if door.json:
-        rows = [_json(one, removed=yes) for one in things]
-        door.screen.emit_json({"schema": "asbuilt.clean/1", "removed": yes, "things": rows})
-        return DONE
-    _show(door, "Gone" if yes else "Can go", can_go)
-    _show(door, "Stays", [one for one in things if isinstance(one.fate, Stays)])
-    space = size(sum(one.size for one in can_go))
-    if not can_go:
-        door.screen.answer("Nothing can go.")
-    elif yes:
-        door.screen.answer(f"Removed {counted(len(can_go), 'thing')}, {space}.")
+    rows = [_json(one, removed=yes) for one in things]
+    if door.emitted("asbuilt.clean/1", {"removed": yes, "things": rows}):
+        return
+    if door.screen.verbose:
+        _show(door, "Deleted" if yes else "Can be deleted", can_go)
+        _show(door, "Kept", [one for one in things if isinstance(one.fate, Stays)])
+    kept = len(things) - len(can_go)
+    door.screen.answer(_summary(can_go, yes=yes) + (f" {counted(kept, 'thing')} kept." if kept else ""))
+    if can_go and not yes:
+        command = " ".join(["asbuilt clean", *([plan] if plan else []), *_days(days)])
+        other = "" if door.screen.verbose else f"list everything: `{command} -v`"
+        next_command(door, f"{command} --yes", other=other)
     else:
-        door.screen.answer(f"{counted(len(can_go), 'thing')} can go, {space}. Nothing was removed.")
-        next_command(door, " ".join(["asbuilt clean", *([plan] if plan else []), *_days(days), "--yes"]))
-    return DONE
+        next_command(door, "asbuilt status")
+
+
+def _summary(can_go: list[Thing], *, yes: bool) -> str:
+    """Count what can be deleted, by kind."""
+    if not can_go:
+        return "Nothing to delete."
+    by_kind = Counter(one.kind for one in can_go)
+    kinds = listed([counted(number, kind) for kind, number in sorted(by_kind.items())])
+    return f"{'Deleted' if yes else 'Can be deleted'}: {kinds}, {size(sum(one.size for one in can_go))}."
 
 
 def _find(site: Site, plan: str | None, days: int) -> list[Thing]:
@@ -106,8 +112,7 @@ def _kind(one: Thing) -> tuple[str, str]:
 
 def _row(door: Door, what: str, space: int, why: str) -> None:
     taken = f", {size(space)}" if space else ""
-    for row in door.screen.out.hanging("  ", printable(f"{what}{taken}: {why}"), commands=False, under=4):
-        door.screen.answer(row)
+    answer(door, "  ", printable(f"{what}{taken}: {why}"), under=4)
 
 
 def _days(days: int) -> list[str]:

@@ -7,35 +7,45 @@ from typing import TYPE_CHECKING
 import click
 from msgspec import UNSET, structs
 
-from asbuilt.cli.commands.run import ask_for
+from asbuilt.cli.commands.run.follow import ask_for
 from asbuilt.cli.shell.addresses import never_ran
 from asbuilt.cli.shell.desk import complete_plan
 from asbuilt.cli.shell.lazy import Command
 from asbuilt.cli.shell.options import Door, shared
 from asbuilt.cli.shell.site import site_of
-from asbuilt.errors import GateStopped, NotFound
+from asbuilt.cli.ui.messages import next_command
+from asbuilt.errors import DONE, GateStopped, NotFound
 from asbuilt.journal import runs
 from asbuilt.journal.queries.overview import events_of
+from asbuilt.journal.turns import landing_line
 from asbuilt.lifecycle.status.standing import fold_plan
 
 if TYPE_CHECKING:
     from asbuilt.cli.shell.site import Site
     from asbuilt.journal.ids import Address
+    from asbuilt.journal.runs import Run
 
 
 @click.command(
     "land",
     cls=Command,
     examples=[
-        ("asbuilt land rate-limit", "move what is proven to its branch"),
+        ("asbuilt land rate-limit", "move proven commits to their branch"),
+        ("asbuilt land rate-limit --front", "land it before the runs that wait in line for the branch"),
         ("asbuilt land rate-limit --undo", "one revert for each landed commit; the plan is open again"),
     ],
 )
 @click.argument("plan", shell_complete=complete_plan)
-@click.option("--undo", is_flag=True, help="take back what the last run landed")
+@click.option("--undo", is_flag=True, help="revert what the last run landed")
+@click.option("--front", is_flag=True, help="land next, ahead of runs that wait in line for the branch")
 @shared(json=True)
-def command(door: Door, plan: str, *, undo: bool) -> int:
+def command(door: Door, plan: str, *, undo: bool, front: bool) -> int:
     """Land proven commits on the target branch. If that is not possible, nothing moves."""
+    return land(door, plan, undo=undo, front=front)
+
+
+def land(door: Door, plan: str, *, undo: bool = False, front: bool = False) -> int:
+    """Land what a plan's runs have proven, or revert what the last run landed."""
     site = site_of(door, plan)
     address = site.address(plan)
     with site.journal.store.read() as session:
@@ -43,16 +53,37 @@ def command(door: Door, plan: str, *, undo: bool) -> int:
     if not listed:
         raise never_ran(plan)
     last = listed[0]
+    if front and not last.is_over and _to_front(door, site, last):
+        return DONE
     options = structs.replace(
         last.options,
         kind="undo" if undo else "land",
         auto=True,
         hold=False,
+        front=front or UNSET,
         desktop=site.desk.settings.flag("attention.desktop"),
         # Undo the newest run whose work is still landed, not one that was already undone.
         of=_newest(site, address, plan, by_pull=last.options.landing == "pr") if undo else UNSET,
     )
     return ask_for(door, site, address, last.options.slug, options)
+
+
+def _to_front(door: Door, site: Site, run: Run) -> bool:
+    """Move a run that waits in line directly behind the one that lands; return False if it does not wait."""
+    with site.journal.store.write() as session:
+        ahead = landing_line.to_front(session, run)
+    if ahead is None:
+        return False
+    branch, slug = run.options.branch, run.options.slug
+    if door.json:
+        door.screen.emit_json(
+            {"schema": "asbuilt.front/1", "plan": slug, "branch": branch, "ahead": [*ahead]}
+        )
+        return True
+    after = f", after {ahead[0]}" if ahead else ""
+    door.screen.answer(f"{slug} lands next on {branch}{after}.")
+    next_command(door, f"asbuilt watch {slug}")
+    return True
 
 
 def _newest(site: Site, address: Address, plan: str, *, by_pull: bool) -> str:
@@ -62,15 +93,15 @@ def _newest(site: Site, address: Address, plan: str, *, by_pull: bool) -> str:
     newest = standing.newest
     if newest is None:
         raise NotFound(
-            f"nothing of {plan} is proven or landed here",
-            why="Only what asbuilt has brought there can be taken back by it.",
-            next_step=f"`asbuilt status {plan}` shows what there is.",
+            f"nothing of {plan} has landed here",
+            why="asbuilt reverts only what asbuilt landed.",
+            next_step=f"`asbuilt status {plan}`",
         )
     if by_pull and (landed := standing.landed_by(newest)):
         raise GateStopped(
-            f"{plan} has landed by a pull request, and only another one takes it back",
-            why="A revert in this clone would never reach the branch at the forge.",
-            next_step="Revert it at the forge; then open what is to be done again, phase by phase:"
+            f"{plan} has landed by a pull request, and only another pull request reverts it",
+            why="A revert in this clone would not reach the branch at the forge.",
+            next_step="Revert it at the forge; then open each phase again:"
             f" `asbuilt plan mark {plan} {landed[0].phase} pending`",
         )
     return newest

@@ -10,19 +10,22 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from asbuilt.cli.commands.status import views_here
+from asbuilt.cli.runs.next_step import Next, helping
 from asbuilt.cli.shell.lazy import Command
 from asbuilt.cli.shell.options import Door, shared
 from asbuilt.cli.shell.reading import complete_address, look, look_for
 from asbuilt.cli.ui.clock import at, lasting, parsed, stamp, zone_of
-from asbuilt.cli.ui.failure import helping, show_failures
-from asbuilt.cli.ui.messages import advise, answer, headline, next_command
+from asbuilt.cli.ui.failure import show_failures
+from asbuilt.cli.ui.messages import advise, answer, headline
 from asbuilt.cli.ui.page_files import copy_to, keep, show
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted, listed
 from asbuilt.errors import DONE, NotFound
 from asbuilt.flows.report import account_of
 from asbuilt.flows.run.record import Record
-from asbuilt.journal.queries.overview import facts_of
+from asbuilt.journal import runs
+from asbuilt.journal.queries.overview import events_of, facts_from
+from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 from asbuilt.lifecycle.run.proving import ProvingFacts
 from asbuilt.lifecycle.status.report import notes, sums
 from asbuilt.pages.telling import Page
@@ -55,13 +58,11 @@ def command(door: Door, plan: str | None, *, is_opened: bool, folder: str | None
     looking, run = _found(door, plan)
     if run.options.plans:
         slug, is_written = run.options.slug, run.state == "done"
+        does = "wrote" if is_written else "did not finish" if run.is_over else "is writing"
         raise NotFound(
-            f"{slug}.{run.number} {'has written' if is_written else 'is to write'} a plan, and no run of it"
-            " has begun",
-            why="A report is about what a run promised and proved.",
-            next_step=f"`asbuilt log {slug}` shows how the plan came; `asbuilt run {slug}` begins."
-            if is_written
-            else f"`asbuilt why {slug}` says how that stands.",
+            f"{slug} has not run yet: {slug}.{run.number} {does} the plan",
+            why="A report shows what a run promised and proved.",
+            next_step=f"`asbuilt {'run' if is_written else 'status'} {slug}`",
         )
     facts, account = _told(looking, run)
     page = Page(account, zone_of(looking.moment.now))
@@ -82,17 +83,20 @@ def command(door: Door, plan: str | None, *, is_opened: bool, folder: str | None
     else:
         _show(door, looking, run, facts, account)
     if is_opened and not show(files[0], door.environ):
-        door.screen.talk(f"{door.screen.err.symbols.note} No browser could be started here: open that file.")
+        door.screen.talk(
+            f"{door.screen.err.symbols.note} No browser could be started; open that file yourself."
+        )
     return DONE
 
 
 def _told(looking: Looking, run: Run) -> tuple[ProvingFacts, Account]:
     record = Record(run=run, store=looking.journal.store, blobs=looking.journal.blobs)
     with looking.journal.store.read() as session:
-        now, facts = session.now, facts_of(session, looking.journal.blobs, run)
+        now, events = session.now, events_of(session, looking.journal.blobs, run.address)
+    facts = facts_from(run, events)
     if not isinstance(facts, ProvingFacts):
         raise TypeError(facts.kind)
-    account = account_of(record, facts, looking.journal.home.workspaces / run.repo / run.run, now)
+    account = account_of(record, facts, events, looking.journal.home.workspaces / run.repo / run.run, now)
     return facts, account if run.is_over else account._replace(state=run.state)
 
 
@@ -105,9 +109,9 @@ def _found(door: Door, plan: str | None) -> tuple[Looking, Run]:
     newest = [one.run for one in views if one.run and not one.run.run.options.plans]
     if here is None or not newest:
         raise NotFound(
-            "nothing has been run here",
-            why="A report is about a run.",
-            next_step="`asbuilt plan list` shows what could be.",
+            "nothing has run here",
+            why="A report shows what a run promised and proved.",
+            next_step="`asbuilt plan list` lists the plans.",
         )
     return here, newest[0].run
 
@@ -124,15 +128,25 @@ def _show(door: Door, looking: Looking, run: Run, facts: ProvingFacts, account: 
     answer(door, "", _what_came(account))
     if run.state == "failed":
         answer(door, f"{pen.symbols.failed} ", account.reason)
-        show_failures(door, account.failed, more=f"asbuilt why {account.slug}")
+        show_failures(door, account.failed, more=f"asbuilt status {account.slug}")
     for phase, text in notes(account):
         answer(door, f"{pen.symbols.note} ", f"phase {phase}: {text}", under=4)
     if account.advice is not None:
         advise(door, *account.advice)
+    opens = f"asbuilt report {_prover(looking, run, facts, account)} --open"
     if command := helping(account.failed):
-        next_command(door, command, f", then `asbuilt resume {account.slug}`")
+        Next(command, also=f"asbuilt run {account.slug}", other=f"open the page: `{opens}`").show(door)
     else:
-        next_command(door, f"asbuilt report {account.name} --open")
+        Next(opens).show(door)
+
+
+def _prover(looking: Looking, run: Run, facts: ProvingFacts, account: Account) -> str:
+    """Return the run whose page has the evidence: a run that only landed has none of its own."""
+    if account.phases or not isinstance(facts, DeliveryFacts) or not facts.landed:
+        return account.name
+    with looking.journal.store.read() as session:
+        proven_in = runs.find(session, run.org, run.repo, facts.landed[-1].run)
+    return proven_in.name if proven_in is not None else account.name
 
 
 def _what_came(account: Account) -> str:
@@ -149,10 +163,10 @@ def _what_came(account: Account) -> str:
     if account.landed:
         came = f"Landed {_named(account.landed)}, proven before. "
     elif account.undone:
-        came = f"Took back {_named(account.undone)}. "
+        came = f"Reverted {_named(account.undone)}. "
     elif account.state == "done" and account.reason:
         came = f"{account.reason[0].upper()}{account.reason[1:]}. "
-    return f"{came}Nothing was worked on in this run."
+    return f"{came}No agent worked in this run."
 
 
 def _named(landed: tuple[Landed, ...]) -> str:

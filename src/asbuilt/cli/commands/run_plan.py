@@ -16,7 +16,7 @@ from asbuilt.cli.shell.desk import complete_plan, desk_for
 from asbuilt.cli.shell.lazy import Command
 from asbuilt.cli.shell.options import Door, SharedOption, shared
 from asbuilt.cli.ui.screen import printable
-from asbuilt.errors import UsageWrong
+from asbuilt.errors import DONE, UsageWrong
 from asbuilt.lifecycle.run_plan_words import (
     EveryWords,
     NextWords,
@@ -42,20 +42,23 @@ if TYPE_CHECKING:
         ("asbuilt run-plan plans/login.md finish auto", "all that is left, no questions, then land"),
         ("asbuilt run-plan plans/login.md auto every 4h now", "a phase now, and every four hours"),
         ("asbuilt run-plan plans/login.md status", "how far it is"),
-        ("asbuilt run-plan next", "what happens by itself, and when"),
-        ("asbuilt run-plan stop", "end all that runs or is scheduled here"),
+        ("asbuilt run-plan next", "scheduled and parked runs, and when they start"),
+        ("asbuilt run-plan stop", "cancel the schedules here; what runs continues"),
     ],
 )
 @click.argument("words", nargs=-1, shell_complete=complete_plan)
+@click.option("--dry-run", is_flag=True, help="show what would happen, and write nothing")
 @shared(json=True)
-def command(door: Door, words: tuple[str, ...]) -> int:
+def command(door: Door, words: tuple[str, ...], *, dry_run: bool) -> int:
     """Understand /run-plan's words: PLAN, a phase, finish, auto, pr, direct, every, now, status, next, stop.
 
     They mean the same in any order and in any case. A plan whose path holds such a word is still that plan.
     """
     typed = command_line(understood(" ".join(words), desk_for(door).library))
     door.screen.talk(printable(f"= asbuilt {shlex.join(typed)}"))
-    return _do(click.get_current_context(), typed)
+    if dry_run and typed[0] != "run":
+        return DONE
+    return _do(click.get_current_context(), (*typed, *["--dry-run"] * dry_run))
 
 
 def _do(context: click.Context, typed: tuple[str, ...]) -> int:
@@ -103,13 +106,11 @@ def command_line(words: Words) -> tuple[str, ...]:
             flags = ["--every", words.schedule, *["--now"] * words.now]
             return ("run", *_named(words.plan), "--auto", *flags, *_landing(words.landing))
         case StopWords():
-            return ("stop", *_named(words.plan)) if words.plan else ("stop", "--all")
-        case NextWords():
-            return ("next", *_named(words.plan))
-        case StatusWords():
+            return ("stop", *(_named(words.plan) or ["--all"]), "--schedule")
+        case NextWords() | StatusWords():
             return ("status", *_named(words.plan))
         case NowWords():
-            return ("now", *_named(words.plan))
+            return ("run", *_named(words.plan))
         case _:
             assert_never(words)
 

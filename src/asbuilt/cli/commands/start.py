@@ -1,51 +1,59 @@
-"""The screen of bare `asbuilt`: the current place, the state of plans, and next commands. Read-only."""
+"""The screen of bare `asbuilt`: agent, tests, sandbox, plans, and the one next command. Read-only."""
 
 from __future__ import annotations
 
+import os
+import shutil
 from typing import TYPE_CHECKING
 
-from asbuilt._version import VERSION
 from asbuilt.cli.commands.status import show_here, views_here
+from asbuilt.cli.runs.next_step import Next
 from asbuilt.cli.runs.standing import doing
-from asbuilt.cli.runs.waiting import is_cut_off, run_waiting
-from asbuilt.cli.shell.reading import look
+from asbuilt.cli.runs.waiting import is_cut_off, next_of, run_waiting
+from asbuilt.cli.shell.reading import survey
 from asbuilt.cli.ui.clock import at
-from asbuilt.cli.ui.messages import answer, headline, next_command
-from asbuilt.cli.ui.screen import printable
+from asbuilt.cli.ui.messages import answer, headline
 from asbuilt.cli.ui.words import counted, listed
 from asbuilt.errors import DONE
 from asbuilt.library.repository import branch_of
 from asbuilt.library.shelves import plans
 from asbuilt.lifecycle.status.progress import IN_WORK
+from asbuilt.policy.kinds import KINDS
 
 if TYPE_CHECKING:
     from asbuilt.cli.shell.options import Door
     from asbuilt.cli.shell.reading import Looking
-    from asbuilt.cli.ui.screen import Screen
     from asbuilt.journal.queries.overview import PlanView, RunView
     from asbuilt.library.repository import Repository
+    from asbuilt.library.shelves import Library
+    from asbuilt.settings import Settings
+
+_SANDBOXES = {"bwrap": "bubblewrap", "sandbox-exec": "Seatbelt"}
 
 
 def run(door: Door) -> int:
     """Show the screen for the start folder."""
-    library, looking = look(door)
+    library, settings, looking = survey(door)
+    agents = [kind.name for kind in KINDS.values() if kind.program and _has(door, kind.program)]
+    _show_place(door, library, settings, agents)
     views = [] if looking is None else views_here(looking)
     if looking is None or not views:
-        show_start(door.screen, repository=library.repository, plans=len(plans(library)))
+        _first_step(library, agents).show(door)
         return DONE
     moment = looking.moment
     cut_off = [(view, one) for view in views if (one := view.run) and is_cut_off(one, moment.seen(one))]
     for view, one in cut_off:
+        door.screen.answer()
         _show_cut_off(door, looking, view, one)
     if len(views) > len(cut_off):
-        if cut_off:
-            door.screen.answer()
+        door.screen.answer()
         show_here(door, looking, views)
+    next_of(views, looking.moment).show(door)
     return DONE
 
 
 def _show_cut_off(door: Door, looking: Looking, view: PlanView, cut_off: RunView) -> None:
-    """Show an interrupted run: what is kept, and how to resume it."""
+    """Show an interrupted run: what is kept, and what is lost."""
     told = run_waiting(cut_off, looking.moment.seen(cut_off))
     phase = next((one for one in view.phases if one.state in IN_WORK), None)
     where = f" in phase {phase.id}, {doing(phase)}" if phase else ""
@@ -58,45 +66,41 @@ def _show_cut_off(door: Door, looking: Looking, view: PlanView, cut_off: RunView
     if phase is not None and phase.cycle:
         kept.append(f"{counted(phase.cycle, 'fix', 'fixes')} counted")
     kept += [f"{view.spent.words} spent"] if view.spent.brief else []
-    answer(door, "  kept   ", ", ".join(kept) or "everything that was asked for")
-    answer(door, "  lost   ", "nothing; it goes on where it was")
-    next_command(door, told.command or f"asbuilt resume {view.slug}")
+    answer(door, "  kept   ", ", ".join(kept) or "the request")
+    answer(door, "  lost   ", "nothing; it continues where it was")
 
 
-def show_start(screen: Screen, *, repository: Repository | None, plans: int) -> None:
-    """Draw the first screen of a repository in which nothing has run."""
-    screen.answer(f"{screen.out.bold('asbuilt')} {VERSION}   {_place(repository)}")
-    for row in screen.out.hanging("", _shelf(repository, plans)):
-        screen.answer(row)
-    screen.answer()
-    for command, meaning in _next_commands(plans):
-        first, *rest = screen.out.hanging(f"  {command:<35}", meaning, commands=False)
-        for row in (first.replace(command, screen.out.bold(command), 1), *rest):
-            screen.answer(row)
+def _show_place(door: Door, library: Library, settings: Settings, agents: list[str]) -> None:
+    """Show the repository, and what a run would use."""
+    headline(door, *_place(library.repository))
+    answer(door, "  agent    ", ", ".join(agents) or "none found: install claude, codex, gemini or opencode")
+    if library.repository is not None:
+        chosen = settings.text("checks.tests") or ("set" if settings.chosen["checks.suites"].value else "")
+        answer(door, "  tests    ", chosen or "not set yet; asbuilt doctor --tests finds the command")
+    sandbox = next((name for program, name in _SANDBOXES.items() if _has(door, program)), "")
+    answer(door, "  sandbox  ", f"{sandbox}; asbuilt doctor tests it" if sandbox else "see asbuilt doctor")
+    here = plans(library)
+    answer(door, "  plans    ", counted(len(here), "plan") if here else "none yet")
 
 
-def _shelf(repository: Repository | None, plans: int) -> str:
-    if plans:
-        return f"{counted(plans, 'plan')} here."
-    written = "" if repository is None else " Nothing has been written to this repository."
-    return f"No plans here yet.{written}"
+def _first_step(library: Library, agents: list[str]) -> Next:
+    here = [plan for plan in plans(library) if plan.slug]
+    demo = "see a small plan run: `asbuilt demo`"
+    if library.repository is None:
+        return Next("asbuilt demo", other="go to a Git repository first: `cd your-repo`")
+    if not agents:
+        return Next("asbuilt demo", other="check this machine: `asbuilt doctor`")
+    if here:
+        return Next(f"asbuilt run {here[0].slug}", other="list the plans: `asbuilt plan list`")
+    return Next('asbuilt author "what you want to build"', other=demo)
 
 
-def _place(repository: Repository | None) -> str:
+def _place(repository: Repository | None) -> tuple[str, str]:
     if repository is None:
-        return "not in a Git repository"
+        return "asbuilt", "not in a Git repository"
     branch = branch_of(repository)
-    return printable(
-        f"{repository.name} on {branch}" if branch else f"{repository.name}, no branch checked out"
-    )
+    return repository.name, f"on {branch}" if branch else "no branch checked out"
 
 
-def _next_commands(plans: int) -> list[tuple[str, str]]:
-    look = [] if plans == 0 else [("asbuilt plan list", "every plan here, and how far it is")]
-    return [
-        *look,
-        ('asbuilt author "what you want"', "agents plan it, you approve it"),
-        ("asbuilt plan show PATH", "read a plan you already have"),
-        ("asbuilt demo", "see a small plan run: 30 s, no model"),
-        ("asbuilt -h", "everything this version can do"),
-    ]
+def _has(door: Door, program: str) -> bool:
+    return shutil.which(program, path=door.environ.get("PATH", os.defpath)) is not None

@@ -1,29 +1,31 @@
-"""`asbuilt status`: the state of every plan here, or of one plan phase by phase. Read-only."""
+"""`asbuilt status`: every plan here, or one plan: what happened, why, and what is next. Read-only."""
 
 from __future__ import annotations
 
-from pathlib import PurePath
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from asbuilt.cli.runs.causes import cause
 from asbuilt.cli.runs.outcome import as_json
 from asbuilt.cli.runs.standing import open_ends, show_plan, show_table
-from asbuilt.cli.runs.waiting import run_waiting, waiting
-from asbuilt.cli.shell.addresses import never_ran
+from asbuilt.cli.runs.waiting import next_of, run_waiting, waiting
+from asbuilt.cli.shell.addresses import named as parsed
 from asbuilt.cli.shell.lazy import Command
 from asbuilt.cli.shell.options import Door, shared
-from asbuilt.cli.shell.reading import complete_address, look, look_for
+from asbuilt.cli.shell.reading import Moment, complete_address, look, look_for
 from asbuilt.cli.ui import timetable
 from asbuilt.cli.ui.clock import stamp
 from asbuilt.cli.ui.messages import next_command
-from asbuilt.errors import DONE
+from asbuilt.errors import DONE, NotFound
 from asbuilt.journal import approvals, repositories
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.queries.overview import plan_view, plan_views, run_view
 
 if TYPE_CHECKING:
-    from asbuilt.cli.shell.reading import Looking, Moment
+    from asbuilt.cli.runs.waiting import Waiting
+    from asbuilt.cli.shell.reading import Looking
     from asbuilt.journal.queries.overview import PlanView
     from asbuilt.journal.repositories import Known
 
@@ -32,18 +34,18 @@ if TYPE_CHECKING:
     "status",
     cls=Command,
     examples=[
-        ("asbuilt status", "every plan here that was run"),
-        ("asbuilt status rate-limit", "one plan, phase by phase"),
+        ("asbuilt status", "every plan that has run here, and when scheduled ones start"),
+        ("asbuilt status rate-limit", "its phases, why it waits or failed, and what is next"),
         ("asbuilt status rate-limit.1", "one run of it"),
         ("asbuilt status --all", "every repository on this machine"),
         ("asbuilt status --json", "for a script"),
     ],
 )
 @click.argument("plan", required=False, shell_complete=complete_address)
-@click.option("--all", "everywhere", is_flag=True, help="every repository that was ever run in")
+@click.option("--all", "everywhere", is_flag=True, help="every repository on this machine")
 @shared(json=True)
 def command(door: Door, plan: str | None, *, everywhere: bool) -> int:
-    """Show how far plans are, what they wait for, and what they cost."""
+    """Show what is running, waiting or failed, why, and the next command."""
     if plan is not None:
         return _one(door, plan)
     _, looking = look(door)
@@ -51,14 +53,15 @@ def command(door: Door, plan: str | None, *, everywhere: bool) -> int:
         return _everywhere(door, looking)
     views = [] if looking is None else views_here(looking)
     if door.json:
-        rows = [] if looking is None else [_json(view, looking.moment) for view in views]
+        rows = [] if looking is None else [plan_json(view, looking.moment) for view in views]
         door.screen.emit_json({"schema": "asbuilt.status/1", "plans": rows})
         return DONE
     if looking is None or not views:
-        door.screen.answer("Nothing has been run here.")
+        door.screen.answer("Nothing has run here.")
         next_command(door, "asbuilt plan list")
         return DONE
     show_here(door, looking, views)
+    next_of(views, looking.moment).show(door)
     return DONE
 
 
@@ -80,23 +83,41 @@ def show_here(door: Door, looking: Looking, views: list[PlanView]) -> None:
 
 
 def _one(door: Door, name: str) -> int:
-    looking = look_for(door, name)
-    address, named = looking.find(name)
+    try:
+        looking = look_for(door, name)
+        address, named = looking.find(name)
+    except NotFound as unknown:
+        if parsed(name).run is not None:
+            raise
+        try:
+            return _never_run(door, name)
+        except NotFound:  # the journal's error knows more names: those of plans whose files are gone
+            raise unknown from None
     blobs, moment = looking.journal.blobs, looking.moment
     run = looking.run(name) if named.run is not None else None
     with looking.journal.store.read() as session:
         view = plan_view(session, blobs, address)
         one = run_view(session, blobs, run) if run is not None else None
     if view is None or (view.run is None and view.schedule is None):
-        raise never_ran(named.plan)
+        return _never_run(door, name)
     if one is not None:
         # Show the phases and cost of this run, not the plan's current ones.
         view = view._replace(run=one, phases=one.phases, spent=one.spent, claim=None, slug=one.name)
     told = waiting(view, moment) if one is None else run_waiting(one, moment.seen(one))
+    return _shown(door, view, told, moment)
+
+
+def _never_run(door: Door, name: str) -> int:
+    from asbuilt.cli.runs.never_run import by_its_marks  # noqa: PLC0415  the door's dispatch: it loads the parser
+
+    return _shown(door, *by_its_marks(door, name), Moment(datetime.now(UTC), None, door.start))
+
+
+def _shown(door: Door, view: PlanView, told: Waiting, moment: Moment) -> int:
     if door.json:
-        door.screen.emit_json({"schema": "asbuilt.status/1", "plans": [_json(view, moment)]})
-        return DONE
-    show_plan(door, view, told, moment.now)
+        door.screen.emit_json({"schema": "asbuilt.status/1", "plans": [plan_json(view, moment, told)]})
+    else:
+        show_plan(door, view, told, moment)
     return DONE
 
 
@@ -109,30 +130,28 @@ def _everywhere(door: Door, looking: Looking | None) -> int:
                 found += [(known, views)] * bool(views)
     if door.json:
         rows = [
-            {"repository": _folder(known), "plans": [_json(view, looking.moment) for view in views]}
+            {"repository": str(known.folder), "plans": [plan_json(view, looking.moment) for view in views]}
             for known, views in found
             if looking is not None
         ]
         door.screen.emit_json({"schema": "asbuilt.status-all/1", "repositories": rows})
         return DONE
     if looking is None or not found:
-        door.screen.answer("Nothing has been run on this machine.")
+        door.screen.answer("Nothing has run on this machine.")
         next_command(door, "asbuilt plan list")
         return DONE
     for number, (known, views) in enumerate(found):
         if number:
             door.screen.answer()
-        show_table(door.screen, views, looking.moment, title=_folder(known))
+        show_table(door.screen, views, looking.moment, title=str(known.folder))
+    next_command(door, "asbuilt approve --all")
     return DONE
 
 
-def _folder(known: Known) -> str:
-    """Return a repository's folder, not its .git folder."""
-    path = PurePath(known.path)
-    return str(path.parent if path.name == ".git" else path)
-
-
-def _json(view: PlanView, moment: Moment) -> dict[str, Any]:
+def plan_json(view: PlanView, moment: Moment, told: Waiting | None = None) -> dict[str, Any]:
+    """Return a plan as JSON data."""
+    told = told or waiting(view, moment)
+    why = cause(view, told, moment)
     return {
         "plan": view.slug,
         "path": view.address.plan,
@@ -143,7 +162,10 @@ def _json(view: PlanView, moment: Moment) -> dict[str, Any]:
             {"id": phase.id, "title": phase.title, "state": phase.state, "commit": phase.commit}
             for phase in view.phases
         ],
-        "waits_for": waiting(view, moment).as_json(moment.now),
+        "why": {"word": why.word, "says": why.sentence, **dict(why.data)},
+        "next_command": told.next.command or None,
+        "failures": [one.plain for one in view.run.failures] if view.run else [],
+        "waits_for": told.as_json(moment.now),
         "cost": view.spent.plain,
         "notes": list(view.notes),
         "claim": {"run": view.claim.run, "since": stamp(view.claim.since)} if view.claim else None,

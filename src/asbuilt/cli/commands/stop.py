@@ -1,4 +1,4 @@
-"""`asbuilt stop`: end a run and its schedule; all work is kept.
+"""`asbuilt stop`: end a run and its schedule, or pause it; all work is kept.
 
 The schedule is cancelled first, so that no new run starts. The worker ends the run; this command waits for it
 up to 60 s.
@@ -17,11 +17,12 @@ from asbuilt.cli.shell.addresses import never_ran
 from asbuilt.cli.shell.desk import complete_plan
 from asbuilt.cli.shell.lazy import Command
 from asbuilt.cli.shell.options import Door, shared
-from asbuilt.cli.shell.site import asker, look_at, site_of
+from asbuilt.cli.shell.site import asker, look_at, site_of, the_only
 from asbuilt.cli.ui import timetable
+from asbuilt.cli.ui.messages import next_command
 from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, UsageWrong, WorkerFailed
-from asbuilt.flows.requests import stop
+from asbuilt.flows.requests import pause, stop
 from asbuilt.flows.schedule import cancel
 from asbuilt.journal import schedules
 from asbuilt.journal.ids import LOCAL
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
     from asbuilt.journal.runs import Run
     from asbuilt.journal.schedules import Schedule
 
-_PATIENCE_S: Final = 60.0
+_STOP_S: Final = 60.0
+_PAUSE_S: Final = 10.0
 
 
 @click.command(
@@ -41,27 +43,40 @@ _PATIENCE_S: Final = 60.0
     cls=Command,
     examples=[
         ("asbuilt stop rate-limit", "end its run and its schedule; every file is kept"),
-        ('asbuilt stop rate-limit -m "wrong approach"', "and say why"),
+        ('asbuilt stop rate-limit -m "wrong approach"', "and record why"),
+        ("asbuilt stop rate-limit --pause", "pause after the current attempt; claim and workspace are kept"),
         ("asbuilt stop --all", "every run and schedule of this repository"),
+        ("asbuilt stop rate-limit --schedule", "only its schedule; a run that has started continues"),
     ],
 )
 @click.argument("plan", required=False, shell_complete=complete_plan)
 @click.option("--all", "every", is_flag=True, help="every run and schedule of this repository")
+@click.option("--schedule", "only_schedule", is_flag=True, help="cancel the schedule, and let a run continue")
+@click.option("--pause", "pauses", is_flag=True, help="pause at the next safe point; asbuilt run continues")
 @click.option("-m", "--message", metavar="TEXT", default="asked for", help="why, for the journal")
 @shared(json=True)
-def command(door: Door, plan: str | None, *, every: bool, message: str) -> int:
-    """End a run and its schedule: the agent ends, its files are kept under a ref, the claim is released."""
-    if every == (plan is not None):
+def command(
+    door: Door, plan: str | None, *, every: bool, only_schedule: bool, pauses: bool, message: str
+) -> int:
+    """End a run and its schedule: the agent ends, its files are kept under a ref, the claim is released.
+
+    With --pause the run keeps its claim, and waits after the current attempt until asbuilt run continues it.
+    """
+    if pauses and not every:
+        return _paused(door, plan, message)
+    if every == (plan is not None) or pauses:
         raise UsageWrong(
             "stop takes the name of a plan, or --all",
-            why="A run that nobody named could be the wrong one.",
-            next_step="`asbuilt status` shows what runs; `asbuilt stop --all` ends all of it.",
+            why="Without a name, the wrong run could be stopped.",
+            next_step="`asbuilt status` lists the runs.",
         )
     if plan is None:
-        return _every(door, message)
+        return _every(door, message, only_schedule=only_schedule)
     site = site_of(door, plan)
     address, listed = site.listed(plan)
     cancelled = _cancelled(door, site, [address], message)
+    if only_schedule:
+        return _continues(door, cancelled, [run for run in listed[:1] if not run.is_over])
     if not listed and not cancelled:
         raise never_ran(plan)
     if listed and stop(site.journal.store, listed[0], reason=message, asker=asker(door)):
@@ -70,16 +85,80 @@ def command(door: Door, plan: str | None, *, every: bool, message: str) -> int:
     elif not cancelled:
         _show_over(door, site.view(listed[0]))
     elif door.json:
-        told = [timetable.as_json(one) for one in cancelled]
-        door.screen.emit_json({"schema": "asbuilt.runs/1", "runs": [], "cancelled": told})
+        rows = [timetable.as_json(one) for one in cancelled]
+        door.screen.emit_json({"schema": "asbuilt.runs/1", "runs": [], "cancelled": rows})
     return DONE
+
+
+def _continues(door: Door, cancelled: list[Schedule], running: list[Run]) -> int:
+    """Report that only schedules were cancelled, and which runs continue."""
+    names = [f"{run.options.slug}.{run.number}" for run in running]
+    if door.json:
+        told = [timetable.as_json(one) for one in cancelled]
+        door.screen.emit_json({"schema": "asbuilt.runs/1", "runs": [], "cancelled": told, "continue": names})
+        return DONE
+    if not cancelled:
+        door.screen.answer("Nothing is scheduled here.")
+    for run, name in zip(running, names, strict=True):
+        door.screen.answer(printable(f"{name} continues; asbuilt stop {run.options.slug} ends it."))
+    return DONE
+
+
+def end(door: Door, site: Site, run: Run, reason: str) -> RunView:
+    """Stop a run and wait until it is over."""
+    stop(site.journal.store, run, reason=reason, asker=asker(door))
+    wiring.ensure_worker(site.journal.home, door.environ)
+    return _ended(site, run)
+
+
+def _paused(door: Door, plan: str | None, reason: str) -> int:
+    """Pause a run at its next safe point: after the current attempt, or at once."""
+    site, run = _to_pause(door, plan)
+    if site is None or run is None:
+        if door.json:
+            door.screen.emit_json({"schema": "asbuilt.run/1", "run": None, "exit": DONE})
+        else:
+            door.screen.answer("Nothing is running here.")
+            next_command(door, "asbuilt status")
+        return DONE
+    view = site.view(run)
+    if pause(site.journal.store, run, reason=reason, asker=asker(door)):
+        wiring.ensure_worker(site.journal.home, door.environ)
+        until = time.monotonic() + _PAUSE_S
+        while not (view.run.is_over or view.is_paused or _has_agent(view) or time.monotonic() > until):
+            time.sleep(0.1)
+            view = site.view(run)
+    if door.json or view.is_paused:
+        return outcome.shown(door, view)
+    if view.run.is_over:
+        _show_over(door, view)
+        return DONE
+    attempt = next((one.attempt for one in view.phases if one.id == view.waits_for.phase), None)
+    where = f": after attempt {attempt or 1} of phase {view.waits_for.phase}" if _has_agent(view) else ""
+    door.screen.answer(f"{view.name} pauses at its next safe point{where}.")
+    next_command(door, f"asbuilt status {run.options.slug}")
+    return DONE
+
+
+def _to_pause(door: Door, plan: str | None) -> tuple[Site | None, Run | None]:
+    if plan is not None:
+        site = site_of(door, plan)
+        return site, site.run(plan)
+    _, found = look_at(door)
+    able = [] if found is None else found.open_runs()
+    return found, the_only(able, [run.options.slug for run in able], "stop --pause")
+
+
+def _has_agent(view: RunView) -> bool:
+    return view.waits_for.kind == "agent"
 
 
 def _show_over(door: Door, view: RunView) -> None:
     if door.json:
         door.screen.emit_json({"schema": "asbuilt.run/1", **outcome.as_json(view), "exit": DONE})
     else:
-        door.screen.answer(f"{view.name} is over already: {view.run.state}.")
+        door.screen.answer(f"{view.name} is already over: {view.run.state}.")
+        next_command(door, f"asbuilt status {view.run.options.slug}")
 
 
 def _cancelled(door: Door, site: Site, plans: list[Address], reason: str) -> list[Schedule]:
@@ -92,7 +171,7 @@ def _cancelled(door: Door, site: Site, plans: list[Address], reason: str) -> lis
     return found
 
 
-def _every(door: Door, message: str) -> int:
+def _every(door: Door, message: str, *, only_schedule: bool) -> int:
     """Request every stop before waiting for the first, so that the runs end in parallel."""
     _, site = look_at(door)
     views: list[RunView] = []
@@ -102,31 +181,34 @@ def _every(door: Door, message: str) -> int:
         with store.read() as session:
             set_up = [one.address for one in schedules.every(session, LOCAL, site.repo)]
         cancelled = _cancelled(door, site, set_up, message)
+        if only_schedule:
+            return _continues(door, cancelled, site.open_runs())
         asked = [run for run in site.open_runs() if stop(store, run, reason=message, asker=asker(door))]
         if asked:
             wiring.ensure_worker(site.journal.home, door.environ)
         views = [_ended(site, run) for run in asked]
     if door.json:
-        told = [timetable.as_json(one) for one in cancelled]
+        rows = [timetable.as_json(one) for one in cancelled]
         door.screen.emit_json(
-            {"schema": "asbuilt.runs/1", "runs": [outcome.as_json(one) for one in views], "cancelled": told}
+            {"schema": "asbuilt.runs/1", "runs": [outcome.as_json(one) for one in views], "cancelled": rows}
         )
         return DONE
     if not views and not cancelled:
-        door.screen.answer("Nothing runs here.")
+        door.screen.answer("Nothing is running here.")
+        next_command(door, "asbuilt status")
     for view in views:
         outcome.shown(door, view)
     return DONE
 
 
 def _ended(site: Site, run: Run) -> RunView:
-    until = time.monotonic() + _PATIENCE_S
+    until = time.monotonic() + _STOP_S
     while not (view := site.view(run)).run.is_over:
         if time.monotonic() > until:
             raise WorkerFailed(
-                f"{view.name} has not stopped within {_PATIENCE_S:.0f} s",
-                why="The wish is written down, and the worker carries it out when it gets to it.",
-                next_step=f"`asbuilt status {run.options.slug}` shows how far it is.",
+                f"{view.name} has not stopped within {_STOP_S:.0f} s",
+                why="The request is recorded; the worker stops the run after its current step.",
+                next_step=f"`asbuilt status {run.options.slug}`",
             )
         time.sleep(0.1)
     return view

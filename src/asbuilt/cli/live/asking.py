@@ -45,7 +45,7 @@ def answered(door: Door, site: Site, view: RunView) -> bool:
     if counts:
         wiring.ensure_worker(site.journal.home, door.environ)
     else:
-        door.screen.talk(printable(f"{now.name} was answered before: {now.answer}, by {now.answered_by}."))
+        door.screen.talk(printable(f"{now.name} was already answered: {now.answer}, by {now.answered_by}."))
     return True
 
 
@@ -73,7 +73,7 @@ def _said(door: Door, name: str, asked: Approval) -> tuple[Answer, str | None] |
                     return "no", (None if is_open else typed(door, "Why? >") or None)
                 case _ if is_open and not is_slip(asked, word):
                     return "yes", word
-            door.screen.talk(printable(f'"{word}" is none of these; nothing was answered.'))
+            door.screen.talk(printable(f'"{word}" is no answer; nothing was recorded.'))
     except KeyboardInterrupt:
         pen.line()
     return None

@@ -21,8 +21,15 @@ from asbuilt.events.attempts import (
 )
 from asbuilt.events.authoring import StageJudged
 from asbuilt.events.event import Event, phase_of
-from asbuilt.events.landings import LandingRecovered, LandingRefused, LandingUnsigned
-from asbuilt.events.phases import BaselineDone, PhaseBegun, PhaseProven, SetupDone
+from asbuilt.events.landings import LandingRecovered, LandingRefused, LandingRetried, LandingUnsigned
+from asbuilt.events.phases import (
+    BaselineDone,
+    PhaseBegun,
+    PhaseJoined,
+    PhaseMerged,
+    PhaseProven,
+    SetupDone,
+)
 from asbuilt.events.plans import PlanDiffers
 from asbuilt.events.runs import ClaimBroken, RunHastened, RunParked
 from asbuilt.lifecycle.plan_run.decide import FIX_LIMIT
@@ -42,7 +49,8 @@ _FAILURES: Final = 3
 _PASS: Final = "PASS"  # noqa: S105 - a verdict
 _NOTES: Final[dict[type[Event], str]] = {
     ApprovalAnswered: "note", RunParked: "waits", LandingRefused: "failed", PlanDiffers: "note",
-    LandingUnsigned: "note", LandingRecovered: "note", RunHastened: "note", ClaimBroken: "note",
+    LandingUnsigned: "note", LandingRecovered: "note", LandingRetried: "note", RunHastened: "note",
+    ClaimBroken: "note",
 }  # fmt: skip
 """Symbols of other events that get a permanent row."""
 _STYLES: Final[dict[str, Style]] = {"failed": "red", "waits": "yellow"}
@@ -88,6 +96,10 @@ class Story:
                 rows = [self._together(event, self._shown[entry.key], canvas)]
             case ApprovalAnswered() if entry.actor == self._person:
                 rows = []
+            case PhaseJoined(state="failed"):
+                rows = _note(entry, "failed", canvas)
+            case PhaseMerged() if event.conflicts:
+                rows = _note(entry, "failed", canvas)
             case RunParked() if not event.until:
                 rows = []
             case _ if type(event) in _NOTES:
@@ -168,7 +180,7 @@ def _took(entries: Sequence[Entry], begins: type[Event], ended_at: str) -> str:
 
 def _who_disagrees(event: ChecksDone | VerdictGiven, *, by_change: bool) -> str:
     if isinstance(event, VerdictGiven):
-        return "the verifier disagrees"
+        return "a verifier disagrees"
     outcome = event.outcome.replace("_", " ")
     if outcome == "FAIL" and by_change:
         return "its change disagrees"
@@ -182,9 +194,11 @@ def _lead(phase: str, titles: Mapping[str, str], canvas: Canvas, symbol: str, st
 
 def _counts(shown: Sequence[Evidence]) -> str:
     """Return the number of checks, and of tests if there are any."""
-    tests = [one.ran for one in shown if one.ran is not None]
+    ran = [one.ran for one in shown if one.ran is not None]
+    # A plan's check may repeat tests of a suite.
+    suites = [one.ran for one in shown if one.ran is not None and one.is_suite]
     checks = counted(len(shown), "check")
-    return f"{checks}, {counted(tests[-1], 'test')}" if tests else checks
+    return f"{checks}, {counted(sum(suites or ran[-1:]), 'test')}" if ran else checks
 
 
 def _ran(shown: Sequence[Evidence]) -> list[str]:
@@ -203,8 +217,8 @@ def _what_comes(events: Sequence[Event]) -> str:
     lost = {one.number for one in ended if one.ending not in ("done", "limited")}
     cycle = len(fixes - lost) + 1
     if cycle > FIX_LIMIT:
-        return "no cycle of fixing is left; the run ends, all work kept."
-    return f"fix cycle {cycle} of {FIX_LIMIT} gets exactly this."
+        return "no fix cycle is left; the run ends, all work is kept"
+    return f"sent back to the agent (fix {cycle} of {FIX_LIMIT})"
 
 
 def _labelled(label: str, words: str, canvas: Canvas) -> list[Row]:

@@ -28,20 +28,6 @@ _FAILURES: Final = 2
 _DONE: Final = ("proven", "landed", "done")
 _NOT_BEGUN: Final = ("ready", "pending")
 
-OURS: Final = AT_WORK | {
-    "Start": "reads the plan",
-    "ResolveTests": "looks for the tests",
-    "SetUp": "runs the setup",
-    "Begin": "takes the phase up",
-    "Keep": "keeps the agent's tree",
-    "Check": "runs the checks on a clean checkout",
-    "Commit": "commits what is proven",
-    "Ask": "asks",
-    "Compare": "compares the plan with what is proven",
-    "Draft": "tries its checks and writes the draft down",
-}
-"""What asbuilt itself does, for views that also show the phase."""
-
 
 def frame(moment: Moment, canvas: Canvas) -> list[Row]:
     """Draw the region: header, unfinished phases, who is at work, what the run waits for, and the footer."""
@@ -141,14 +127,21 @@ def _failures(moment: Moment, canvas: Canvas) -> list[Row]:
 def _at_work(moment: Moment, canvas: Canvas) -> list[Row]:
     """Draw the current activity: the agent's last sign, or what asbuilt itself does."""
     waits = moment.view.waits_for
+    if len(moment.lanes) > 1:
+        wide = max(cells(phase) for phase, _ in moment.lanes)
+        return [_agent(one, moment, canvas, f"{phase:<{wide}} ") for phase, one in moment.lanes]
     if waits.kind == "asbuilt" and moment.is_served:
-        return [(Piece(f"  asbuilt: {OURS.get(waits.why, 'is at work')}"),)]
+        return [(Piece(f"  asbuilt: {AT_WORK.get(waits.why, 'is working')}"),)]
     if moment.activity is None:
         return []
-    last = heard(moment.activity, moment, is_short=canvas.is_narrow)
-    who = canvas.safe(f"{moment.activity.who}: {moment.activity.doing}")
+    return [_agent(moment.activity, moment, canvas)]
+
+
+def _agent(activity: Activity, moment: Moment, canvas: Canvas, lead: str = "") -> Row:
+    last = heard(activity, moment, is_short=canvas.is_narrow)
+    who = canvas.safe(f"{lead}{activity.who}: {activity.doing}")
     room = canvas.width - 4 - cells(last)
-    return [(Piece(f"  {canvas.padded(who, max(0, room))}  "), Piece(last, "dim"))]
+    return Piece(f"  {canvas.padded(who, max(0, room))}  "), Piece(last, "dim")
 
 
 def heard(activity: Activity, moment: Moment, *, is_short: bool = False) -> str:
@@ -161,17 +154,22 @@ def heard(activity: Activity, moment: Moment, *, is_short: bool = False) -> str:
 
 def _waits(moment: Moment, canvas: Canvas) -> list[Row]:
     view = moment.view
-    if view.waits_for.kind == "asbuilt" and not view.questions:
+    if not view.questions and (view.waits_for.kind == "asbuilt" or len(moment.lanes) > 1):
         return []
     told = run_waiting(view, Seen(moment.now, is_served=moment.is_served))
-    text = f"{told.sentence} {told.command or ''}".rstrip()
+    text = f"{told.text} {told.next.command if told.kind == 'person' else ''}".rstrip()
     return canvas.wrapped("  ", canvas.safe(text), most=5 if canvas.is_narrow else 2)
 
 
 def _footer(moment: Moment, canvas: Canvas) -> Row:
+    if moment.note is not None:
+        lead = "Note for the next attempt: "
+        room = max(1, canvas.width - len(lead) - 1)
+        return Piece(lead, "bold"), Piece(f"{canvas.safe(moment.note)[-room:]}_")
     if not moment.is_served:
-        return (Piece(f"{canvas.symbols.note} No worker is alive: nothing goes on.", "yellow"),)
-    leave = "Ctrl-C pauses it." if moment.is_here else "Ctrl-C leaves it running."
+        return (Piece(f"{canvas.symbols.note} No worker is running; the run waits.", "yellow"),)
+    leave = "Ctrl-C pauses it" if moment.is_here else "Ctrl-C leaves it running"
+    leave += ", m sends a note." if moment.may_note else "."
     lands = "" if canvas.is_narrow else canvas.safe(_landing(moment.view))
     return (Piece(f"{leave} {lands}".rstrip(), "dim"),)
 
@@ -181,7 +179,7 @@ def _landing(view: RunView) -> str:
     if options.kind != "run":
         return ""
     if options.holds:
-        return "Nothing lands before you say so."
+        return "Lands when you confirm."
     branch = options.branch
     if options.landing == "pr":
         by = "itself when its checks are green" if options.auto else "you"

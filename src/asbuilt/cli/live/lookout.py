@@ -1,22 +1,25 @@
 """Follow a run until it ends or needs the user.
 
-Rule: following is read-only. Leaving it does not change the run.
+Rule: following changes nothing but the notes that the user types. Leaving it does not change the run.
 """
 
 from __future__ import annotations
 
 import json
-import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.agents.activity import deed_of
 from asbuilt.cli.live.moment import Activity, Moment
 from asbuilt.cli.live.viewers import News
+from asbuilt.cli.runs.waiting import is_parked
 from asbuilt.events.attempts import ChecksDone, TogetherDone
 from asbuilt.events.phases import BaselineDone, PhaseRechecked, SetupDone
+from asbuilt.events.schedules import ScheduleDeferred
 from asbuilt.journal import runs
 from asbuilt.journal.events import history
 from asbuilt.journal.queries.failures import failures_in
+from asbuilt.journal.queries.folds import Folds
 from asbuilt.journal.queries.overview import run_view
 from asbuilt.lifecycle.attention import notice
 from asbuilt.proof.evidence import evidence_from
@@ -29,11 +32,13 @@ if TYPE_CHECKING:
     from asbuilt.journal.database.store import Session
     from asbuilt.journal.queries.overview import RunView
     from asbuilt.journal.runs import Run
+    from asbuilt.lifecycle.status.progress import WaitsFor
     from asbuilt.ports import Attempts
     from asbuilt.proof.evidence import Evidence
     from asbuilt.wiring import Journal
 
 _LOOK_S: Final = 0.2
+_WORDS: Final = 200
 _RAN: Final = (SetupDone, BaselineDone, ChecksDone, PhaseRechecked, TogetherDone)
 """Events that name evidence of what asbuilt ran."""
 
@@ -41,7 +46,7 @@ _RAN: Final = (SetupDone, BaselineDone, ChecksDone, PhaseRechecked, TogetherDone
 class Lookout:
     """A follower of one run, and the last event it has seen."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - a run is followed in these ways
         self,
         journal: Journal,
         run: Run,
@@ -50,14 +55,22 @@ class Lookout:
         *,
         is_served: Callable[[], bool],
         is_here: bool = False,
+        leaves_parked: bool = False,
+        send: Callable[[str], None] | None = None,
     ) -> None:
-        """`is_served` returns whether a worker is alive, and may start one."""
+        """`is_served` returns whether a worker is alive, and may start one.
+
+        `leaves_parked`: stop following when the run parks. `send` stores a note for the agent.
+        """
         self._journal = journal
         self._run = run
         self._viewer = viewer
         self._listener = Listener(attempts)
         self._is_served = is_served
         self._is_here = is_here
+        self._leaves_parked = leaves_parked
+        self._folds = Folds(journal.blobs)
+        self._send = send
         self._seen = 0
 
     def watch(self) -> RunView:
@@ -68,8 +81,12 @@ class Lookout:
                 view = self._look(served=served)
                 if view.run.is_over or view.waits_for_a_person:
                     return view
+                if self._leaves_parked and is_parked(view, datetime.now(UTC)):
+                    return view
                 served = self._is_served()
-                time.sleep(_LOOK_S)
+                for text in self._viewer.wait(_LOOK_S):
+                    if self._send is not None:
+                        self._send(text)
 
     def look(self) -> RunView:
         """Return the current view of the run, and show nothing."""
@@ -78,21 +95,27 @@ class Lookout:
 
     def _view(self, session: Session) -> RunView:
         found = runs.find(session, self._run.org, self._run.repo, self._run.run)
-        return run_view(session, self._journal.blobs, found or self._run)
+        return run_view(session, self._journal.blobs, found or self._run, self._folds)
 
     def _look(self, *, served: bool) -> RunView:
         with self._journal.store.read() as session:
             entries = history(session, self._run.address, after=self._seen)
             view = self._view(session)
-        news = [self._news(entry) for entry in entries if entry.run == self._run.run]
+        news = [self._news(entry) for entry in entries if self._is_about(entry)]
         now = datetime.now(UTC)
-        moment = Moment(view, now, self._listener.activity(view), is_served=served, is_here=self._is_here)
+        doing, lanes = self._listener.activity(view), self._listener.lanes(view)
+        moment = Moment(view, now, doing, lanes, is_served=served, is_here=self._is_here)
         self._viewer.show(news, moment)
         # Events from before the first poll do not ring the bell.
         if self._seen and any(notice(view.name, one.entry.event) for one in news):
             self._viewer.ring()
         self._seen = entries[-1].seq if entries else self._seen
         return view
+
+    def _is_about(self, entry: Entry) -> bool:
+        """Return whether an event is of this run, or defers the plan's schedule while it is followed."""
+        is_deferral = isinstance(entry.event, ScheduleDeferred) and bool(self._seen)
+        return entry.run == self._run.run or is_deferral
 
     def _news(self, entry: Entry) -> News:
         return News(entry, self._shown(entry.event), failures_in(self._journal.blobs, entry.event))
@@ -108,45 +131,49 @@ class Listener:
 
     def __init__(self, attempts: Attempts) -> None:
         self._attempts = attempts
-        self._attempt = ""
-        self._place = 0
-        self._calls = 0
-        self._doing = ""
+        self._read: dict[str, tuple[int, int, str]] = {}
+        """By attempt: the events that were read, the tool calls among them, and the last activity."""
 
     def activity(self, view: RunView) -> Activity | None:
         """Return what the current agent does; None if no agent works."""
-        attempt = attempt_of(view)
+        return self._activity(view, view.waits_for)
+
+    def lanes(self, view: RunView) -> tuple[tuple[str, Activity], ...]:
+        """Return what the agent of each lane does."""
+        found = ((waits.phase or "", self._activity(view, waits)) for waits in view.lanes)
+        return tuple((phase, activity) for phase, activity in found if activity is not None)
+
+    def _activity(self, view: RunView, waits: WaitsFor) -> Activity | None:
+        attempt = attempt_of(view, waits)
         if attempt is None:
             return None
-        if attempt != self._attempt:
-            self._attempt, self._place, self._calls, self._doing = attempt, 0, 0, "begins"
-        events, self._place = self._attempts.events(attempt, self._place)
+        place, calls, last = self._read.get(attempt, (0, 0, "begins"))
+        events, place = self._attempts.events(attempt, place)
         for event in events:
-            self._calls += event["kind"] == "called"
-            self._doing = doing(event) or self._doing
-        who = "verifier" if view.waits_for.kind == "verifier" else view.run.options.agent or "agent"
-        return Activity(who, self._doing, self._attempts.last_heard(attempt), self._calls)
+            calls += event["kind"] == "called"
+            last = doing(event) or last
+        self._read[attempt] = place, calls, last
+        who = "verifier" if waits.kind == "verifier" else view.run.options.agent or "agent"
+        return Activity(who, last, self._attempts.last_heard(attempt), calls)
 
 
-def attempt_of(view: RunView) -> str | None:
-    """Return the id of the awaited attempt; a verifier's ends with `v`."""
-    waits = view.waits_for
-    if waits.kind not in ("agent", "verifier"):
-        return None
-    number = next((phase.attempt for phase in view.phases if phase.id == waits.phase), None)
-    return f"{view.run.run}.{waits.phase}.{number or 1}{'v' if waits.kind == 'verifier' else ''}"
+def attempt_of(view: RunView, waits: WaitsFor | None = None) -> str | None:
+    """Return the id of the awaited attempt; a verifier's ends with `v`, a tester's with `t`."""
+    waits = waits or view.waits_for
+    return f"{view.run.run}.{waits.phase}.{waits.attempt}" if waits.kind in ("agent", "verifier") else None
 
 
 def doing(event: Mapping[str, object]) -> str:
     """Summarize an agent's event in a few words; empty if it shows no activity."""
-    match event:
-        case {"kind": "called", "tool": str(tool), "detail": str(detail)}:
-            return f"{tool} {detail}".strip()
-        case {"kind": "said", "text": str(text)}:
-            return f'says "{text[:200]}"'
-        case {"kind": "noted", "text": str(text)}:
-            return text[:200]
-        case {"kind": "asked", "call": str(call), "allowed": bool(allowed)}:
-            return f"asks to {call}: {'allowed' if allowed else 'refused'}"
-        case _:
-            return ""
+    deed = deed_of(event)
+    if deed is None:
+        return ""
+    match deed.what:
+        case "ran":
+            return deed.text
+        case "said":
+            return f'says "{deed.text[:_WORDS]}"'
+        case "noted":
+            return deed.text[:_WORDS]
+        case "allowed" | "refused":
+            return f"asks to {deed.text}: {deed.what}"

@@ -28,9 +28,15 @@ class Moment(NamedTuple):
     now: datetime
     activity: Activity | None
     """None if no agent works."""
+    lanes: tuple[tuple[str, Activity], ...] = ()
+    """Phases that agents work on side by side, with what each agent does."""
     failures: tuple[str, ...] = ()
     """The failures that the current fix has to repair."""
     is_served: bool = True
     """False: no worker is alive, so the run does not continue."""
     is_here: bool = False
     """True: this process is the worker, and Ctrl-C pauses the run."""
+    may_note: bool = False
+    """Whether the user can type a note for the agent."""
+    note: str | None = None
+    """The note that is being typed."""

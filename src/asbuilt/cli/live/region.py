@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from types import FrameType
 
+    from asbuilt.cli.live.note_line import Keyboard
     from asbuilt.cli.live.rows import Row
     from asbuilt.cli.ui.screen import Pen
 
@@ -37,8 +38,10 @@ _TERMINATED: Final = 128 + signal.SIGTERM
 class Region:
     """The last rows of a terminal."""
 
-    def __init__(self, pen: Pen) -> None:
+    def __init__(self, pen: Pen, keyboard: Keyboard | None = None) -> None:
+        """Draw with `pen`; `keyboard` is taken while the region is held."""
         self._pen = pen
+        self._keyboard = keyboard
         self._drawn: str | None = None
         self._is_gone = False
 
@@ -80,9 +83,11 @@ class Region:
             signal.SIGTSTP: signal.signal(signal.SIGTSTP, self._suspended),
         }
         try:
+            self._take_keys()
             yield
         finally:
             self.close()
+            self._release_keys()
             for number, way in before.items():
                 signal.signal(number, way)
 
@@ -107,6 +112,16 @@ class Region:
 
     def _suspended(self, number: int, _frame: FrameType | None) -> None:
         self.close()
+        self._release_keys()
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
         signal.signal(number, self._suspended)
+        self._take_keys()
+
+    def _take_keys(self) -> None:
+        if self._keyboard is not None:
+            self._keyboard.take()
+
+    def _release_keys(self) -> None:
+        if self._keyboard is not None:
+            self._keyboard.release()

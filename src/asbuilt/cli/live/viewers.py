@@ -5,13 +5,16 @@ Both get the same input. A viewer never changes the run.
 
 from __future__ import annotations
 
+import time
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from asbuilt.cli.live.finished import Story
-from asbuilt.cli.live.frame import OURS, frame, heard
+from asbuilt.cli.live.frame import frame, heard
+from asbuilt.cli.live.note_line import Keyboard, typed_on
 from asbuilt.cli.live.region import Region
 from asbuilt.cli.live.rows import Piece
+from asbuilt.cli.runs.waiting import AT_WORK
 from asbuilt.cli.ui.clock import parsed
 from asbuilt.cli.ui.failure import failure_rows
 from asbuilt.cli.ui.screen import WIDTH, printable
@@ -52,12 +55,19 @@ class Viewer(Protocol):
     def ring(self) -> None:
         """Alert the user."""
 
+    def wait(self, seconds: float) -> Sequence[str]:
+        """Wait until the next poll; return the notes that the user has typed."""
+
 
 class LiveViewer:
     """Redraws the last rows of a terminal; finished rows scroll above them."""
 
-    def __init__(self, region: Region, *, bell: bool, person: str) -> None:
+    def __init__(self, region: Region, *, bell: bool, person: str, keyboard: Keyboard | None = None) -> None:
+        """Draw in `region`. The user types notes on `keyboard`, if there is one."""
         self._region = region
+        self._keyboard = keyboard
+        self._note: str | None = None
+        self._sent: list[str] = []
         self._bell = bell
         self._story = Story(person)
 
@@ -76,22 +86,38 @@ class LiveViewer:
             for failure in one.failures[:1]:
                 rows = failure_rows(failure, canvas.width)
                 above += [canvas.fitted((Piece(canvas.verbatim(row)),)) for row in rows]
+        for text in self._sent:
+            above += canvas.wrapped(
+                f"{canvas.symbols.note} ", canvas.safe(f"note for the next attempt: {text}")
+            )
+        self._sent = []
         mending = self._story.mending(moment.view.waits_for.phase)
-        self._region.draw(frame(moment._replace(failures=mending), canvas), above=above)
+        shown = moment._replace(failures=mending, may_note=self._keyboard is not None, note=self._note)
+        self._region.draw(frame(shown, canvas), above=above)
 
     def ring(self) -> None:
         """Ring the bell, unless it is turned off."""
         if self._bell:
             self._region.ring()
 
+    def wait(self, seconds: float) -> Sequence[str]:
+        """Wait for the next poll or a key; return finished notes."""
+        if self._keyboard is None:
+            time.sleep(seconds)
+            return ()
+        self._note, finished = typed_on(self._note, self._keyboard.keys(seconds))
+        self._sent += finished
+        return finished
+
 
 class LineViewer:
-    """Writes a line for every event, and one after five minutes without an event."""
+    """Writes the run's name, a line for every event, and one after five minutes without an event."""
 
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
         self._spoke_at: datetime | None = None
         self._was_served = True
+        self._is_named = False
 
     def held(self) -> AbstractContextManager[None]:
         """Do nothing: lines need no terminal state."""
@@ -99,12 +125,14 @@ class LineViewer:
 
     def show(self, news: Sequence[News], moment: Moment) -> None:
         """Write new events as lines."""
-        name = moment.view.name
         wide = _wide(moment)
-        lines = [line for one in news for line in self._lines(name, one, wide)]
+        lines = [line for one in news for line in self._lines(one, wide)]
+        if lines and not self._is_named:
+            self._is_named = True
+            lines.insert(0, moment.view.name)
         if moment.is_served != self._was_served:
             self._was_served = moment.is_served
-            news_of_it = "one is alive again" if moment.is_served else "none is alive: nothing goes on"
+            news_of_it = "running again" if moment.is_served else "not running; the run waits"
             lines.append(_line(moment, "WORKER", news_of_it))
         if self._spoke_at is None or lines:
             self._spoke_at = moment.now
@@ -114,8 +142,8 @@ class LineViewer:
         for line in lines:
             self._screen.talk(shortened(printable(line), self._screen))
 
-    def _lines(self, name: str, one: News, wide: int) -> Iterator[str]:
-        line = line_of(self._screen, name, one.entry, wide=wide)
+    def _lines(self, one: News, wide: int) -> Iterator[str]:
+        line = line_of(self._screen, one.entry, wide=wide)
         if line is not None:
             yield line
             for failure in one.failures[:1]:
@@ -124,11 +152,20 @@ class LineViewer:
     def ring(self) -> None:
         """Do nothing: programs read the lines, too."""
 
+    def wait(self, seconds: float) -> Sequence[str]:
+        """Sleep: keys are not read here."""
+        time.sleep(seconds)
+        return ()
 
-def viewer_for(screen: Screen, *, bell: bool, person: str) -> Viewer:
-    """Choose a viewer by terminal and verbosity; `person` is the user who follows the run."""
+
+def viewer_for(screen: Screen, *, bell: bool, person: str, may_note: bool = False) -> Viewer:
+    """Choose a viewer by terminal and verbosity; `person` is the user who follows the run.
+
+    With `may_note`, the user can type notes into a live view.
+    """
     if screen.err.is_live and not screen.quiet and not screen.verbose:
-        return LiveViewer(Region(screen.err), bell=bell, person=person)
+        keyboard = Keyboard() if may_note else None
+        return LiveViewer(Region(screen.err, keyboard), bell=bell, person=person, keyboard=keyboard)
     return LineViewer(screen)
 
 
@@ -138,13 +175,13 @@ def alive(moment: Moment) -> str:
         return f"{moment.activity.who} {heard(moment.activity, moment)}"
     waits = moment.view.waits_for
     if waits.kind == "asbuilt":
-        return f"asbuilt {OURS.get(waits.why, 'is at work')}"
+        return f"asbuilt {AT_WORK.get(waits.why, 'is working')}"
     return f"parked: {waits.why}"
 
 
 def _line(moment: Moment, word: str, text: str) -> str:
     phase = moment.view.waits_for.phase or "-"
-    lead = f"{clock_time(moment.now.isoformat())} {moment.view.name} {phase:<{_wide(moment)}}"
+    lead = f"{clock_time(moment.now.isoformat())} {phase:<{_wide(moment)}}"
     return f"{lead} {word:<9} {text}"
 
 
@@ -153,12 +190,12 @@ def _wide(moment: Moment) -> int:
     return max([3, *(len(phase.id) for phase in moment.view.phases)])
 
 
-def line_of(screen: Screen, name: str, entry: Entry, *, wide: int = 3) -> str | None:
+def line_of(screen: Screen, entry: Entry, *, wide: int = 3) -> str | None:
     """Format an event as one line; None for bookkeeping, except with --verbose. `wide`: width of the ids."""
     line = told(entry)
     if not line.is_news and not screen.verbose:
         return None
-    return f"{clock_time(entry.at)} {name} {line.phase:<{wide}} {line.word:<9} {line.text}"
+    return f"{clock_time(entry.at)} {line.phase:<{wide}} {line.word:<9} {line.text}"
 
 
 def shortened(text: str, screen: Screen) -> str:

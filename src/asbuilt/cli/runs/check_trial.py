@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,8 @@ from msgspec import structs
 
 from asbuilt import wiring
 from asbuilt.cli.runs.grants import need_variables
-from asbuilt.cli.ui.failure import helping, show_failures
+from asbuilt.cli.runs.next_step import helping
+from asbuilt.cli.ui.failure import show_failures
 from asbuilt.cli.ui.messages import answer, coloured, next_command
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted
@@ -26,8 +28,8 @@ from asbuilt.journal.home import Home
 from asbuilt.policy.sandbox.variables import passed
 from asbuilt.proof.trying import Before, told
 from asbuilt.settings import load, state_folder
+from asbuilt.settings.granted_variables import given
 from asbuilt.settings.running import beside_checks
-from asbuilt.settings.variables import given
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -58,7 +60,7 @@ def trying(door: Door, desk: Desk) -> Iterator[Trying]:
         raise GateStopped(
             "nothing is committed here yet",
             why="Checks are tried on a clean checkout of the last commit.",
-            next_step="Commit first; `asbuilt plan check` without --try says what can be told from the text.",
+            next_step="Commit first; `asbuilt plan check` without --try checks the text alone.",
         )
     home = Home(state_folder(door.environ))
     with tempfile.TemporaryDirectory(prefix="asbuilt-try-", ignore_cleanup_errors=True) as made:
@@ -72,8 +74,14 @@ def trying(door: Door, desk: Desk) -> Iterator[Trying]:
             environment=passed(door.environ),
             history=commit,
             given=given_here(door, desk),
+            announce=partial(_announce, door),
         )
         yield Trying(repository, rigs, tree_of(repository, commit), processes.level)
+
+
+def _announce(door: Door, setup: str) -> None:
+    for row in door.screen.err.hanging("Setting up: ", setup, commands=False):
+        door.screen.talk(row)
 
 
 def given_here(door: Door, desk: Desk) -> Given:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from asbuilt import wiring
 from asbuilt.cli.runs.drafts import change_rows, draft_of, screen_of, slug_of
-from asbuilt.cli.runs.refined import file_refined
 from asbuilt.cli.shell.desk import problem_counts
 from asbuilt.cli.shell.site import asker
 from asbuilt.cli.ui.clock import at
@@ -23,7 +22,7 @@ from asbuilt.cli.ui.messages import next_command
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted, listed
 from asbuilt.errors import DONE, GATE_STOPPED, GateStopped
-from asbuilt.flows.authoring.refinement import is_refinement
+from asbuilt.flows.authoring.refinement import Refinements, is_refinement
 from asbuilt.flows.requests import answer, revise
 from asbuilt.journal import runs
 from asbuilt.journal.drafts import drafts_of
@@ -71,10 +70,28 @@ def give(
         )
     )  # fmt: skip
     if given.counts and is_refinement(given.asked.run):
-        file_refined(door, site, given.asked)
+        _file_refined(door, site, given.asked)
     elif given.counts:
         wiring.ensure_worker(site.journal.home, door.environ)
     return given
+
+
+def refinements_of(site: Site, plan: str) -> Refinements:
+    """Return the refinements of a plan."""
+    return Refinements(site.journal.store, site.journal.blobs, Address(LOCAL, site.repo, plan))
+
+
+def _file_refined(door: Door, site: Site, asked: Approval) -> None:
+    """Write the approved text, if this is the checkout in which the refinement was started."""
+    if site.lead:
+        # The question belongs to another repository; on another machine a checkout may have the same path.
+        return
+    refinements = refinements_of(site, asked.plan)
+    last = refinements.last()
+    if last is None or last.run != asked.run or last.checkout != str(site.repository.root):
+        return
+    opened = site.desk.open(asked.plan)
+    refinements.file(last, opened.plan, opened.at.file, name=opened.at.shown, actor=asker(door).actor)
 
 
 def _approvers(site: Site) -> tuple[str, ...]:
@@ -98,19 +115,19 @@ def edited(door: Door, site: Site, asked: Approval) -> Approval:
     plan = read(data)
     if plan.intent == draft.plan.intent:
         file.unlink()
-        door.screen.talk(f"Your editor closed; what the plan wants is the same. {asked.name} still waits.")
+        door.screen.talk(f"The requirements are unchanged. {asked.name} still waits.")
         return asked
     pen = door.screen.err
     found = changes(draft.plan.source.lines, plan.source.lines)
-    door.screen.talk("Your editor closed. What differs:")
+    door.screen.talk("Changes:")
     for row in change_rows(pen, found):
         door.screen.talk(row)
     errors = [problem for problem in plan.problems if problem.severity is Severity.ERROR]
     if errors:
         raise GateStopped(
             f"your text has {counted(len(errors), 'error')}: line {errors[0].line}: {errors[0].message}",
-            why="A run would work, and prove, against a text that contradicts itself. Your text is kept.",
-            next_step=f"`asbuilt approve yes {site.lead}{asked.name} --edit` goes on with your text.",
+            why="asbuilt cannot tell when a phase of such a plan is done. Your text is kept.",
+            next_step=f"`asbuilt approve yes {site.lead}{asked.name} --edit` opens your text again.",
         )
     door.screen.talk(f"{pen.symbols.proven} plan check: {problem_counts(plan) or 'clean'}")
     return _revised(door, site, asked, file, data)
@@ -125,8 +142,7 @@ def _revised(door: Door, site: Site, asked: Approval, file: Path, data: bytes) -
     if not is_ours:
         raise GateStopped(
             f"{now.name} was answered while you edited: {now.answer}, by {now.answered_by}",
-            why="Your text would take the place of what somebody has decided on. It is kept as"
-            f" {file.parent.name}/{file.name} in the state folder.",
+            why=f"Your text is kept as {file.parent.name}/{file.name} in the state folder.",
             next_step=f"`asbuilt approve show {site.lead}{now.name}`",
         )
     file.unlink()
@@ -166,7 +182,7 @@ def decide(door: Door, site: Site, asked: Approval, *, is_followed: bool = False
             case "" | "l" | "later":
                 return False
             case _:
-                door.screen.talk(printable(f'"{word}" is none of these; nothing was answered.'))
+                door.screen.talk(printable(f'"{word}" is no answer; nothing was recorded.'))
 
 
 def _say_here(door: Door, site: Site, asked: Approval, said: Said, note: str, *, is_followed: bool) -> None:
@@ -204,10 +220,12 @@ def told_of(site: Site, given: Given, pen: Pen) -> Told:
     if not given.counts and asked.answer == REVISED:
         return _overtaken(site, asked, pen)
     if not given.counts and asked.answer == WITHDRAWN:
-        gone = f"{asked.name} is not asked any more: its authoring is over. Nothing was answered."
-        return Told([printable(gone)], "" if site.lead else f"asbuilt resume {slug_of(asked)}")
+        gone = f"{asked.name} was withdrawn: its authoring is over. Nothing was answered."
+        return Told([printable(gone)], "" if site.lead else f"asbuilt run {slug_of(asked)}")
+    status = "asbuilt approve --all" if site.lead else f"asbuilt status {slug_of(asked)}"
     if not given.counts:
-        return Told([printable(f"{asked.name} was answered before: {asked.answer}, by {asked.answered_by}.")])
+        said = f"{asked.name} was already answered: {asked.answer}, by {asked.answered_by}."
+        return Told([printable(said)], status)
     if asked.kind == "plan" and asked.answer == "yes":
         return _approved(site, asked, pen)
     if asked.kind == "plan" and _is_authored(site, asked):
@@ -216,7 +234,8 @@ def told_of(site: Site, given: Given, pen: Pen) -> Told:
         said = answer_to(asked.question, "yes", asked.note or "").partition("\n")[2]
         command = "" if site.lead else f"asbuilt watch {slug_of(asked)}"
         return Told([printable(f"{asked.name}: {said}. {asked.gist}")], command)
-    return Told([printable(f"{asked.name}: {asked.answer}. {asked.gist}")])
+    follow = status if site.lead or asked.answer == "no" else f"asbuilt watch {slug_of(asked)}"
+    return Told([printable(f"{asked.name}: {asked.answer}. {asked.gist}")], follow)
 
 
 def _overtaken(site: Site, asked: Approval, pen: Pen) -> Told:
@@ -224,8 +243,8 @@ def _overtaken(site: Site, asked: Approval, pen: Pen) -> Told:
     draft, known = draft_of(site, asked), _drafts(site, asked)
     newest, question = known.newest or draft.revision, known.asked
     said = (
-        f"{asked.name} is about {draft.name}, and revision {newest.number} is there, by {newest.by}."
-        " Nothing was answered. What differs:"
+        f"{asked.name} is about {draft.name}, but revision {newest.number} by {newest.by} is newer."
+        " Nothing was answered. Changes:"
     )
     now = read(site.journal.blobs.get(newest.text))
     rows = change_rows(pen, changes(draft.plan.source.lines, now.source.lines))
@@ -243,10 +262,10 @@ def _declined(site: Site, asked: Approval) -> Told:
     """Describe what a no to a draft starts. Another repository's run is not followed from here."""
     command = "" if site.lead else f"asbuilt watch {slug_of(asked)}"
     if (asked.note or "").strip():
-        return Told([f"{asked.name}: no. Its author gets your words and hands in another text."], command)
+        return Told([f"{asked.name}: no. The author gets your reason and submits a new draft."], command)
     if any(one.name == asked.name and one.is_again for one in _drafts(site, asked).questions):
-        return Told([f"{asked.name}: no, without a word again. Its authoring ends; the draft is kept."])
-    return Told([f"{asked.name}: no. You are asked once more what is to differ."], command)
+        return Told([f"{asked.name}: no, again without a reason. The authoring ends; the draft is kept."])
+    return Told([f"{asked.name}: no. You will be asked again what to change."], command)
 
 
 def _approved(site: Site, asked: Approval, pen: Pen) -> Told:
@@ -255,7 +274,7 @@ def _approved(site: Site, asked: Approval, pen: Pen) -> Told:
     heading = approved.heading if approved else ""
     said = f"{asked.answered_by}, {at(asked.answered_at or '', datetime.now(UTC))}"
     rows = [f"{pen.symbols.proven} {heading}: {printable(said)}, revision {draft.revision.number}"]
-    rows += pen.hanging("  ", f"{asked.plan} {_where(site, asked)}. A run accepts only this text.")
+    rows += pen.hanging("  ", f"{asked.plan} {_where(site, asked)}. Editing it needs a new approval.")
     for wave in summary_of(draft.plan).side_by_side:
         rows += pen.hanging("  ", f"Phases {listed(wave)} do not need each other.", commands=False)
     # In another repository, its own users run the plan.
@@ -269,8 +288,8 @@ def _where(site: Site, asked: Approval) -> str:
     if filed is not None:
         return "has it"
     if is_refinement(asked.run):
-        return f"is as it was here: `asbuilt plan refine {slug_of(asked)}` writes it where it was begun"
-    return "is written next, and not committed"
+        return f"is unchanged here: `asbuilt plan refine {slug_of(asked)}` writes it where it was started"
+    return "is written next (not committed)"
 
 
 def _drafts(site: Site, asked: Approval) -> Drafts:

@@ -1,23 +1,20 @@
-"""A draft that waits for approval, on one screen and as JSON. Read-only.
-
-Rule: the text shown is the text that a yes would approve, found by its digest.
-"""
+"""A draft that waits for approval, on one screen and as JSON. Read-only."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.cli.runs.costs import expected_by
 from asbuilt.cli.runs.terms import terms_of, with_team
 from asbuilt.cli.ui.columns import pad, shorten
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted
-from asbuilt.errors import AsbuiltError, NotFound
+from asbuilt.errors import AsbuiltError
 from asbuilt.events.options import RunOptions
-from asbuilt.flows.checks.dry_run import tried_of
+from asbuilt.flows.authoring.drafts import draft_asked
 from asbuilt.journal import runs
 from asbuilt.journal.drafts import drafts_of
-from asbuilt.journal.ids import LOCAL, Address
+from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.queries.spending import past_of
 from asbuilt.pages.drafts import changes, summary_of
 from asbuilt.plan.reader import read
@@ -31,76 +28,21 @@ if TYPE_CHECKING:
     from asbuilt.cli.shell.options import Door
     from asbuilt.cli.shell.site import Site
     from asbuilt.cli.ui.screen import Pen
+    from asbuilt.flows.authoring.drafts import Draft
     from asbuilt.journal.approvals import Approval
-    from asbuilt.lifecycle.approval import Revision
+    from asbuilt.journal.ids import Address
     from asbuilt.pages.drafts import Change, Row
     from asbuilt.plan.model import Plan
-    from asbuilt.proof.trying import Tried
 
 _PROSE: Final = 3
 """Rows of a goal, or of what a plan excludes."""
 _PHASES: Final = 12
 _CHANGES: Final = 10
-_DIGEST: Final = 11
-"""Characters of a digest that are shown: `sha256:9c41`."""
-
-
-class Draft(NamedTuple):
-    """A revision, and its changes since an earlier text."""
-
-    revision: Revision
-    plan: Plan
-    since: str
-    """Name of the earlier text; empty if there is none."""
-    changes: tuple[Change, ...]
-    tried: list[Tried] | None
-    """What its checks do before the work; None if they were not tried."""
-    is_again: bool
-    """Whether it was declined without a reason and is asked again."""
-
-    @property
-    def name(self) -> str:
-        """Name of the revision: `revision 2 (edited by user)`."""
-        label = f" ({self.revision.label})" if self.revision.label else ""
-        return f"revision {self.revision.number}{label}"
-
-    @property
-    def brief(self) -> str:
-        """The short digest that a yes would approve."""
-        return self.revision.intent[:_DIGEST]
 
 
 def draft_of(site: Site, asked: Approval) -> Draft:
-    """Find the text that a question is about, and its changes.
-
-    It is compared with the last approved text, else with the revision before, so the user sees all that is
-    not approved yet.
-    """
-    address = Address(LOCAL, site.repo, asked.plan)
-    with site.journal.store.read() as session:
-        known = drafts_of(session, address)
-    question = next((one for one in known.questions if one.name == asked.name), None)
-    revision = known.revision(question.revision) if question else None
-    if question is None or revision is None:
-        raise NotFound(
-            f"the draft of {asked.name} is not in the journal",
-            why="The journal was put back to an earlier time, or another version wrote it.",
-            next_step="`asbuilt doctor` looks at the journal.",
-        )
-    plan = read(site.journal.blobs.get(revision.text))
-    with site.journal.store.read() as session:
-        tried = tried_of(session, site.journal.blobs, address, revision)
-    approved = next((one for one in reversed(known.approved) if one.intent != revision.intent), None)
-    earlier = known.revision(revision.number - 1)
-    if approved is not None:
-        since, text = f"what {approved.by} approved", approved.text
-    elif earlier is not None:
-        since, text = f"revision {earlier.number}", earlier.text
-    else:
-        return Draft(revision, plan, "", (), tried, question.is_again)
-    before = read(site.journal.blobs.get(text))
-    differs = changes(before.source.lines, plan.source.lines)
-    return Draft(revision, plan, since, differs, tried, question.is_again)
+    """Find the text that a question is about, and its changes."""
+    return draft_asked(site.journal.store, site.journal.blobs, site.repo, asked)
 
 
 def difference(site: Site, address: Address, plan: Plan, pen: Pen) -> list[str]:
@@ -125,7 +67,7 @@ def screen_of(door: Door, site: Site, asked: Approval, draft: Draft, pen: Pen) -
     lead = f"Approve {lead}?" if asked.answer is None else lead
     rows = [f"{lead}   {site.lead}{asked.name}   {draft.name}, {pen.dim(draft.brief)}"]
     if draft.is_again and asked.answer is None:
-        rows += _prose(pen, "", "It was declined without a word: say with a no what is to differ.")
+        rows += _prose(pen, "", "It was declined without a reason. Give one with -m if you decline it again.")
     rows += _prose(pen, "", told.title)
     rows += _prose(pen, "Goal   ", told.goal) + _prose(pen, "Not    ", told.excluded)
     rows += [_phase_row(pen, one) for one in told.phases[:_PHASES]]

@@ -16,7 +16,7 @@ from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import GateStopped
 from asbuilt.git.repository import open_repository
 from asbuilt.settings import load, setting_named, user_place
-from asbuilt.settings.variables import GRANTED, asked, without_value
+from asbuilt.settings.granted_variables import GRANTED, asked, without_value
 
 if TYPE_CHECKING:
     from asbuilt.cli.shell.options import Door

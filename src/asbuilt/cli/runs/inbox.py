@@ -6,7 +6,6 @@ Rule: a name means one question. `a7` is in this repository, `shop-api:a7` in an
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from asbuilt import wiring
@@ -82,15 +81,10 @@ def _run_name(session: Session, repo: str, asked: Approval) -> str:
 
 def _names(session: Session) -> dict[str, str]:
     """Name every repository by its folder; repositories with equal folder names get their ids."""
-    folders = {known.repo: _folder(known.path) for known in repositories.every(session, LOCAL)}
+    folders = {known.repo: known.folder.name for known in repositories.every(session, LOCAL)}
     often = Counter(folders.values())
     names = {repo: folder if often[folder] == 1 else repo[:8] for repo, folder in folders.items()}
     return names | {repo: repo[:8] for repo in approvals.counted(session, LOCAL) if repo not in names}
-
-
-def _folder(path: str) -> str:
-    parts = PurePath(path)
-    return parts.parent.name if parts.name == ".git" else parts.name
 
 
 def question_at(door: Door, name: str) -> tuple[Site, int]:

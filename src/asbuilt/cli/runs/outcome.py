@@ -5,13 +5,14 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from asbuilt.cli.runs.waiting import answering, for_person, in_conversation
+from asbuilt.cli.runs.next_step import Next, helping
+from asbuilt.cli.runs.waiting import run_waiting
+from asbuilt.cli.shell.reading import Seen
 from asbuilt.cli.ui.clock import ago, lasting, parsed, stamp
-from asbuilt.cli.ui.failure import helping, next_after, show_failures
-from asbuilt.cli.ui.messages import next_command
+from asbuilt.cli.ui.failure import show_failures
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted
-from asbuilt.errors import DONE, FAILED, WAITS_FOR_APPROVAL
+from asbuilt.errors import DONE, FAILED, PARKED
 from asbuilt.lifecycle.run.money import caps_in
 
 if TYPE_CHECKING:
@@ -23,67 +24,50 @@ CODES = {
     "landed": DONE, "held": DONE, "undone": DONE, "done": DONE, "stopped": DONE, "paused": DONE,
     "pr-ready": DONE, "pr-ci-failing": FAILED, "failed": FAILED,
 }  # fmt: skip
+PROVEN = ("proven", "landed")
 
 
-def shown(door: Door, view: RunView) -> int:
+def shown(door: Door, view: RunView, *, is_served: bool = True) -> int:
     """Print how a run ended or what it waits for, and the next command."""
-    asks = (bool(view.questions) or view.waits_for_conversation) and not view.is_paused
-    code = WAITS_FOR_APPROVAL if asks else view.exit_code or CODES.get(view.run.state, FAILED)
+    told = run_waiting(view, Seen(datetime.now(UTC), is_served=is_served))
+    if view.run.is_over or view.is_paused:
+        code = view.exit_code or CODES.get(view.run.state, FAILED)
+    else:
+        code = DONE if told.kind == "worker" else PARKED
     if door.json:
         door.screen.emit_json({"schema": "asbuilt.run/1", **as_json(view), "exit": code})
         return code
-    slug = view.run.options.slug
     failures = view.failures if view.run.state == "failed" else ()
-    for row in door.screen.out.hanging("", _sentence(view), commands=False):
+    lead, sentence = ("", _sentence(view)) if view.run.is_over else (f"{view.name}   ", told.text)
+    for row in door.screen.out.hanging(lead, sentence, commands=False, under=0):
         door.screen.answer(row)
-    show_failures(door, failures, more=f"asbuilt why {slug}")
-    if view.is_paused:
-        next_command(door, f"asbuilt resume {slug}")
-    elif view.questions:
-        next_command(door, answering(view.questions[0], view.questions[0].name))
-    elif view.run.state == "done" and _has_written_a_plan(view):
-        next_command(door, f"asbuilt run {slug} --finish --auto")
-    elif view.run.state in ("held", "pr-ready", "pr-ci-failing"):
-        next_command(door, f"asbuilt land {slug}")
-    elif view.run.state in ("failed", "stopped"):
-        next_after(door, view, failures, also=f", or `asbuilt log {slug}` to see how it came")
+    show_failures(door, failures, more=f"asbuilt status {view.run.options.slug}")
+    told.next.show(door)
     return code
 
 
-def _has_written_a_plan(view: RunView) -> bool:
-    options = view.run.options
-    operation = options.task.operation if options.task else ""
-    return options.kind == "author" or operation == "plan"
-
-
 def _sentence(view: RunView) -> str:
-    proven = [phase for phase in view.phases if phase.state in ("proven", "landed")]
-    phases = counted(len(proven), "phase")
+    """Describe how a run ended."""
+    proven = sum(phase.state in PROVEN for phase in view.phases)
+    phases, total = counted(proven, "phase"), len(view.phases)
+    of_all = f"{proven} of {counted(total, 'phase')}" if proven < total else phases
     took = lasting((parsed(view.run.ended_at or view.run.at) - parsed(view.run.at)).total_seconds())
-    why = view.waits_for.why
-    if view.is_paused:
-        where = f" in phase {view.waits_for.phase}" if view.waits_for.phase else ""
-        return f"{view.name} is paused{where}: {why}. Claim and workspace are kept."
-    if view.questions:
-        return for_person(view, datetime.now(UTC)).sentence
-    if view.waits_for_conversation:
-        return in_conversation(view).sentence
+    why, branch = view.waits_for.why, view.run.options.branch
+    known = f" Before the work, {view.already_failing}." if view.already_failing else ""
     match view.run.state:
         case "landed":
-            known = f" Before the work, {view.already_failing}." if view.already_failing else ""
-            return f"{view.name} landed on {view.run.options.branch}: {phases} proven, {took}.{known}"
+            return f"{view.name} landed on {branch}: {phases} proven, {took}.{known}"
         case "held":
-            known = f" Before the work, {view.already_failing}." if view.already_failing else ""
-            return f"{view.name}: {phases} proven, nothing landed; it waits for you. {took}.{known}"
+            return f"{view.name}: {of_all} proven, not landed. {took}.{known}"
         case "pr-ready" | "pr-ci-failing":
             return f"{view.name}: {phases} proven, not landed: {why}. {took}."
         case "undone":
-            return f"{view.name} has taken it back from {view.run.options.branch}; the plan is open. {took}."
+            return f"{view.name}: reverted on {branch}; the plan is open again. {took}."
         case "done":
             return f"{view.name} ended: {why or 'nothing was left to do'}."
         case "stopped":
-            before = "" if view.run.options.plans else f" Proven before: {phases}."
-            return f"{view.name} was stopped: {why}.{before}"
+            before = "" if view.run.options.plans else f" {of_all} proven. All work is kept."
+            return f"{view.name} stopped: {why}.{before}"
         case _:
             return f"{view.name} failed: {why}"
 
@@ -96,13 +80,15 @@ def declined(door: Door, slug: str, held: Declined) -> int:
         return DONE
     since = ago(held.claim.since, datetime.now(UTC))
     where = f", phase {held.claim.phase}" if held.claim.phase else ""
-    text = f"Declined: {slug} is held by {name} (for {since}{where}). Nothing was started."
+    text = f"Declined: {slug} is already running as {name} (for {since}{where}). Nothing was started."
+    if held.holder is None:
+        text = f"Declined: {slug} is claimed by {name} (for {since}{where}). Nothing was started."
     for row in door.screen.out.hanging("", printable(text), commands=False):
         door.screen.answer(row)
     if held.holder is None:
-        next_command(door, f'asbuilt claim break {slug} --reason "why"', ", once its owner is gone")
+        Next(f'asbuilt claim break {slug} --reason "why"').show(door)
     else:
-        next_command(door, f"asbuilt watch {slug}", f", or `asbuilt stop {slug}` to end it first")
+        Next(f"asbuilt watch {slug}", other=f"end it first: `asbuilt stop {slug}`").show(door)
     return DONE
 
 

@@ -14,7 +14,7 @@ from asbuilt.cli.commands.worker.install import is_installed
 from asbuilt.cli.runs.grants import need_grants
 from asbuilt.cli.shell.site import asker
 from asbuilt.cli.ui.clock import now_in, stamp
-from asbuilt.cli.ui.messages import answer
+from asbuilt.cli.ui.messages import answer, next_command
 from asbuilt.cli.ui.timetable import as_json, sentence
 from asbuilt.errors import UsageWrong
 from asbuilt.events.options import Between
@@ -80,23 +80,23 @@ def refuse_contradictions(
     if when.every is None and when.now:
         raise UsageWrong(
             "--now goes with --every",
-            why="A run without a schedule begins now anyway.",
-            next_step=f"`asbuilt run {slug}`, or `asbuilt now {slug}` for the schedule that it has",
+            why="A run without a schedule starts now anyway.",
+            next_step=f"`asbuilt run {slug}`",
         )
     if when.every is None:
         return
     if finish:
         raise UsageWrong(
             "--finish and --every exclude each other",
-            why="A scheduled run does one phase, and its schedule goes on until all are done.",
-            next_step=f"`asbuilt run {slug} --finish --auto` for all of it now; nothing was scheduled.",
+            why="A scheduled run does one phase; its schedule fires until all phases are done.",
+            next_step=f"`asbuilt run {slug} --finish --auto` runs all of it now.",
         )
     if phase is not None or foreground:
         given, word = ("--foreground", "--foreground") if phase is None else (f"phase {phase}", phase)
         raise UsageWrong(
             f"{given} does not go with --every",
-            why="Every scheduled run is the worker's, and finds the next phase by itself.",
-            next_step=f"Leave it out, or run it now: `asbuilt run {slug} {word}`",
+            why="The worker starts every scheduled run, and finds the next phase automatically.",
+            next_step=f"`asbuilt run {slug} {word}` runs it now.",
         )
 
 
@@ -197,7 +197,7 @@ def put_on(
     return is_all
 
 
-def tell_of_next(door: Door, site: Site, address: Address) -> None:
+def show_next(door: Door, site: Site, address: Address) -> None:
     """Print when the plan's schedule fires next, if it has one."""
     with site.journal.store.read() as session:
         one = schedules.find(session, address)
@@ -220,11 +220,10 @@ def _confirm(door: Door, one: Schedule, every: Every, *, is_new: bool) -> None:
         answer(door, "  ", f"Phases begin only {window.words}, {window.zone}.")
     answer(door, "  ", _remark(every))
     if not survives:
-        text = "Fires only while the worker lives: `asbuilt worker install` survives restarts."
+        text = "Fires only while a worker is running; after `asbuilt worker install` also after a restart."
         for row in door.screen.err.hanging(f"{door.screen.err.symbols.note} ", text):
             door.screen.talk(row)
-    stop, early = (door.screen.err.bold(f"asbuilt {verb} {one.slug}") for verb in ("stop", "now"))
-    door.screen.talk(f"Stop: {stop}    Early: {early}")
+    next_command(door, f"asbuilt run {one.slug}", other=f"end the schedule: `asbuilt stop {one.slug}`")
 
 
 def _meant(setting: Setting, window: Window | None) -> dict[str, Any]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.cli.runs.causes import cause
 from asbuilt.cli.runs.waiting import waiting
 from asbuilt.cli.ui.clock import at
 from asbuilt.cli.ui.columns import cut_path, pad, shorten, width
-from asbuilt.cli.ui.failure import next_after, show_failures
-from asbuilt.cli.ui.messages import advise, answer, coloured, headline, next_command
+from asbuilt.cli.ui.failure import show_failures
+from asbuilt.cli.ui.messages import advise, answer, coloured, headline
 from asbuilt.cli.ui.screen import WIDTH, printable
 from asbuilt.cli.ui.timetable import sentence
 from asbuilt.cli.ui.words import counted
@@ -90,7 +91,7 @@ def _symbol(symbols: Symbols, view: PlanView, told: Waiting) -> str:
     run = view.run
     if run is None:
         return symbols.not_started
-    if told.kind in (*_NEEDS_YOU, "limit", "time", "schedule"):
+    if told.kind in (*_NEEDS_YOU, "limit", "time", "line", "schedule"):
         return symbols.waits
     if not run.run.is_over:
         return symbols.working
@@ -104,33 +105,30 @@ def _symbol(symbols: Symbols, view: PlanView, told: Waiting) -> str:
     }.get(run.run.state, symbols.note)
 
 
-def show_plan(door: Door, view: PlanView, told: Waiting, now: datetime) -> None:
-    """Draw one plan phase by phase, and what it waits for."""
-    screen = door.screen
-    state = view.run.run.state if view.run else "not run"
-    headline(door, view.slug, f"{state}{_far(view)}")
+def show_plan(door: Door, view: PlanView, told: Waiting, moment: Moment) -> None:
+    """Draw one plan: its phases, what happened and why, the last output, and the next command."""
+    screen, run = door.screen, view.run
+    headline(door, view.slug, f"{run.run.state if run else 'not run'}{_far(view)}")
     wide = max((width(printable(phase.id)) for phase in view.phases), default=0)
-    authors = view.run is not None and view.run.run.options.plans
     for phase in view.phases:
-        is_accepted = authors and phase.state == "done"
-        _show_phase(screen, phase, now, max(3, wide), is_accepted=is_accepted)
-    answer(door, "", told.sentence)
-    failures = view.run.failures if view.run else ()
-    show_failures(door, failures, more=f"asbuilt why {view.slug}")
+        is_accepted = run is not None and run.run.options.plans and phase.state == "done"
+        _show_phase(screen, phase, moment.now, max(3, wide), is_accepted=is_accepted)
+    why = cause(view, told, moment)
+    answer(door, "", why.sentence)
+    for label, text in why.data:
+        answer(door, f"  {label:<9} ", text)
+    show_failures(door, run.failures if run else ())
     if view.schedule is not None and told.kind != "schedule":
-        answer(door, "Schedule ", f"{sentence(view.schedule, now)}.")
-    if view.run is not None and view.run.already_failing:
-        answer(door, "Baseline ", f"{view.run.already_failing}; a phase is proven against their names.")
+        answer(door, "Schedule ", f"{sentence(view.schedule, moment.now)}.")
+    if run is not None and run.already_failing:
+        answer(door, "Baseline ", f"{run.already_failing}; phases are proven against the other tests.")
     for one in view.notes:
         answer(door, "Note     ", one)
-    if view.run is not None and not view.run.run.is_over and (why := structural(view.run.far)):
-        advise(door, why, f"asbuilt plan refine {view.run.run.options.slug}")
+    if run is not None and not run.run.is_over and (far := structural(run.far)):
+        advise(door, far, f"asbuilt plan refine {run.run.options.slug}")
     if view.spent.brief:
         screen.answer(f"{view.spent.words[:1].upper()}{view.spent.words[1:]} so far.")
-    if view.run is not None and state == "failed" and told.kind == "nobody":
-        next_after(door, view.run, failures)
-    elif told.command:
-        next_command(door, told.command)
+    told.next.show(door)
 
 
 def _far(view: PlanView) -> str:
@@ -193,9 +191,11 @@ def doing(phase: PhaseProgress) -> str:
 
 def open_ends(door: Door, *, here: int, elsewhere: int) -> None:
     """Print how many questions wait for the user, here and in other repositories."""
-    there = f"{elsewhere} in other repositories" if elsewhere else ""
-    mine = f"{here} {'waits' if here == 1 else 'wait'} for you here" if here else ""
-    if mine or there:
-        both = ", ".join(part for part in (mine, there and f"{there}" + ("" if mine else " for you")) if part)
-        for row in door.screen.out.hanging("", f"{both}: `asbuilt {'approve' if here else 'status --all'}`"):
-            door.screen.answer(row)
+    if not (here or elsewhere):
+        return
+    wait = "waits" if here + elsewhere == 1 else "wait"
+    where = f"{here} {wait} for you" + (f", {elsewhere} elsewhere" if elsewhere else "")
+    if not here:
+        where = f"{elsewhere} {wait} for you in other repositories"
+    for row in door.screen.out.hanging("", f"{where}: `asbuilt approve{'' if here else ' --all'}`"):
+        door.screen.answer(row)

@@ -40,8 +40,8 @@ def with_team(
     if team["implement"].program.kind == SCRIPTED and script is None:
         raise UsageWrong(
             "the scripted agent needs a script",
-            why="It does what the script says, and nothing else.",
-            next_step="`--script FILE`; docs/scripted-agent.md says how one is written.",
+            why="It does what the script contains, and nothing else.",
+            next_step="Add `--script FILE`; docs/reference/scripted-agent.md describes the format.",
         )
     return structs.replace(
         options,
@@ -54,20 +54,20 @@ def with_team(
 def terms_of(options: RunOptions, expected: Expected) -> list[tuple[str, str]]:
     """Return the terms of a run: agents, proof, cost and landing."""
     works, mends, judges = (agent_of(options, role) for role in ("implement", "fix", "verify"))
-    said = f"{works} implements and verifies, in two processes"
+    said = f"{works} implements and verifies, in separate processes"
     if works != judges:
         said = f"{works} implements, {judges} verifies"
     if mends != works:
-        said += f", {mends} mends"
+        said += f", {mends} fixes"
     cap = caps_in(options).words
-    capped = f"capped at {cap} a run" if cap else "no limit is set (limits.usd)"
-    lands = f"by {options.landing}, when proven" if not options.holds else "when you say so"
+    capped = f"Limit: {cap} a run" if cap else "No limit (limits.usd)"
+    lands = f"by {options.landing}, when proven" if not options.holds else "when you confirm"
     if options.landing == "pr" and not options.auto and not options.holds:
         lands = "by a pull request that you merge"
     return [
         ("Agents", said),
         *([("Proof", expected.proof)] if expected.proof else ()),
-        ("Cost", f"{expected.cost}; {capped}"),
+        ("Cost", f"Estimate: {expected.cost}. {capped}"),
         ("Lands", f"on {options.branch}, {lands}"),
     ]
 

@@ -14,8 +14,8 @@ from asbuilt.cli.ui.confirm import typed
 from asbuilt.cli.ui.screen import cut, printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import GitFailed
+from asbuilt.git.commits import commit_files
 from asbuilt.git.repository import open_repository, resolve
-from asbuilt.git.saving import commit_files
 from asbuilt.proof.candidates import Way, best
 from asbuilt.proof.projects.model import Suite
 from asbuilt.settings import Layer, SuiteTable, setting_named
@@ -71,7 +71,7 @@ def settle(door: Door, desk: Desk, *, plan: str = "") -> Settled:
 
 
 def try_all(door: Door, desk: Desk) -> tuple[Seen, ...]:
-    """Try every candidate test command; nothing is asked or saved."""
+    """Try the candidate test commands, up to the first that passes; nothing is asked or saved."""
     with trying(door, desk) as trial:
         return tuple(_tried(door, desk, trial))
 
@@ -133,11 +133,16 @@ def _tried(door: Door, desk: Desk, trial: Trying) -> Iterator[Seen]:
     by_exit_code = desk.settings.text("checks.counts") == "exit-code"
     for way in trial.ways():
         weaker = tuple(suite._replace(counts="exit-code") for suite in way.suites)
-        yield _seen(door, desk, trial, way._replace(suites=weaker) if by_exit_code else way)
+        seen = _seen(door, desk, trial, way._replace(suites=weaker) if by_exit_code else way)
+        yield seen
+        # The first usable way is proposed; trying further ones takes minutes and changes nothing.
+        if seen.is_green:
+            return
 
 
 def _seen(door: Door, desk: Desk, trial: Trying, way: Way) -> Seen:
-    door.screen.talk(printable(f"Trying {way.shown} on a clean checkout"))
+    for row in door.screen.err.hanging("Trying ", f"{way.shown} on a clean checkout", commands=False):
+        door.screen.talk(row)
     setup = command_in(desk.settings, "checks.setup")
     return trial.seen(way, setup=setup, required=desk.settings.flag("sandbox.required"))
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
+from asbuilt.cli.runs.next_step import Next, after, answering
 from asbuilt.cli.ui import timetable
 from asbuilt.cli.ui.clock import ago, at, lasting, parsed, stamp, until
 from asbuilt.lifecycle.authoring.facts import role_of
@@ -25,39 +26,49 @@ if TYPE_CHECKING:
     from asbuilt.journal.schedules import Schedule
 
 Kind = Literal[
-    "agent", "verifier", "asbuilt", "person", "limit", "time", "schedule", "disk", "worker", "claim", "nobody"
+    "agent", "verifier", "asbuilt", "person", "limit", "time", "line", "schedule", "disk", "worker", "claim",
+    "nobody",
 ]  # fmt: skip
 
 AT_WORK: Final = {
-    "Start": "looks at the repository",
-    "ResolveTests": "finds out how the project is tested",
-    "MakeWorkspace": "makes a workspace",
-    "SetUp": "prepares a checkout",
+    "Start": "reads the plan",
+    "ResolveTests": "looks for the tests",
+    "MakeWorkspace": "creates a workspace",
+    "SetUp": "runs the setup",
     "Baseline": "runs the tests on the base",
-    "Keep": "keeps the tree of",
-    "Check": "runs the checks of",
-    "Commit": "commits",
+    "Begin": "starts the phase",
+    "Keep": "saves the agent's files",
+    "Check": "runs the checks on a clean checkout",
+    "Fork": "starts phases side by side",
+    "Join": "ends a phase that ran beside others",
+    "MergePhase": "merges a phase with those proven since",
+    "Commit": "commits what is proven",
     "ProveTogether": "proves all phases together",
     "Report": "writes the report",
     "Land": "lands what is proven",
     "Mark": "writes outcomes into the plan",
-    "Tidy": "tidies up",
-    "Compare": "compares the plan with what was proven",
-    "Recheck": "proves again what is done",
-    "Judge": "judges what was handed in",
-    "Draft": "writes the draft down",
+    "Tidy": "cleans up",
+    "Compare": "compares the plan with what is proven",
+    "Recheck": "runs the checks of finished phases again",
+    "Judge": "validates the draft",
+    "Draft": "runs the draft's checks and saves it",
     "File": "writes the plan's file",
-    "Post": "writes into the ledger what has come of the task",
-    "Look": "asks the forge how the pull request stands",
+    "Post": "writes the result into the task ledger",
+    "Look": "polls the pull request",
     "Push": "builds, proves and pushes what is proven",
     "Propose": "opens the pull request",
-    "Mend": "takes over what was mended",
+    "Mend": "applies the fix to the pull request",
     "Merge": "merges the pull request",
-    "CloseIssues": "tells the issues that the plan names",
-    "CheckInvariants": "sees that nothing is left behind",
+    "CloseIssues": "closes the issues that the plan names",
+    "Delegate": "starts the run of another plan for a phase",
+    "ProveDelegated": "proves on the branch what another plan did",
+    "CheckInvariants": "checks that nothing is left behind",
+    "Ask": "asks you",
 }
-"""What asbuilt does, by its next move. For moves in `_OF_A_PHASE` the phase is appended."""
-_OF_A_PHASE: Final = ("Keep", "Check", "Commit")
+"""What asbuilt itself does, by its next move."""
+_NO_WORKER: Final = "No worker is running, so it does not start until one is."
+_SOON_S: Final = 60
+_URGENT: Final[tuple[Kind, ...]] = ("worker", "disk", "person", "claim", "nobody")
 
 
 class Waiting(NamedTuple):
@@ -69,12 +80,18 @@ class Waiting(NamedTuple):
     brief: str
     """Short form for a column: `claude, 6s ago`."""
     sentence: str
-    """What it waits for, since when, until when, and what happens if nothing is done."""
-    command: str | None = None
-    """The command that continues the work, if the user has to act."""
+    """What it waits for, since when and until when; or how it ended."""
+    next: Next
+    then: str = ""
+    """What happens if nothing is done."""
     since: str | None = None
     until: str | None = None
     heard_at: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The sentence, and what happens if nothing is done."""
+        return f"{self.sentence} {self.then}".rstrip()
 
     def as_json(self, now: datetime) -> dict[str, Any]:
         """Return it as JSON data."""
@@ -84,8 +101,8 @@ class Waiting(NamedTuple):
             "since": stamp(self.since) if self.since else None,
             "until": stamp(self.until) if self.until else None,
             "last_activity_s": _seconds_since(self.heard_at, now),
-            "says": self.sentence,
-            "next": self.command,
+            "says": self.text,
+            "next": self.next.command or None,
         }
 
 
@@ -99,18 +116,29 @@ def waiting(view: PlanView, moment: Moment) -> Waiting:
     if view.schedule is not None and (run is None or run.run.state in ("landed", "done")):
         return _scheduled(view.schedule, seen)
     if run is None:
-        return Waiting("nobody", "", "", "It has not been run.", f"asbuilt run {view.slug}")
+        return Waiting("nobody", "", "", "It has not run yet.", Next(f"asbuilt run {view.slug}"))
     return run_waiting(run, seen)
 
 
+def next_of(views: list[PlanView], moment: Moment) -> Next:
+    """Return the next command of the plan that needs the user most, else of the newest."""
+    waits = [(waiting(view, moment), view.run and view.run.run.state) for view in views]
+    unfinished = [one for one, state in waits if state not in ("landed", "undone", "done")]
+    urgent = sorted(
+        (one for one in unfinished if one.kind in _URGENT), key=lambda one: _URGENT.index(one.kind)
+    )
+    return (urgent or unfinished or [one for one, _ in waits])[0].next
+
+
 def _scheduled(one: Schedule, seen: Seen) -> Waiting:
-    alone = "" if seen.is_served else " No worker lives; then one has to be there."
+    early = f"asbuilt run {one.slug}"
     return Waiting(
         "schedule",
         "the clock",
         _clock(one.due_at, seen),
-        f"Its next phase is run by itself: {timetable.sentence(one, seen.now)}.{alone}",
-        None if seen.is_served else "asbuilt worker",
+        f"Scheduled: {timetable.sentence(one, seen.now)}.",
+        Next(early) if seen.is_served else Next("asbuilt worker", other=f"run it now: `{early}`"),
+        "" if seen.is_served else _NO_WORKER,
         until=one.due_at,
     )
 
@@ -134,9 +162,12 @@ def run_waiting(run: RunView, seen: Seen) -> Waiting:
             return _agent(run, seen)
         case "limit" | "time":
             return _parked(run, seen)
+        case "line":
+            return _in_line(run, seen)
         case "resume":
             why = run.waits_for.why
-            return Waiting("asbuilt", "asbuilt", "asbuilt", f"Pauses at its next safe point: {why}.")
+            sentence = f"Pauses at its next safe point: {why}."
+            return Waiting("asbuilt", "asbuilt", "asbuilt", sentence, _following(run))
         case _:
             return _asbuilt(run)
 
@@ -149,9 +180,16 @@ def is_cut_off(run: RunView, seen: Seen) -> bool:
     return not waits and not seen.is_served and is_due
 
 
-def answering(asked: Approval, name: str) -> str:
-    """Return the command for a question. Plans and open questions are shown first; others are answered."""
-    return f"asbuilt approve {'show' if asked.kind in ('plan', 'question') else 'yes'} {name}"
+def is_parked(run: RunView, now: datetime) -> bool:
+    """Return whether a run waits for a limit or a time that is more than a minute away."""
+    waits = run.waits_for
+    is_late = waits.until is not None and (parsed(waits.until) - now).total_seconds() > _SOON_S
+    return not run.run.is_over and waits.kind in ("limit", "time") and is_late
+
+
+def _following(run: RunView) -> Next:
+    slug = run.run.options.slug
+    return Next(f"asbuilt watch {slug}", other=f"end it: `asbuilt stop {slug}`")
 
 
 def for_person(run: RunView, now: datetime) -> Waiting:
@@ -159,28 +197,32 @@ def for_person(run: RunView, now: datetime) -> Waiting:
     asked = run.questions[0]
     age = ago(asked.asked_at, now)
     whom = "your sign-off" if asked.kind == "sign-off" else "you"
-    reviewed = under_review(run.review, asked, now)
     return Waiting(
         "person",
         "you",
         f"{whom} ({asked.name}), {age}",
-        f'Waits for {whom}: {asked.name} "{asked.gist}", asked {age} ago by {run.name}. Nothing happens'
-        f" until someone answers; no agent runs.{reviewed and ' '}{reviewed}",
+        f'Waits for {whom}: {asked.name} "{asked.gist}", asked {age} ago by {run.name}.',
         answering(asked, asked.name),
+        f"{_meanwhile(run)} {under_review(run.review, asked, now)}".rstrip(),
         since=asked.asked_at,
     )
+
+
+def _meanwhile(run: RunView) -> str:
+    others = [one.phase or "" for one in run.lanes if one.kind in ("agent", "verifier", "asbuilt")]
+    return f"Phase {', '.join(others)} continues." if others else "No agent runs until you answer."
 
 
 def under_review(review: Review | None, asked: Approval, now: datetime) -> str:
     """Return the state of a question's review, and when the worker last polled it; empty without a review."""
     if review is None or review.question != asked.number:
         return ""
-    looked = f"looked at {ago(review.looked_at, now)} ago" if review.looked_at else "not looked at yet"
+    polled = f"polled {ago(review.looked_at, now)} ago" if review.looked_at else "not polled yet"
     failed = review.failed
-    trouble = (
-        f" The last look failed: {failed.what.removesuffix('.')}. {failed.next}" if failed is not None else ""
+    error = (
+        f" The last poll failed: {failed.what.removesuffix('.')}. {failed.next}" if failed is not None else ""
     )
-    return f"Reviewers have it: {review.url}, {looked}.{trouble}".rstrip()
+    return f"In review: {review.url}, {polled}.{error}".rstrip()
 
 
 def in_conversation(run: RunView) -> Waiting:
@@ -190,20 +232,23 @@ def in_conversation(run: RunView) -> Waiting:
         "person",
         "you",
         "a conversation",
-        f"Waits for {waits.why}, at the stage {waits.phase}. In Claude Code, /asbuilt:author next goes on.",
+        f"Waits for {waits.why}, at the stage {waits.phase}.",
+        Next("asbuilt author next", other="in Claude Code: /asbuilt:author next"),
         since=waits.since or None,
     )
 
 
 def _paused(run: RunView, seen: Seen) -> Waiting:
     waits = run.waits_for
-    age = ago(waits.since, seen.now) if waits.since else "just now"
+    age = ago(waits.since, seen.now) if waits.since else ""
+    slug = run.run.options.slug
     return Waiting(
         "person",
         "you",
-        f"you, {age}",
-        f"Paused {age} ago: {waits.why}. Claim and workspace are kept; nothing happens until you resume it.",
-        f"asbuilt resume {run.run.options.slug}",
+        f"you, {age}" if age else "you",
+        f"Paused {age} ago: {waits.why}." if age else f"Paused: {waits.why}.",
+        Next(f"asbuilt run {slug}", other=f"end it: `asbuilt stop {slug}`"),
+        "Claim and workspace are kept.",
         since=waits.since or None,
     )
 
@@ -215,22 +260,27 @@ def _agent(run: RunView, seen: Seen) -> Waiting:
     role = role_of(waits.phase or "") if is_planned else role
     agent = agent_of(run.run.options, role) or "the agent"
     heard = seen.heard_at or waits.since or None
-    work = "verifying" if waits.kind == "verifier" else f"at work on attempt {waits.attempt or 1} of"
     where = f"the stage {waits.phase}" if is_planned else waits.where
-    since = f" since {at(waits.since, now)}" if waits.since else ""
-    heard_of = f", last heard {ago(seen.heard_at, now)} ago" if seen.heard_at else ""
-    pause = f"; {waits.why}" if waits.why else ""
+    work = f"verifies {where}" if waits.kind == "verifier" else f"works on {where}, attempt {_number(run)}"
+    since = f", since {at(waits.since, now)}" if waits.since else ""
+    last = f"; last sign {ago(seen.heard_at, now)} ago" if seen.heard_at else ""
     is_last = waits.kind == "agent" and waits.retries >= REPEAT_LIMIT
-    then = "the run fails" if is_last else "tried again"
+    then = f"{'Fails' if is_last else 'Restarts'} after {lasting(STALL_S)} of silence"
+    pause = " Pauses after this attempt." if waits.why else ""
     return Waiting(
         "verifier" if waits.kind == "verifier" else "agent",
         agent,
         f"{agent}, {ago(heard, now)} ago" if heard else agent,
-        f"Waits for {agent}, {work} {where}{since}{heard_of}{pause}. Silent {lasting(STALL_S)},"
-        f" or {lasting(OVERALL_S)} in all: ended, its tree kept, {then}.",
+        f"{agent} {work}{since}{last}.",
+        _following(run),
+        f"{then} ({lasting(OVERALL_S)} at most).{pause}",
         since=waits.since or None,
         heard_at=heard,
     )
+
+
+def _number(run: RunView) -> str:
+    return run.waits_for.attempt or "1"
 
 
 def _is_fixed(run: RunView) -> bool:
@@ -238,31 +288,45 @@ def _is_fixed(run: RunView) -> bool:
 
 
 def _parked(run: RunView, seen: Seen) -> Waiting:
-    waits, now = run.waits_for, seen.now
+    waits, now, slug = run.waits_for, seen.now, run.run.options.slug
     since = f" since {at(waits.since, now)}" if waits.since else ""
-    due = f"It goes on by itself {until(waits.until, now)}" if waits.until else "Nobody knows when it opens"
-    alone = "" if seen.is_served else " No worker lives; then one has to be there."
+    due = f"Continues automatically {until(waits.until, now)}" if waits.until else "The end is unknown"
     return Waiting(
         "limit" if waits.kind == "limit" else "time",
         "the clock",
         _clock(waits.until, seen) if waits.until else waits.why,
-        f"Parked{since}: {waits.why.rstrip('.')}. {due}; its tree is kept.{alone}",
+        f"Parked{since}: {waits.why.rstrip('.')}.",
+        Next(f"asbuilt watch {slug}", other=f"continue now: `asbuilt run {slug}`"),
+        f"{due}; files are kept. {'' if seen.is_served else _NO_WORKER}".rstrip(),
         since=waits.since or None,
         until=waits.until,
+    )
+
+
+def _in_line(run: RunView, seen: Seen) -> Waiting:
+    """Return the wait for the runs that land first on the branch."""
+    waits, slug = run.waits_for, run.run.options.slug
+    return Waiting(
+        "line",
+        "other runs",
+        waits.why,
+        f"Proven, and {waits.why}.",
+        Next(f"asbuilt watch {slug}", other=f"land it next: `asbuilt land {slug} --front`"),
+        f"Lands automatically in its turn. {'' if seen.is_served else _NO_WORKER}".rstrip(),
+        since=waits.since or None,
     )
 
 
 def _disk(run: RunView, seen: Seen) -> Waiting:
     """Return the wait for disk space. A full disk cannot be recorded as an event."""
     slug = run.run.options.slug
-    goes_on = "It goes on by itself then" if seen.is_served else f"Then `asbuilt resume {slug}` goes on"
     return Waiting(
         "disk",
-        "room",
-        "room on the disk",
-        "Trouble: the disk of the state folder is full, and nothing happens that cannot be written down."
-        f" Make room there. {goes_on}; nothing is lost.",
-        None if seen.is_served else f"asbuilt resume {slug}",
+        "disk space",
+        "disk space",
+        "The disk of the state folder is full, so no step can be recorded.",
+        Next(f"asbuilt {'watch' if seen.is_served else 'run'} {slug}"),
+        f"Free some disk space{'; then it continues automatically' if seen.is_served else ''}.",
         since=run.waits_for.since or None,
     )
 
@@ -275,9 +339,9 @@ def _worker(run: RunView, seen: Seen) -> Waiting:
         "worker",
         "a worker",
         f"a worker, {ago(heard, seen.now)}",
-        f"Cut off{where}, last heard {at(heard, seen.now)}: no worker lives. Nothing is lost; it goes on"
-        " when one is there.",
-        f"asbuilt resume {run.run.options.slug}",
+        f"Cut off{where}, last sign {at(heard, seen.now)}: no worker is running.",
+        Next(f"asbuilt run {run.run.options.slug}"),
+        "Nothing is lost.",
         since=heard,
         heard_at=heard,
     )
@@ -285,10 +349,9 @@ def _worker(run: RunView, seen: Seen) -> Waiting:
 
 def _asbuilt(run: RunView) -> Waiting:
     waits = run.waits_for
-    work = AT_WORK.get(waits.why, "is at work")
-    if waits.why in _OF_A_PHASE:
-        work += f" phase {waits.phase}"
-    return Waiting("asbuilt", "asbuilt", "asbuilt", f"asbuilt {work}; nobody has to act.")
+    work = AT_WORK.get(waits.why, "is working")
+    where = f" (phase {waits.phase})" if waits.phase else ""
+    return Waiting("asbuilt", "asbuilt", "asbuilt", f"asbuilt {work}{where}.", _following(run))
 
 
 def _claim(slug: str, claim: Claim, seen: Seen) -> Waiting:
@@ -296,43 +359,37 @@ def _claim(slug: str, claim: Claim, seen: Seen) -> Waiting:
         "claim",
         claim.run,
         f"{claim.run}'s claim",
-        f"Held by {claim.run} since {at(claim.since, seen.now)}. It stays so until it is released; every"
-        " run of it is declined.",
-        f"asbuilt claim release {slug} --owner {claim.run}",
+        f"Claimed by {claim.run} since {at(claim.since, seen.now)}.",
+        Next(f"asbuilt claim release {slug} --owner {claim.run}"),
+        "Every run is declined until the claim is released.",
         since=claim.since,
     )
 
 
 def _over(run: RunView, seen: Seen) -> Waiting:
-    slug, branch = run.run.options.slug, run.run.options.branch
+    branch = run.run.options.branch
     ended = at(run.run.ended_at or run.run.at, seen.now)
     why = run.waits_for.why
     said = {
         "landed": f"Landed on {branch} {ended}.",
-        "held": f"Proven {ended}, not landed: it waits for you. Nothing lands until you say so.",
+        "held": f"Proven {ended}, not landed.",
         "pr-ready": f"Not merged {ended}: {why}.",
         "pr-ci-failing": f"Not merged {ended}: {why}.",
-        "undone": f"Taken back from {branch} {ended}; its phases are open again.",
-        "stopped": f"Stopped {ended}: {why}. Everything is kept.",
+        "undone": f"Reverted on {branch} {ended}; the plan is open again.",
+        "stopped": f"Stopped {ended}: {why}. All work is kept.",
         "failed": f"Failed {ended}: {why}",
     }.get(run.run.state, f"Ended {ended}: {why or run.run.state}.")
-    command = {
-        "held": f"asbuilt land {slug}",
-        "pr-ready": f"asbuilt land {slug}",
-        "pr-ci-failing": f"asbuilt land {slug}",
-        "undone": f"asbuilt run {slug}",
-        "stopped": f"asbuilt resume {slug}",
-        "failed": f"asbuilt resume {slug}",
-    }.get(run.run.state)
     is_held = run.run.state in ("held", "pr-ready", "pr-ci-failing")
-    brief = f"asbuilt why {slug}" if run.run.state == "failed" else f"you, {_age(run, seen)}" * is_held
+    age = ago(run.run.ended_at or run.run.at, seen.now)
+    is_failed = run.run.state == "failed"
     return Waiting(
-        "person" if is_held else "nobody", "you" * is_held, brief, said, command, since=run.run.ended_at
+        "person" if is_held else "nobody",
+        "you" * is_held,
+        f"you, {age}" * (is_held or is_failed),
+        said,
+        after(run, run.failures if is_failed else ()),
+        since=run.run.ended_at,
     )
-
-
-def _age(run: RunView, seen: Seen) -> str:
-    return ago(run.run.ended_at or run.run.at, seen.now)
 
 
 def _clock(text: str, seen: Seen) -> str:

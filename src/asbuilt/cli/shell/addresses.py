@@ -1,4 +1,4 @@
-"""Parse typed addresses: `rate-limit`, `rate-limit.1`, `rate-limit.1.2a`, `rate-limit.1.2a.2`. Pure."""
+"""Parse typed addresses: `rate-limit`, `rate-limit.1`, `rate-limit.1.2a`, `rate-limit.1.2a.2`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,14 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.errors import NotFound, UsageWrong
+from asbuilt.journal.ids import LOCAL
+from asbuilt.journal.queries import plan_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from asbuilt.journal.database.store import Session
+    from asbuilt.journal.queries.plan_names import Known
 
 # A plan's name has no dot. A path has a dot before its suffix, and no number after it.
 _DOTTED: Final = re.compile(
@@ -46,6 +51,16 @@ def matching(text: str, names: Sequence[str]) -> list[str]:
     return [name for name in names if name == wanted] or [name for name in names if wanted and wanted in name]
 
 
+def recorded(session: Session, repo: str, text: str) -> list[Known]:
+    """Return the plans of a journal that a text selects: by path or name, else by a part of the name."""
+    found = plan_names.called(session, LOCAL, repo, path=text, slug=slug_of(text))
+    if found:
+        return found
+    known = plan_names.recent(session, LOCAL, repo)
+    slugs = matching(text, [one.slug for one in known])
+    return [one for one in known if one.slug in slugs]
+
+
 def nearest(text: str, names: Sequence[str]) -> str | None:
     """Return the most similar name, for a "did you mean" hint."""
     return next(iter(get_close_matches(text.casefold(), names, n=1, cutoff=0.6)), None)
@@ -55,8 +70,19 @@ def several(text: str, plans: Sequence[str]) -> UsageWrong:
     """Build the error for a name that is part of several plans."""
     return UsageWrong(
         f'"{text}" is part of {len(plans)} plans: {", ".join(plans)}',
-        why="Which one is meant cannot be told.",
-        next_step="Write more of its name, or its path.",
+        why="Several plans match.",
+        next_step=f"Use one of these names, for example `asbuilt status {plans[0]}`",
+    )
+
+
+def missing(text: str, known: Sequence[str], shelf: Sequence[str]) -> NotFound:
+    """Build the error for a name that neither the journal nor the plan folders have."""
+    close = nearest(text, known) or nearest(text, shelf)
+    look = f"asbuilt status {close}" if close in known else f"asbuilt plan show {close}"
+    return NotFound(
+        f'no plan "{text}"' + (f". Did you mean {close}?" if close else ""),
+        why="Neither the journal nor the plan folders have a plan of that name.",
+        next_step=f"`{look if close else 'asbuilt plan list'}`",
     )
 
 
@@ -64,6 +90,6 @@ def never_ran(text: str) -> NotFound:
     """Build the error for a plan or run that the journal does not know."""
     return NotFound(
         f"{text} has not been run here",
-        why="There is nothing in the journal of this repository.",
+        why="This plan has never run here.",
         next_step=f"`asbuilt run {named(text).plan}`",
     )

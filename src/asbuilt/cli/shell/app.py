@@ -14,49 +14,59 @@ from asbuilt.cli.shell.options import door_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from asbuilt.cli.shell.options import Door
+
 COMMANDS: Final = {
-    "author": Lazy("author.command:command", "turn a sentence into a plan that you approve"),
-    "plan": Lazy("plan:group", "list, show, check, write and mark plans"),
-    "task": Lazy("task:group", "numbered tasks: add, plan and research them"),
-    "approve": Lazy("approve.command:group", "list everything that waits for you, and answer it"),
-    "session": Lazy("session:group", "start your own agent; --plan: read-only, held by the kernel"),
-    "run": Lazy("run:command", "the next phase; --finish all of them, --auto unattended"),
-    "run-plan": Lazy("run_plan:command", "the grammar of /run-plan: PLAN finish auto, stop, next"),
-    "watch": Lazy("watch:command", "follow a run; Ctrl-C leaves it running"),
-    "tell": Lazy("tell:command", "give the next attempt a note"),
-    "pause": Lazy("pause:command", "pause a run at its next safe point"),
-    "now": Lazy("now:command", "run a scheduled plan now; the schedule stays"),
-    "stop": Lazy("stop:command", "end a run and its schedule; all work is kept"),
-    "resume": Lazy("resume:command", "continue after a stop, a limit, a failure or a crash"),
+    "author": Lazy("author.command:command", "turn a request into a plan that you approve"),
+    "plan": Lazy("plan:group", "list, show, check, create and edit plans"),
+    "run": Lazy("run.command:command", "start or continue a plan"),
+    "watch": Lazy("watch:command", "follow a run"),
+    "approve": Lazy("approve.command:group", "answer questions, approve plans, confirm landings"),
+    "stop": Lazy("stop:command", "stop or pause a run; all work is kept"),
     "land": Lazy("land:command", "move proven commits to the target branch"),
-    "status": Lazy("status:command", "show how far every plan is, and what it waits for"),
-    "why": Lazy("why:command", "explain what a run waits for"),
-    "log": Lazy("log:command", "list everything that happened to a plan"),
-    "report": Lazy("report:command", "show what a run promised, and what is proven"),
-    "next": Lazy("next:command", "list scheduled and parked runs"),
-    "attempts": Lazy("attempts:group", "the trees that agents produced, judged or not"),
-    "memory": Lazy("memory:group", "what is remembered about this repository"),
-    "verify": Lazy("verify.command:command", "run the checks of finished phases again"),
+    "status": Lazy("status:command", "what is running, waiting or failed, and why"),
+    "log": Lazy("log.command:command", "events of a plan; --attempts: what agents wrote"),
+    "report": Lazy("report:command", "what was promised and what was proven"),
+    "doctor": Lazy("doctor.command:group", "check this machine, its agents and this repository"),
+    "init": Lazy("init.command:command", "set up Claude Code, Codex, Gemini or opencode"),
+    "config": Lazy("config:group", "show or change settings"),
     "demo": Lazy("demo.command:command", "watch a small plan run: 30 s, no model"),
-    "selftest": Lazy("selftest:group", "check that lies are caught and honest work passes"),
-    "doctor": Lazy("doctor.command:command", "check that this machine is set up"),
-    "init": Lazy("init.command:command", "install asbuilt into your agents"),
-    "agents": Lazy("agents:group", "list agents and test their sandbox"),
-    "notify": Lazy("notify:group", "send a test notification"),
-    "gate": Lazy("gate:group", "check commands against plan mode, and paths against pull requests"),
-    "mode": Lazy("mode:group", "show or change plan mode"),
+    "help": Lazy("help:command", "help of a topic: more, exit-codes, docs"),
+    "board": Lazy("board:command", "plans, agents and questions in a browser"),
+    "task": Lazy("task:group", "numbered tasks: add, plan and research them"),
+    "memory": Lazy("memory:group", "lessons, facts and notes about this repository"),
     "clean": Lazy("clean:command", "delete old workspaces and logs; asks first"),
-    "worker": Lazy("worker:group", "the process that runs plans"),
+    "run-plan": Lazy("run_plan:command", "the grammar of /run-plan: PLAN finish auto, stop, next"),
+    "session": Lazy("session:group", "start your own agent; --plan makes it read-only"),
+    "mode": Lazy("mode:group", "show or change plan mode"),
+    "gate": Lazy("gate:group", "check commands against plan mode, and paths against pull requests"),
     "claim": Lazy("claim:group", "show and change which run owns a plan"),
-    "config": Lazy("config:group", "show and change settings"),
-    "bug-report": Lazy("bug_report.command:command", "pack what a bug report needs, redacted"),
+    "verify": Lazy("verify.command:command", "run the checks of finished phases again"),
+    "selftest": Lazy("selftest:group", "check that lies are caught and honest work passes"),
+    "worker": Lazy("worker:group", "the process that runs plans"),
+    "fleet": Lazy("fleet:group", "workers on several machines that share a database"),
     "completion": Lazy("completion:command", "tab completion for your shell"),
 }
+OLD: Final = ("resume", "now", "why", "next", "pause", "tell", "attempts", "agents", "notify", "bug-report")
+"""Old spellings, which work in this release."""
 COMPLETE_VARIABLE: Final = "_ASBUILT_COMPLETE"
 
 
 class Root(LazyGroup):
     """The group of `asbuilt` itself. Its help text is the one that `main` prints without imports."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command. An old spelling prints the new one on stderr."""
+        if args[0] in OLD:
+            from asbuilt.cli.shell.renamed import notice, renamed  # noqa: PLC0415 - the door's dispatch
+
+            words = renamed(args)
+            if not ctx.resilient_parsing:
+                door_of(ctx, json=True).screen.talk(notice(args[0], words))
+            args = words
+        return super().resolve_command(ctx, args)
 
     def get_help(self, ctx: click.Context) -> str:
         """Return the static help text."""
@@ -64,19 +74,17 @@ class Root(LazyGroup):
         return help_text.TEXT
 
 
-def _start(context: click.Context) -> int | None:
-    if context.invoked_subcommand is not None:
-        return None
+def _start(door: Door) -> int:
     from asbuilt.cli.commands import start  # noqa: PLC0415 - the door's dispatch
 
-    return start.run(door_of(context, json=False))
+    return start.run(door)
 
 
 root: Final = Root(
     "asbuilt",
     commands=COMMANDS,
-    callback=click.pass_context(lambda context, **_: _start(context)),
-    invoke_without_command=True,
+    alone=_start,
+    json=False,
     context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
 )
 

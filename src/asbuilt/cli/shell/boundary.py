@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-_NO_GUESS: Final = "A guess could do something you did not mean; nothing was done."
+_OBVIOUS: Final = ""
+"""The reason of a usage error: the message says all of it."""
 
 
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT)
@@ -52,7 +53,7 @@ def tell(pen: Pen, error: AsbuiltError) -> int:
     rows = [
         pen.red("error:") + first.removeprefix("error:"),
         *rest,
-        *pen.hanging("  Why:  ", error.why),
+        *(pen.hanging("  Why:  ", error.why) if error.why else ()),
         *pen.hanging("  Next: ", error.next_step),
     ]
     _say(pen, *rows)
@@ -97,8 +98,8 @@ def _perform(
 def _disk_full(error: OSError) -> DiskFull:
     return DiskFull(
         f"the disk is full: {error.filename or error.strerror}",
-        why="What happens is written down before it happens, and this could not be. Nothing was changed.",
-        next_step="Make room on that disk, then type it again.",
+        why="Every step is recorded first, and this one could not be. Nothing was changed.",
+        next_step="Free some disk space, then run the command again.",
     )
 
 
@@ -153,17 +154,17 @@ def usage_wrong(error: click.UsageError) -> UsageWrong:
     match error:
         case click.NoSuchCommand():
             what = f'{path} has no command "{error.command_name}"{_meant(error.possibilities)}'
-            return UsageWrong(what, why=_NO_GUESS, next_step=f"`{path} -h` lists the commands.")
+            return UsageWrong(what, why=_OBVIOUS, next_step=f"`{path} -h` lists the commands.")
         case click.NoSuchOption():
             what = f"{path} has no option {error.option_name}{_meant(error.possibilities)}"
         case click.MissingParameter():
             what = f"{path} needs {_hint(error) or 'one more argument'}"
-            return UsageWrong(what, why="There is no default for it; nothing was done.", next_step=look)
+            return UsageWrong(what, why="It has no default.", next_step=look)
         case click.BadParameter():
             what = f"{path}: {_hint(error)}{_sentence(error.message)}"
         case _:
             what = f"{path}: {_sentence(error.message)}"
-    return UsageWrong(what, why=_NO_GUESS, next_step=look)
+    return UsageWrong(what, why=_OBVIOUS, next_step=look)
 
 
 def _meant(possibilities: Sequence[str] | None) -> str:

@@ -16,7 +16,7 @@ from asbuilt.errors import AsbuiltError
 from asbuilt.library.finding import find, open_plan
 from asbuilt.library.repository import find_repository, real
 from asbuilt.library.shelves import open_library, plans
-from asbuilt.plan.rules.length import Length
+from asbuilt.plan.lint import Length
 from asbuilt.settings import load
 
 if TYPE_CHECKING:

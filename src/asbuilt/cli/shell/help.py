@@ -1,56 +1,68 @@
-"""The text of `asbuilt --help`. Rule: this module imports nothing, because it is printed before all else."""
+"""Texts of `asbuilt -h` and `asbuilt help`. Rule: imports nothing, because it is printed before all else."""
 
 TEXT = """\
-Take a software plan from an idea to landed code, and prove that it is done.
-It drives the agent that you have: Claude Code, Codex, Gemini or opencode.
+Run software plans with your coding agent. asbuilt checks the work itself.
 
-Examples
-  asbuilt author "add rate limiting"        a plan that you approve
-  asbuilt plan check plans/login.md         what is wrong with it, line by line
-  asbuilt run rate-limit                    next phase, then stop
-  asbuilt run rate-limit --finish --auto    all phases, no questions, then land
-  asbuilt why                               what is it waiting for?
+  asbuilt author "add rate limiting"     write a plan, then approve it
+  asbuilt run rate-limit                 run it, phase by phase
+  asbuilt land rate-limit                move proven commits to your branch
 
-Plan    author      turn a sentence into a plan that you approve
-        plan        list show check new mark open refine import export
-        task        add list show status research plan import export
-        approve     list everything that waits for you, and answer it
-        session     start your own agent; --plan: read-only, held by the kernel
-Run     run         --finish all phases, --auto unattended, --every WHEN
-        run-plan    the grammar of /run-plan: PLAN finish auto, stop, next
-        watch       follow a run; Ctrl-C leaves it running
-        tell        give the next attempt a note
-        pause       pause a run at its next safe point
-        now         run a scheduled plan now; the schedule stays
-        stop        end a run and its schedule; all work is kept; --all
-        resume      continue after a stop, a limit, a failure or a crash
-        land        move proven commits to the target branch; --undo
-Look    status      show how far every plan is; --all repositories
-        why         explain what a run waits for
-        log         list everything that happened to a plan
-        report      show what a run promised, and what is proven
-        next        list scheduled and parked runs
-        attempts    list diff restore: the trees that agents produced
-        memory      list show add search clear: lessons, facts, notes
-Prove   verify      run the checks of finished phases again
-        demo        watch a small plan run: 30 s, no model
-        selftest    lies: check that lies are caught; agent: try your own agent
-Set up  doctor      check that this machine is set up
-        init        --claude --codex --gemini --opencode; --remove
-        agents      list test: list agents and test their sandbox
-        notify      test: send a test notification
-        gate        check command pr-paths: check commands against plan mode
-        mode        show enter exit set: show or change plan mode
-        clean       delete old workspaces and logs; asks first
-        worker      the process that runs plans; install uninstall
-        claim       list acquire release break
-        config      show set unset
-        bug-report  pack what a bug report needs, redacted
-        completion  bash zsh fish
+Plan     author    Turn a request into a plan you approve
+         plan      List, show, check, create and edit plans
+Run      run       Start or continue a plan (--finish --auto --every --pr)
+         watch     Follow a run
+         approve   Answer questions, approve plans, confirm landings
+         stop      Stop or pause a run; all work is kept
+         land      Move proven commits to the target branch (--undo)
+Look     status    What is running, waiting or failed, and why
+         log       Events of a plan (--attempts shows what agents wrote)
+         report    What was promised and what was proven
+Set up   doctor    Check this machine, its agents and this repository
+         init      Set up Claude Code, Codex, Gemini or opencode
+         config    Show or change settings
+         demo      Watch a small plan run (30 s, no model needed)
 
-Everywhere  --json --plain --no-color -q -v --no-input --repo DIR -h
-Exit codes  0 done or declined, 1 failed, 2 usage or settings, 3 not found,
-            4 a gate stopped it, 5 waits for approval, 70 our bug,
-            130 interrupted
+Options  --json --plain --no-color -q -v --no-input --repo DIR -h
+More: asbuilt help more (board, tasks, memory, cleaning up, plumbing)
+Exit codes: asbuilt help exit-codes     Docs: asbuilt help docs"""
 
-More: asbuilt run -h, asbuilt plan new -h"""
+MORE = """\
+More     board       Plans, agents and questions in a browser
+         task        Numbered tasks: add, plan and research them
+         memory      Lessons, facts and notes about this repository
+         clean       Delete old workspaces and logs (asks first)
+
+Plumbing, for scripts and editors:
+         run-plan    The grammar of /run-plan: PLAN finish auto, stop, next
+         session     Start your own agent; --plan makes it read-only
+         mode        Show or change plan mode
+         gate        Check commands against the plan-mode rules
+         claim       Show and change which run owns a plan
+         verify      Run the checks of finished phases again
+         selftest    Check that lies are caught and honest work passes
+         worker      The process that runs plans; install, uninstall
+         fleet       Workers on several machines that share a database
+         completion  Tab completion for bash, zsh and fish
+
+Options of a command: asbuilt COMMAND -h"""
+
+EXIT_CODES = """\
+0    done, or declined because another run has the plan
+1    failed
+2    wrong usage or settings
+3    not found
+4    a gate stopped it
+5    parked: the run waits for an answer or a limit, and the worker continues it
+70   a bug in asbuilt
+130  interrupted"""
+
+DOCS = """\
+First plan in ten minutes     docs/tutorial/first-plan.md
+Guides by goal                docs/how-to/index.md
+Every command and option      docs/reference/commands.md
+Every setting                 docs/reference/settings.md
+What an error means           docs/reference/troubleshooting.md
+Why it works                  docs/explanation/index.md
+The same inside a terminal    asbuilt COMMAND -h"""
+
+TOPICS = {"more": MORE, "exit-codes": EXIT_CODES, "docs": DOCS}

@@ -1,4 +1,4 @@
-"""Command and group classes: load a command when it is chosen, and show examples before options."""
+"""Groups that know their commands by name and import a command when it is chosen."""
 
 from __future__ import annotations
 
@@ -8,19 +8,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 from click.shell_completion import CompletionItem
 
-from asbuilt.cli.shell.options import SharedOption, shared_options
-from asbuilt.cli.ui.screen import WIDTH, Pen
-from asbuilt.cli.ui.symbols import ASCII
+from asbuilt.cli.shell.options import Command, page, prose, records, shared, shared_options, table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-Example = tuple[str, str]
-"""A command to type, and what it does."""
+    from asbuilt.cli.shell.options import Example
 
-_PEN = Pen(stream=None, styled=False, symbols=ASCII, utf8=False)
+__all__ = ["Command", "Lazy", "LazyGroup"]
 _COMMANDS = "asbuilt.cli.commands"
-_HELP_OPTION = ("-h, --help", "this text")
 
 
 class Lazy(NamedTuple):
@@ -29,33 +25,6 @@ class Lazy(NamedTuple):
     target: str
     """`module:attribute`; the module is below `asbuilt.cli.commands`."""
     summary: str
-
-
-class Command(click.Command):
-    """A command whose help shows examples first."""
-
-    def __init__(self, name: str | None, *, examples: Sequence[Example] = (), **settings: object) -> None:
-        super().__init__(name, **settings)  # type: ignore[arg-type]  # passed on as click gives them
-        self.examples = examples
-
-    def get_help(self, ctx: click.Context) -> str:
-        """Return purpose, usage, examples, own options and shared options, in this order."""
-        options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
-        own = [record for option in options if _is_own(option) and (record := option.get_help_record(ctx))]
-        everywhere = [
-            record
-            for option in options
-            if isinstance(option, SharedOption) and (record := option.get_help_record(ctx))
-        ]
-        arguments = [piece for param in self.get_params(ctx) for piece in param.get_usage_pieces(ctx)]
-        usage = " ".join([ctx.command_path, *arguments, *(["[OPTIONS]"] if options else [])])
-        return _page(
-            _prose(self.help),
-            [f"Usage  {usage}"],
-            _table("Examples", self.examples),
-            _table("Options", own),
-            _table("Everywhere", [*everywhere, _HELP_OPTION]),
-        )
 
 
 class LazyGroup(click.Group):
@@ -67,8 +36,15 @@ class LazyGroup(click.Group):
         *,
         commands: Mapping[str, Lazy],
         examples: Sequence[Example] = (),
+        alone: Callable[..., int | None] | None = None,
+        json: bool = True,
         **settings: object,
     ) -> None:
+        """Declare a group. `alone` is its command without a subcommand; `json` False: it has no --json."""
+        if alone is not None:
+            run = shared(json=json)(alone)
+            settings["invoke_without_command"] = True
+            settings["callback"] = lambda **given: None if _has_subcommand() else run(**given)
         super().__init__(name, **settings)  # type: ignore[arg-type]  # passed on as click gives them
         self.lazy = commands
         self.examples = examples
@@ -107,46 +83,14 @@ class LazyGroup(click.Group):
         """Return purpose, examples, commands and the group's own options."""
         commands = [(name, lazy.summary) for name, lazy in self.lazy.items()]
         options = [param for param in self.params if isinstance(param, click.Option)]
-        own = [
-            record
-            for option in options
-            if not isinstance(option, SharedOption) and (record := option.get_help_record(ctx))
-        ]
-        return _page(
-            _prose(self.help),
-            _table("Examples", self.examples),
-            _table("Commands", commands),
-            _table("Options", own),
+        return page(
+            prose(self.help),
+            table("Examples", self.examples),
+            table("Commands", commands),
+            table("Options", records(ctx, options)),
             [f"Options of a command: {ctx.command_path} COMMAND -h"],
         )
 
 
-def _is_own(option: click.Option) -> bool:
-    return not isinstance(option, SharedOption) and "--help" not in option.opts
-
-
-def _page(*blocks: list[str]) -> str:
-    return "\n\n".join("\n".join(block) for block in blocks if block)
-
-
-def _prose(text: str | None) -> list[str]:
-    paragraphs = (text or "").split("\n\n")
-    rows = [["", *_PEN.hanging("", paragraph)] for paragraph in paragraphs if paragraph.strip()]
-    return [row for paragraph in rows for row in paragraph][1:]
-
-
-def _table(title: str, rows: Iterable[tuple[str, str]]) -> list[str]:
-    listed = list(rows)
-    if not listed:
-        return []
-    lengths = [len(first) for first, _ in listed]
-    # A single long example must not push all descriptions to the right edge.
-    left = max((length for length in lengths if length <= WIDTH // 2 + 6), default=max(lengths))
-    shown = [title]
-    for first, second in listed:
-        if len(first) > left:
-            shown.append(f"  {first}")
-            shown += _PEN.hanging(" " * (left + 4), second)
-        else:
-            shown += _PEN.hanging(f"  {first:<{left}}  ", second)
-    return [row.rstrip() for row in shown]
+def _has_subcommand() -> bool:
+    return click.get_current_context().invoked_subcommand is not None

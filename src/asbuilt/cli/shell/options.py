@@ -1,4 +1,4 @@
-"""The options that every command takes, parsed into a `Door`.
+"""Declare a command: its help page, its examples, and the options that every command takes.
 
 Commands read the environment and the start folder from their `Door`.
 """
@@ -9,17 +9,24 @@ import functools
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from asbuilt.cli.ui.screen import Screen, screen_for
+from asbuilt.cli.ui.screen import WIDTH, Pen, Screen, screen_for
+from asbuilt.cli.ui.symbols import ASCII
 from asbuilt.errors import NotFound, UsageWrong
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 Returned = TypeVar("Returned")
+Wrapped = TypeVar("Wrapped", bound="Callable[..., Any]")
+Example = tuple[str, str]
+"""A command to type, and what it does."""
+
+_PEN = Pen(stream=None, styled=False, symbols=ASCII, utf8=False)
+_HELP_OPTION = ("-h, --help", "this text")
 
 
 class Door(NamedTuple):
@@ -32,6 +39,12 @@ class Door(NamedTuple):
     environ: Mapping[str, str]
     may_ask: bool
     """Whether a question can be answered: stdin is a terminal, and --no-input is not given."""
+
+    def emitted(self, schema: str, data: Mapping[str, object]) -> bool:
+        """With --json, write the answer as JSON. Return whether it was written."""
+        if self.json:
+            self.screen.emit_json({"schema": schema, **data})
+        return self.json
 
 
 class SharedOption(click.Option):
@@ -55,24 +68,75 @@ def shared_options(*, json: bool) -> list[click.Parameter]:
 
 
 def shared(*, json: bool) -> Callable[[Callable[..., Returned]], Callable[..., Returned]]:
-    """Add the shared options to a command; it is called with a `Door` before its own arguments.
-
-    Put it directly above the function, below the command's own options. `json` is for commands that read.
-    """
+    """Add the shared options behind a command's own; it is called with a `Door` before its own arguments."""
 
     def with_options(command: Callable[..., Returned]) -> Callable[..., Returned]:
         options = shared_options(json=json)
-        names = [option.name for option in options]
+        names = ("as_json", *(option.name for option in options))
 
         @functools.wraps(command)
         def with_door(**given: object) -> Returned:
             own = {name: value for name, value in given.items() if name not in names}
             return command(door_of(click.get_current_context(), json=json), **own)
 
-        with_door.__click_params__ = options[::-1]  # type: ignore[attr-defined]  # click.option does the same
+        # click.option keeps the last option first.
+        own_options = getattr(command, "__click_params__", [])
+        with_door.__click_params__ = [*options[::-1], *own_options]  # type: ignore[attr-defined]
         return with_door
 
     return with_options
+
+
+class Command(click.Command):
+    """A command whose help shows examples first."""
+
+    def __init__(self, name: str | None, *, examples: Sequence[Example] = (), **settings: object) -> None:
+        super().__init__(name, **settings)  # type: ignore[arg-type]  # passed on as click gives them
+        self.examples = examples
+
+    def get_help(self, ctx: click.Context) -> str:
+        """Return purpose, usage, examples, own options and shared options, in this order."""
+        options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
+        arguments = [piece for param in self.get_params(ctx) for piece in param.get_usage_pieces(ctx)]
+        usage = " ".join([ctx.command_path, *arguments, *(["[OPTIONS]"] if options else [])])
+        return page(
+            prose(self.help),
+            [f"Usage  {usage}"],
+            table("Examples", self.examples),
+            table("Options", records(ctx, options)),
+            table("Everywhere", [*records(ctx, options, kind=SharedOption), _HELP_OPTION]),
+        )
+
+
+def subcommand(
+    name: str, *examples: Example, json: bool = True
+) -> Callable[[Callable[..., int | None]], Command]:
+    """Declare a command with examples and the shared options. Put it above the command's own options.
+
+    `json` False: the command has no --json.
+    """
+
+    def declare(command: Callable[..., int | None]) -> Command:
+        return click.command(name, cls=Command, examples=examples)(shared(json=json)(command))
+
+    return declare
+
+
+def with_options(*options: Callable[[Any], Any]) -> Callable[[Wrapped], Wrapped]:
+    """Add several options to a command, in this order."""
+
+    def add(command: Wrapped) -> Wrapped:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+def script_option(meaning: str = "script of the scripted agent") -> Callable[[Wrapped], Wrapped]:
+    """Return the option that names the script of the scripted agent."""
+    kind = click.Path(exists=True, dir_okay=False)
+    return click.option("--script", metavar="FILE", type=kind, help=meaning)
 
 
 def door_of(context: click.Context, *, json: bool) -> Door:
@@ -125,3 +189,41 @@ def _start(repo: object) -> Path:
             next_step="Name a folder that is there.",
         )
     return folder.absolute()
+
+
+def records(
+    context: click.Context, options: Iterable[click.Option], *, kind: type[click.Option] = click.Option
+) -> list[tuple[str, str]]:
+    """Return the help of the options of one class, without --help."""
+    wanted = [option for option in options if type(option) is kind and "--help" not in option.opts]
+    return [record for option in wanted if (record := option.get_help_record(context))]
+
+
+def page(*blocks: list[str]) -> str:
+    """Join the blocks of a help page."""
+    return "\n\n".join("\n".join(block) for block in blocks if block)
+
+
+def prose(text: str | None) -> list[str]:
+    """Wrap the paragraphs of a help page."""
+    paragraphs = (text or "").split("\n\n")
+    rows = [["", *_PEN.hanging("", paragraph)] for paragraph in paragraphs if paragraph.strip()]
+    return [row for paragraph in rows for row in paragraph][1:]
+
+
+def table(title: str, rows: Iterable[tuple[str, str]]) -> list[str]:
+    """Draw a titled table of a help page."""
+    listed = list(rows)
+    if not listed:
+        return []
+    lengths = [len(first) for first, _ in listed]
+    # A single long example must not push all descriptions to the right edge.
+    left = max((length for length in lengths if length <= WIDTH // 2 + 6), default=max(lengths))
+    shown = [title]
+    for first, second in listed:
+        if len(first) > left:
+            shown.append(f"  {first}")
+            shown += _PEN.hanging(" " * (left + 4), second)
+        else:
+            shown += _PEN.hanging(f"  {first:<{left}}  ", second)
+    return [row.rstrip() for row in shown]

@@ -12,7 +12,7 @@ from click.shell_completion import CompletionItem
 
 from asbuilt import wiring
 from asbuilt.agents import activity
-from asbuilt.cli.shell.addresses import Named, matching, named, nearest, never_ran, several, slug_of
+from asbuilt.cli.shell.addresses import Named, matching, missing, named, never_ran, recorded, several
 from asbuilt.cli.shell.options import door_of
 from asbuilt.cli.ui.clock import now_in
 from asbuilt.errors import AsbuiltError, NotFound
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.queries.overview import RunView
     from asbuilt.journal.runs import Run
     from asbuilt.library.shelves import Library
+    from asbuilt.settings import Settings
 
 
 class Seen(NamedTuple):
@@ -89,12 +90,8 @@ class Looking(NamedTuple):
         """Find a plan in the journal by a typed address of it, or of a run, phase or attempt."""
         name = named(text)
         with self.journal.store.read() as session:
-            where = (session, LOCAL, self.repo or "")
-            found = plan_names.called(*where, path=name.plan, slug=slug_of(name.plan))
-            known = [] if found else plan_names.recent(*where)
-        if not found:
-            slugs = matching(name.plan, [one.slug for one in known])
-            found = [one for one in known if one.slug in slugs]
+            found = recorded(session, self.repo or "", name.plan)
+            known = [] if found else plan_names.recent(session, LOCAL, self.repo or "")
         if len(found) == 1:
             return Address(LOCAL, self.repo or "", found[0].plan), name
         if found:
@@ -122,29 +119,30 @@ class Looking(NamedTuple):
         on_shelf = matching(name.plan, shelf)
         if on_shelf:
             return never_ran(on_shelf[0])
-        close = nearest(name.plan, known) or nearest(name.plan, shelf)
-        return NotFound(
-            f'no plan "{name.plan}"' + (f". Did you mean {close}?" if close else ""),
-            why="The journal of this repository has none of that name, and no folder of plans has.",
-            next_step=f"`asbuilt status {close}`" if close in known else "`asbuilt plan list`",
-        )
+        return missing(name.plan, known, shelf)
 
 
-def look(door: Door) -> tuple[Library, Looking | None]:
-    """Open the library and the journal; the journal is None if nothing was ever run on this machine."""
+def survey(door: Door) -> tuple[Library, Settings, Looking | None]:
+    """Open library, settings and journal; the journal is None if nothing was ever run on this machine."""
     repository = find_repository(door.start)
     settings = load(repository=repository.root if repository else None, environ=door.environ)
     home = Path(door.environ.get("HOME") or "~").expanduser()
     library = open_library(door.start, home=home, folder=settings.text("plans.folder"))
     journal = wiring.find_journal(settings, door.environ)
     if journal is None:
-        return library, None
+        return library, settings, None
     repo = None
     if repository is not None:
         uuid = identity_of(repository)
         repo = wiring.known_repository(journal, repository.root, repository.common, uuid)
     moment = Moment(now_in(wiring.zone(settings)), wiring.worker_pid(journal.home), journal.home.path)
-    return library, Looking(journal, repo, library, moment)
+    return library, settings, Looking(journal, repo, library, moment)
+
+
+def look(door: Door) -> tuple[Library, Looking | None]:
+    """Open the library and the journal."""
+    library, _, looking = survey(door)
+    return library, looking
 
 
 def look_for(door: Door, text: str) -> Looking:
@@ -152,8 +150,10 @@ def look_for(door: Door, text: str) -> Looking:
     library, looking = look(door)
     if looking is None or looking.repo is None:
         plan = named(text).plan
-        on_shelf = matching(plan, _names_on_shelf(library, plan))
-        raise never_ran(on_shelf[0] if len(on_shelf) == 1 else plan)
+        shelf = _names_on_shelf(library, plan)
+        if any(one.shown == plan for one in shelved(library)) or len(matching(plan, shelf)) == 1:
+            raise never_ran(plan)
+        raise missing(plan, [], shelf)
     return looking
 
 

@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.agents.attempts import FolderAttempts
+from asbuilt.cli.ui.messages import IN_SCRATCH
 from asbuilt.cli.ui.symbols import ASCII
 from asbuilt.errors import GitFailed, NotFound
 
@@ -53,6 +54,7 @@ class Scratch:
             **own,
             "ASBUILT_HOME": str(self.state),
             "ASBUILT_LANDING_SIGN": "never",
+            IN_SCRATCH: "1",
             "GIT_CONFIG_GLOBAL": os.devnull,
             "GIT_CONFIG_NOSYSTEM": "1",
         }

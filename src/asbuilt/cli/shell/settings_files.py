@@ -103,7 +103,7 @@ def refuse_locked(chosen: Chosen, setting: Setting) -> None:
     if chosen.origin.locked:
         raise SettingInvalid(
             f"{setting.key} is locked to {words(chosen.value)} by {chosen.origin.where}",
-            why="Whoever keeps that file decided it for everybody on this machine.",
+            why="The administrator of this machine locked it.",
             next_step="Leave it, or ask them.",
         )
 

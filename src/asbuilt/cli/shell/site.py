@@ -6,11 +6,10 @@ Rule: reading creates nothing. Only a command that requests something creates a 
 from __future__ import annotations
 
 import getpass
-import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from asbuilt import wiring
-from asbuilt.cli.shell.addresses import never_ran, several
+from asbuilt.cli.shell.addresses import named, never_ran, recorded, several
 from asbuilt.cli.shell.desk import Desk, desk_for
 from asbuilt.errors import UsageWrong
 from asbuilt.flows.enroll import enrol, known
@@ -20,7 +19,6 @@ from asbuilt.git.repository import open_repository
 from asbuilt.journal import runs
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
-from asbuilt.journal.queries import plan_names
 from asbuilt.journal.queries.overview import run_view
 from asbuilt.library.finding import find
 
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.queries.overview import RunView
     from asbuilt.journal.runs import Run
 
-_RUN: Final = re.compile(r"(?P<plan>.+)\.(?P<number>[1-9][0-9]*)")
+Found = TypeVar("Found")
 
 
 class Site(NamedTuple):
@@ -48,23 +46,19 @@ class Site(NamedTuple):
     def address(self, name: str) -> Address:
         """Find a plan by name: one with a journal, even if its file was deleted, else a file."""
         with self.journal.store.read() as session:
-            found = plan_names.called(session, LOCAL, self.repo, path=name, slug=name)
-            if not found and name:
-                found = [one for one in plan_names.recent(session, LOCAL, self.repo) if name in one.slug]
-        parts = [one.plan for one in found]
-        if len(parts) == 1:
-            return Address(LOCAL, self.repo, parts[0])
-        if parts:
-            raise several(name, parts)
-        return Address(LOCAL, self.repo, find(self.desk.library, name).shown)
+            found = recorded(session, self.repo, name)
+        if len(found) > 1:
+            raise several(name, [one.plan for one in found])
+        plan = found[0].plan if found else find(self.desk.library, name).shown
+        return Address(LOCAL, self.repo, plan)
 
     def listed(self, name: str) -> tuple[Address, list[Run]]:
         """Find a plan and its runs, newest first; `rate-limit.2` selects one run."""
-        numbered = _RUN.fullmatch(name)
-        address = self.address(numbered["plan"] if numbered else name)
+        wanted = named(name)
+        address = self.address(wanted.plan)
         with self.journal.store.read() as session:
             found = runs.of_plan(session, address)
-        return address, [run for run in found if numbered is None or run.number == int(numbered["number"])]
+        return address, [run for run in found if wanted.run in (None, run.number)]
 
     def run(self, name: str) -> Run:
         """Find a run: `rate-limit.2`, or the newest of `rate-limit`."""
@@ -85,14 +79,14 @@ class Site(NamedTuple):
             return run_view(session, self.journal.blobs, found or run)
 
 
-def the_only(able: Sequence[Run], verb: str) -> Run | None:
-    """Return the only run that a command can mean, or None. Raise if there are several."""
+def the_only(able: Sequence[Found], slugs: Sequence[str], command: str) -> Found | None:
+    """Return the only run or schedule that a command can mean, or None. Raise if there are several."""
     if len(able) > 1:
-        slugs = sorted(run.options.slug for run in able)
+        names = sorted(slugs)
         raise UsageWrong(
-            f"{len(able)} runs can be meant: {', '.join(slugs)}",
-            why="Which one cannot be told.",
-            next_step=f"Name it: `asbuilt {verb} {slugs[0]}`",
+            f"several plans match: {', '.join(names)}",
+            why=f"asbuilt {command} without a name works if only one plan can be meant.",
+            next_step=f"`asbuilt {command} {names[0]}`",
         )
     return able[0] if able else None
 

@@ -68,7 +68,7 @@ def block(pen: Pen, one: Caught, *, agent: str, title: str) -> list[str]:
     for label, text in (
         (f"{agent} says", f'"{one.says}"'),
         *one.against,
-        ("so", f"attempt {one.number + 1} gets exactly this."),
+        ("so", f"sent back to the agent (attempt {one.number + 1})"),
     ):
         lead = f"{'':<{_INDENT}}{label:<{_LABEL}}"
         words = (cut(printable(word), pen.width - len(lead), symbols=pen.symbols) for word in text.split())

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 from unicodedata import combining, east_asian_width
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from asbuilt.cli.ui.symbols import Symbols
 
 _NO_WIDTH = frozenset("\u200b\u200c\u200d\u2060\ufe0e\ufe0f")
@@ -38,6 +40,17 @@ def pieces(text: str, columns: int) -> list[str]:
 def pad(text: str, columns: int) -> str:
     """Pad a text with spaces to a number of columns."""
     return text + " " * (columns - width(text))
+
+
+def table(rows: Sequence[Sequence[str]], *, right: bool = False) -> list[str]:
+    """Draw rows with aligned columns; `right` aligns all columns but the first to the right."""
+    widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(_cells(row, widths, right=right)).rstrip() for row in rows]
+
+
+def _cells(row: Sequence[str], widths: Sequence[int], *, right: bool) -> Iterator[str]:
+    for at, (cell, columns) in enumerate(zip(row, widths, strict=True)):
+        yield cell.rjust(columns) if right and at else pad(cell, columns)
 
 
 def shorten(text: str, columns: int, symbols: Symbols) -> str:

@@ -45,6 +45,8 @@ def _editor(door: Door) -> list[str]:
         words = []
     if not words:
         raise UsageWrong(
-            f"EDITOR {chosen!r} is no command", why="Its quotes do not close.", next_step="Set EDITOR anew."
+            f"EDITOR {chosen!r} is no command",
+            why="Its quotes do not close.",
+            next_step="Set EDITOR to a command.",
         )
     return words

@@ -8,14 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.cli.ui.columns import pieces
-from asbuilt.cli.ui.messages import next_command
 from asbuilt.cli.ui.screen import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from asbuilt.cli.shell.options import Door
-    from asbuilt.journal.queries.overview import RunView
     from asbuilt.proof.failure import Failure
 
 _LABEL: Final = 10
@@ -49,24 +47,6 @@ def show_failures(door: Door, failures: Sequence[Failure], *, more: str = "") ->
     """Print every failure, or with `more` (a command that lists the rest) only the first."""
     shown = failures[:1] if more else failures
     for failure in shown:
-        for row in failure_rows(failure, door.screen.out.width):
-            door.screen.answer(row)
+        door.screen.answer_all(failure_rows(failure, door.screen.out.width))
     if left := len(failures) - len(shown):
         door.screen.answer(f"  {left} more failed: {more}")
-
-
-def next_after(door: Door, run: RunView, failures: Sequence[Failure], *, also: str = "") -> None:
-    """Print the next step of a failed run: the failure's own command, else the run's advice, else resume."""
-    slug, advice = run.run.options.slug, run.waits_for.next_step
-    if command := helping(failures):
-        next_command(door, command, f", then `asbuilt resume {slug}`")
-    elif advice:
-        for row in door.screen.err.hanging("Next: ", advice):
-            door.screen.talk(row)
-    else:
-        next_command(door, f"asbuilt resume {slug}", also)
-
-
-def helping(failures: Sequence[Failure]) -> str:
-    """Return the next command of the first failure that has one."""
-    return next((one.next_command for one in failures if one.next_command), "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from asbuilt.cli.ui.columns import cut_path
 from asbuilt.cli.ui.screen import printable
@@ -11,24 +11,37 @@ if TYPE_CHECKING:
     from asbuilt.cli.shell.options import Door
     from asbuilt.cli.ui.screen import Pen
 
+IN_SCRATCH: Final = "_ASBUILT_IN_SCRATCH"
+"""Set for commands in a temporary repository, in which a user types nothing."""
 
-def next_command(door: Door, command: str, more: str = "") -> None:
-    """Print the next command to type, on stderr."""
-    for row in door.screen.err.hanging("Next: ", f"`{command}`{more}"):
-        door.screen.talk(row)
+
+def next_command(door: Door, command: str, more: str = "", *, other: str = "") -> None:
+    """Print the next command to type, on stderr; `other` is an alternative, with its command in backticks."""
+    next_step(door, f"`{command}`{more}", other=other)
+
+
+def next_step(door: Door, text: str, *, other: str = "") -> None:
+    """Print what to do next, and the alternative below it; nothing in a repository that is deleted."""
+    if IN_SCRATCH in door.environ:
+        return
+    for lead, words in (("Next: ", text), ("  or  ", other)):
+        door.screen.talk_all(door.screen.err.hanging(lead, words) if words else ())
 
 
 def answer(door: Door, lead: str, text: str, *, under: int | None = None) -> None:
     """Print prose of the answer under its lead. Backticks are literal: others may have written the text."""
-    for row in door.screen.out.hanging(lead, text, commands=False, under=under):
-        door.screen.answer(row)
+    door.screen.answer_all(door.screen.out.hanging(lead, text, commands=False, under=under))
+
+
+def talk(door: Door, lead: str, text: str) -> None:
+    """Print prose of a hint under its lead, on stderr. Backticks are literal."""
+    door.screen.talk_all(door.screen.err.hanging(lead, text, commands=False))
 
 
 def advise(door: Door, why: str, command: str) -> None:
     """Print a recommendation and its command as part of the answer."""
     pen = door.screen.out
-    for row in pen.hanging(f"{pen.symbols.note} ", f"{why}: `{command}`"):
-        door.screen.answer(row)
+    door.screen.answer_all(pen.hanging(f"{pen.symbols.note} ", f"{why}: `{command}`"))
 
 
 def headline(door: Door, subject: str, text: str) -> None:
@@ -36,8 +49,7 @@ def headline(door: Door, subject: str, text: str) -> None:
     pen = door.screen.out
     name = cut_path(printable(subject), pen.width - 3, pen.symbols)
     first, *rest = pen.hanging(f"{name}   ", text, commands=False, under=2)
-    for row in (pen.bold(name) + first.removeprefix(name), *rest):
-        door.screen.answer(row)
+    door.screen.answer_all((pen.bold(name) + first.removeprefix(name), *rest))
 
 
 def coloured(pen: Pen, symbol: str, *, needs_you: bool = False) -> str:

@@ -44,7 +44,7 @@ def copy_to(page: Page, folder: Path, name: str) -> list[Path]:
     if taken is not None:
         raise NameTaken(
             f"there is a {taken.name} already in {folder}",
-            why="A report that somebody has kept, and perhaps written into, is never written over.",
+            why="An existing report is never overwritten.",
             next_step="Move it away, or name another folder.",
         )
     try:

@@ -17,7 +17,7 @@ from asbuilt.cli.ui.symbols import ASCII, UNICODE, Symbols
 from asbuilt.errors import AnswerLost
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 WIDTH: Final = 80
 _NARROWEST: Final = 40
@@ -168,7 +168,7 @@ def answer_lost(error: OSError) -> AnswerLost:
     """Build the error for an answer that could not be written."""
     return AnswerLost(
         f"the answer could not be written: {error.strerror or error}",
-        why="Whoever reads it would take a part for the whole.",
+        why="A reader would get only a part of it.",
         next_step="Look at where the output goes (a full disk, a closed terminal), then repeat the command.",
     )
 
@@ -213,6 +213,11 @@ class Screen(NamedTuple):
         """Write one line of the answer."""
         self.out.line(text)
 
+    def answer_all(self, rows: Iterable[str]) -> None:
+        """Write lines of the answer."""
+        for row in rows:
+            self.answer(row)
+
     def talk(self, text: str = "") -> None:
         """Write one line of progress or a hint; -q silences it."""
         if self.quiet:
@@ -221,6 +226,11 @@ class Screen(NamedTuple):
         # A closed stderr must not stop the work.
         with suppress(BrokenPipeError, AnswerLost):
             self.err.line(text)
+
+    def talk_all(self, rows: Iterable[str]) -> None:
+        """Write lines of progress or of a hint."""
+        for row in rows:
+            self.talk(row)
 
     def emit_json(self, value: object) -> None:
         """Write a value as one line of JSON, with control and bidi characters escaped."""

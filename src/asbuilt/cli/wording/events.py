@@ -18,9 +18,7 @@ from asbuilt.journal.encoding.codec import fields_of, kind_of
 if TYPE_CHECKING:
     from asbuilt.events.event import Entry
 
-_WORDS: Final = dict((*RUNS, *WORK, *PLANS, *LANDINGS))
-KINDS: Final = tuple(kind.kind for kind in _WORDS)
-"""Every event kind that has a wording."""
+WORDS: Final = dict((*RUNS, *WORK, *PLANS, *LANDINGS))
 
 
 class Line(NamedTuple):
@@ -36,7 +34,7 @@ class Line(NamedTuple):
 def told(entry: Entry) -> Line:
     """Return the line of an event."""
     event = entry.event
-    words = _WORDS.get(type(event))
+    words = WORDS.get(type(event))
     if words is None:
         data = data_of(entry)
         return Line(

@@ -8,9 +8,12 @@ from asbuilt.cli.wording.words import HASH, Words, said
 from asbuilt.events.landings import (
     LandingDone,
     LandingIntended,
+    LandingQueued,
     LandingRecovered,
     LandingRefused,
+    LandingRetried,
     LandingTidied,
+    LandingTurn,
     LandingUndone,
     LandingUnsigned,
 )
@@ -31,6 +34,7 @@ from asbuilt.events.pulls import (
     PullRefused,
     PullSeen,
 )
+from asbuilt.lifecycle.run.landing import Line
 
 
 def _landed(event: LandingDone) -> Words:
@@ -48,17 +52,20 @@ def _invariants(event: PullInvariants) -> Words:
 
 
 def _held(event: IssueHeld) -> Words:
-    text = f"#{event.number} is claimed by {event.plan}; this run goes on, and does not hold it"
+    text = f"#{event.number} is claimed by {event.plan}; this run continues without it"
     return "ISSUE", text, True
 
 
 LANDINGS: Final = (
     said(LandingIntended, lambda event: ("LANDING", f"{event.old[:HASH]}..{event.new[:HASH]}", False)),
+    said(LandingQueued, lambda event: ("IN LINE", Line(event.branch, event.ahead, event.behind).words, True)),
+    said(LandingTurn, lambda event: ("TURN", f"{event.ahead} ahead on {event.branch}", False)),
+    said(LandingRetried, lambda event: ("RETRY", f"failed on the target, retried: {event.what}", True)),
     said(LandingDone, _landed),
     said(LandingRefused, _refused),
     said(LandingRecovered, lambda event: ("RECOVERED", f"a landing that was cut off: {event.found}", True)),
     said(LandingUnsigned, lambda event: ("UNSIGNED", event.why, True)),
-    said(LandingUndone, lambda _: ("UNDONE", "what had landed is taken back", True)),
+    said(LandingUndone, lambda _: ("UNDONE", "the landed commits are reverted", True)),
     said(LandingTidied, lambda event: ("TIDIED", f"{event.kept_in_all} workspaces kept", False)),
     said(PullSeen, lambda event: ("PULL REQUEST", f"{event.state}, checks {event.checks}", False)),
     said(PullIntended, lambda event: ("PUSH", f"{event.head[:HASH]}, on {event.target[:HASH]}", False)),

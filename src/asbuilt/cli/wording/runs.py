@@ -49,9 +49,14 @@ def _value(value: object) -> str:
 
 
 def _parked(event: RunParked) -> Words:
-    # A transient error has its own line: TroubleMet.
-    is_news = event.reason is not WaitReason.TROUBLE
+    # A transient error has its own line: TroubleMet. Lanes have the lines of their phases.
+    is_news = event.reason not in (WaitReason.TROUBLE, WaitReason.LANES)
     return "PARKED", why_parked(event) + (f", until {event.until}" if event.until else ""), is_news
+
+
+def _started(event: RunStarted) -> Words:
+    left = f"; workspaces of {', '.join(event.left)} are left over: asbuilt clean" if event.left else ""
+    return "START", f"on {event.base[:HASH]}{left}", True
 
 
 def _deferred(event: ScheduleDeferred) -> Words:
@@ -66,11 +71,11 @@ RUNS: Final = (
     said(ClaimAcquired, lambda _: ("CLAIM", "taken", False)),
     said(ClaimReleased, lambda _: ("CLAIM", "released", False)),
     said(ClaimBroken, lambda event: ("CLAIM", f"broken: {event.reason}", True)),
-    said(RunStarted, lambda event: ("START", f"on {event.base[:HASH]}", True)),
+    said(RunStarted, _started),
     said(StopAsked, lambda event: ("STOP", f"asked: {event.reason}", True)),
     said(PauseAsked, lambda event: ("PAUSE", f"asked: {event.reason}", True)),
-    said(ResumeAsked, lambda _: ("RESUME", "asked to go on", True)),
-    said(RunHastened, lambda _: ("RESUME", "asked to go on now", True)),
+    said(ResumeAsked, lambda _: ("RESUME", "requested", True)),
+    said(RunHastened, lambda _: ("RESUME", "requested now", True)),
     said(
         SettingsChanged,
         lambda event: ("SETTINGS", change_words(event.key, event.before, event.after), True),
@@ -88,7 +93,7 @@ RUNS: Final = (
         RunTakenOver,
         lambda event: (
             "TAKEN OVER",
-            f"worker {event.lost} has not been heard of; {event.by} goes on",
+            f"worker {event.lost} sent no heartbeat; {event.by} continues",
             True,
         ),
     ),

@@ -29,9 +29,14 @@ from asbuilt.events.authoring import StageJudged, TaskJudged, TaskPosted
 from asbuilt.events.phases import (
     BaselineDone,
     PhaseBegun,
+    PhaseDelegated,
+    PhaseForked,
+    PhaseJoined,
     PhaseMarked,
+    PhaseMerged,
     PhaseProven,
     PhaseRechecked,
+    PhaseReturned,
     PicturesTaken,
     SetupDone,
     SignOffWanted,
@@ -40,7 +45,7 @@ from asbuilt.events.phases import (
 )
 from asbuilt.proof.evidence import already_failing
 from asbuilt.proof.projects.model import suites_of
-from asbuilt.proof.projects.resolving import read_back
+from asbuilt.proof.projects.recorded import read_back
 
 if TYPE_CHECKING:
     from asbuilt.events.attempts import Ended, Judged
@@ -49,7 +54,11 @@ if TYPE_CHECKING:
 def _tests(event: TestsResolved) -> Words:
     several = " + ".join(suite.shown for suite in suites_of(read_back(event)))
     command = event.command or several
-    return "TESTS", f"{command} ({event.source})" if command else "skipping test gate", True
+    return (
+        "TESTS",
+        f"{command} ({event.source})" if command else "none found; only the plan's checks will run",
+        True,
+    )
 
 
 def _baseline(event: BaselineDone) -> Words:
@@ -92,9 +101,16 @@ def _ran(outcome: str, failures: tuple[str, ...], *, again: str = "") -> Words:
     return outcome.replace("_", " "), ("; ".join(failures) or "every check that asbuilt ran") + again, True
 
 
+def _verifier_begun(event: VerifierBegun) -> Words:
+    if event.role == "test":
+        return "TEST", f"a tester drives the interface of attempt {event.number}", True
+    return "VERIFY", f"another agent judges attempt {event.number}", True
+
+
 def _verdict(event: Judged) -> Words:
     failures = "; ".join(map(str, event.failures))
-    return "VERDICT", f"verifier says {event.outcome}" + (f": {failures}" if failures else ""), True
+    who = "tester" if isinstance(event, VerdictGiven) and event.role == "test" else "verifier"
+    return "VERDICT", f"{who} says {event.outcome}" + (f": {failures}" if failures else ""), True
 
 
 def _drift(event: DriftFound) -> Words:
@@ -106,7 +122,7 @@ def _drift(event: DriftFound) -> Words:
 def _stage_judged(event: StageJudged) -> Words:
     match event.outcome:
         case "accepted":
-            return "ACCEPTED", "what was handed in holds", True
+            return "ACCEPTED", "the submission is valid", True
         case "asks":
             return "WONDERS", f"{event.many} questions for you", True
         case "proposed":
@@ -119,7 +135,19 @@ def _stage_judged(event: StageJudged) -> Words:
 
 def _task_judged(event: TaskJudged) -> Words:
     holds = event.outcome == "finished"
-    return "JUDGED", "what was handed in holds" if holds else f"{event.outcome}: {event.why}", True
+    return "JUDGED", "the submission is valid" if holds else f"{event.outcome}: {event.why}", True
+
+
+def _joined(event: PhaseJoined) -> Words:
+    if event.state == "ready":
+        return "READY", f"attempt {event.number} is proven; merged next", False
+    return event.state.upper(), event.reason, True
+
+
+def _merged(event: PhaseMerged) -> Words:
+    if event.conflicts:
+        return "CONFLICT", f"{', '.join(event.conflicts)}; sent back to the agent", True
+    return "MERGED", f"with the phases proven since, as attempt {event.number}", True
 
 
 def _marked(event: PhaseMarked) -> Words:
@@ -145,11 +173,16 @@ WORK: Final = (
         lambda event: ("LET GO", f"attempt {event.number}, {event.commit[:HASH]}", True),
     ),
     said(ChecksDone, _checks),
-    said(VerifierBegun, lambda event: ("VERIFY", f"another agent judges attempt {event.number}", True)),
+    said(VerifierBegun, _verifier_begun),
     said(VerifierEnded, _verifier_ended),
     said(DriftFound, _drift),
     said(VerdictGiven, _verdict),
     said(PhaseRechecked, _rechecked),
+    said(PhaseForked, lambda event: ("LANE", f"opened on {event.base[:HASH]}", False)),
+    said(PhaseJoined, _joined),
+    said(PhaseMerged, _merged),
+    said(PhaseDelegated, lambda event: ("DELEGATE", f"to {event.plan}", True)),
+    said(PhaseReturned, lambda event: ("RETURNED", f"{event.state} {event.reason}".rstrip(), True)),
     said(PhaseProven, lambda event: ("PROVEN", event.commit[:HASH], True)),
     said(TogetherDone, lambda event: outcome_words("TOGETHER", event.outcome)),
     said(TogetherJudging, lambda _: ("VERIFY", "another agent judges all phases together", True)),

@@ -14,6 +14,7 @@ from asbuilt.events.attempts import (
     TogetherJudging,
     VerifierBegun,
 )
+from asbuilt.flows.attempts.keep import keep_early
 from asbuilt.flows.environments.results import Results
 from asbuilt.flows.landing.commits import attempt_of, take
 from asbuilt.flows.run.briefs import brief_for
@@ -30,7 +31,7 @@ from asbuilt.lifecycle.run.facts import GOES_ON, WHOLE
 from asbuilt.lifecycle.run.team import agent_of
 from asbuilt.ports import Result
 from asbuilt.proof.change.infrastructure import is_cache
-from asbuilt.proof.numbers.drift import weigh
+from asbuilt.proof.numbers.measured import weigh
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from asbuilt.flows.checks.outside_changes import Surroundings
+    from asbuilt.flows.checks.tester_tries import Tries
     from asbuilt.flows.engine.lease import Lease
     from asbuilt.flows.engine.signals import Tidings
     from asbuilt.flows.run.record import Record
@@ -48,7 +50,8 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.run import moves
     from asbuilt.lifecycle.run.facts import AttemptFacts, RunFacts
     from asbuilt.ports import Attempts, Brief, Role, Workspace
-    from asbuilt.proof.numbers.drift import Weighed
+    from asbuilt.proof.evidence import Evidence
+    from asbuilt.proof.numbers.measured import Weighed
     from asbuilt.proof.opinion import Opinion
     from asbuilt.proof.verdict import Verdict
 
@@ -67,7 +70,8 @@ class _Verifying(NamedTuple):
     matter: Matter
     exhibits: Exhibits
     name: str
-    """The verifier's address below the run: `2a.1v`."""
+    """The verifier's address below the run: `2a.1v`, a tester's `2a.1t`."""
+    role: Role = "verify"
 
 
 class Working:
@@ -100,7 +104,11 @@ class Working:
     ) -> None:
         """Run an agent, or wait for a running one. Without a sandbox, compare what is `around` afterwards."""
         attempt = f"{record.run.run}.{move.phase}.{move.number}"
+        self._adopt(record, attempt)
         known, start = _known(facts, move)
+        if known is not None and known.is_moved and not self._is_there(attempt, known.ended_start):
+            # The lost worker's agent is started again here: a start of its own, with a cost of its own.
+            start = known.starts + 1
         key = f"{move.phase}/{move.number}"
         role: Role = "fix" if move.role == "fix" else "implement"
         notes = tuple(facts.untold) if known is None else known.notes
@@ -126,6 +134,7 @@ class Working:
         if not self._is_there(attempt, after):
             take(record, workspace, facts, attempt)
         ended = self._await(record, brief, after=after)
+        keep_early(record, workspace, attempt)
         outside = around.keep_strayed(move.phase) if around and ended.ring == "none" else None
         event = attempt_ended(record, move, known, brief, [ended])
         drift = record.blobs.put(json.dumps(ended.drift).encode()) if ended.drift else None
@@ -177,22 +186,38 @@ class Working:
         workspace: Workspace,
         facts: PlanFacts,
         move: moves.Verify,
+        repeat: Callable[[Tries], list[Evidence]],
     ) -> None:
-        """Let a second agent judge the kept tree, in a read-only workspace of its own."""
+        """Let a second agent judge the kept tree, in a read-only workspace of its own.
+
+        A tester also drives the interface. `repeat` runs its tries again: these count as checks.
+        """
         phase, number = facts.phases[move.phase], move.number
         judged = attempt_of(phase, number)
-        name = f"{number}v{_again(judged)}"
-        agent = agent_of(record.run.options, "verify")
-        record.say(VerifierBegun(phase=phase.id, number=number, agent=agent), f"{phase.id}/{name}/begun")
-        verifying = _Verifying(
-            phase_matter(record, phase.id), Exhibits(record, repository, phase, number), f"{phase.id}.{name}"
+        role: Role = "test" if move.role == "test" else "verify"
+        name = f"{number}{role[0]}{_again(judged)}"
+        begun = VerifierBegun(
+            phase=phase.id, number=number, agent=agent_of(record.run.options, role), role=role
         )
+        record.say(begun, f"{phase.id}/{name}/begun")
+        exhibits = Exhibits(record, repository, phase, number)
+        verifying = _Verifying(phase_matter(record, phase.id), exhibits, f"{phase.id}.{name}", role)
         brief, ended = self._verify(
             record, repository, workspace, facts, verifying, judged.verifier_ended_start
         )
+        if role == "test" and ended.ending == "done" and not ended.tries:
+            ended = replace(ended, ending="failed", reason="The tester did not drive the interface.")
         if ended.ending != "done":
             key = f"{phase.id}/{name}/ended/{ended.starts}"
             record.say(verifier_ended(record, phase.id, number, judged, brief, ended), key)
+            return
+        if role == "test":
+            tries = repeat(ended.tries)
+            exhibits = Exhibits(record, repository, phase, number, shown=(*exhibits.evidence, *tries))
+            verifying = verifying._replace(exhibits=exhibits)
+            told = _judged(record, verifying, ended, _weighed(record, verifying, ended).verdict)
+            event = evolve(verdict_given(phase.id, number, told), role=role, evidence=record.keep(tries))
+            record.say(event, f"{phase.id}/{number}/tested")
             return
         verifying.exhibits.measure(ended.drift)
         weighed = _weighed(record, verifying, ended)
@@ -230,7 +255,7 @@ class Working:
         """Run a verifier, with the names of everything that it can cite in its brief."""
         exhibits = verifying.exhibits
         attempt = f"{record.run.run}.{verifying.name}"
-        brief = self._brief(record, verifying.matter, workspace, facts, attempt=attempt, role="verify")
+        brief = self._brief(record, verifying.matter, workspace, facts, attempt=attempt, role=verifying.role)
         brief = replace(
             brief,
             base=exhibits.base,
@@ -272,9 +297,20 @@ class Working:
         """Start or re-attach an attempt and wait for its end; keep the machine awake meanwhile."""
         if _is_stopped(record) and not self._is_there(brief.attempt, after):
             starts = self._attempts.starts(brief.attempt)
-            return Result(ending="cancelled", reason="Stopped before an agent was there.", starts=starts)
+            return Result(ending="cancelled", reason="Stopped before an agent started.", starts=starts)
+        self._adopt(record, brief.attempt)
         with self._awake():
-            return self._ended(record, brief, after=after)
+            ended = self._ended(record, brief, after=after)
+        written = self._attempts.written(brief.attempt) if record.shared else None
+        if record.shared is not None and written is not None:
+            record.shared.keep_result(brief.attempt, written)
+        return ended
+
+    def _adopt(self, record: Record, attempt: str) -> None:
+        """Take the result of an agent that ended on another worker, so that it is not started again."""
+        data = record.shared.result(attempt) if record.shared else None
+        if data is not None:
+            self._attempts.adopt(attempt, data)
 
     def _ended(self, record: Record, brief: Brief, *, after: int) -> Result:
         """Wait for an attempt's result; a requested stop cancels it.
@@ -290,14 +326,12 @@ class Working:
                 self._attempts.beat(brief.attempt)
             if self._tidings.is_stopped(record.run.run):
                 self._attempts.cancel(brief.attempt)
-            if self._tidings.is_lost(record.workflow):
-                record.hold()
             if not self._attempts.alive(brief.attempt):
                 starts = self._attempts.starts(brief.attempt)
                 if starts - after >= _STARTS and self._attempts.result(brief.attempt) is None:
                     return Result(
                         ending="crashed",
-                        reason=f"Its host was lost {starts - after} times before the agent came to an end.",
+                        reason=f"Its host was lost {starts - after} times before the agent ended.",
                         starts=starts,
                     )
                 self._start(record, brief, after)

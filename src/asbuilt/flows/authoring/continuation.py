@@ -5,8 +5,10 @@ Rule: completed stages and answered questions are reused; no stage runs and no q
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from asbuilt.events.authoring import StageJudged
 from asbuilt.events.plans import AnswerTaken, PlanApproved
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from asbuilt.journal.runs import Run
     from asbuilt.lifecycle.authoring.facts import DraftFacts, Handed
 
+_DRAFTED: Final = partial(StageJudged, phase=str(Stage.DRAFT), number=0)
+
 
 def take_over(session: Session, record: Record) -> None:
     """Copy the state of the authoring that this run continues; nothing if it continues none."""
@@ -39,12 +43,7 @@ def take_over(session: Session, record: Record) -> None:
     for number in range(1, len(draft.batches) + 1):
         _take_questions(session, record, facts, number)
     if draft.proposals is not None:
-        say(
-            session,
-            run,
-            StageJudged(phase=str(Stage.DRAFT), number=0, outcome="proposed", proposals=draft.proposals),
-            "proposals/taken",
-        )
+        say(session, run, _DRAFTED(outcome="proposed", proposals=draft.proposals), "proposals/taken")
     stages = list(_stages(draft))
     # Stages accepted after a draft was sent back have to follow that event.
     at = len(stages) if draft.reopened_at is None else draft.reopened_at
@@ -75,13 +74,9 @@ def _take_questions(session: Session, record: Record, facts: AuthoringFacts, num
         asks.append((taken, draft.asked[key]))
         if answer in ANSWERS:
             answers.append((key, answer, draft.notes.get(key, "")))
-    details = record.blobs.put(json.dumps({"asks": asks, "answers": answers}).encode())
-    say(
-        session,
-        run,
-        StageJudged(phase=str(Stage.DRAFT), number=0, outcome="asks", details=details, many=len(asks)),
-        f"asks/{number}/taken",
-    )
+    details = record.blobs.put_json({"asks": asks, "answers": answers})
+    asked = _DRAFTED(outcome="asks", text=draft.sketch, details=details, many=len(asks))
+    say(session, run, asked, f"asks/{number}/taken")
 
 
 def _stages(draft: DraftFacts) -> Iterator[tuple[str, Handed, str, str | None]]:
@@ -95,21 +90,9 @@ def _take_stages(
     session: Session, record: Record, stages: Iterable[tuple[str, Handed, str, str | None]]
 ) -> None:
     for name, one, due, finished in stages:
-        say(
-            session,
-            record.run,
-            StageJudged(
-                phase=name,
-                number=0,
-                outcome="accepted",
-                stage=one.stage,
-                round=one.round,
-                text=one.text,
-                due=due,
-                finished=finished,
-            ),
-            f"{name}/taken",
-        )
+        accepted = StageJudged(phase=name, number=0, outcome="accepted", due=due, finished=finished)
+        taken = replace(accepted, stage=one.stage, round=one.round, text=one.text)
+        say(session, record.run, taken, f"{name}/taken")
 
 
 def _take_text(session: Session, record: Record, draft: DraftFacts) -> None:

@@ -6,23 +6,26 @@ continues: it starts critics, dry-runs the checks and asks for approval.
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec.structs import replace
 
 from asbuilt.agents.prompt import stage_for
 from asbuilt.errors import NotFound
 from asbuilt.events.attempts import AttemptBegun, AttemptEnded
 from asbuilt.flows.authoring.prompts import asked_of
-from asbuilt.flows.authoring.stages import Staging
+from asbuilt.flows.authoring.stages import Staging, files_of
 from asbuilt.flows.run.record import Record, say
-from asbuilt.git.files import entries
 from asbuilt.journal import runs
 from asbuilt.journal.events import hold
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.queries.overview import facts_of
 from asbuilt.lifecycle.authoring.facts import AuthoringFacts
+from asbuilt.lifecycle.authoring.session import state_of
 from asbuilt.lifecycle.authoring.stage_machine import progress
 from asbuilt.lifecycle.authoring.turns import Yours
+from asbuilt.lifecycle.authoring.validators.promises import is_promised, without_promises
 from asbuilt.lifecycle.status.conversation import turn_of
 
 if TYPE_CHECKING:
@@ -47,8 +50,8 @@ class Conversing:
         if found is None:
             raise NotFound(
                 "the plan that this conversation authors is not in the journal",
-                why="The journal was moved, or another one is read here.",
-                next_step="`asbuilt status` shows what there is.",
+                why="The journal was moved, or this command reads another one.",
+                next_step="`asbuilt status` lists the plans of this journal.",
             )
         self._record = Record(run=found, store=store, blobs=blobs)
 
@@ -65,15 +68,35 @@ class Conversing:
             facts = self._facts(session)
         return progress(self._staging(facts).session) if facts.started else ""
 
-    def asked(self, *, begins: bool = False, is_new: bool = False) -> str:
+    @property
+    def state(self) -> dict[str, Any]:
+        """The options and the position of the session, as plain values."""
+        with self._store.read() as session:
+            facts = self._facts(session)
+        return state_of(self._staging(facts).session if facts.started else Staging.begun(self._record))
+
+    def submission(self, said: str, file: str) -> str | None:
+        """Return what a turn submits: its message, or an interview's file once the message promises it."""
+        if not file:
+            return said
+        promise = Staging.begun(self._record).options.completion_promise
+        if not is_promised(said, promise):
+            return None
+        try:
+            return Path(file).read_text(encoding="utf-8", errors="surrogateescape")
+        except FileNotFoundError:
+            return without_promises(said)
+
+    def asked(self, *, begins: bool = False, is_new: bool = False, file: str = "") -> str:
         """Return the prompt of the stage that is due, with the rules if the conversation `begins`.
 
-        A conversation that `is_new` also gets the earlier outputs; any other wrote them itself.
+        A conversation that `is_new` also gets the earlier outputs; any other wrote them itself. `file` is the
+        plan that an interview grows.
         """
         with self._store.read() as session:
             facts = self._facts(session)
         staging = self._staging(facts)
-        ask, told = asked_of(self._record, staging)
+        ask, told = asked_of(self._record, staging, file=file)
         refused, limit = len(staging.session.refused), staging.session.options.attempt_limit
         if refused:
             ask += (
@@ -96,32 +119,17 @@ class Conversing:
     def _write_down(self, turn: Yours, text: str) -> bool:
         """Keep an output before it is judged; False if its turn is over."""
         run = self._record.run
-        output = self._record.blobs.put(json.dumps([text]).encode())
+        output = self._record.blobs.put_json([text])
         stage, number = turn.stage, turn.number
         with self._store.write() as session:
             hold(session, run.address)
             if turn_of(self._facts(session), session.now) != turn:
                 return False
-            say(
-                session,
-                run,
-                AttemptBegun(phase=stage, number=number, role="plan", agent=AGENT, agents=1),
-                f"{turn.name}/begun/1",
-            )
-            say(
-                session,
-                run,
-                AttemptEnded(
-                    phase=stage,
-                    number=number,
-                    ending="done",
-                    starts=1,
-                    says=text[:300],
-                    output=output,
-                    attempt=f"{turn.stage}.{turn.number}",
-                ),
-                f"{turn.name}/ended/1",
-            )
+            begun = AttemptBegun(phase=stage, number=number, role="plan", agent=AGENT, agents=1)
+            say(session, run, begun, f"{turn.name}/begun/1")
+            attempt = f"{stage}.{number}"
+            ended = AttemptEnded(phase=stage, number=number, ending="done", starts=1, attempt=attempt)
+            say(session, run, replace(ended, says=text[:300], output=output), f"{turn.name}/ended/1")
         return True
 
     def _wake(self) -> None:
@@ -139,5 +147,4 @@ class Conversing:
         return facts
 
     def _staging(self, facts: AuthoringFacts) -> Staging:
-        listed = entries(self._repository.git, facts.base or "")
-        return Staging(self._record, facts, frozenset(name.decode("utf-8", "replace") for name in listed))
+        return Staging(self._record, facts, files_of(self._repository, facts.base or ""))

@@ -5,10 +5,8 @@ Rule: each move first checks whether it is done. An agent's output is kept befor
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import GitFailed, NotLanded
@@ -17,34 +15,33 @@ from asbuilt.events.questions import RingKey
 from asbuilt.events.runs import RunStarted
 from asbuilt.flows.authoring.continuation import take_over
 from asbuilt.flows.authoring.prompts import asked_of
-from asbuilt.flows.authoring.stages import Staging
+from asbuilt.flows.authoring.stages import Staging, files_of
 from asbuilt.flows.checks.dry_run import Trying
 from asbuilt.flows.checks.prove import tree_of
 from asbuilt.flows.checks.read_only import need_unchanged
 from asbuilt.flows.environments.check_environment import Rigs
 from asbuilt.flows.run.approval import file_approved
-from asbuilt.flows.run.briefs import opened, overall_s, program_of, within
+from asbuilt.flows.run.briefs import planner_brief
 from asbuilt.flows.run.environment import given_in, kept
 from asbuilt.flows.run.record import say
 from asbuilt.flows.start import claim, is_agreed
-from asbuilt.git.files import entries
 from asbuilt.git.repository import base_on
 from asbuilt.git.workspace import workspaces
 from asbuilt.lifecycle import approval
 from asbuilt.lifecycle.approval import next_step
 from asbuilt.lifecycle.authoring.fold import names_of, title_of
 from asbuilt.lifecycle.run import moves
-from asbuilt.lifecycle.run.team import agent_of
-from asbuilt.ports import Brief
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from asbuilt.flows.attempts.work import Working
     from asbuilt.flows.run.record import Record
     from asbuilt.git.repository import Repository
     from asbuilt.journal.home import Home
     from asbuilt.lifecycle.authoring.facts import AuthoringFacts
     from asbuilt.plan.model import Plan
-    from asbuilt.ports import Processes, Role, Workspace
+    from asbuilt.ports import Brief, Processes, Role, Workspace
     from asbuilt.proof.trying import Tried
 
 _LANE: Final = "plan"
@@ -53,15 +50,32 @@ _FIELDS: Final = (
     "how it is tested, configured and shipped",
     "who calls it, and what would break",
     "what was tried before, and what is like it elsewhere in the code",
+    "the data: what is stored, in which form, and who reads it",
+    "errors: what can fail, and what the user sees then",
+    "the interface: what users and other programs depend on",
+    "speed and size: what is slow, and what grows",
+    "security: what is trusted, and what is checked",
+    "documentation and names: what readers expect to find",
 )
 """Focus of each of several explorers."""
 _BENTS: Final = (
     "the smallest change that does it",
     "the change that is easiest to live with afterwards",
     "the change that is safest to make step by step",
-    "the change that somebody new to the code would understand first",
+    "the change that a newcomer to the code would understand first",
+    "the change that reuses the most of what exists",
+    "the change that can be undone most easily",
+    "the change that is easiest to test",
+    "the change that users notice first",
+    "the change that fails most visibly when it is wrong",
+    "the change that leaves the fewest special cases",
 )
 """Preference of each of several planners."""
+
+
+def sketch_file(home: Home, run: str) -> Path:
+    """Return the file of the plan so far, which an interview grows. The approved plan is another file."""
+    return home.runs / run / "plan.md"
 
 
 class Authoring:
@@ -97,19 +111,13 @@ class Authoring:
         base = base_on(repository, branch)
         claim(record)
         names = names_of(Staging.begun(record).options.stages)
-        outline = {
-            "phases": dict.fromkeys(names, ()),
-            "titles": {name: title_of(name) for name in names},
-        }
+        titles = {name: title_of(name) for name in names}
+        outline = {"phases": dict.fromkeys(names, ()), "titles": titles}
         agreed = is_agreed(record, RingKey())
-        kept = record.blobs.put(json.dumps(outline).encode())
+        kept = record.blobs.put_json(outline)
         with record.store.write() as session:
-            say(
-                session,
-                record.run,
-                RunStarted(base=base, ring=ring, ring_agreed=agreed, due=names[0], outline=kept),
-                "started",
-            )
+            started = RunStarted(base=base, ring=ring, ring_agreed=agreed, due=names[0], outline=kept)
+            say(session, record.run, started, "started")
             take_over(session, record)
 
     def _tried(
@@ -142,13 +150,14 @@ class Authoring:
         file_approved(record, step.approved)
 
     def _staging(self, record: Record, repository: Repository, facts: AuthoringFacts) -> Staging:
-        listed = entries(repository.git, facts.base or "")
-        return Staging(record, facts, frozenset(name.decode("utf-8", "replace") for name in listed))
+        files = files_of(repository, facts.base or "")
+        return Staging(record, facts, files, file=sketch_file(self._home, record.run.run))
 
     def _workspace(self, record: Record, repository: Repository, facts: AuthoringFacts) -> Workspace:
         run = record.run
         root = self._home.workspaces / run.repo
-        return workspaces.make(repository, root, run.run, _LANE, facts.base or "")
+        lane = workspaces.lane_folder(root / run.run, run.name, _LANE)
+        return workspaces.make(repository, root, run.run, lane, facts.base or "")
 
     def _attempt(
         self, record: Record, repository: Repository, facts: AuthoringFacts, move: moves.Attempt
@@ -159,23 +168,17 @@ class Authoring:
         ask, told = asked_of(record, staging)
         leans = staging.leans(_FIELDS, _BENTS)
         role: Role = "critique" if move.role == "critique" else "plan"
-        options = record.run.options
-        script = options.script
-        brief = Brief(
+        brief = planner_brief(
+            record,
+            workspace,
+            facts,
             attempt=f"{record.run.run}.{move.phase}.{move.number}",
             role=role,
-            agent=agent_of(options, role),
-            program=within(program_of(options, role), facts, share=max(1, len(leans))),
-            workspace=workspace.path,
-            writable=False,
             phase=move.phase,
             title=title_of(move.phase),
             ask=ask,
             told=told,
-            overall_s=overall_s(record, facts),
-            script=Path(script) if script else None,
-            ring_required=record.told(RunStarted, "started").ring != "none",
-            opened=opened(record.run.options),
+            agents=max(1, len(leans)),
         )
         briefs = [_one_of(brief, at, lean) for at, lean in enumerate(leans, 1)] or [brief]
         self._working.converse(record, facts, move, briefs)

@@ -123,7 +123,7 @@ class AgentRedrafting:
             ask=_ASK,
             told=told,
             script=Path(script) if script else None,
-            ring_required=self.options.requires_ring,
+            ring_required=self.options.requires_sandbox,
             opened=opened(self.options),
             environment=environment.kept_for(self.home.runs / run, program.kind),
         )
@@ -146,8 +146,8 @@ class AgentRedrafting:
             self.write_down(brief, result)
         if result is None or result.ending != "done":
             raise GateStopped(
-                f"{brief.agent} has written no text: {result.reason if result else 'its host is gone'}",
-                why="The plan is as it was.",
+                f"{brief.agent} wrote no text: {result.reason if result else 'its host is gone'}",
+                why="The plan has not changed.",
                 next_step='The same command tries again, or: `asbuilt plan refine PLAN "what changes"`',
             )
         return result
@@ -157,6 +157,6 @@ def _need_title(text: str) -> None:
     if not text.lstrip().startswith(("# ", "---\n")):
         raise GateStopped(
             "the new text does not begin with its title",
-            why="What is written before a plan would become part of it.",
-            next_step="Hand in the document and nothing else, not inside a code block.",
+            why="Text before the title would become part of the plan.",
+            next_step="Submit the document and nothing else, not inside a code block.",
         )

@@ -161,9 +161,9 @@ class Refinements:
             data = self.refined(plan, self._blobs.get(approved.text))
             if read(data).intent != approved.intent:
                 raise GateStopped(
-                    f"what was approved changes a phase of {name} that is done",
-                    why="What is done keeps its text, and the yes covers another one.",
-                    next_step=f'`asbuilt plan refine {name} "what changes"` asks anew.',
+                    f"the approved text changes a completed phase of {name}",
+                    why="Completed phases keep their text, and the approval covers another text.",
+                    next_step=f'`asbuilt plan refine {name} "what changes"` asks again.',
                 )
             replace(file, data, expected=plan.digest, name=name)
             written = digest(data)
@@ -175,7 +175,7 @@ class Refinements:
     def _need_the_same(self, refining: Refining, plan: Plan, name: str) -> None:
         if plan.intent != refining.base:
             raise PlanChanged(
-                f"{name} wants something else since its refinement was asked about",
-                why="What somebody wrote there meanwhile would be lost; nothing was written.",
-                next_step=f'`asbuilt plan refine {name} "what changes"` begins from what is there.',
+                f"{name} was edited while its refinement waited",
+                why="That edit would be lost. Nothing was written.",
+                next_step=f'`asbuilt plan refine {name} "what changes"` starts from the current text.',
             )

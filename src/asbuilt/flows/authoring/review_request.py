@@ -88,7 +88,9 @@ def _pushed_by_others(repository: Repository, forge: Forge, text: Text, branch: 
     head = forge.fetch(branch)
     if head is None or file_in(repository, head, text.path) != text.data:
         raise ForgeBusy(
-            f"somebody else has moved {branch}", why="Nothing of theirs is overwritten.", next_step=LATER
+            f"another user has moved {branch}",
+            why="Their commits are not overwritten.",
+            next_step=LATER,
         )
     return head
 
@@ -103,6 +105,6 @@ def _committed(repository: Repository, text: Text, *, onto: str) -> str:
 _BODY: Final = """\
 A plan that waits for approval: `{path}`. Nothing is built before.
 
-An approving review by somebody whom `approvals.plan` names binds exactly this text. Their review that
-requests changes sends it back, with the remarks at its lines as findings for whoever drafts it again.
+An approving review by a user of `approvals.plan` covers exactly this text. A review that requests changes
+sends it back, and its comments go to the agent that writes the next draft.
 """

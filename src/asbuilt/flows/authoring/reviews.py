@@ -16,7 +16,7 @@ from asbuilt.flows.engine.transient import retry_at
 from asbuilt.flows.requests import Asker, answer
 from asbuilt.flows.run.environment import keep_for_forge, kept_for_forge
 from asbuilt.flows.run.record import ACTOR
-from asbuilt.git.forge.detect import open_forge
+from asbuilt.git.forge.github import open_forge
 from asbuilt.git.repository import open_repository
 from asbuilt.journal import reviews, runs
 from asbuilt.journal.drafts import drafts_of

@@ -5,16 +5,19 @@ The stage machine works on texts and the journal stores digests; neither depends
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
+
+from msgspec import structs
 
 from asbuilt.errors import GateStopped, PlanUnreadable
 from asbuilt.events.authoring import StageJudged
+from asbuilt.events.options import value_or
 from asbuilt.events.questions import AgentAsksKey
 from asbuilt.flows.checks.dry_run import keep_tried
 from asbuilt.flows.run.record import ACTOR
+from asbuilt.git.files import entries
 from asbuilt.journal import drafts, memory
 from asbuilt.journal.events import shortened
 from asbuilt.lifecycle.approval import AGENT
@@ -23,28 +26,30 @@ from asbuilt.lifecycle.authoring.facts import role_of
 from asbuilt.lifecycle.authoring.fold import name_of, names_of
 from asbuilt.lifecycle.authoring.modes import MODES
 from asbuilt.lifecycle.authoring.prompts import told
-from asbuilt.lifecycle.authoring.questions import Question, answer_to, questions_in
+from asbuilt.lifecycle.authoring.questions import Question, answer_to, questions_in, sketch_in
 from asbuilt.lifecycle.authoring.rounds import earlier_in, rounds_in, without_needless
-from asbuilt.lifecycle.authoring.session import PLANS, Session, hand_in, read_session
+from asbuilt.lifecycle.authoring.session import PLANS, Session, read_session
 from asbuilt.lifecycle.authoring.session import Record as Handed
 from asbuilt.lifecycle.authoring.stage_machine import SHIPPED, Surroundings, principles_in
 from asbuilt.lifecycle.authoring.stages import Stage
-from asbuilt.lifecycle.authoring.validators.demands import DEMANDS
+from asbuilt.lifecycle.authoring.validators.demands import demands_of
 from asbuilt.lifecycle.authoring.validators.promises import without_promises
 from asbuilt.lifecycle.critique.additions import with_additions
 from asbuilt.lifecycle.critique.convergence import Who, carried, fold
 from asbuilt.lifecycle.flaws import Flaw
 from asbuilt.lifecycle.memory import lessons_of_critique
 from asbuilt.lifecycle.run.team import agent_of
+from asbuilt.plan.lint import Length
 from asbuilt.plan.markdown.source import encode
 from asbuilt.plan.problems import Rule, Severity
 from asbuilt.plan.reader import read
-from asbuilt.plan.rules.length import Length
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
+    from pathlib import Path
 
     from asbuilt.flows.run.record import Record
+    from asbuilt.git.repository import Repository
     from asbuilt.lifecycle.authoring.facts import AuthoringFacts
     from asbuilt.lifecycle.authoring.modes import Mode
     from asbuilt.lifecycle.critique.convergence import Round
@@ -55,12 +60,20 @@ _WHY = 500
 _TOO_LONG = (Rule.LONG_PLAN, Severity.ERROR)
 
 
+def files_of(repository: Repository, commit: str) -> frozenset[str]:
+    """Return the files that agents see in a workspace of a commit."""
+    return frozenset(name.decode("utf-8", "replace") for name in entries(repository.git, commit))
+
+
 class Staging:
     """State of one authoring."""
 
-    def __init__(self, record: Record, facts: AuthoringFacts, files: Collection[str]) -> None:
-        """Keep the facts of the authoring, and the files that its agents see."""
+    def __init__(
+        self, record: Record, facts: AuthoringFacts, files: Collection[str], *, file: Path | None = None
+    ) -> None:
+        """Keep the facts of the authoring, the files that its agents see, and the file of the plan so far."""
         self._record = record
+        self._file = file
         self._facts = facts
         self._draft = facts.draft
         self._files = files
@@ -76,7 +89,7 @@ class Staging:
         if isinstance(session, Session):
             return session
         raise GateStopped(
-            session.warning, why="Another session than yours would go on.", next_step="Author it again."
+            session.warning, why="Its options are needed for every stage.", next_step="Author the plan again."
         )
 
     @cached_property
@@ -97,9 +110,9 @@ class Staging:
             # The user may have edited the draft since.
             before[at] = before[at]._replace(text=self._text(draft.texts.revisions[-1].text))
             stages_now = (*(one.stage for one in before), Stage.REVISE)
-            options = replace(session.options, stages=stages_now, max_phases=len(stages_now) + 1)
+            options = structs.replace(session.options, stages=stages_now, max_phases=len(stages_now) + 1)
             session, records = replace(session, options=options), [*before, *since]
-        refused = (tuple(Flaw(*flaw) for flaw in json.loads(self._text(one))) for one in draft.refused)
+        refused = (tuple(Flaw(*flaw) for flaw in self._record.blobs.get_json(one)) for one in draft.refused)
         return replace(session, records=tuple(records), refused=tuple(refused))
 
     @cached_property
@@ -116,6 +129,11 @@ class Staging:
         )
 
     @property
+    def is_interview(self) -> bool:
+        """Whether the plan grows from one batch of questions to the next."""
+        return self._mode.name == "interview"
+
+    @property
     def asks_left(self) -> int:
         """Number of questions that the current stage may still ask the user."""
         is_open = self.session.stage is Stage.DRAFT and self._draft.reopened_at is None
@@ -130,8 +148,9 @@ class Staging:
             for batch in draft.batches
             for key in batch
         ]
-        proposals = self._texts(draft.proposals) if draft.proposals else []
+        proposals = self._record.blobs.get_json(draft.proposals) if draft.proposals else []
         return [
+            *((("plan so far", self._text(draft.sketch)),) if draft.sketch else ()),
             *(("answer", one) for one in answers),
             *(("proposal", one) for one in proposals),
             *(("feedback", one) for one in draft.feedback[-1:] if draft.reopened_at is not None),
@@ -141,7 +160,7 @@ class Staging:
         """Return what the session does not contain: files, memory, principles, earlier findings, demands."""
         is_judging = self.session.stage is Stage.CRITIQUE
         earlier = earlier_in(self.rounds, self.session.plan) if is_judging and self.rounds else []
-        demands = DEMANDS._replace(length=self._length)
+        demands = demands_of(value_or(self._chosen.amounts, {}), self._length)
         return Surroundings(self._files, remembered, self._principles, earlier, demands)
 
     def leans(self, fields: Sequence[str], bents: Sequence[str]) -> Sequence[str]:
@@ -155,7 +174,7 @@ class Staging:
     def judge(self, stage: str, number: int) -> None:
         """Judge an attempt's output, and record the verdict."""
         attempt = next(one for one in self._facts.phases[stage].attempts if one.number == number)
-        texts = self._texts(attempt.output or "")
+        texts = self._record.blobs.get_json(attempt.output or "")
         if len(texts) > 1 and self.session.stage is Stage.DRAFT:
             found = StageJudged(
                 phase=stage, number=number, outcome="proposed", proposals=attempt.output or ""
@@ -167,7 +186,9 @@ class Staging:
     def _judged(self, name: str, number: int, text: str) -> StageJudged:
         asked = None
         if self.session.stage is Stage.DRAFT:
-            asked = questions_in(text, most=self.asks_left, before=self._draft.asked.values())
+            asked = questions_in(
+                text, most=self.asks_left, before=self._draft.asked.values(), is_interview=self.is_interview
+            )
         questions = [one for one in asked or () if isinstance(one, Question)]
         if questions:
             run, batch = self._record.run.run, len(self._draft.batches) + 1
@@ -175,21 +196,27 @@ class Staging:
                 (str(AgentAsksKey(run=run, batch=batch, number=at)), one.words)
                 for at, one in enumerate(questions, 1)
             ]
-            details = self._keep({"asks": asks})
-            return StageJudged(phase=name, number=number, outcome="asks", details=details, many=len(asks))
+            sketch = sketch_in(text)
+            if sketch and self._file is not None:
+                self._file.parent.mkdir(parents=True, exist_ok=True)
+                self._file.write_bytes(sketch.encode("utf-8", "surrogateescape"))
+            return StageJudged(
+                phase=name,
+                number=number,
+                outcome="asks",
+                text=self._record.blobs.put(sketch.encode("utf-8", "surrogateescape")) if sketch else "",
+                details=self._record.blobs.put_json({"asks": asks}),
+                many=len(asks),
+            )
         flaws = tuple(one for one in asked or () if isinstance(one, Flaw)) or self._unchanged(text)
-        move = stage_machine.next_move(hand_in(self.session, text), self.around())
+        move = stage_machine.judged(self.session, text, self.around())
         if not flaws and isinstance(move, stage_machine.Accept) and self.session.is_final:
             flaws = self._no_room(without_promises(text))
         if flaws:
-            left = self.session.options.attempt_limit - len(self.session.refused) - 1
-            stage = self.session.stage
-            move = (
-                stage_machine.Refuse(stage, flaws, left) if left > 0 else stage_machine.GiveUp(stage, flaws)
-            )
+            move = stage_machine.refused(self.session, flaws)
         match move:
             case stage_machine.Accept(record) | stage_machine.Iterate(record):
-                after = stage_machine.advance(self.session, move)
+                after = self.session.after(record)
                 then = stage_machine.next_move(after, self.around())
                 is_over = isinstance(then, stage_machine.Finish)
                 left_out = names_of(self._chosen_session.options.stages)[len(after.options.stages) :]
@@ -205,13 +232,13 @@ class Staging:
                     left_out=tuple(left_out),
                 )
             case stage_machine.Refuse(_, flaws):
-                why, kept = shortened(told(flaws), _WHY), self._keep(flaws)
+                why, kept = shortened(told(flaws), _WHY), self._record.blobs.put_json(flaws)
                 return StageJudged(phase=name, number=number, outcome="refused", flaws=kept, why=why)
             case stage_machine.GiveUp(_, flaws):
                 why = shortened(told(flaws), _WHY)
                 return StageJudged(phase=name, number=number, outcome="gave_up", why=why)
             case _:
-                raise TypeError(f"nothing to judge: {type(move).__name__}")
+                assert_never(move)
 
     def _unchanged(self, text: str) -> tuple[Flaw, ...]:
         """Refuse a draft that was sent back and is submitted again unchanged."""
@@ -263,15 +290,8 @@ class Staging:
                 keep_tried(session, record.blobs, run.address, written, rows)
             memory.remember(session, run.org, run.repo, lessons, actor=ACTOR)
 
-    def _keep(self, value: object) -> str:
-        return self._record.blobs.put(json.dumps(value).encode())
-
     def _text(self, digest: str) -> str:
         return self._record.blobs.get(digest).decode("utf-8", "surrogateescape")
-
-    def _texts(self, digest: str) -> list[str]:
-        texts: list[str] = json.loads(self._text(digest))
-        return texts
 
 
 def _body(text: str) -> list[str]:

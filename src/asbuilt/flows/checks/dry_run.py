@@ -5,7 +5,6 @@ Rule: a plan's commands are not approved yet, so they run only in a sandbox.
 
 from __future__ import annotations
 
-import json
 import os
 from typing import TYPE_CHECKING, Final
 
@@ -16,8 +15,7 @@ from asbuilt.flows.run.record import ACTOR
 from asbuilt.git.files import entries
 from asbuilt.journal.events import append, keyed
 from asbuilt.proof.candidates import Ran, Seen, ways
-from asbuilt.proof.evidence import judge_setup
-from asbuilt.proof.excerpt import last_lines
+from asbuilt.proof.evidence import judge_setup, last_lines
 from asbuilt.proof.failure import Failure, checkout_of, explained
 from asbuilt.proof.projects.finding import find
 from asbuilt.proof.projects.resolving import resolve_setup
@@ -82,7 +80,7 @@ class Trying:
             return []
         if self._level == "none":
             raise GateStopped(
-                "no ring holds here what the checks run",
+                "Sandbox unavailable here, so no check can run",
                 why="Nobody has approved these commands yet, and they could reach your files and network.",
                 next_step="`asbuilt doctor --fix sandbox`, or leave --try out.",
             )
@@ -164,7 +162,7 @@ def keep_tried(
     session: Session, blobs: Blobs, address: Address, revision: Revision, tried: Sequence[Tried]
 ) -> None:
     """Record the dry run of a draft, for the approver."""
-    rows = blobs.put(json.dumps([one.plain for one in tried]).encode())
+    rows = blobs.put_json([one.plain for one in tried])
     event = DraftTried(number=revision.number, rows=rows, told=told(tried))
     append(session, address, event, key=_key(revision), actor=ACTOR, run=revision.run)
 
@@ -174,7 +172,7 @@ def tried_of(session: Session, blobs: Blobs, address: Address, revision: Revisio
     found = keyed(session, address, _key(revision))
     if found is None or not isinstance(found.event, DraftTried):
         return None
-    return [tried_from(one) for one in json.loads(blobs.get(found.event.rows))]
+    return [tried_from(one) for one in blobs.get_json(found.event.rows)]
 
 
 def _key(revision: Revision) -> str:

@@ -11,9 +11,10 @@ import json
 import os
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.git.changes import base_of
 from asbuilt.git.commits import read_commit
 from asbuilt.git.files import entries
+from asbuilt.git.objects import read_object
+from asbuilt.git.refs import base_of
 from asbuilt.git.trees import differing, file_in, names_in
 from asbuilt.plan.reader import read
 from asbuilt.proof.change.boundaries import SEVERITY, USUAL, Boundary
@@ -125,12 +126,12 @@ def failing_of(remarks: Sequence[Remark], *, changed: bool = True) -> list[str]:
 
 def keep_remarks(record: Record, remarks: Sequence[Remark]) -> str:
     """Keep remarks as a blob and return its digest."""
-    return record.blobs.put(json.dumps([one._asdict() for one in remarks]).encode())
+    return record.blobs.put_json([one._asdict() for one in remarks])
 
 
 def kept_remarks(record: Record, digest: str | None) -> tuple[Remark, ...]:
     """Read remarks back from a blob."""
-    return () if digest is None else tuple(map(remark_from, json.loads(record.blobs.get(digest))))
+    return () if digest is None else tuple(map(remark_from, record.blobs.get_json(digest)))
 
 
 def _around_phases(plan: Plan) -> str:
@@ -146,7 +147,7 @@ def _unchanged(
     changed = {change.path for change in changes}
     files = names_in(repository, tree)
     return {
-        path: repository.git.said("cat-file", "blob", file).out
+        path: read_object(repository.git, file, "blob")
         for path, file in files.items()
         if path not in changed and _has_a_say(path, {"", *folders})
     }

@@ -5,7 +5,6 @@ Rule: the state to compare with is recorded before the phase's first agent start
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.events.attempts import AttemptBegun
@@ -32,14 +31,14 @@ class Surroundings:
 
     def keep(self) -> str:
         """Keep the current state as a blob and return its digest."""
-        return self._record.blobs.put(json.dumps(self._now()).encode())
+        return self._record.blobs.put_json(self._now())
 
     def keep_strayed(self, phase: str) -> str | None:
         """Keep the changes since the phase's first agent started; None if there are none."""
         told = self._record.told(AttemptBegun, f"{phase}/1/begun/1").before
         if told is None:
             return None
-        before, now = json.loads(self._record.blobs.get(told)), self._now()
+        before, now = self._record.blobs.get_json(told), self._now()
         # Refs that were created since are asbuilt's own.
         now["ours"] = {
             name: one for name, one in now["ours"].items() if name in before["ours"] or not _is_ref(name)

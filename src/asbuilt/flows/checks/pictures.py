@@ -5,7 +5,6 @@ Rule: a phase that changes the UI lands only after a user's yes, whatever comes 
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import NotFound, StoreFailed
@@ -57,9 +56,10 @@ def take_pictures(record: Record, repository: Repository, rigs: Rigs, facts: Del
     found = sorted_out(files)
     judged = judge_check(ran.ended.exit_code)
     left = ", ".join(found.left_out[:_LEFT])
+    kept = [(one.name, record.blobs.put(one.content)) for one in found.pictures]
     why = [
         judged.why if judged.outcome != "PASS" else "",
-        "" if found.pictures else "it left no picture",
+        "" if found.pictures else "it wrote no picture",
         f"not shown: {left}" if left else "",
     ]
     record.say(
@@ -68,9 +68,7 @@ def take_pictures(record: Record, repository: Repository, rigs: Rigs, facts: Del
             outcome=judged.outcome if found.pictures else "FAIL",
             why="; ".join(filter(None, why)),
             tree=tree,
-            pictures=record.blobs.put(
-                json.dumps([(one.name, record.blobs.put(one.content)) for one in found.pictures]).encode()
-            ),
+            pictures=record.blobs.put_json(kept),
             output=record.blobs.put(ran.ended.output),
         ),
         f"pictures/{tree}",
@@ -80,7 +78,7 @@ def take_pictures(record: Record, repository: Repository, rigs: Rigs, facts: Del
 def pictures_in(blobs: Blobs, told: PicturesTaken) -> tuple[Picture, ...]:
     """Return the pictures of an event; empty if a blob was deleted."""
     try:
-        named = json.loads(blobs.get(told.pictures))
+        named = blobs.get_json(told.pictures)
         kept = [(name, blobs.get(digest)) for name, digest in named]
     except (NotFound, StoreFailed):
         return ()

@@ -5,7 +5,6 @@ Rule: all three happen once, on the run's base, before any agent's code exists.
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.events.phases import BaselineDone, SetupDone
@@ -14,7 +13,8 @@ from asbuilt.journal import approvals
 from asbuilt.lifecycle.landing.facts import LandingFacts
 from asbuilt.lifecycle.undo.facts import UndoFacts
 from asbuilt.lifecycle.verification.facts import VerificationFacts
-from asbuilt.proof.projects.resolving import proposal, resolve, written
+from asbuilt.proof.projects.recorded import proposal, written
+from asbuilt.proof.projects.resolving import resolve
 
 if TYPE_CHECKING:
     from asbuilt.events.event import Outcome
@@ -47,7 +47,7 @@ def set_up(record: Record, repository: Repository, proving: Proving, tree: str) 
     setup = setup_on(record.run, project_of(repository, tree))
     is_long = setup.command is not None and len(setup.command) > _SHOWN
     shown = proving.set_up(setup)
-    why = "no setup is set" if setup.command is None else "it stands from before"
+    why = "no setup is set" if setup.command is None else "reused from an earlier run"
     record.prepare(
         SetupDone(
             command=setup.command[:_SHOWN] if setup.command else None,
@@ -56,7 +56,7 @@ def set_up(record: Record, repository: Repository, proving: Proving, tree: str) 
             outcome="PASS" if shown is None else shown.outcome,
             why=why if shown is None else shown.why,
             output=None if shown is None else shown.output,
-            evidence=None if shown is None else proving.keep([shown]),
+            evidence=None if shown is None else record.keep([shown]),
         ),
         "setup",
     )
@@ -66,7 +66,7 @@ def run_baseline(record: Record, proving: Proving, facts: ProvingFacts) -> None:
     """Run the suites on the base; a landing or an undo reuses the baseline of the run that proved it."""
     suites = record.suites()
     if not suites:
-        why = "skipping test gate: there are no tests; when the plan adds some, set checks.tests"
+        why = "No tests found; only the plan's checks will run. When the plan adds tests, set checks.tests"
         record.prepare(BaselineDone(outcome="PASS", why=why), "baseline")
         return
     if isinstance(facts, VerificationFacts):
@@ -102,8 +102,8 @@ def run_baseline(record: Record, proving: Proving, facts: ProvingFacts) -> None:
             failed=sum(one.failed or 0 for one in shown),
             took_s=round(sum(one.duration_s for one in shown), 1),
             asks=asks,
-            counts=record.blobs.put(json.dumps(counts).encode()),
-            evidence=proving.keep(shown),
+            counts=record.blobs.put_json(counts),
+            evidence=record.keep(shown),
         ),
         "baseline",
     )

@@ -11,7 +11,8 @@ from asbuilt.git.trees import names_in, texts_of
 from asbuilt.proof.projects.dependencies import dependencies_of
 from asbuilt.proof.projects.index import installs, is_lock, wanted
 from asbuilt.proof.projects.model import Project, Suite
-from asbuilt.proof.projects.resolving import chosen, resolve_setup
+from asbuilt.proof.projects.recorded import chosen
+from asbuilt.proof.projects.resolving import resolve_setup
 
 if TYPE_CHECKING:
     from asbuilt.flows.run.record import Record

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final
 
@@ -31,7 +30,7 @@ from asbuilt.proof.evidence import (
 from asbuilt.proof.trials.canaries import with_canaries
 from asbuilt.proof.trials.depth import covers
 from asbuilt.proof.trials.flakiness import flaky_among, to_run_again
-from asbuilt.proof.trials.origins import cause_of
+from asbuilt.proof.trials.recorders import cause_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -273,13 +272,9 @@ class Proving:
             judged = judge_check(ran.ended.exit_code, ran.cut_off)
             if judged.outcome != "PASS":
                 judged = judged._replace(why=f"{judged.why}{put_back_words(tuple(over))}")
-            told = self._evidence(check, ran, judged)._replace(put_back=tuple(over))
+            told = self.evidence(check, ran, judged)._replace(put_back=tuple(over))
             shown.append(told._replace(reused=argv_of(check) in known))
         return shown
-
-    def keep(self, shown: Sequence[Evidence]) -> str:
-        """Keep evidence as a blob and return its digest."""
-        return self._record.blobs.put(json.dumps([one._asdict() for one in shown]).encode())
 
     def _known(
         self, tree: str, suites: Mapping[str, Suite], setup: Setup, *, probed: bool
@@ -305,9 +300,9 @@ class Proving:
             return None
         judged = judge_setup(ran.ended.exit_code, ran.cut_off)
         if is_own and ran.cut_off is None and ran.ended.exit_code:
-            why = f"exit {ran.ended.exit_code}: what this phase asks for could not be installed"
-            return self._evidence(SETUP, ran, judged._replace(outcome="FAIL", why=why))
-        shown = self._evidence(SETUP, ran, judged)
+            why = f"exit {ran.ended.exit_code}: the packages of this phase could not be installed"
+            return self.evidence(SETUP, ran, judged._replace(outcome="FAIL", why=why))
+        shown = self.evidence(SETUP, ran, judged)
         return shown._replace(unusable=shown.outcome != "PASS")
 
     def _tests(
@@ -340,7 +335,7 @@ class Proving:
         ):
             judged = judged._replace(outcome="FAIL", why=contradicts)
         counted = suite.counts if counts is None else "tests"
-        shown = self._evidence(name, ran, judged, counts)._replace(folder=suite.folder, counted=counted)
+        shown = self.evidence(name, ran, judged, counts)._replace(folder=suite.folder, counted=counted)
         if ran.strays:
             return shown._replace(outcome="INDETERMINATE", why=cause_of(ran.strays[0]), unusable=True)
         return shown
@@ -352,7 +347,8 @@ class Proving:
         reported = from_report(self._record.blobs.get(before.report))
         return disagreement(before.exit_code, printed, reported, wants_report=False) is not None
 
-    def _evidence(self, name: str, ran: Ran, judged: Judged, counts: Counts | None = None) -> Evidence:
+    def evidence(self, name: str, ran: Ran, judged: Judged, counts: Counts | None = None) -> Evidence:
+        """Return the evidence of a command that ran."""
         return Evidence(
             name=name,
             argv=argv_of(ran.command),

@@ -19,6 +19,6 @@ def need_unchanged(repository: Repository, workspace: Workspace, base: str) -> N
     if wrote:
         raise GateStopped(
             f"an agent that plans has changed {', '.join(wrote[:3])} in its workspace",
-            why="Planning is read-only, and here no ring holds it: what it handed in is not used.",
-            next_step="`asbuilt doctor` says what helps; then plan again.",
+            why="Planning is read-only, and no sandbox enforces it here. The agent's output is discarded.",
+            next_step="`asbuilt doctor` shows how to get a sandbox; then plan again.",
         )

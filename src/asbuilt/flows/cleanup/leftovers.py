@@ -5,6 +5,7 @@ No state is kept here, so that an interrupted cleanup can be repeated.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -12,6 +13,7 @@ from asbuilt.errors import GitFailed, NotLanded
 from asbuilt.events.attempts import AttemptBegun, AttemptLetGo
 from asbuilt.events.landings import LandingDone, LandingUndone
 from asbuilt.flows.run.record import ACTOR
+from asbuilt.git.objects import tree_of
 from asbuilt.git.refs import holding, listed
 from asbuilt.git.workspace import snapshots, workspaces
 from asbuilt.git.workspace.checkouts import delete
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.ids import Address
     from asbuilt.journal.runs import Run
 
-Kind = Literal["workspace", "attempt", "rig", "scratch", "log", "output"]
+Kind = Literal["workspace", "attempt", "environment", "scratch", "log", "output"]
 _TELLING = (AttemptBegun.kind, LandingDone.kind, LandingUndone.kind)
 """Events with the start of an attempt, and with the landing of its phase."""
 
@@ -92,9 +94,9 @@ class Leavings:
         for run in self._runs.values():
             folder = self._home.runs / run.run
             if run.ended_at is not None and folder.is_dir():
-                what = "what its agents did, in full; it ended"
+                what = "logs of its agents; it ended"
                 fate = retention.of_age(what, run.ended_at, now=self._now, days=days)
-                yield Thing("log", name_of(run), size_of(folder), fate, partial(delete, folder))
+                yield Thing("log", run.name, size_of(folder), fate, partial(delete, folder))
 
     def strange(self) -> Iterator[Thing]:
         """Find what no run of these plans made. Its worth is unknown, so it stays."""
@@ -113,37 +115,13 @@ class Leavings:
         fate: Fate = Stays("its run is not over")
         if run.is_over:
             try:
-                fate, kept = self._judged(leftover, run)
+                fate, kept = judged(self._repository, leftover)
             except (NotLanded, GitFailed) as error:
                 fate = Stays(error.what)
-        remove = partial(self._remove_workspace, leftover, kept)
-        return Thing("workspace", f"{name_of(run)} {leftover.lane}", size_of(path), fate, remove)
-
-    def _judged(self, leftover: Leftover, run: Run) -> tuple[Fate, Kept | None]:
-        """Check whether all commits and files of a workspace also exist elsewhere."""
-        workspace = leftover.workspace
-        if not leftover.here:
-            return Goes("its folder is gone"), None
-        workspaces.refuse_unreachable(self._repository, workspace)
-        head = workspaces.head_of(workspace)
-        commits = f"its commits are on {holding(self._repository, head)}"
-        tree, _ = snapshots.read_tree_of(self._repository, workspace.path, base=head, write=False)
-        if tree == self._tree(head):
-            return Goes(f"{commits}, its tree is clean"), None
-        for ref, commit in listed(self._repository, f"{snapshots.ATTEMPTS}{run.run}.*"):
-            if self._tree(commit) == tree:
-                kept = Kept(commit=commit, tree=tree, ref=ref, ignored=())
-                return Goes(f"{commits}, its files are kept at {ref}"), kept
-        return Stays("it has files that are kept nowhere else"), None
-
-    def _remove_workspace(self, leftover: Leftover, kept: Kept | None) -> None:
-        if kept is not None:
-            head = workspaces.head_of(leftover.workspace)
-            workspaces.reset_to(self._repository, leftover.workspace, head, kept=kept)
-        workspaces.remove(self._repository, leftover.workspace)
-
-    def _tree(self, commit: str) -> str:
-        return self._repository.git.line("rev-parse", "--verify", f"{commit}^{{tree}}")
+        remove = partial(remove_workspace, self._repository, leftover, kept)
+        # Folders of older versions are named by their lane alone.
+        name = leftover.lane if leftover.lane.startswith(run.name) else f"{run.name} {leftover.lane}"
+        return Thing("workspace", name, size_of(path), fate, remove)
 
     def _attempts(self, plan: Address, days: int) -> Iterator[Thing]:
         """Judge the attempts of a plan whose trees are kept, newest first."""
@@ -160,7 +138,7 @@ class Leavings:
                     made.phase, began_at=made.began_at, landed_at=landed.get(made.phase), now=self._now,
                     days=days,
                 )  # fmt: skip
-            name = f"{name_of(run)}.{made.phase}.{made.number}"
+            name = f"{run.name}.{made.phase}.{made.number}"
             yield Thing("attempt", name, 0, fate, partial(self._let_go, plan, made, commit))
 
     def _let_go(self, plan: Address, made: Made, commit: str) -> None:
@@ -171,9 +149,40 @@ class Leavings:
         snapshots.let_go(self._repository, made.id, commit)
 
 
-def name_of(run: Run) -> str:
-    """Return a run's name, as users write it."""
-    return f"{run.options.slug}.{run.number}"
+def judged(repository: Repository, leftover: Leftover) -> tuple[Fate, Kept | None]:
+    """Check whether all commits and files of a workspace also exist elsewhere."""
+    workspace = leftover.workspace
+    if not leftover.here:
+        return Goes("its folder is gone"), None
+    workspaces.refuse_unreachable(repository, workspace)
+    head = workspaces.head_of(repository, workspace)
+    commits = f"its commits are on {holding(repository, head)}"
+    if snapshots.is_at(repository, workspace.path, tree_of(repository.git, head)):
+        return Goes(f"{commits}, its tree is clean"), None
+    for ref, commit in listed(repository, f"{snapshots.ATTEMPTS}{leftover.run}.*"):
+        tree = tree_of(repository.git, commit)
+        if snapshots.is_at(repository, workspace.path, tree):
+            kept = Kept(commit=commit, tree=tree, ref=ref, ignored=())
+            return Goes(f"{commits}, its files are kept at {ref}"), kept
+    return Stays("it has files that exist nowhere else"), None
+
+
+def remove_workspace(repository: Repository, leftover: Leftover, kept: Kept | None) -> None:
+    """Remove a workspace; `kept` is the snapshot of its files, if they differ from its commit's."""
+    if kept is not None:
+        head = workspaces.head_of(repository, leftover.workspace)
+        workspaces.reset_to(repository, leftover.workspace, head, kept=kept)
+    workspaces.remove(repository, leftover.workspace)
+
+
+def remove_safe(repository: Repository, root: Path, is_finished: Callable[[str], bool]) -> None:
+    """Remove the workspaces of finished runs, each only if nothing is lost. `clean` lists those that stay."""
+    for leftover in workspaces.leftovers(repository, root):
+        if is_finished(leftover.run):
+            with suppress(NotLanded, GitFailed, OSError):
+                fate, kept = judged(repository, leftover)
+                if isinstance(fate, Goes):
+                    remove_workspace(repository, leftover, kept)
 
 
 def size_of(path: Path) -> int:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from asbuilt.flows.cleanup.leftovers import Thing, name_of, size_of
+from asbuilt.flows.cleanup.leftovers import Thing, size_of
+from asbuilt.flows.environments.files import locked
 from asbuilt.git.workspace.checkouts import delete
 from asbuilt.journal import runs
 from asbuilt.journal.queries.unreferenced import unnamed
@@ -43,8 +41,9 @@ class Commons:
         """Find them."""
         for folder in sorted((self._home.path / "setups" / self._repo).glob("*/*")):
             if folder.is_dir() and any(folder.iterdir()):
-                name = f"{folder.parent.name[:12]}/{folder.name}"
-                yield Thing("rig", name, size_of(folder), _fate_of_rig(folder), partial(_empty_rig, folder))
+                name, fate = f"{folder.parent.name[:12]}/{folder.name}", _fate_of_environment(folder)
+                remove = partial(_empty_environment, folder)
+                yield Thing("environment", name, size_of(folder), fate, remove)
         for folder in sorted(self._home.scratch.glob("*")):
             fate = _fate_of_scratch(self._open)
             yield Thing("scratch", folder.name, size_of(folder), fate, partial(delete, folder))
@@ -68,35 +67,21 @@ class Commons:
         return retention.of_age(what, _written_at(file), now=self._now, days=OUTPUT_DAYS)
 
 
-def _fate_of_rig(folder: Path) -> Fate:
-    with _held(folder) as mine:
-        return Goes("setup makes it anew when a run needs it") if mine else Stays("a check runs in it now")
+def _fate_of_environment(folder: Path) -> Fate:
+    with locked(folder, waits=False) as mine:
+        return Goes("setup creates it again when a run needs it") if mine else Stays("a check runs in it now")
 
 
-def _empty_rig(folder: Path) -> None:
+def _empty_environment(folder: Path) -> None:
     """Delete the contents of a check environment but not its folder: a waiting check has it open."""
-    with _held(folder) as mine:
+    with locked(folder, waits=False) as mine:
         for path in sorted(folder.iterdir()) if mine else ():
             delete(path)
 
 
-@contextmanager
-def _held(folder: Path) -> Iterator[bool]:
-    """Lock a check environment as a check would; False if a check has the lock."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        yield False
-    else:
-        yield True
-    finally:
-        os.close(descriptor)
-
-
 def _fate_of_scratch(open_runs: list[Run]) -> Fate:
     if open_runs:
-        return Stays(f"{name_of(open_runs[0])} is not over, and may use it")
+        return Stays(f"{open_runs[0].name} is not over, and may use it")
     return Goes("no run is open that could use it")
 
 

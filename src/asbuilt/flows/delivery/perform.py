@@ -11,6 +11,7 @@ from asbuilt.flows.checks.outside_changes import Surroundings
 from asbuilt.flows.checks.pictures import take_pictures
 from asbuilt.flows.landing.commits import Outcomes
 from asbuilt.flows.landing.comparison import compare
+from asbuilt.flows.landing.issues import close_issues
 from asbuilt.flows.landing.tidy import tidy
 from asbuilt.flows.pull_request.conclude import check_invariants, drop_pushed
 from asbuilt.flows.pull_request.land import Pulls
@@ -50,6 +51,8 @@ def _perform(context: Context, facts: DeliveryFacts, move: moves.Move) -> None:
             outcomes_of(context, facts).land(facts)
         case moves.Mark():
             outcomes_of(context, facts).mark(facts)
+        case moves.CloseIssues():
+            close_issues(context, facts)
         case moves.Tidy():
             tidy(context.record, context.repository, facts, context.workspaces)
         case _:
@@ -71,9 +74,7 @@ def _by_pull_request(context: Context, working: Working, facts: DeliveryFacts, m
             tidy(record, repository, facts, context.workspaces)
         case moves.CheckInvariants():
             check_invariants(record, repository, context.forge(), facts, context.workspaces)
-        case (
-            moves.Look() | moves.Push() | moves.Propose() | moves.Mend() | moves.Merge() | moves.CloseIssues()
-        ):  # fmt: skip
+        case moves.Look() | moves.Push() | moves.Propose() | moves.Mend() | moves.Merge():
             _pulls(context, facts).perform(facts, move)
         case moves.Attempt(phase=repair, number=number):
             ground = ground_of(record, repository, facts, repair, number)

@@ -1,50 +1,65 @@
-"""The durable engine: DBOS on SQLite or Postgres. Only this file knows its settings.
+"""The durable engine: DBOS, in the journal's own database. Only this file knows its settings.
 
-Rule: the engine is disposable. Everything that it stores can be rebuilt from the journal.
+Rule: a segment is enqueued in the transaction that plans it. DBOS then dispatches it: queues, delays, slots,
+and recovery of what this worker left.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
 import sqlite3
-import time
-from enum import Enum
+import threading
+from collections import Counter
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 import sqlalchemy as sa
-from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetWorkflowID
+from dbos import DBOS, DBOSClient, DBOSConfig, DBOSPortableJSONSerializer, error
 from sqlalchemy import event
 
-from asbuilt.errors import EngineDamaged, StoreFailed
+from asbuilt.errors import StoreFailed
+from asbuilt.journal import repositories
 from asbuilt.journal.database.postgres import TRANSPORT
+from asbuilt.journal.database.sqlite import SqliteStore
+from asbuilt.journal.engine import fleet
+from asbuilt.journal.ids import Segment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from dbos import WorkflowStatus
+    from dbos import EnqueueOptions, WorkflowStatus
+
+    from asbuilt.journal.database.store import Session, Store
 
 _NAME: Final = "asbuilt"
-_VERSION: Final = "2"
-"""Bump when the shape of a segment changes. Segments started under another version are not resumed."""
+_WORKFLOW: Final = "segment"
+_VERSION: Final = "3"
+"""Bump when the arguments of a segment change. Segments of another version start again under this one."""
 _POOL: Final = 2
 """Connections per process: with those of the journal and the listeners, 8 workers stay below 48."""
-ENDED_WELL: Final = "SUCCESS"
-_OVER: Final = (ENDED_WELL, "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
-_DAMAGE: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_OVER: Final = ("SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
 _TRANSPORT: Final = {name: str(value) for name, value in TRANSPORT.items()}
 _NEVER_S: Final = 3600.0
 """Poll interval of the engine's schedules, which asbuilt does not use."""
+_POLL_S: Final = 0.1
+_POLL_SHARED_S: Final = 0.5
+_ENQUEUE: Final = (
+    "SELECT dbos.enqueue_workflow(:name, :queue, ARRAY[to_json(:org::text), to_json(:repo::text),"
+    " to_json(:run::text), to_json(:n::integer)], workflow_id => :id, app_version => :version,"
+    " queue_partition_key => :partition, delay_until_epoch_ms => :until, application_name => :application)"
+)
 
 Answer = TypeVar("Answer")
 
 
-class Performs(Protocol):
-    """A segment of a run: decides and performs moves until the run ends or has to wait."""
+class Flow(Protocol):
+    """Performs segments of runs."""
 
-    def __call__(self, org: str, repo: str, run: str, n: int) -> None:
-        """Perform segment `n` of a run."""
+    def segment(self, org: str, repo: str, run: str, n: int) -> None:
+        """Perform segment `n` of a run, until the run ends or has to wait."""
+
+    def lost(self, segment: Segment, why: str | None) -> None:
+        """Continue with the next segment after one that failed; without `why`, asbuilt was upgraded."""
 
 
 class Steps(Protocol):
@@ -59,114 +74,182 @@ def step(name: str, act: Callable[..., Answer], *arguments: object) -> Answer:
     return DBOS.run_step({"name": name}, act, *arguments)
 
 
+class Dropped(BaseException):
+    """A segment ended, and how it ended could not be written. The worker resumes it."""
+
+
 @contextlib.contextmanager
 def _in_words() -> Iterator[None]:
-    """Translate errors of the engine's database into `EngineDamaged` or `StoreFailed`."""
+    """Translate errors of the engine's tables into `StoreFailed`."""
     try:
         yield
-    except sa.exc.DBAPIError as error:
-        kind = EngineDamaged if _is_damage(error.orig) else StoreFailed
-        raise kind(
-            f"the engine's database cannot be used: {str(error.orig).strip() or type(error.orig).__name__}",
-            why="A run goes on only where each step can be remembered.",
-            next_step="Look at the disk's space, or whether the database is up; it goes on by itself then.",
-        ) from error
-
-
-def _is_damage(error: BaseException | None) -> bool:
-    return isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE
-
-
-class State(Enum):
-    """State of a segment in the engine."""
-
-    UNKNOWN = "unknown"
-    """The engine has no record of it; its database may be new."""
-    HERE = "here"
-    """It runs in this worker."""
-    ELSEWHERE = "elsewhere"
-    """Another worker, or an earlier version, started it; this worker does not resume it."""
-    DROPPED = "dropped"
-    """The engine lists it as running here, but no thread runs it: its result could not be written."""
-    OVER = "over"
+    except sa.exc.DBAPIError as failed:
+        raise StoreFailed(
+            f"the engine's tables cannot be used: {str(failed.orig).strip() or type(failed.orig).__name__}",
+            why="A run continues only if each step can be recorded.",
+            next_step="Check the disk and the database; the run then continues automatically.",
+        ) from failed
 
 
 class Engine:
     """DBOS, configured for one worker.
 
-    Each worker has an application version of its own in DBOS, so that workers on one database leave each
-    other's segments alone. DBOS recovers a worker's segments only when that worker starts again.
+    On a shared database a worker polls two queues: that of its machine, and its own, for runs whose workspace
+    it has. A queue is partitioned by repository, so that one repository cannot delay the others.
     """
 
-    def __init__(self, *, folder: Path, url: str | None, worker: str, slots: int) -> None:
-        self._folder = folder
+    def __init__(
+        self, store: Store, *, url: str | None, worker: str, slots: int, machine: str | None = None
+    ) -> None:
+        """Keep the parts; `url` is the shared database, `machine` limits it to one machine's repositories."""
+        self._store = store
         self._url = url
+        self._machine = machine
         self.worker = worker
         self.slots = slots
-        self._at_work: set[str | None] = set()
-        self._segment: Callable[[str, str, str, int], None] | None = None
-
-    @property
-    def _version(self) -> str:
-        return f"{_VERSION}-{self.worker}"
+        self._free = threading.BoundedSemaphore(slots)
+        self._at_work: Counter[str] = Counter()
+        self._guard = threading.Lock()
+        self._is_launched = False
+        self._client: DBOSClient
+        self._views: _Views
 
     @property
     def is_shared(self) -> bool:
         """Whether other workers may use the same database."""
         return self._url is not None
 
+    @property
+    def own_queue(self) -> str:
+        """The queue that only this worker polls."""
+        return self._queue(self.worker)
+
+    @property
+    def free(self) -> int:
+        """The number of slots that no segment uses."""
+        with self._guard:
+            return max(0, self.slots - sum(1 for count in self._at_work.values() if count > 0))
+
     @_in_words()
-    def launch(self, segment: Performs, *, ended: Callable[[], object] = lambda: None) -> None:
+    def launch(self, flow: Flow, *, ended: Callable[[], object] = lambda: None) -> None:
         """Start serving. Segments that this worker left resume automatically; `ended` follows each."""
-        DBOS(config=self._config())
+        config = self._config()
+        DBOS(config=config)
 
         # DBOS sets attributes on the function it gets, so it gets a function of its own.
         def go_through(org: str, repo: str, run: str, n: int) -> None:
-            workflow = DBOS.workflow_id
-            self._at_work.add(workflow)
-            try:
-                segment(org, repo, run, n)
-            finally:
-                self._at_work.discard(workflow)
-                ended()
+            segment = Segment(org, repo, run, n, "", "", self.worker)
+            with self._working(segment.workflow):
+                self._go_through(flow, segment)
+            ended()
 
-        self._segment = DBOS.workflow(name="segment", max_recovery_attempts=1_000_000)(go_through)
-        DBOS.listen_queues([])
+        DBOS.workflow(name=_WORKFLOW, max_recovery_attempts=1_000_000)(go_through)
+        queues = [self._queue(self._machine), *([self._queue(self.worker)] if self.is_shared else [])]
+        DBOS.listen_queues(queues)
         DBOS.launch()
+        self._is_launched = True
+        for queue in queues:
+            DBOS.register_queue(
+                queue,
+                worker_concurrency=self.slots,
+                partition_worker_concurrency=self.slots,
+                polling_interval_sec=_POLL_SHARED_S if self.is_shared else _POLL_S,
+            )
+        if not self.is_shared:
+            engine = config["system_database_engine"]
+            self._client = DBOSClient(
+                system_database_engine=engine,
+                serializer=DBOSPortableJSONSerializer(),
+                application_name=_NAME,
+            )
+            self._views = _Views()
+        self._store.dispatch = self.enqueue
 
     def close(self, *, patience_s: int = 0) -> None:
         """Stop serving; the next start resumes what is in flight."""
+        self._store.dispatch = None
         DBOS.destroy(destroy_registry=True, workflow_completion_timeout_sec=patience_s)
 
-    @_in_words()
-    def begin(self, workflow: str, arguments: tuple[str, str, str, int]) -> None:
-        """Start a segment in a thread of its own; a second start under the same id has no effect."""
-        if self._segment is None:
-            raise RuntimeError("the engine was not launched")
-        with SetWorkflowID(workflow):
-            DBOS.start_workflow(self._segment, *arguments)
+    def enqueue(self, session: Any, segment: Segment) -> None:  # noqa: ANN401 - a session of either store
+        """Enqueue a segment in a transaction of the journal; a segment that the engine has is not changed."""
+        due, now = datetime.fromisoformat(segment.due_at), datetime.fromisoformat(session.now)
+        queue = self.home(session, segment)
+        if self.is_shared:
+            session.rows(
+                _ENQUEUE,
+                name=_WORKFLOW,
+                queue=self._queue(segment.executor) if segment.executor else queue,
+                org=segment.org,
+                repo=segment.repo,
+                run=segment.run,
+                n=segment.n,
+                id=segment.workflow,
+                version=_VERSION,
+                partition=segment.repo,
+                until=int(due.timestamp() * 1000) if due > now else None,
+                application=_NAME,
+            )
+            return
+        options: EnqueueOptions = {
+            "workflow_name": _WORKFLOW,
+            "queue_name": queue,
+            "workflow_id": segment.workflow,
+            "app_version": _VERSION,
+            "queue_partition_key": segment.repo,
+        }
+        if due > now:
+            options["delay_seconds"] = (due - now).total_seconds()
+        self._client.enqueue_in_transaction(self._views.of(session.connection), options, *segment[:4])
+
+    def home(self, session: Session, segment: Segment) -> str:
+        """Return the queue of the machine where a segment's run works; of the fleet's, this worker's own."""
+        place = fleet.place_of(session, segment) if self.is_shared else None
+        if place is not None:
+            return self.own_queue if fleet.is_fleets(session, segment) else self._queue(place)
+        if self._machine is None:
+            return self._queue(None)
+        known = repositories.find(session, segment.org, segment.repo)
+        return self._queue((known.machine if known else None) or self._machine)
 
     @_in_words()
-    def states(self, workflows: Iterable[str]) -> dict[str, State]:
-        """Return the states of segments, with one query."""
-        wanted = list(workflows)
-        if not wanted:
-            return {}
-        known = DBOS.list_workflows(workflow_ids=wanted, load_input=False, load_output=False)
-        return dict.fromkeys(wanted, State.UNKNOWN) | {one.workflow_id: self._state(one) for one in known}
+    def prepare(self, asked: Sequence[Segment], now: str) -> None:
+        """Make segments that were asked for ready to be enqueued.
 
-    def _state(self, known: WorkflowStatus) -> State:
-        if known.status in _OVER:
-            return State.OVER
-        if known.app_version != self._version:
-            return State.ELSEWHERE
-        return State.HERE if known.workflow_id in self._at_work else State.DROPPED
+        A delay that is over by now ends. What ended without closing its segment, or is of another version, is
+        deleted, so that it starts again.
+        """
+        wanted = {segment.workflow: segment for segment in asked}
+        known = DBOS.list_workflows(workflow_ids=list(wanted), load_input=False, load_output=False)
+        ended = [one.workflow_id for one in known if one.status in _OVER or one.app_version != _VERSION]
+        if ended:
+            DBOS.delete_workflows(ended)
+        for one in known:
+            if one.status == "DELAYED" and wanted[one.workflow_id].due_at <= now:
+                DBOS.set_workflow_delay(one.workflow_id, delay_seconds=0)
 
     @_in_words()
-    def why_over(self, workflow: str) -> str:
-        """Return how a segment ended unexpectedly, in the engine's words."""
-        (status,) = DBOS.list_workflows(workflow_ids=[workflow], load_input=False)
-        return f"{status.status}, {status.error}" if status.error else str(status.status)
+    def dropped(self) -> dict[str, str]:
+        """Return what the engine lists as running here although no thread runs it, with its queue."""
+        return self._unless_at_work(_pending([self.worker]))
+
+    @_in_words()
+    def left_by(self, workers: Collection[str]) -> dict[str, str]:
+        """Return the segments that workers have started or that wait in their queues, with their queues."""
+        queued = DBOS.list_workflows(
+            status="ENQUEUED", queue_name=[self._queue(worker) for worker in workers], load_input=False,
+            load_output=False,
+        )  # fmt: skip
+        return {one.workflow_id: one.queue_name or "" for one in (*_pending(list(workers)), *queued)}
+
+    @_in_words()
+    def resume(self, workflow: str, *, queue: str) -> None:
+        """Enqueue a segment again that no worker runs."""
+        DBOS.resume_workflow(workflow, queue_name=queue)
+
+    @_in_words()
+    def cancel(self, workflow: str) -> None:
+        """Give up a segment that is closed."""
+        DBOS.cancel_workflow(workflow)
 
     @_in_words()
     def forget(self, before: str, *, batch: int = 500) -> int:
@@ -181,10 +264,45 @@ class Engine:
             DBOS.delete_workflows([status.workflow_id for status in over])
             gone += len(over)
 
+    def _go_through(self, flow: Flow, segment: Segment) -> None:
+        try:
+            try:
+                flow.segment(*segment[:4])
+            except (error.DBOSUnexpectedStepError, error.DBOSStepNondeterminismError):
+                flow.lost(segment, None)
+            except Exception as failed:  # noqa: BLE001 - the engine would record it, and no worker would read that
+                flow.lost(segment, f"{type(failed).__name__}: {failed}")
+        except Exception as failed:  # that could not be written: the workflow stays PENDING, and is resumed
+            raise Dropped(segment.workflow) from failed
+
+    @contextlib.contextmanager
+    def _working(self, workflow: str) -> Iterator[None]:
+        with self._guard:
+            self._at_work[workflow] += 1
+        try:
+            # Two queues, and workers with other settings, may start more than this worker has slots for.
+            with self._free:
+                yield
+        finally:
+            with self._guard:
+                self._at_work[workflow] -= 1
+
+    def _unless_at_work(self, listed: Sequence[WorkflowStatus]) -> dict[str, str]:
+        with self._guard:
+            return {
+                one.workflow_id: one.queue_name or self._queue(None)
+                for one in listed
+                if self._at_work[one.workflow_id] <= 0
+            }
+
+    @staticmethod
+    def _queue(place: str | None) -> str:
+        return f"runs@{place}" if place else "runs"
+
     def _config(self) -> DBOSConfig:
         config: DBOSConfig = {
             "name": _NAME,
-            "application_version": self._version,
+            "application_version": _VERSION,
             "executor_id": self.worker,
             "serializer": DBOSPortableJSONSerializer(),
             "log_level": "ERROR",
@@ -194,78 +312,59 @@ class Engine:
         if self._url is not None:
             url = sa.make_url(self._url).update_query_dict(_TRANSPORT)
             return {**config, "system_database_url": url.render_as_string(hide_password=False)}
-        file = self._folder / "engine.db"
-        _set_aside_if_damaged(file)
-        _first_start(self._folder, file)
+        if not isinstance(self._store, SqliteStore):
+            raise TypeError(self._store)
         return {
             **config,
-            "system_database_url": f"sqlite:///{file}",
-            "system_database_engine": _sqlite_engine(file),
+            "system_database_url": f"sqlite:///{self._store.file}",
+            "system_database_engine": self._sqlite_engine(self._store),
             "notification_listener_polling_interval_sec": 1.0,
         }
 
+    def _sqlite_engine(self, store: SqliteStore) -> sa.Engine:
+        """Return the engine that DBOS uses; its tables are made in one transaction."""
 
-def _set_aside_if_damaged(file: Path) -> None:
-    """Move an unreadable database aside; the engine is rebuilt from the journal."""
-    if not file.exists():
-        return
-    try:
-        with contextlib.closing(sqlite3.connect(file)) as connection:
-            said = connection.execute("PRAGMA quick_check(1)").fetchall()
-            is_whole = said == [("ok",)] and connection.execute("PRAGMA schema_version").fetchone() != (0,)
-    except sqlite3.DatabaseError as error:
-        if not _is_damage(error):
-            raise StoreFailed(
-                f"the engine's database {file} cannot be used: {error}",
-                why="A run goes on only where each step can be remembered.",
-                next_step="Look at the disk's space and permissions; then try again.",
-            ) from error
-        is_whole = False
-    if is_whole:
-        return
-    aside = file.with_name(f"engine.damaged-{time.time_ns()}.db")
-    for ending in ("-wal", "-shm", ""):
-        part = file.with_name(file.name + ending)
-        if part.exists():
-            part.replace(aside.with_name(aside.name + ending))
+        def connect() -> sqlite3.Connection:
+            connection = store.connect(synchronous="NORMAL")
+            connection.isolation_level = "IMMEDIATE"
+            return connection
+
+        engine = sa.create_engine(f"sqlite:///{store.file}", creator=connect)
+
+        @event.listens_for(engine, "begin")
+        def whole(connection: sa.Connection) -> None:
+            # The driver begins a transaction only before a change of rows. DBOS killed between two of its
+            # first tables would leave a file that no later start can use.
+            if not self._is_launched:
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+        return engine
 
 
-def _first_start(folder: Path, file: Path) -> None:
-    """Create the engine's database under a private name and rename it into place.
-
-    If DBOS is killed during its first migration, it leaves a file that no later start can use.
-    """
-    if file.exists():
-        return
-    for stale in folder.glob("engine.new-*"):
-        with contextlib.suppress(FileNotFoundError):
-            stale.unlink()
-    fresh = folder / f"engine.new-{os.getpid()}.db"
-    DBOS.migrate(f"sqlite:///{fresh}")
-    with contextlib.closing(sqlite3.connect(fresh)) as connection:
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        connection.execute("PRAGMA journal_mode=DELETE")
-    _sync(fresh)
-    fresh.replace(file)
-    _sync(folder)
+def _pending(workers: list[str]) -> list[WorkflowStatus]:
+    return DBOS.list_workflows(status="PENDING", executor_id=workers, load_input=False, load_output=False)
 
 
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+class _Views:
+    """SQLAlchemy connections over connections of the journal, through which the engine enqueues."""
 
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._lent: sqlite3.Connection = sqlite3.connect(":memory:")
+        self._engine = sa.create_engine(
+            "sqlite://",
+            creator=lambda: self._lent,
+            poolclass=sa.pool.NullPool,
+            pool_reset_on_return=None,
+        )
+        # The first connection that SQLAlchemy gets is probed, and rolled back.
+        self._engine.connect().close()
 
-def _sqlite_engine(file: Path) -> sa.Engine:
-    engine = sa.create_engine(f"sqlite:///{file}")
-
-    @event.listens_for(engine, "connect")
-    def prepare(connection: Any, _record: object) -> None:  # noqa: ANN401 - the driver's own connection
-        connection.isolation_level = "IMMEDIATE"
-        for pragma in ("busy_timeout=30000", "foreign_keys=ON", "journal_mode=WAL", "synchronous=NORMAL"):
-            connection.execute(f"PRAGMA {pragma}")
-
-    return engine
+    def of(self, connection: Any) -> sa.Connection:  # noqa: ANN401 - the journal's own kind
+        """Return the view of a connection. It is never closed: that would end the journal's transaction."""
+        if connection.view is None:
+            with self._guard:
+                self._lent = connection
+                connection.view = self._engine.connect()
+        view: sa.Connection = connection.view
+        return view

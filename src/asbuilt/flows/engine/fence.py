@@ -1,4 +1,4 @@
-"""The journal, as one segment may write to it. Rule: a superseded segment writes nothing."""
+"""The journal, as one execution of a segment may write to it. Rule: a superseded execution writes nothing."""
 
 from __future__ import annotations
 
@@ -12,27 +12,48 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from asbuilt.journal.database.store import Session, Transactions
-    from asbuilt.journal.runs import Segment
+    from asbuilt.journal.ids import Segment
 
 
-class Superseded(Exception):
-    """The segment was closed meanwhile: another worker has taken over its run."""
+class Superseded(BaseException):
+    """The segment is closed, or another execution of it has started.
+
+    Not an `Exception`: the engine would record that as the step's result, for every later execution.
+    """
+
+    def __init__(self, workflow: str, *, is_closed: bool) -> None:
+        super().__init__(workflow)
+        self.is_closed = is_closed
 
 
 class Fenced:
-    """Checks in each write transaction that the segment is still open."""
+    """Checks in each write transaction that this execution of the segment may write."""
 
-    def __init__(self, store: Transactions, segment: Segment) -> None:
+    def __init__(self, store: Transactions, segment: Segment, token: int) -> None:
         self._store = store
         self.segment = segment
+        self.token = token
 
     @contextmanager
     def write(self) -> Iterator[Session]:
-        """Start a transaction during which no other worker can take the segment."""
-        with self._store.write() as session:
-            if not segments.is_open(session, self.segment):
-                raise Superseded(self.segment.workflow)
+        """Start a transaction during which no other execution of the segment can start."""
+        with self.closing() as (session, is_open):
+            if not is_open:
+                raise Superseded(self.segment.workflow, is_closed=True)
             yield session
+
+    @contextmanager
+    def closing(self) -> Iterator[tuple[Session, bool]]:
+        """Start a transaction that closes the segment; yields whether it is still open."""
+        with self._store.write() as session:
+            yield session, self.is_open(session)
+
+    def is_open(self, session: Session) -> bool:
+        """Return whether the segment is open; raise `Superseded` if another execution has it."""
+        token = segments.token_of(session, self.segment)
+        if token not in (None, self.token):
+            raise Superseded(self.segment.workflow, is_closed=False)
+        return token is not None
 
     def read(self) -> AbstractContextManager[Session]:
         """Start a read-only transaction."""

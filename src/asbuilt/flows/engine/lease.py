@@ -18,7 +18,7 @@ from asbuilt.journal.home import machine
 if TYPE_CHECKING:
     import threading
 
-    from asbuilt.journal.database.store import Store
+    from asbuilt.journal.database.store import Session, Store
 
 _CLOCK: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 """A clock that also runs while the machine is suspended, as the database's does."""
@@ -41,6 +41,8 @@ class Lease:
         self.worker = worker
         self.times = times
         self._epoch = 0
+        self.is_given_up = False
+        """Whether other workers took over: this process writes nothing more and has to start again."""
         self._accepted_at = 0.0
         self.sign = 0
         """Changes with every accepted heartbeat; hosts of agents continue only while it changes."""
@@ -60,18 +62,22 @@ class Lease:
         self._accept(asked_at)
 
     def beat(self, *, draining: bool = False) -> None:
-        """Write a heartbeat. A worker that was given up registers again, without its old segments."""
+        """Write a heartbeat; it is rejected if other workers gave this one up."""
         asked_at = time.clock_gettime(_CLOCK)
         with self._store.write() as session:
             accepted = workers.beat(session, self._org, self.worker, epoch=self._epoch, draining=draining)
         if accepted:
             self._accept(asked_at)
         else:
-            self.register()
+            self.is_given_up = True
+
+    def holds(self, session: Session) -> bool:
+        """Return whether no other worker gave this one up; none can until the transaction ends."""
+        return workers.is_current(session, self._org, self.worker, epoch=self._epoch)
 
     def keep(self, ended: threading.Event) -> None:
         """Write heartbeats until `ended` is set; only heartbeats that the database accepted count."""
-        while not ended.wait(self.times.beat_s):
+        while not self.is_given_up and not ended.wait(self.times.beat_s):
             try:
                 self.beat()
             except StoreFailed:

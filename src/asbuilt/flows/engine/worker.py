@@ -1,6 +1,6 @@
-"""The worker: claims due segments and runs them. If it is killed, the next worker resumes them.
+"""The worker: lets the engine run segments, and enqueues those that commands asked for.
 
-Rule: it reads only what is due now. A run that waits for later costs one row and no query.
+Rule: a poll reads only what was asked for. A run that waits costs no query.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, Protocol
 
-from asbuilt.errors import EngineDamaged, JournalDamaged, StoreFailed
-from asbuilt.flows.engine.dbos import State
-from asbuilt.journal.engine import segments, workers
+from asbuilt.errors import JournalDamaged, StoreFailed
+from asbuilt.flows.engine.dbos import Flow
+from asbuilt.journal import runs
+from asbuilt.journal.engine import fleet, segments, workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,67 +24,63 @@ if TYPE_CHECKING:
     from asbuilt.flows.engine.dbos import Engine
     from asbuilt.flows.engine.lease import Lease
     from asbuilt.flows.engine.signals import Tidings
+    from asbuilt.flows.engine.taking import Taking
     from asbuilt.flows.schedule import Schedules
     from asbuilt.journal.database.store import Store
-    from asbuilt.journal.engine.segments import Held
-    from asbuilt.journal.runs import Segment
+    from asbuilt.journal.ids import Segment
 
 LOOK_S: Final = 0.2
 LOOK_SHARED_S: Final = 2.0
 """Poll interval on a database that many workers share; a new request wakes them."""
 _WINK_S: Final = 0.05
 _ASK_S: Final = 4.0
-"""Interval between queries of the engine for all held segments: a segment can be lost at any time."""
+"""Interval between queries of the engine for segments that it lists as running and no thread runs."""
 
 
-class Flow(Protocol):
-    """Performs segments."""
+class Tells(Flow, Protocol):
+    """Performs segments, and has threads that wait on runs."""
 
     @property
     def tidings(self) -> Tidings:
-        """The signals for threads that wait on runs."""
-
-    def segment(self, org: str, repo: str, run: str, n: int) -> None:
-        """Perform a segment."""
-
-    def lost(self, segment: Segment, why: str) -> None:
-        """Continue after a segment that the engine gave up."""
-
-    def taken_over(self, segment: Segment) -> None:
-        """Continue after a segment whose worker is gone."""
+        """The signals for those threads."""
 
 
-def clear(scratch: Path) -> None:
+def clear(scratch: Path, *engine_files: Path) -> None:
     """Empty the scratch folder, which a killed worker may have left full, and use it for temporary files.
 
+    `engine_files` are files of older versions' engine, which are deleted: the journal has their contents.
     The caller must be the only worker: no other process may use the folder.
     """
+    for file in engine_files:
+        file.unlink(missing_ok=True)
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir(mode=0o700, exist_ok=True)
     tempfile.tempdir = str(scratch)
 
 
 class Worker:
-    """Reconciles journal and engine in a loop: starts in the engine what is due in the journal."""
+    """Serves the runs of one user: enqueues, fires schedules, passes on stops, replaces lost workers."""
 
     def __init__(  # noqa: PLR0913 - a worker has these parts
         self,
         store: Store,
         engine: Engine,
-        flow: Flow,
+        flow: Tells,
         *,
         org: str,
         lease: Lease | None = None,
         machine: str | None = None,
         schedules: Schedules | None = None,
+        taking: Taking | None = None,
         is_needed: Callable[[], bool] = lambda: False,
         is_outdated: Callable[[], bool] = lambda: False,
     ) -> None:
         """Keep the parts; without a `lease`, it is the only worker of its database.
 
         `machine` limits it to one machine's repositories on a shared database. Without `schedules`, only runs
-        that users request start. `is_needed` returns whether a background job needs the worker to stay,
-        `is_outdated` whether another version of asbuilt was installed since the worker started.
+        that users request start. Without `taking`, it takes no runs of the fleet. `is_needed` returns whether
+        a background job needs the worker to stay, `is_outdated` whether another version of asbuilt was
+        installed since the worker started.
         """
         self._store = store
         self._engine = engine
@@ -92,9 +89,9 @@ class Worker:
         self._lease = lease
         self._machine = machine
         self._schedules = schedules
+        self._taking = taking
         self._is_needed = is_needed
         self._is_outdated = is_outdated
-        self._begun: frozenset[str] = frozenset()
         self._dropped: frozenset[str] = frozenset()
         self._asked_at = 0.0
         self._swept = 0
@@ -104,26 +101,36 @@ class Worker:
         """Poll at once: something may be due."""
         self._poked.set()
 
-    def serve(self, ended: threading.Event, *, idle_s: float | None = None) -> None:
-        """Start what is due until `ended` is set, asbuilt was upgraded, or it is idle for `idle_s`."""
+    def serve(self, ended: threading.Event, *, idle_s: float | None = None) -> bool:
+        """Serve until `ended` is set, asbuilt was upgraded, or it is idle for `idle_s`.
+
+        Returns True if other workers gave this one up: then it has to continue as a new process.
+        """
         gone = threading.Event()
         try:
             self._come(gone)
             self._attend(ended, idle_s)
         finally:
             gone.set()
+        if self._is_given_up:
+            return True
         if self._lease is not None:
             # Agents continue without a worker until their hosts end them; then other workers take over.
             with suppress(StoreFailed):
                 self._lease.beat(draining=True)
+        return False
+
+    @property
+    def _is_given_up(self) -> bool:
+        return self._lease is not None and self._lease.is_given_up
 
     def _attend(self, ended: threading.Event, idle_s: float | None) -> None:
         busy_at = time.monotonic()
-        while not ended.is_set() and not self._is_outdated():
+        while not ended.is_set() and not self._is_outdated() and not self._is_given_up:
             try:
                 if self.look(is_last_wanted=idle_s is not None):
                     busy_at = time.monotonic()
-            except (EngineDamaged, JournalDamaged):
+            except JournalDamaged:
                 raise
             except StoreFailed:
                 # The database may come back, and nothing that was written is lost.
@@ -135,36 +142,36 @@ class Worker:
             self._rest(ended)
 
     def look(self, *, is_last_wanted: bool = False) -> bool:
-        """Claim and start what is due; return, if wanted, whether anything continues without user action."""
+        """Enqueue what was asked for; return, if wanted, whether anything continues without user action."""
         with self._store.read() as session:
-            mine = segments.held(session, self._org, self._engine.worker)
-            room = self._engine.slots - len(mine)
-            takes = room > 0 and segments.is_free_due(session, self._org, machine=self._machine)
+            now, asked = session.now, segments.asked(session, self._org, machine=self._machine)
+            self._flow.tidings.hear(runs.stopped(session, self._org))
             goes_on = is_last_wanted and segments.goes_on(
                 session, self._org, self._engine.worker, machine=self._machine
             )
+            found = self._taking.find(session) if self._taking else []
             rings = self._schedules is not None and self._schedules.is_due(session)
             stays = is_last_wanted and self._schedules is not None and self._schedules.is_any(session)
-        may_take = self._lease is None or self._lease.is_good
-        if takes and may_take:
-            mine = self._taken(room)
-        if rings and may_take and self._schedules is not None and self._schedules.fire():
-            self.poke()
-        self._flow.tidings.hear(mine)
-        self._begin([one.segment for one in mine])
-        self._sweep()
-        return goes_on or stays or self._is_needed()
+        if self._lease is None or self._lease.is_good:
+            if asked:
+                self._enqueue(asked, now)
+            if self._taking is not None:
+                self._taking.take(found, now)
+            if rings and self._schedules is not None:
+                self._schedules.fire()
+            self._resume_dropped()
+            self._sweep()
+        return goes_on or stays or self._taking is not None or self._is_needed()
 
     def _come(self, gone: threading.Event) -> None:
-        """Register before starting anything; without a lease, adopt the segments of other worker names."""
+        """Register before anything starts, and ask again for what is due: the engine may not have it."""
         if self._lease is not None:
             self._lease.register()
             threading.Thread(target=self._lease.keep, args=(gone,), daemon=True).start()
             threading.Thread(target=self._store.listen, args=(self.poke, gone), daemon=True).start()
-        else:
-            with self._store.write() as session:
-                segments.adopt(session, self._org, self._engine.worker)
-        self._engine.launch(self._flow.segment, ended=self.poke)
+        self._engine.launch(self._flow, ended=self.poke)
+        with self._store.write() as session:
+            segments.ask_again(session, self._org, before=session.now)
 
     def _rest(self, ended: threading.Event) -> None:
         """Wait for the next poll, or until woken."""
@@ -173,56 +180,58 @@ class Worker:
             continue
         self._poked.clear()
 
-    def _taken(self, room: int) -> list[Held]:
+    def _enqueue(self, asked: list[Segment], now: str) -> None:
+        self._engine.prepare(asked, now)
         with self._store.write() as session:
-            segments.claim(session, self._org, self._engine.worker, machine=self._machine, at_most=room)
-            return segments.held(session, self._org, self._engine.worker)
+            for segment in asked:
+                segments.enqueue(session, segment)
 
-    def _begin(self, mine: list[Segment]) -> None:
-        everything = time.monotonic() - self._asked_at >= _ASK_S
-        if everything:
-            self._asked_at = time.monotonic()
-        begun = [segment for segment in mine if segment.workflow in self._begun]
-        # More segments may be due than there are slots; the others wait.
-        new = [segment for segment in mine if segment.workflow not in self._begun]
-        new = new[: max(0, self._engine.slots - len(begun))]
-        asked = begun + new if everything else new
-        states = self._engine.states(segment.workflow for segment in asked)
-        for segment in asked:
-            self._go_on(segment, states[segment.workflow])
-        if everything:
-            self._dropped = frozenset(name for name, state in states.items() if state is State.DROPPED)
-        self._begun = frozenset(segment.workflow for segment in begun + new)
+    def _resume_dropped(self) -> None:
+        """Resume segments of this worker that no thread runs.
 
-    def _go_on(self, segment: Segment, state: State) -> None:
-        is_begun = segment.workflow in self._begun
-        match state:
-            case State.UNKNOWN if not is_begun:
-                self._engine.begin(segment.workflow, (segment.org, segment.repo, segment.run, segment.n))
-            case State.OVER:
-                # Open in the journal, over in the engine. No effect if it was closed meanwhile.
-                self._flow.lost(segment, self._engine.why_over(segment.workflow))
-            case State.ELSEWHERE:
-                self._flow.taken_over(segment)
-            case State.DROPPED if segment.workflow in self._dropped:
-                # Require two consecutive polls: a segment that is starting or ending looks dropped for one
-                # poll.
-                self._flow.taken_over(segment)
-            case State.UNKNOWN | State.HERE | State.DROPPED:
-                pass
+        Require two consecutive polls: a segment that is starting or ending looks dropped for one poll.
+        """
+        if time.monotonic() - self._asked_at < _ASK_S:
+            return
+        self._asked_at = time.monotonic()
+        dropped = self._engine.dropped()
+        for workflow, queue in dropped.items():
+            if workflow in self._dropped:
+                self._resume(workflow, queue)
+        self._dropped = frozenset(dropped)
+
+    def _resume(self, workflow: str, queue: str | None = None) -> None:
+        """Enqueue a segment again, on its machine's queue unless `queue` is given; cancel a closed one."""
+        with self._store.write() as session:
+            segment = segments.named(session, self._org, workflow)
+            if queue is None and segment is not None and fleet.is_fleets(session, segment):
+                # A worker that has joined the fleet takes it over.
+                return
+            is_open = segment is not None and segments.release(session, segment)
+            if segment is not None and queue is None:
+                queue = self._engine.home(session, segment)
+        if is_open and queue is not None:
+            self._engine.resume(workflow, queue=queue)
+        else:
+            self._engine.cancel(workflow)
 
     def _sweep(self) -> None:
-        """Take over the segments of workers whose lease expired; once per own heartbeat."""
-        if self._lease is None or self._lease.sign == self._swept or not self._lease.is_good:
+        """Take over the segments of workers whose lease expired; once per own heartbeat.
+
+        A worker that wakes may start more segments before it learns that it was given up, so this repeats.
+        """
+        if self._lease is None or self._lease.sign == self._swept:
             return
         self._swept = self._lease.sign
         with self._store.read() as session:
             before = workers.earlier(session.now, self._lease.times.lost_s)
-            left = segments.of_lost(session, self._org, before=before, machine=self._machine)
-        for worker in dict.fromkeys(segment.worker for segment in left if segment.worker):
+            lost = workers.gone(session, self._org, before=before)
+        for worker in lost:
+            left = self._engine.left_by([worker])
+            if not left:
+                continue
             with self._store.write() as session:
                 is_lost = workers.give_up(session, self._org, worker, before=before)
-            for segment in left if is_lost else ():
-                if segment.worker == worker:
-                    self._flow.taken_over(segment)
-                    self.poke()
+            for workflow in left if is_lost else ():
+                if self._taking is None or not self._taking.take_over(workflow, worker):
+                    self._resume(workflow)

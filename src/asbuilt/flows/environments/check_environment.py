@@ -7,7 +7,6 @@ one finds.
 
 from __future__ import annotations
 
-import fcntl
 import os
 from contextlib import contextmanager
 from itertools import count
@@ -15,7 +14,7 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.flows.environments.files import content_of, fresh, put
+from asbuilt.flows.environments.files import content_of, fresh, locked, put
 from asbuilt.flows.environments.logins import place_logins
 from asbuilt.flows.environments.modules import list_modules, loaded_in
 from asbuilt.flows.environments.ran import Ran
@@ -23,9 +22,8 @@ from asbuilt.flows.environments.reports import collect_reports, delete_reports
 from asbuilt.flows.environments.results import Results, lay, move_made
 from asbuilt.flows.environments.services import Served, copied, place_of, serve
 from asbuilt.flows.environments.terms import LIMIT_S, Given, Terms, refuse_unheld
+from asbuilt.git.workspace.borrowed import alternates_of, borrow, lend, references_of, words_for
 from asbuilt.git.workspace.checkouts import clean_checkout, delete
-from asbuilt.git.workspace.lent_git import alternates_of, lend
-from asbuilt.git.workspace.submodules import borrow, references_of, words_for
 from asbuilt.policy.sandbox.check_environment import (
     INSIDE,
     OFFLINE,
@@ -41,10 +39,10 @@ from asbuilt.policy.shell.judge import argv_of
 from asbuilt.ports import Command, Ended
 from asbuilt.proof.pictures import MAX_PICTURE
 from asbuilt.proof.runners import Call, real_argv, reporting
-from asbuilt.proof.trials.origins import strays
+from asbuilt.proof.trials.recorders import strays
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from asbuilt.git.repository import Repository
     from asbuilt.policy.sandbox.check_environment import Places
@@ -71,13 +69,14 @@ class Rigs:
         environment: Mapping[str, str] | None = None,
         history: str = "",
         given: Given = Given(),  # noqa: B008  frozen
+        announce: Callable[[str], None] | None = None,
     ) -> None:
-        """Keep the parts; `environment` is what commands see of the requester's environment."""
+        """Keep the parts. Commands see `environment`; `announce` gets the command of a setup first."""
         refuse_unheld(given, processes)
         self._folder = folder
         self._repository = repository
         self._processes = processes
-        self._terms = Terms(limit_s, environment or {}, history, given)
+        self._terms = Terms(limit_s, environment or {}, history, given, announce)
 
     @contextmanager
     def take(self, setup: Setup) -> Iterator[Rig]:
@@ -85,20 +84,13 @@ class Rigs:
         for number in count():
             folder = self._folder / setup.digest / str(number)
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                os.close(descriptor)
-                continue
             # Without mounts, each check environment has its own paths, and the setup's results contain them.
             shared = folder.parent if self._processes.can_place else folder
-            try:
-                with Results(shared).held() as results:
-                    yield Rig(folder, self._repository, self._processes, setup, self._terms, results)
-            finally:
-                os.close(descriptor)
-            return
+            with locked(folder, waits=False) as is_mine:
+                if is_mine:
+                    with Results(shared).held() as results:
+                        yield Rig(folder, self._repository, self._processes, setup, self._terms, results)
+                    return
 
 
 class Rig:
@@ -149,6 +141,8 @@ class Rig:
             mounts, overlays = self._for_making(made, is_trusted=is_trusted)
             given = self._terms.given.for_setup(is_trusted=is_trusted)
             logins = place_logins(made / "home", given)
+            if self._terms.announce is not None:
+                self._terms.announce(self._setup.command)
             scripts = {} if is_trusted else WITHOUT_SCRIPTS
             ended = self._run(
                 argv_of(self._setup.command),
@@ -293,7 +287,14 @@ class Rig:
         fresh(self.out)
         if self._is_placed:
             history = self._terms.history
-            lend(self._repository, self._folder / "git", tree=tree, history=history, objects_at=_OBJECTS)
+            lend(
+                self._repository,
+                self._folder / "git",
+                tree=tree,
+                history=history,
+                objects_at=_OBJECTS,
+                index=index,
+            )
 
     def _borrow(self, tree: str) -> tuple[Path, ...]:
         """Borrow what the tree only refers to; returns the folder to overlay on the checkout."""

@@ -1,15 +1,18 @@
-"""Write and read files in a checkout that hostile code may have written."""
+"""Lock folders; write and read files in a checkout that hostile code may have written."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from asbuilt.git.workspace.checkouts import delete
 from asbuilt.proof.counts import MAX_XML
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -18,6 +21,23 @@ def fresh(folder: Path) -> Path:
     delete(folder)
     folder.mkdir(mode=0o700)
     return folder
+
+
+@contextmanager
+def locked(folder: Path, *, waits: bool) -> Iterator[bool]:
+    """Lock a folder; yield False if another process has it and this one does not wait.
+
+    The kernel releases the lock if this process dies.
+    """
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX if waits else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        yield False
+    else:
+        yield True
+    finally:
+        os.close(descriptor)
 
 
 def put(place: Path, path: str, content: bytes | None) -> None:

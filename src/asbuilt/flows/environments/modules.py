@@ -6,12 +6,12 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.flows.environments.files import content_of
-from asbuilt.proof.trials import origins
+from asbuilt.proof.trials import recorders
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from asbuilt.proof.trials.origins import Loaded
+    from asbuilt.proof.trials.recorders import Loaded
 
 _PROCESSES: Final = 1_000
 _LISTED: Final = 1_000_000
@@ -22,12 +22,12 @@ def list_modules(modules: tuple[str, ...], out: Path, inside: str, path: str | N
     """Prepare the listing in `out`, which commands see as `inside`; return the variable for it."""
     folder = out / "modules"
     folder.mkdir(mode=0o700)
-    (folder / origins.FILE).write_bytes(origins.source_of(modules))
+    (folder / recorders.FILE).write_bytes(recorders.source_of(modules))
     return {"PYTHONPATH": os.pathsep.join([f"{inside}/modules", *([path] if path else [])])}
 
 
 def loaded_in(out: Path) -> tuple[Loaded, ...]:
     """Read the lists that the processes left."""
-    files = sorted((out / "modules").glob(f"*{origins.LISTED}"))[:_PROCESSES]
+    files = sorted((out / "modules").glob(f"*{recorders.LISTED}"))[:_PROCESSES]
     listed = (content_of(file, _LISTED) or b"" for file in files)
-    return origins.read_loaded(b"\n".join(listed).decode("utf-8", "replace"))
+    return recorders.read_loaded(b"\n".join(listed).decode("utf-8", "replace"))

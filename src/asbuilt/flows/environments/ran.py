@@ -10,7 +10,7 @@ from asbuilt.proof.evidence import cut_off
 if TYPE_CHECKING:
     from asbuilt.ports import Ended
     from asbuilt.proof.counts import Counts
-    from asbuilt.proof.trials.origins import Loaded
+    from asbuilt.proof.trials.recorders import Loaded
 
 
 class Ran(NamedTuple):

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.flows.environments.files import locked
 from asbuilt.git.workspace.checkouts import delete, strange_in
 
 if TYPE_CHECKING:
@@ -65,17 +66,15 @@ class Results:
         """
         path = self._folder / f"{_PREFIX}{max(self._generation + self._is_forgotten, 1)}"
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            if (path / _READY).is_file():
-                yield None
-            else:
-                for left in path.iterdir():
-                    delete(left)
-                yield path
+            with locked(path, waits=True):
+                if (path / _READY).is_file():
+                    yield None
+                else:
+                    for left in path.iterdir():
+                        delete(left)
+                    yield path
         finally:
-            os.close(descriptor)
             self._hold()
 
     def finish(self, made: Path) -> None:

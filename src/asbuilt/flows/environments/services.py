@@ -6,15 +6,14 @@ the project; every command gets a view of its own. Rule: data that is kept here 
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import re
 import shutil
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from asbuilt.flows.environments.files import locked
 from asbuilt.flows.environments.results import lay
 from asbuilt.git.workspace.checkouts import delete
 from asbuilt.policy.sandbox.check_environment import PLACED
@@ -23,8 +22,6 @@ from asbuilt.policy.sandbox.services import NOT_STARTED, REFUSAL
 from asbuilt.ports import Command, Ended
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from asbuilt.policy.sandbox.services import Service
     from asbuilt.ports import Processes
 
@@ -96,7 +93,8 @@ def _made(service: Service, make: tuple[str, ...], folder: Path, processes: Proc
     """Create the data of a service unless it exists; returns the failure, or None."""
     if folder.is_dir():
         return None
-    with _alone(folder.with_suffix(".lock")):
+    folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with locked(folder.parent, waits=True):
         if folder.is_dir():
             return None
         fresh = folder.with_suffix(".new")
@@ -109,14 +107,6 @@ def _made(service: Service, make: tuple[str, ...], folder: Path, processes: Proc
             return _refused(service, f"its data could not be made\n{last}", processes.level)
         fresh.rename(folder)
     return None
-
-
-@contextmanager
-def _alone(lock: Path) -> Iterator[None]:
-    lock.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with lock.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
 
 
 def _refused(service: Service, why: str, level: str) -> Ended:

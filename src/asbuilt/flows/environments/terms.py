@@ -11,7 +11,7 @@ from asbuilt.policy.masking import forms_of, without
 from asbuilt.ports import Opened
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from asbuilt.policy.sandbox.services import Service
@@ -57,6 +57,8 @@ class Terms(NamedTuple):
     history: str
     """Commit that trees build on, which git shows as the history of a checkout. Empty: none."""
     given: Given
+    announce: Callable[[str], None] | None = None
+    """Gets the command of a setup before it runs."""
 
     def hide(self, output: bytes, more: tuple[str, ...] = ()) -> bytes:
         """Mask the user's own values in a command's output."""
@@ -74,6 +76,6 @@ def refuse_unheld(given: Given, processes: Processes) -> None:
         named = "checks.services" if given.services else "setup.credentials"
         raise GateStopped(
             f"{named} needs the sandbox of bubblewrap, which does not work here",
-            why="Elsewhere services would be open to every program here, and credentials to every check.",
-            next_step="`asbuilt doctor` says what keeps it from working.",
+            why="Without it, every program here could reach the services, and every check the credentials.",
+            next_step="`asbuilt doctor` shows why it does not work.",
         )

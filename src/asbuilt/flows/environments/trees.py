@@ -6,8 +6,9 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.git.changes import touched
 from asbuilt.git.files import entries
+from asbuilt.git.objects import read_object
+from asbuilt.git.refs import touched
 from asbuilt.git.trees import contents, differing, mentioning, sizes_in, text_of
 from asbuilt.proof.change.infrastructure import is_infrastructure, put_back
 from asbuilt.proof.projects.index import is_vendored, top_first
@@ -62,7 +63,7 @@ class Trees:
 
     def content(self, file: str) -> bytes:
         """Read an object."""
-        return self._repository.git.said("cat-file", "blob", file).out
+        return read_object(self._repository.git, file, "blob")
 
     def text(self, file: str) -> str:
         """Read an object as text."""

@@ -11,6 +11,7 @@ from asbuilt.events.phases import PhaseProven
 from asbuilt.events.plans import PlanCompleted, PlanMarked
 from asbuilt.flows.checks.inspect import kept_remarks
 from asbuilt.flows.checks.prove import tree_of
+from asbuilt.flows.landing.line import Turn, take_turn
 from asbuilt.flows.landing.move import Mover
 from asbuilt.flows.landing.payload import Picks, Reverts, completion, reopens
 from asbuilt.flows.run.approval import approvers, carry
@@ -19,12 +20,12 @@ from asbuilt.flows.run.numbers import corrected_in, keep_corrections
 from asbuilt.flows.run.plan_file import Document
 from asbuilt.flows.run.waivers import keep_waived, waived_in, waived_items
 from asbuilt.git import commits, locks
-from asbuilt.git.repository import tip
+from asbuilt.git.repository import plan_branch, tip
 from asbuilt.git.workspace import snapshots, workspaces
 from asbuilt.lifecycle.undo.facts import UndoFacts
 from asbuilt.ports import Kept
-from asbuilt.proof.gaps import gaps_in
 from asbuilt.proof.remarks import for_a_person
+from asbuilt.proof.verdict import gaps_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,7 +74,9 @@ class Outcomes:
         )
         old = facts.works[-1].commit if facts.works else facts.branch_at
         self._record.hold()
-        commits.advance(self._repository, branch_of(self._record), new=commit, old=old)
+        commits.advance(
+            self._repository, plan_branch(self._repository, self._run.options.slug), new=commit, old=old
+        )
         if not is_ahead(workspace, facts):
             workspaces.reset_to(self._repository, workspace, commit, kept=self._kept(phase_id, attempt))
         is_remarked = bool(for_a_person(kept_remarks(self._record, attempt.remarks)))
@@ -90,16 +93,26 @@ class Outcomes:
         """Reset the workspace to the base of the next phase: after a direct landing, the target's new tip."""
         if facts.way != "direct" or facts.landing.tip is None or is_ahead(workspace, facts):
             return
-        if facts.works:
-            phase = facts.phases[facts.works[-1].phase]
-            kept = self._kept(phase.id, phase.attempts[-1])
+        # No agent works on a delegated phase.
+        worked = [facts.phases[work.phase] for work in facts.works if facts.phases[work.phase].attempts]
+        if worked:
+            kept = self._kept(worked[-1].id, worked[-1].attempts[-1])
         else:
-            base, ref = facts.base or "", f"refs/heads/{branch_of(self._record)}"
+            base, ref = (
+                facts.base or "",
+                f"refs/heads/{plan_branch(self._repository, self._run.options.slug)}",
+            )
             kept = Kept(commit=base, tree=tree_of(self._repository, base), ref=ref, ignored=())
         workspaces.reset_to(self._repository, workspace, facts.base_now, kept=kept)
 
     def land(self, facts: DeliveryFacts) -> None:
-        """Move proven commits to the target branch, with the plan's marks if they can be committed."""
+        """Move proven commits to the target branch, with the plan's marks if they can be committed.
+
+        Only the first in line for the branch does; other runs record their place and wait. A landing that was
+        cut off is finished first, out of turn.
+        """
+        if not facts.is_landing and not take_turn(self._record):
+            return
         outside = (self._record, self._repository, self._proving, self._document)
         is_undo = isinstance(facts, UndoFacts)
         load: Load = Reverts(*outside, facts) if isinstance(facts, UndoFacts) else Picks(*outside, facts)
@@ -109,8 +122,9 @@ class Outcomes:
             run=self._run.run,
             branch=options.branch,
             room=self._room,
-            record=self._record,
+            record=Turn(self._record),
             reverts=is_undo,
+            shared=self._record.shared,
         )
         mover.land(
             load,
@@ -149,7 +163,7 @@ class Outcomes:
 
     def _drop(self, facts: UndoFacts) -> None:
         """Drop proven work from the plan's branch, after keeping it under a ref of asbuilt."""
-        branch = f"refs/heads/{branch_of(self._record)}"
+        branch = f"refs/heads/{plan_branch(self._repository, self._run.options.slug)}"
         last = facts.drops[-1].commit
         keep = f"{UNDONE}{self._run.run}"
         if tip(self._repository, branch) != last:
@@ -178,11 +192,6 @@ class Outcomes:
         return Kept(commit=attempt.commit or "", tree=attempt.tree or "", ref=ref, ignored=())
 
 
-def branch_of(record: Record) -> str:
-    """Return the name of the plan's branch, which holds proven work that is pending to land."""
-    return f"cp-{record.run.options.slug}"
-
-
 def is_ahead(workspace: Workspace, facts: DeliveryFacts) -> bool:
     """Return whether the workspace has files of an attempt that the journal does not know.
 
@@ -203,7 +212,7 @@ def take(record: Record, workspace: Workspace, facts: DeliveryFacts, attempt: st
     if lent != attempt and is_ahead(workspace, facts):
         raise GateStopped(
             f"{workspace.path} has files of {lent}, which the journal does not know",
-            why="The journal was put back to an earlier time, and this attempt would begin with later files.",
+            why="The journal was restored from a backup, and this attempt would start with newer files.",
             next_step=f"Copy what you need, then run again: asbuilt run {record.run.options.slug}",
         )
     workspaces.lend(workspace, attempt)

@@ -15,7 +15,10 @@ from asbuilt.events.landings import (
 from asbuilt.flows.engine.transient import may_pass, trouble_in
 from asbuilt.git.landing import candidates
 from asbuilt.git.landing import land as landing
+from asbuilt.git.landing.checkout import Settled
+from asbuilt.git.landing.on_remote import land_on_remote
 from asbuilt.git.repository import tip
+from asbuilt.git.trees import is_here
 from asbuilt.journal.events import shortened
 
 if TYPE_CHECKING:
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from asbuilt.events.event import Event
+    from asbuilt.git.fleet.shared_refs import SharedRefs
     from asbuilt.git.repository import Repository
 
 _TRIES: Final = 5
@@ -70,7 +74,7 @@ def _raise_what_passes(refused: landing.Refused) -> None:
         raise RepositoryBusy(refused.what, why=refused.why, next_step=refused.next_step)
     if refused.kind == "git" and may_pass(refused.why):
         raise GitFailed(
-            refused.what, why=refused.why, next_step="Mend what git says; it is tried again by itself."
+            refused.what, why=refused.why, next_step="Fix what git reports; asbuilt retries automatically."
         )
 
 
@@ -89,7 +93,7 @@ def built(build: Callable[[bool], _Built], *, sign: bool, say: Callable[[Event, 
 class Mover:
     """The landing of one run on one branch."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - a landing has these parts
         self,
         repository: Repository,
         *,
@@ -98,7 +102,10 @@ class Mover:
         room: Path,
         record: Says,
         reverts: bool = False,
+        shared: SharedRefs | None = None,
     ) -> None:
+        """Keep the parts; with `shared`, the branch is the remote's, and the repository a mirror of it."""
+        self._shared = shared
         self._repository = repository
         self._run = run
         self._branch = branch
@@ -120,7 +127,9 @@ class Mover:
         outcome = self._landed(load, sign=sign)
         if isinstance(outcome, landing.Refused):
             _raise_what_passes(outcome)
-            next_step = f"{outcome.next_step.rstrip('.')}: {again}"
+            next_step = outcome.next_step
+            if outcome.kind != "protected":
+                next_step = f"{next_step.rstrip('.')}: {again}"
             outcome = Refusal(outcome.what, outcome.why, next_step)
         if outcome is not None:
             self._say(
@@ -142,7 +151,13 @@ class Mover:
             new=cut_off.new,
             checkout=cut_off.checkout,
         )
-        found = landing.recover(self._repository, intent)
+        if self._shared is not None:
+            self._shared.fetch_target()
+        if self._shared is None or is_here(self._repository, intent.new):
+            found = landing.recover(self._repository, intent)
+        else:
+            # A lost worker built it, and the remote does not have it.
+            found = landing.NotMoved(settled=Settled())
         settled = found.settled if isinstance(found, landing.NotMoved) else None
         self._say(
             LandingRecovered(
@@ -167,7 +182,7 @@ class Mover:
         return landing.moved_too_often(self._ref, _TRIES)
 
     def _moved(self, load: Load, *, sign: bool) -> Refusal | landing.Refused | landing.TipMoved | None:
-        onto = tip(self._repository, self._ref)
+        onto = self._shared.fetch_target() if self._shared else tip(self._repository, self._ref)
         if onto is None:
             return landing.no_target(self._ref)
         candidate = built(lambda signs: load.build(onto, sign=signs), sign=sign, say=self._say)
@@ -186,7 +201,10 @@ class Mover:
                 LandingIntended(new=candidate.tip, old=onto, checkout=ready.checkout, details=details),
                 f"intended/{candidate.tip[:12]}",
             )
-            ready = landing.land(self._repository, ready, self._room, hold=self._hold)
+            if self._shared is not None:
+                ready = land_on_remote(self._shared, ready, hold=self._hold)
+            else:
+                ready = landing.land(self._repository, ready, self._room, hold=self._hold)
         if isinstance(ready, landing.Landed):
             self._done(candidate.since or ready.new, details)
             return None

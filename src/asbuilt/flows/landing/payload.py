@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.events.landings import LandingRetried
+from asbuilt.events.runs import ReportWritten
 from asbuilt.flows.checks.prove import failures_of, tree_of
 from asbuilt.flows.landing.move import Refusal
 from asbuilt.flows.run.marks import marked, reopened
@@ -17,6 +19,8 @@ from asbuilt.flows.run.numbers import corrected_in
 from asbuilt.flows.run.waivers import waived_in
 from asbuilt.git import commits
 from asbuilt.git.landing import candidates
+from asbuilt.git.repository import plan_branch
+from asbuilt.git.trees import file_in
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
 
 if TYPE_CHECKING:
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.undo.facts import UndoFacts
 
 _NAMED: Final = 5
+_TOLD: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +76,36 @@ class Picks:
         completed = completion(self.record, self.facts)
         corrected = corrected_in(self.record, self.facts.pending)
         after = marked(before, landed, completed=completed, waived=waived, corrected=corrected)
-        edit = self.document.edit(after, f"Mark {self.record.run.plan}")
+        edit = self.document.edit(after, f"Mark {self.record.run.plan}", self._reports(found.tip))
         return candidates.add_files(self.repository, found, edit, run=self.record.run.run, sign=sign)
 
+    def _reports(self, at: str) -> dict[str, bytes]:
+        """Return the file with the plan's reports, the new one first, if reports are committed."""
+        options, pending = self.record.run.options, self.facts.pending
+        path = f"{options.reports}/plan-{options.slug}.md" if options.reports else ""
+        told = self.record.find(ReportWritten, "report", run=pending[-1].run) if path and pending else None
+        if told is None:
+            return {}
+        page = self.record.blobs.get(told.report)
+        before = file_in(self.repository, at, path) or b""
+        return {} if before.startswith(page) else {path: b"\n---\n\n".join(filter(None, (page, before)))}
+
     def refusal(self, candidate: candidates.Candidate) -> Refusal | None:
-        """Prove each phase by its own checks at its commit, and the whole by the tests."""
+        """Prove each phase by its own checks at its commit, and the whole by the tests.
+
+        What fails runs again. A second failure refuses the landing, so that the next in line gets its
+        turn; a pass lands, and the event of the retry stays.
+        """
         if candidate.tip == candidate.onto or self._is_proven(tree_of(self.repository, candidate.top)):
             return None
+        failures = self._failures(candidate)
+        if not failures:
+            return None
+        self.record.say(LandingRetried(what=failures[0][:_TOLD]), f"retried/{candidate.tip[:12]}")
+        failures = self._failures(candidate)
+        return self._red(candidate, failures) if failures else None
+
+    def _failures(self, candidate: candidates.Candidate) -> list[str]:
         failures: list[str] = []
         for work, stands in self._stands(candidate):
             phase, _ = self.record.frozen(work.phase, run=work.run)
@@ -85,8 +113,7 @@ class Picks:
             tree = tree_of(self.repository, stands)
             shown = self.proving.check(tree, checks)
             failures += [f"phase {work.phase}: {failure}" for failure in failures_of(shown)]
-        failures += _failing_tests(self.proving, tree_of(self.repository, candidate.tip))
-        return self._red(candidate, failures) if failures else None
+        return failures + _failing_tests(self.proving, tree_of(self.repository, candidate.tip))
 
     def details(self, candidate: candidates.Candidate) -> str:
         """Keep which commit holds which phase."""
@@ -109,9 +136,9 @@ class Picks:
             return None
         branch, slug = self.record.run.options.branch, self.record.run.options.slug
         return Refusal(
-            f"Not landed: {branch} had phase {back[0].phase} at {back[0].commit[:10]}, which was taken back.",
-            "The journal does not know of it, and somebody did not want it there. Nothing moved.",
-            f"Give it up, too: asbuilt land {slug} --undo",
+            f"Not landed: {branch} had phase {back[0].phase} at {back[0].commit[:10]}, which was reverted.",
+            "The journal has no record of the revert; another user may have made it. Nothing moved.",
+            f"Drop it here, too: asbuilt land {slug} --undo",
         )
 
     def _stands(self, candidate: candidates.Candidate) -> list[tuple[Work, str]]:
@@ -136,24 +163,25 @@ class Picks:
             return Refusal(
                 f"Not landed: {branch} itself fails its tests at {candidate.onto[:10]}.",
                 f"On a red target nothing could be proven: {told}. Nothing moved.",
-                f"Mend {branch}, then land again: asbuilt land {slug}",
+                f"Fix {branch}, then land again: asbuilt land {slug}",
             )
         return Refusal(
             f"Not landed: on {branch} at {candidate.onto[:10]} it is not proven: {failures[0]}",
-            f"{branch} has moved since, and the two do not work together: {told}. "
-            f"Nothing moved; cp-{slug} has it all.",
-            f"Mend {branch}, then land again: asbuilt land {slug}\n"
-            f"Or take it back and run it again: asbuilt land {slug} --undo",
+            f"{branch} has moved since, and the two do not work together; it failed twice: {told}. "
+            f"Nothing moved; {plan_branch(self.repository, slug)} has it all.",
+            f"Fix {branch}, then land again: asbuilt land {slug}\n"
+            f"or revert it and run it again: asbuilt land {slug} --undo",
         )
 
     def _conflict(self, found: candidates.Conflict) -> Refusal:
         branch, slug = self.record.run.options.branch, self.record.run.options.slug
+        ours = plan_branch(self.repository, slug)
         return Refusal(
-            f"Not landed: {_named(found)} changed on {branch} too, and the two changes do not go together.",
+            f"Not landed: {_named(found)} changed on {branch} too, and the two changes conflict.",
             f"Commit {found.commit[:10]} conflicts. "
-            f"Nothing moved: {branch}, your files and cp-{slug} are as they were.",
-            f"Merge it by hand, which then counts as landed: git switch {branch} && git merge cp-{slug}\n"
-            f"Or take it back and run it again: asbuilt land {slug} --undo",
+            f"Nothing moved: {branch}, your files and {ours} are unchanged.",
+            f"Merge it by hand, which then counts as landed: git switch {branch} && git merge {ours}\n"
+            f"or revert it and run it again: asbuilt land {slug} --undo",
         )
 
 
@@ -184,10 +212,10 @@ class Reverts:
         if isinstance(found, candidates.Conflict):
             branch, slug = self.record.run.options.branch, self.record.run.options.slug
             return Refusal(
-                f"Not undone: {_named(found)} changed on {branch} since, and cannot be taken back alone.",
+                f"Not undone: {_named(found)} changed on {branch} since, and cannot be reverted alone.",
                 f"Commit {found.commit[:10]} conflicts. "
-                f"Nothing moved: {branch} and your files are as they were.",
-                f"Take the later changes back first, then undo again: asbuilt land {slug} --undo",
+                f"Nothing moved: {branch} and your files are unchanged.",
+                f"Revert the later changes first, then undo again: asbuilt land {slug} --undo",
             )
         before = self.document.committed(onto)
         if before is None or not self.facts.undoes:
@@ -205,8 +233,8 @@ class Reverts:
         slug = self.record.run.options.slug
         return Refusal(
             f"Not undone: without it the tests fail: {failures[0]}",
-            "Something that is there now needs what would go. Nothing moved.",
-            f"Take what needs it back first, then undo again: asbuilt land {slug} --undo",
+            "Other code needs what would be removed. Nothing moved.",
+            f"Revert the code that needs it first, then undo again: asbuilt land {slug} --undo",
         )
 
     def details(self, candidate: candidates.Candidate) -> str:

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.errors import GitFailed, NotLanded
 from asbuilt.events.landings import LandingTidied
 from asbuilt.flows.engine.transient import trouble_in
-from asbuilt.flows.landing.commits import branch_of
 from asbuilt.git import locks
 from asbuilt.git.landing import candidates
-from asbuilt.git.repository import checkouts_of, tip
+from asbuilt.git.repository import checkouts_of, plan_branch, tip
 from asbuilt.git.workspace import workspaces
 from asbuilt.journal import runs
 
@@ -55,7 +54,7 @@ def _over(record: Record, names: set[str]) -> set[str]:
 
 def _drop_branch(record: Record, repository: Repository, facts: DeliveryFacts) -> str:
     """Delete the plan's branch if everything on it has landed; returns `gone`, `kept` or `removed`."""
-    ref = f"refs/heads/{branch_of(record)}"
+    ref = f"refs/heads/{plan_branch(repository, record.run.options.slug)}"
     at = tip(repository, ref)
     if at is None:
         return "gone"

@@ -14,10 +14,10 @@ from asbuilt.events.runs import AttentionCalled
 from asbuilt.flows.run.record import ACTOR
 from asbuilt.journal import notices
 from asbuilt.journal.events import append, keyed
-from asbuilt.lifecycle.attention import Message, notice, topic_of
+from asbuilt.lifecycle.attention import Message, notice, questions_path, topic_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from asbuilt.journal.database.store import Store
     from asbuilt.journal.runs import Run
@@ -36,11 +36,18 @@ class Reach(NamedTuple):
     """Quiet hours."""
     urgent: frozenset[Topic] = frozenset()
     """Topics that notify in quiet hours too."""
+    board: Callable[[], str] = str
+    """Returns the address of the board; empty if none runs."""
 
     @property
     def ways(self) -> dict[str, Attention]:
         """Every channel, by name."""
         return {**({} if self.desktop is None else {self.desktop.way: self.desktop}), **self.posts}
+
+    def questions(self, repo: str) -> str:
+        """Return where the board shows the questions of a repository; empty without a board."""
+        address = self.board()
+        return f"{address}{questions_path(repo)}" if address else ""
 
     def held_back(self, topic: Topic, now: str) -> str | None:
         """Return when a topic may notify, as the journal writes times; None: now."""
@@ -73,20 +80,9 @@ class Calling:
                 return
             until = self._reach.held_back(topic, session.now)
             ways = (*((desktop.way,) if desktop is not None else ()), *later)
-            append(
-                session,
-                run.address,
-                AttentionCalled(way=", ".join(ways), about=entry.kind),
-                key=f"{key}/called",
-                actor=ACTOR,
-                run=run.run,
-            )
+            called = AttentionCalled(way=", ".join(ways), about=entry.kind)
+            append(session, run.address, called, key=f"{key}/called", actor=ACTOR, run=run.run)
             notices.queue(session, run, key, later if until is None else ways, due_at=until or session.now)
-        said = notice(name_of(run), entry.event)
+        said = notice(run.name, entry.event, self._reach.questions(run.repo))
         if desktop is not None and until is None and said is not None:
             desktop.call(Message(key, entry.at, (said,)))
-
-
-def name_of(run: Run) -> str:
-    """Return a run's name, as users write it."""
-    return f"{run.options.slug}.{run.number}"

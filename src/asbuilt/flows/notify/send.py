@@ -13,21 +13,19 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.events.approvals import ApprovalAsked
 from asbuilt.flows.engine.background import beside
-from asbuilt.flows.notify.enqueue import name_of
 from asbuilt.journal import approvals, notices, runs
 from asbuilt.journal.events import keyed
 from asbuilt.lifecycle.attention import Message, notice
 from asbuilt.lifecycle.run.timers import again_at, moment, written
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
     from asbuilt.events.event import Event
     from asbuilt.flows.notify.enqueue import Reach
     from asbuilt.journal.database.store import Session, Store
     from asbuilt.journal.notices import Waiting
-    from asbuilt.ports import Attention
 
 LOOK_S: Final = 2.0
 TRIES: Final = 6
@@ -38,9 +36,10 @@ _KEPT: Final = timedelta(days=30)
 class Notifying:
     """Sends the messages of one worker, through its channels."""
 
-    def __init__(self, store: Store, ways: Mapping[str, Attention], *, org: str) -> None:
+    def __init__(self, store: Store, reach: Reach, *, org: str) -> None:
         self._store = store
-        self._ways = ways
+        self._reach = reach
+        self._ways = reach.ways
         self._org = org
         self._waits = False
 
@@ -63,7 +62,7 @@ class Notifying:
                 taken = notices.next_due(session, self._org, way)
                 if not taken:
                     break
-                message = _message(session, taken)
+                message = _message(session, taken, self._reach)
                 notices.put_off(session, taken, until=again_at(max(one.tries for one in taken), session.now))
             said = None if message is None else self._ways[way].call(message)
             self._answered(taken, said)
@@ -88,17 +87,19 @@ def sending(store: Store, reach: Reach, *, org: str) -> AbstractContextManager[C
     """
     if not (reach.posts or reach.quiet):
         return nullcontext(lambda: False)
-    return beside(Notifying(store, reach.ways, org=org), every_s=LOOK_S)
+    return beside(Notifying(store, reach, org=org), every_s=LOOK_S)
 
 
-def _message(session: Session, taken: Sequence[Waiting]) -> Message | None:
+def _message(session: Session, taken: Sequence[Waiting], reach: Reach) -> Message | None:
     """Return a message with the notices that still apply; None if none does."""
     said = []
     for one in taken:
         entry = keyed(session, one.address, one.key)
         run = runs.find(session, one.org, one.repo, one.run)
-        told = None if entry is None or run is None else notice(name_of(run), entry.event)
-        if entry is not None and told is not None and not _is_answered(session, one, entry.event):
+        if entry is None or run is None:
+            continue
+        told = notice(run.name, entry.event, reach.questions(run.repo))
+        if told is not None and not _is_answered(session, one, entry.event):
             said.append((entry.at, entry.seq, told))
     if not said:
         return None

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
+from asbuilt.errors import GitFailed, NotLanded
 from asbuilt.events.attempts import ChecksDone, TogetherDone
 from asbuilt.events.phases import PhaseBegun, WorkspaceMade
 from asbuilt.flows.attempts.keep import keep
 from asbuilt.flows.checks.inspect import are_compared, failing_of, inspect, keep_remarks, kept_remarks
 from asbuilt.flows.checks.outside_changes import Surroundings
 from asbuilt.flows.checks.prove import failures_of, outcome_of, tree_of, unusable_in
+from asbuilt.flows.checks.tester_tries import repeat_tries
 from asbuilt.flows.delivery import perform as delivery
 from asbuilt.flows.landing.commits import attempt_of
-from asbuilt.flows.pull_request.repairs import Ground
+from asbuilt.flows.plan_run.delegation import delegate, prove_delegated
+from asbuilt.flows.plan_run.merging import merge_phase
+from asbuilt.flows.pull_request.repairs import Ground, unresolved
 from asbuilt.flows.run.approval import hold_to_approval
 from asbuilt.flows.run.plan_file import Document
+from asbuilt.flows.run.record import ACTOR, say
 from asbuilt.flows.trials.suite import Order
-from asbuilt.git.changes import base_of
+from asbuilt.git.refs import base_of
+from asbuilt.git.workspace import snapshots, workspaces
+from asbuilt.journal import claims, issues
+from asbuilt.lifecycle.plan_run.delegation import plan_in
+from asbuilt.lifecycle.plan_run.lanes import will_fork
 from asbuilt.lifecycle.pull_request.facts import REPAIRS
 from asbuilt.lifecycle.run import moves
-from asbuilt.lifecycle.run.facts import WHOLE
+from asbuilt.lifecycle.run.facts import MERGE, WHOLE
 from asbuilt.plan.editing.edit import the_phase
 from asbuilt.plan.reader import read
 from asbuilt.proof.trials.flakiness import Flaky, remarks_on_flaky
@@ -27,6 +38,7 @@ from asbuilt.proof.trials.flakiness import Flaky, remarks_on_flaky
 if TYPE_CHECKING:
     from asbuilt.flows.attempts.work import Working
     from asbuilt.flows.context import Context
+    from asbuilt.git.repository import Repository
     from asbuilt.lifecycle.plan_run.facts import PlanFacts
     from asbuilt.ports import Workspace
 
@@ -43,8 +55,12 @@ def perform(context: Context, working: Working, facts: PlanFacts, move: moves.Mo
             record.say(WorkspaceMade(lane=facts.lane), "workspace")
         case moves.Begin(phase=phase):
             _begin(context, facts, phase)
-        case moves.Attempt():
-            workspace = _main(context, facts)
+        case moves.Delegate(phase=phase):
+            delegate(context, facts, phase)
+        case moves.ProveDelegated(phase=phase):
+            prove_delegated(context, facts, phase)
+        case moves.Attempt(phase=phase, number=number):
+            workspace = _main(context, facts, attempt=f"{record.run.run}.{phase}.{number}")
             around = Surroundings(record, repository, workspace)
             working.attempt(record, workspace, facts, move, around)
         case moves.Keep():
@@ -52,9 +68,13 @@ def perform(context: Context, working: Working, facts: PlanFacts, move: moves.Mo
         case moves.Check(phase=phase, number=number):
             _check(context, facts, phase, number)
         case moves.Verify(phase=phase, number=number):
-            commit = attempt_of(facts.phases[phase], number).commit or ""
-            workspace = context.workspace(f"verify-{phase}-{number}", commit)
-            working.verify(record, repository, workspace, facts, move)
+            attempt = attempt_of(facts.phases[phase], number)
+            workspace = context.workspace(f"verify-{phase}-{number}", attempt.commit or "")
+            repeat = partial(repeat_tries, context, facts, move, attempt.tree or "")
+            working.verify(record, repository, workspace, facts, move, repeat)
+            _remove(repository, workspace)
+        case moves.MergePhase():
+            merge_phase(context, facts, move)
         case moves.Commit(phase=phase, number=number):
             delivery.outcomes_of(context, facts).commit(facts, _main(context, facts), phase, number)
         case moves.ProveTogether():
@@ -62,18 +82,29 @@ def perform(context: Context, working: Working, facts: PlanFacts, move: moves.Mo
         case moves.VerifyTogether():
             workspace = context.workspace(f"verify-{WHOLE}", facts.base_now)
             working.verify_together(record, repository, workspace, facts)
+            _remove(repository, workspace)
         case _:
             delivery.perform(context, working, facts, move)
 
 
+def _remove(repository: Repository, workspace: Workspace) -> None:
+    """Remove a verifier's workspace. If the removal fails, `clean` reports it later."""
+    with suppress(NotLanded, GitFailed):
+        workspaces.remove(repository, workspace)
+
+
 def _ground(facts: PlanFacts) -> Ground:
-    """Return where the run's agents work: on the proven commits, with the files of the last attempt."""
-    return Ground(facts.lane, facts.base_now, facts.last_kept or facts.carried)
+    """Return where an agent works: on the proven commits, with the files of the phase's last attempt."""
+    phase = facts.current
+    carried = None if phase is None or will_fork(facts) else facts.carried.get(phase.id)
+    return Ground(facts.lane, facts.base_now, facts.last_kept or carried)
 
 
-def _main(context: Context, facts: PlanFacts) -> Workspace:
+def _main(context: Context, facts: PlanFacts, *, attempt: str = "") -> Workspace:
+    """Return the run's workspace; a new one has the files that a lost worker kept of `attempt`, if any."""
     ground = _ground(facts)
-    return context.workspace(ground.lane, ground.base, files_of=ground.files_of)
+    kept = snapshots.kept(context.repository, attempt) if attempt and context.record.shared else None
+    return context.workspace(ground.lane, ground.base, files_of=kept or ground.files_of)
 
 
 def _begin(context: Context, facts: PlanFacts, phase_id: str) -> None:
@@ -81,9 +112,20 @@ def _begin(context: Context, facts: PlanFacts, phase_id: str) -> None:
     delivery.outcomes_of(context, facts).go_on(facts, _main(context, facts))
     data = Document(record, context.repository).read()
     hold_to_approval(record, data)
-    phase = the_phase(read(data), phase_id)
-    begun = PhaseBegun(phase=phase_id, intent=phase.intent, text=record.blobs.put(data))
-    record.say(begun, f"{phase_id}/begun")
+    run = record.run
+    phase = the_phase(read(data, ui_patterns=run.options.ui or ()), phase_id)
+    driven = phase.touches_ui and (run.options.tester or "off") != "off"
+    begun = PhaseBegun(
+        phase=phase_id,
+        intent=phase.intent,
+        text=record.blobs.put(data),
+        delegate=plan_in(phase.delegate or "") or "",
+        driven=driven,
+    )
+    with record.store.write() as session:
+        say(session, run, begun, f"{phase_id}/begun")
+        claims.set_phase(session, run.address, run=run.run, phase=phase_id)
+        issues.acquire(session, run.address, run.options.issues, run=run.run, actor=ACTOR)
 
 
 def _check(context: Context, facts: PlanFacts, phase_id: str, number: int) -> None:
@@ -94,21 +136,23 @@ def _check(context: Context, facts: PlanFacts, phase_id: str, number: int) -> No
     checks = [check.command for check in frozen.checks]
     seen = inspect(record, repository, phase.id, attempt.commit or "")
     outside = kept_remarks(record, attempt.outside)
-    failing = [*failing_of(outside, changed=attempt.changed), *seen.failing]
+    marks = unresolved(repository, attempt.tree or "", phase.conflicts)
+    failing = [*failing_of(outside, changed=attempt.changed), *seen.failing, *marks]
     base = tree_of(repository, base_of(repository, attempt.commit or ""))
-    order = Order(base, text, compared=are_compared(seen.remarks))
+    # The tests of a merged attempt were tried in its lane.
+    order = Order(base, text, compared=are_compared(seen.remarks)) if attempt.role != MERGE else None
     # If the suite was tampered with, its result shows nothing.
     shown = [] if failing else proving.prove(attempt.tree or "", checks, order=order)
     by_chance = remarks_on_flaky(Flaky(*test) for one in shown for test in one.flaky)
     remarks = (*outside, *seen.after(shown), *by_chance)
-    failing = failing_of(remarks, changed=attempt.changed)
+    failing = [*failing_of(remarks, changed=attempt.changed), *marks]
     record.say(
         ChecksDone(
             phase=phase.id,
             number=number,
             outcome="FAIL" if failing else outcome_of(shown),
             failures=tuple(failing or failures_of(shown)),
-            evidence=proving.keep(shown),
+            evidence=record.keep(shown),
             reused=tuple(one.name for one in shown if one.reused),
             inspected=seen.of,
             remarks=keep_remarks(record, remarks),
@@ -135,7 +179,7 @@ def _together(context: Context, facts: PlanFacts) -> None:
         TogetherDone(
             failures=tuple(failures_of(shown)),
             outcome=outcome_of(shown),
-            evidence=proving.keep(shown),
+            evidence=record.keep(shown),
             reused=tuple(one.name for one in shown if one.reused),
         ),
         "together",

@@ -8,12 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.events.pulls import PullDropping, PullInvariants
-from asbuilt.flows.landing.commits import branch_of
 from asbuilt.flows.pull_request.land import pull_branch
 from asbuilt.flows.pull_request.repairs import MENDS
 from asbuilt.git import commits, locks
 from asbuilt.git.refs import listed
-from asbuilt.git.repository import tip
+from asbuilt.git.repository import plan_branch, tip
 from asbuilt.git.workspace import workspaces
 from asbuilt.lifecycle.landing.facts import LandingFacts
 from asbuilt.lifecycle.pull_request.invariants import Left, broken, warnings
@@ -66,7 +65,11 @@ def check_invariants(
 def _left(record: Record, repository: Repository, forge: Forge, facts: DeliveryFacts, root: Path) -> Left:
     ours = {record.run.run, *(one.run for one in facts.landed)}
     spaces = [one for one in workspaces.leftovers(repository, root) if one.run in ours]
-    branch, pushed, target = branch_of(record), pull_branch(record), record.run.options.branch
+    branch, pushed, target = (
+        plan_branch(repository, record.run.options.slug),
+        pull_branch(record),
+        record.run.options.branch,
+    )
     there, here = forge.fetch(target), tip(repository, f"refs/heads/{target}")
     pull = forge.find(pushed)
     return Left(

@@ -10,12 +10,10 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
 
-from asbuilt.errors import ForgeBusy, ForgeFailed, GateStopped
+from asbuilt.errors import ForgeFailed, GateStopped
 from asbuilt.events.landings import LandingDone, LandingUndone
 from asbuilt.events.options import DEFAULT_BRANCH_PREFIX, value_or
 from asbuilt.events.pulls import (
-    IssuesTelling,
-    IssuesTold,
     PullBlocked,
     PullIntended,
     PullMended,
@@ -27,13 +25,13 @@ from asbuilt.events.pulls import (
     PullRefused,
     PullSeen,
 )
-from asbuilt.flows.landing.commits import branch_of as plan_branch
 from asbuilt.flows.landing.move import Refusal, built
-from asbuilt.flows.landing.payload import Picks, completion
+from asbuilt.flows.landing.payload import Picks
 from asbuilt.flows.pull_request.repairs import take_over
 from asbuilt.flows.run.plan_file import Document
 from asbuilt.git import commits
 from asbuilt.git.landing import candidates
+from asbuilt.git.repository import plan_branch
 from asbuilt.journal.events import shortened
 from asbuilt.journal.queries.overview import events_of
 from asbuilt.lifecycle.pull_request.forge import BranchMoved, Checks, NotMerged
@@ -97,8 +95,6 @@ class Pulls:
                 take_over(self._record, self._repository, facts, move)
             case moves.Merge():
                 self._merge(facts)
-            case moves.CloseIssues():
-                self._close_issues(facts)
             case _:
                 assert_never(move)
 
@@ -144,8 +140,8 @@ class Pulls:
         if onto is None:
             raise GateStopped(
                 f"there is no branch {self._target} at {self.forge.address}",
-                why="A pull request is made for a branch that is there.",
-                next_step=f"Push it, then go on: git push origin {self._target}",
+                why="A pull request needs its target branch at the forge.",
+                next_step=f"Push it, then resume: git push origin {self._target}",
             )
         known, there = self.known(), self.forge.tip(self._branch)
         load = Picks(self._record, self._repository, self._proving, self._document, facts)
@@ -259,31 +255,6 @@ class Pulls:
         else:
             self._record.say(PullMerged(number=number, new=merged.merged_as), f"pull/merged/{turn}")
 
-    def _close_issues(self, facts: DeliveryFacts) -> None:
-        """Comment on the issues of a completed plan, and close them; each once."""
-        is_complete = completion(self._record, facts) is not None
-        numbers = read(self._document.read()).issues if is_complete else ()
-        self._record.say(IssuesTelling(numbers=tuple(numbers)), "issues/telling")
-        failed: list[str] = []
-        for number in numbers:
-            try:
-                self._close_issue(facts, number)
-            except ForgeBusy:
-                raise
-            except ForgeFailed as error:
-                failed.append(shortened(f"#{number}: {error.what}", _WORDS))
-        self._record.say(IssuesTold(numbers=tuple(numbers), failed=tuple(failed[:_PATHS])), "issues/told")
-
-    def _close_issue(self, facts: DeliveryFacts, number: int) -> None:
-        found = self.forge.issue(number)
-        if found is None or not found.is_open:
-            return
-        plan, mark = self._run.plan, pages.mark_for(self._run.plan)
-        stands = [one.stands for one in facts.landed]
-        text = pages.closing(mark, plan=plan, phases=len(facts.phases), commits=stands, pull=facts.pull.url)
-        self.forge.say(number, text, mark=mark)
-        self.forge.close_issue(number)
-
     def _found(self, facts: DeliveryFacts) -> Pull | None:
         number = facts.pull.number
         return self.forge.find(self._branch) if number is None else self.forge.pull(number)
@@ -347,20 +318,20 @@ class Pulls:
         named = ", ".join(found.paths[:_PATHS]) + (" and more" if len(found.paths) > _PATHS else "")
         return Refusal(
             f"Not pushed: {len(found.paths)} files conflict with {self._target}: {named}.",
-            f"Commit {found.commit[:10]} does not go onto it. Nothing moved.",
+            f"Commit {found.commit[:10]} does not apply to it. Nothing moved.",
             self._by_hand(),
         )
 
     def _moved(self) -> Refusal:
         return Refusal(
-            f"Not pushed: somebody has pushed to {self._branch}.",
-            "What is there does not hold all that is proven, or is behind the target. Nothing moved.",
+            f"Not pushed: another user pushed to {self._branch}.",
+            "The branch lacks proven commits, or is behind the target. Nothing moved.",
             self._by_hand(),
         )
 
     def _by_hand(self) -> str:
         """Return the steps to fix the branch by hand; asbuilt proves what the user pushes, too."""
-        branch = plan_branch(self._record)
+        branch = plan_branch(self._repository, self._record.run.options.slug)
         return (
             f"By hand: git fetch origin; git switch -c {self._branch} {branch};"
             f" git rebase origin/{self._target}; git push --force-with-lease origin {self._branch}."

@@ -52,7 +52,7 @@ def ground_of(
     record: Record, repository: Repository, facts: DeliveryFacts, repair: str, number: int
 ) -> Ground:
     """Return where an agent repairs: on the pushed head, or on a conflict with both sides."""
-    lane = f"{repair}-{number}" + (f"-{facts.moves}" if facts.moves else "")
+    lane = f"{repair}-{number}" + (f"-{facts.chain.moves}" if facts.chain.moves else "")
     before = [one.commit for one in facts.repairs[repair].attempts if _is_before(facts, repair, one, number)]
     if repair == CI:
         return Ground(lane, _head(facts), before[-1] if before else None)
@@ -81,7 +81,7 @@ def check_repair(
             number=number,
             outcome="FAIL" if failing else outcome_of(shown),
             failures=tuple(failing or failures_of(shown)),
-            evidence=proving.keep(shown),
+            evidence=record.keep(shown),
             remarks=keep_remarks(record, remarks),
         ),
         f"{repair}/{number}/checks",
@@ -97,7 +97,7 @@ def take_over(record: Record, repository: Repository, facts: DeliveryFacts, move
     if move.repair == CONFLICT and blocked is not None:
         record.say(evolve(mended, of=blocked.commit, here=blocked.here), key)
         return
-    subject = f"Mend the checks of {record.run.options.slug}"
+    subject = f"Fix the checks of {record.run.options.slug}"
     commit = commits.commit_tree(
         repository,
         attempt.tree or "",
@@ -131,7 +131,9 @@ def _concerned(facts: DeliveryFacts, repair: str) -> Sequence[Work]:
 
 def _unsigned(remarks: Sequence[Remark]) -> list[str]:
     """List remarks that need a sign-off: users are not asked about repairs, so these fail."""
-    return [f"{one.words}: not without a person" for one in for_a_person(remarks) if one.rule != _OUTSIDE]
+    return [
+        f"{one.words}: needs the user's sign-off" for one in for_a_person(remarks) if one.rule != _OUTSIDE
+    ]
 
 
 def _unresolved(
@@ -139,9 +141,10 @@ def _unresolved(
 ) -> list[str]:
     if repair == CI or facts.pull.blocked is None:
         return []
-    left = [
-        path
-        for path in facts.pull.blocked.paths
-        if _MARKS.search(file_in(repository, attempt.tree or "", path) or b"")
-    ]
-    return [f"{path} still holds both sides between marks" for path in left]
+    return unresolved(repository, attempt.tree or "", facts.pull.blocked.paths)
+
+
+def unresolved(repository: Repository, tree: str, paths: Sequence[str]) -> list[str]:
+    """List the files of a tree that still have conflict markers, as failures."""
+    left = [path for path in paths if _MARKS.search(file_in(repository, tree, path) or b"")]
+    return [f"{path} still has conflict markers" for path in left]

@@ -50,7 +50,7 @@ def need_approval(
         state = "waits for a yes"
     raise GateStopped(
         f"{slug} is not the plan that {known.approved[-1].by} approved; what it wants now {state} ({name})",
-        why="An approval covers what was shown, and an agent would work on something else.",
+        why="An approval covers only the text that was shown.",
         next_step=f"`asbuilt approve show {name}` shows what differs.",
     )
 

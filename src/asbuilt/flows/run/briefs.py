@@ -5,18 +5,23 @@ Rule: a run's options apply as chosen at its start, whatever the settings are no
 
 from __future__ import annotations
 
+import shlex
+import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import structs
 
+from asbuilt.agents.sandbox import drive
 from asbuilt.events.runs import RunStarted
+from asbuilt.lifecycle.plan_run.item_groups import independent_groups
 from asbuilt.lifecycle.run.money import left_s
 from asbuilt.lifecycle.run.stoppages import allowed
 from asbuilt.lifecycle.run.team import agent_of
 from asbuilt.lifecycle.status.health import OVERALL_S
-from asbuilt.ports import Brief, Opened, Program
+from asbuilt.policy.sandbox.services import chosen_services
+from asbuilt.ports import JUDGES, Brief, Opened, Program
 
 if TYPE_CHECKING:
     from asbuilt.events.options import RunOptions
@@ -28,6 +33,7 @@ if TYPE_CHECKING:
 _LEAST_S: Final = 60
 """Least seconds of an attempt, however little time is left."""
 _LEAST_USD: Final = 0.01
+_DRIVE: Final = "The interface is a {kind}. Drive it with: {command} {kind} TARGET STEP..."
 
 
 def program_of(options: RunOptions, role: str) -> Program:
@@ -45,6 +51,39 @@ def opened(options: RunOptions) -> Opened:
 def opened_for_setup(options: RunOptions) -> Opened:
     """Return what a run's settings open in the sandbox of a setup."""
     return replace(opened(options), network=options.sandbox.setup or "list")
+
+
+def planner_brief(  # noqa: PLR0913 - a planner has these parts
+    record: Record,
+    workspace: Workspace,
+    facts: RunFacts,
+    *,
+    attempt: str,
+    role: Role,
+    phase: str,
+    title: str,
+    ask: str,
+    told: tuple[tuple[str, str], ...] = (),
+    agents: int = 1,
+) -> Brief:
+    """Return the brief of an agent that only reads; `agents` share what the run has left."""
+    options = record.run.options
+    return Brief(
+        attempt=attempt,
+        role=role,
+        agent=agent_of(options, role),
+        program=within(program_of(options, role), facts, share=agents),
+        workspace=workspace.path,
+        writable=False,
+        phase=phase,
+        title=title,
+        ask=ask,
+        told=told,
+        overall_s=overall_s(record, facts),
+        script=Path(options.script) if options.script else None,
+        ring_required=record.told(RunStarted, "started").ring != "none",
+        opened=opened(options),
+    )
 
 
 def brief_for(
@@ -65,12 +104,13 @@ def brief_for(
         agent=agent_of(run.options, role),
         program=within(program_of(run.options, role), facts),
         workspace=workspace.path,
-        writable=role != "verify",
+        writable=role not in JUDGES,
         phase=matter.id,
         title=matter.title,
         text=matter.text,
         intent=matter.intent,
         items=tuple(promise.text for promise in matter.promises),
+        told=_groups(matter) if role == "implement" else (),
         tests=_tests(record),
         overall_s=overall_s(record, facts),
         script=Path(script) if script else None,
@@ -78,6 +118,7 @@ def brief_for(
         # A run that started in a sandbox requires it to the end; a start without one was agreed to.
         ring_required=record.told(RunStarted, "started").ring != "none",
         opened=opened(run.options),
+        **(driving(run.options) if role == "test" else {}),
     )
 
 
@@ -90,6 +131,30 @@ def _tests(record: Record) -> str | None:
     if commands and beside:
         commands.append(f"# only asbuilt's own checks have {', '.join(beside)}: tests that need it fail here")
     return "\n".join(commands) or None
+
+
+def _groups(matter: Matter) -> tuple[tuple[str, str], ...]:
+    """Name the groups of work items that subagents may work on in parallel, if there are several."""
+    groups = independent_groups(one.text for one in matter.promises if not one.is_criterion)
+    lines = "\n".join(", ".join(map(str, group)) for group in groups)
+    return (("groups", lines),) if len(groups) > 1 else ()
+
+
+def driving(options: RunOptions) -> dict[str, Any]:
+    """Return what a tester's brief has beside a verifier's: how to drive the interface, and its services.
+
+    A service that needs data of its own, as a database does, runs only when asbuilt repeats the tries.
+    """
+    services = tuple((one.name, one.argv, one.port) for one in chosen_services(options) if not one.make)
+    ports = "".join(
+        f"\n- the service {name} answers at http://127.0.0.1:{port}/" for name, _, port in services
+    )
+    return {"services": services, "ask": _DRIVE.format(command=drive_command(), kind=options.tester) + ports}
+
+
+def drive_command() -> str:
+    """Return the command that drives an interface, inside any sandbox."""
+    return shlex.join((sys.executable, "-I", "-S", drive.__file__))
 
 
 def within(program: Program, facts: RunFacts, *, share: int = 1) -> Program:

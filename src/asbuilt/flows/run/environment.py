@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import UNSET
 
+from asbuilt.events.options import Variables
 from asbuilt.flows.environments.terms import Given
 from asbuilt.flows.run.briefs import opened_for_setup
 from asbuilt.policy.kinds import FORGE_VARIABLES, KINDS
 from asbuilt.policy.sandbox.services import chosen_services
 from asbuilt.policy.sandbox.variables import passed
 from asbuilt.settings import survey
-from asbuilt.settings.variables import given
+from asbuilt.settings.granted_variables import given
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -43,8 +44,8 @@ def keep(
 ) -> None:
     """Keep the listed variables in the run's folder, and separately those of agents of these kinds.
 
-    `options` are the run's: if it lands by pull request, forge variables are kept too, and if settings name
-    variables of checks or of the setup, their values.
+    `options` are the run's: if it lands by pull request or names issues, forge variables are kept too, and if
+    settings name variables of checks or of the setup, their values.
     """
     room.mkdir(parents=True, exist_ok=True, mode=0o700)
     names = {name for kind in kinds if kind in KINDS for name in KINDS[kind].variables}
@@ -52,9 +53,23 @@ def keep(
     _write(room / _AGENTS, {name: environ[name] for name in sorted(names) if name in environ})
     if options is None:
         return
-    if options.landing == "pr":
+    if options.landing == "pr" or options.issues:
         keep_for_forge(room, environ)
     keep_given(room, environ, options)
+
+
+def keep_own(room: Path, environ: Mapping[str, str], options: RunOptions) -> None:
+    """Keep the worker's own environment for a run of the fleet: by names, since it has no settings of it."""
+    kinds = {member.program.kind for member in options.agents.values()}
+    keep(room, environ, kinds)
+    keep_for_forge(room, environ)
+    named = options.env or Variables()
+    sections = {"checks": named.checks or (), "setup": named.setup or ()}
+    values: dict[str, Any] = {
+        section: {name: environ[name] for name in names if name in environ}
+        for section, names in sections.items()
+    }
+    _write(room / _GIVEN, {**values, "home": environ.get("HOME", "")})
 
 
 def keep_given(room: Path, environ: Mapping[str, str], options: RunOptions) -> None:

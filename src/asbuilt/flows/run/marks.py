@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from asbuilt.flows.run.numbers import Correction
-    from asbuilt.plan.markdown.splice import Edit
+    from asbuilt.plan.markdown.source import Edit
     from asbuilt.plan.model import Plan
     from asbuilt.proof.verdict import Waived
 

@@ -15,8 +15,15 @@ from asbuilt.events.questions import DriftKey
 from asbuilt.journal.events import shortened
 from asbuilt.plan.editing.edit import the_phase
 from asbuilt.plan.reader import read
-from asbuilt.proof.numbers.drift import Number, corrections, far_off
-from asbuilt.proof.numbers.measuring import Shown, notes_of, numbers_in, tokens_in
+from asbuilt.proof.numbers.measured import (
+    Number,
+    Shown,
+    corrections,
+    far_off,
+    notes_of,
+    numbers_in,
+    tokens_in,
+)
 from asbuilt.proof.verdict import Waiver
 
 if TYPE_CHECKING:
@@ -27,7 +34,7 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.run.facts import AttemptFacts
     from asbuilt.plan.model import Phase
     from asbuilt.proof.evidence import Evidence
-    from asbuilt.proof.numbers.drift import Weighed
+    from asbuilt.proof.numbers.measured import Weighed
 
 _ASKED: Final = 3
 """Most numbers that a user is asked about; a phase with more wrong numbers needs another plan."""

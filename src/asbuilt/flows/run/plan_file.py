@@ -6,17 +6,22 @@ Rule: a file that is untracked or has uncommitted edits is edited in place and n
 from __future__ import annotations
 
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
+
+from msgspec import UNSET
 
 from asbuilt.git import commits
 from asbuilt.git.landing.candidates import Edit
 from asbuilt.git.repository import checkouts, path_state
+from asbuilt.git.trees import file_in
 from asbuilt.library.reading import read_bytes
 from asbuilt.library.writing import clear_away, replace
 from asbuilt.plan.markdown.source import digest
+from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from asbuilt.flows.run.record import Record
     from asbuilt.git.repository import Repository
@@ -29,27 +34,32 @@ class Document:
         self._record = record
         self._run = record.run
         self._repository = repository
+        self._order = self._run.options.fleet
         self._file = Path(self._run.options.checkout) / Path(self._run.plan).expanduser()
 
     def read(self) -> bytes:
-        """Return its bytes in the checkout that the run was started from."""
+        """Return its bytes in the checkout that the run was started from; of a fleet's run, as ordered."""
+        if self._order is not UNSET:
+            return self._record.blobs.get(self._order.plan)
         return read_bytes(self._file, name=self._run.plan)
 
     def committed(self, at: str) -> bytes | None:
         """Return its bytes at a commit if a change may be committed there; else None."""
-        if self._state() != "clean":
+        if self._order is UNSET and self._state() != "clean":
             return None
-        there = self._repository.git.said("cat-file", "blob", f"{at}:{self._run.plan}", allowed=(0, 128))
-        return None if there.code else there.out
+        there = file_in(self._repository, at, self._run.plan)
+        if self._order is UNSET or there is None:
+            return there
+        return there if read(there).intent == read(self.read()).intent else None
 
-    def edit(self, after: bytes, subject: str) -> Edit:
-        """Return the commit that changes it."""
+    def edit(self, after: bytes, subject: str, also: Mapping[str, bytes] = MappingProxyType({})) -> Edit:
+        """Return the commit that changes it, and `also` other files."""
         message = commits.message_for(subject, Asbuilt_Run=self._run.run)
-        return Edit(files={self._run.plan: after}, message=message, by=self._record.author())
+        return Edit(files={self._run.plan: after, **also}, message=message, by=self._record.author())
 
     def splice(self, change: Callable[[bytes], bytes]) -> None:
         """Change it in place; a file that is gone stays so."""
-        if not self._file.is_file():
+        if self._order is not UNSET or not self._file.is_file():
             return
         before = self.read()
         after = change(before)

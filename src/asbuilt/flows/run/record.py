@@ -24,12 +24,13 @@ from asbuilt.plan.reader import read
 from asbuilt.proof.counts import Counts, from_output, from_report
 from asbuilt.proof.evidence import TESTS, evidence_from
 from asbuilt.proof.projects.model import Setup, names_of, suites_of
-from asbuilt.proof.projects.resolving import read_back
+from asbuilt.proof.projects.recorded import read_back
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from asbuilt.events.event import Entry, Event
+    from asbuilt.git.fleet.shared_refs import SharedRefs
     from asbuilt.journal.approvals import Approval
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Session, Transactions
@@ -47,9 +48,9 @@ _Asked = TypeVar("_Asked")
 _Kind = TypeVar("_Kind", bound="Event")
 
 
-def say(session: Session, run: Run, event: Event, key: str) -> None:
+def say(session: Session, run: Run, event: Event, key: str, *, actor: str = ACTOR) -> None:
     """Append an event of a run; its key joins the run's id and the step's key."""
-    append(session, run.address, event, key=f"{run.run}/{key}", actor=ACTOR, run=run.run)
+    append(session, run.address, event, key=f"{run.run}/{key}", actor=actor, run=run.run)
 
 
 def _revised(name: str, revision: int) -> str:
@@ -64,11 +65,13 @@ class Record:
     run: Run
     store: Transactions
     blobs: Blobs
-    workflow: str = ""
-    """The segment that writes it, by its id in the engine."""
+    shared: SharedRefs | None = None
+    """The refs that workers of the fleet share; None for a run that stays on its machine."""
 
     def say(self, event: Event, key: str) -> None:
-        """Append an event of this run."""
+        """Append an event of this run, after what it speaks of is where every worker can read it."""
+        if self.shared is not None:
+            self.shared.publish()
         with self.store.write() as session:
             say(session, self.run, event, key)
 
@@ -93,17 +96,22 @@ class Record:
             with self.store.read() as session:
                 of = runs.find(session, of.org, of.repo, run or "") or of
         for revision in range(of.options.revision or 0, 0, -1):
-            found = self._found(_revised(name, revision), of.run)
-            if found is not None and isinstance(found.event, kind):
-                return found.event
+            found = self.find(kind, _revised(name, revision), run=of.run)
+            if found is not None:
+                return found
         return self.told(kind, name, run=run)
 
     def told(self, kind: type[_Kind], key: str, *, run: str | None = None) -> _Kind:
         """Return an event of this run, or of another run of its plan, by its key."""
-        event = self._entry(key, run or self.run.run).event
-        if isinstance(event, kind):
-            return event
-        raise LookupError(key)
+        event = self.find(kind, key, run=run)
+        if event is None:
+            raise LookupError(key)
+        return event
+
+    def find(self, kind: type[_Kind], key: str, *, run: str | None = None) -> _Kind | None:
+        """Return an event by its key, as `told` does; None if it was not written."""
+        found = self._found(key, run or self.run.run)
+        return found.event if found is not None and isinstance(found.event, kind) else None
 
     def has(self, key: str) -> bool:
         """Return whether an event of this run was written."""
@@ -162,6 +170,10 @@ class Record:
         told = self.prepared(SetupDone, "setup")
         whole = self.blobs.get(told.script).decode() if told.script else told.command
         return Setup(whole, told.digest)
+
+    def keep(self, shown: Iterable[Evidence]) -> str:
+        """Keep evidence as a blob and return its digest."""
+        return self.blobs.put(json.dumps([one._asdict() for one in shown]).encode())
 
     def shown(self) -> list[Evidence]:
         """Return all evidence of this run, in order."""

@@ -5,20 +5,20 @@ Rule: an agent runs only between the start and the judgement; `flows.tasks.postf
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace as evolve
 
-from asbuilt.errors import GateStopped, GitFailed, NotLanded
+from asbuilt.errors import GitFailed, NotLanded
 from asbuilt.events.authoring import TaskJudged
 from asbuilt.events.landings import LandingTidied
 from asbuilt.events.questions import RingKey
 from asbuilt.events.runs import RunStarted
-from asbuilt.flows.run.briefs import opened, overall_s, program_of, within
+from asbuilt.flows.checks.read_only import need_unchanged
+from asbuilt.flows.run.briefs import planner_brief
 from asbuilt.flows.run.record import ACTOR, say
 from asbuilt.flows.start import claim, is_agreed
 from asbuilt.flows.tasks.postflight import fail, land, order_of, post, session_of
@@ -31,13 +31,11 @@ from asbuilt.journal.events import shortened
 from asbuilt.ledger import tasks
 from asbuilt.lifecycle.memory import ranked
 from asbuilt.lifecycle.run import moves
-from asbuilt.lifecycle.run.team import agent_of
-from asbuilt.lifecycle.tasks.decide import FINISHED, preflight
-from asbuilt.lifecycle.tasks.delegating import RECALLED, prompt
+from asbuilt.lifecycle.tasks.decide import FINISHED
+from asbuilt.lifecycle.tasks.delegating import RECALLED, preflight, prompt
 from asbuilt.lifecycle.tasks.model import Pending, workable
 from asbuilt.lifecycle.tasks.numbering import PLAN
 from asbuilt.lifecycle.tasks.results import Finished, Unfinished, handed_in, progress_in, read_result
-from asbuilt.ports import Brief
 
 if TYPE_CHECKING:
     from asbuilt.events.options import TaskOrder
@@ -75,7 +73,7 @@ class Tasking:
             case moves.Judge(stage=stage, number=number):
                 _judge(record, facts, stage, number)
             case moves.Post():
-                post(record, facts)
+                post(record)
             case moves.Land():
                 land(record, repository, facts, self._home.runs / record.run.run)
             case moves.Tidy():
@@ -85,7 +83,9 @@ class Tasking:
 
     def _workspace(self, record: Record, repository: Repository, facts: TaskRunFacts) -> Workspace:
         run = record.run
-        return workspaces.make(repository, self._home.workspaces / run.repo, run.run, _LANE, facts.base or "")
+        root = self._home.workspaces / run.repo
+        lane = workspaces.lane_folder(root / run.run, run.name, _LANE)
+        return workspaces.make(repository, root, run.run, lane, facts.base or "")
 
     def _attempt(
         self, record: Record, repository: Repository, facts: TaskRunFacts, move: moves.Attempt
@@ -96,32 +96,20 @@ class Tasking:
         with record.store.read() as session:
             task = tasks.every(session, run.org, run.repo)[order.number]
             known = [] if order.clean else _recalled(session, run, f"{task.description} {task.kind}")
-        script = run.options.script
-        brief = Brief(
+        brief = planner_brief(
+            record,
+            workspace,
+            facts,
             attempt=f"{run.run}.{move.phase}.{move.number}",
             role="plan",
-            agent=agent_of(run.options, "plan"),
-            program=within(program_of(run.options, "plan"), facts),
-            workspace=workspace.path,
-            writable=False,
             phase=move.phase,
             title=f"task {order.number}",
             ask=prompt(order, task, session_of(run), known),
-            overall_s=min(order.timeout_s, overall_s(record, facts)),
-            script=Path(script) if script else None,
-            ring_required=record.told(RunStarted, "started").ring != "none",
-            opened=opened(run.options),
         )
+        brief = replace(brief, overall_s=min(order.timeout_s, brief.overall_s))
         self._working.converse(record, facts, move, [brief])
         if not brief.ring_required:
-            base = repository.git.line("rev-parse", f"{facts.base}^{{tree}}")
-            wrote = workspaces.written_in(repository, workspace, base)
-            if wrote:
-                raise GateStopped(
-                    f"an agent that plans has changed {wrote[0]} in its workspace",
-                    why="Planning is read-only, and here no ring holds it: what it handed in is not used.",
-                    next_step="`asbuilt doctor` says what helps; then plan again.",
-                )
+            need_unchanged(repository, workspace, facts.base or "")
 
     def _tidy(self, record: Record, repository: Repository, facts: TaskRunFacts) -> None:
         """Remove the workspace and the candidate. If the removal fails, `clean` reports it later."""
@@ -146,34 +134,17 @@ def _start(record: Record, repository: Repository, ring: str) -> None:
     claim(record)
     agreed = is_agreed(record, RingKey())
     outline = {"phases": {order.operation: ()}, "titles": {order.operation: f"Task {order.number}"}}
-    kept = record.blobs.put(json.dumps(outline).encode())
+    kept = record.blobs.put_json(outline)
     at = datetime.fromisoformat(run.at).astimezone(author.at.tzinfo).isoformat()
     with record.store.write() as session:
         tasks.hold(session, run.org, run.repo)
         workable(tasks.every(session, run.org, run.repo), order.number)
         pending = Pending(session_of(run), run.run, order.operation, order.reason, session.now)
-        tasks.change(
-            session,
-            run.org,
-            run.repo,
-            order.number,
-            changes=preflight(order, pending),
-            key=f"{run.run}/preflight",
-            actor=ACTOR,
-        )
-        say(
-            session,
-            run,
-            RunStarted(
-                base=base,
-                ring=ring,
-                ring_agreed=agreed,
-                outline=kept,
-                author=(author.name, author.email, at),
-                session_id=pending.session,
-            ),
-            "started",
-        )
+        changes, key = preflight(order, pending), f"{run.run}/preflight"
+        tasks.change(session, run.org, run.repo, order.number, changes=changes, key=key, actor=ACTOR)
+        by = (author.name, author.email, at)
+        started = RunStarted(base=base, ring=ring, ring_agreed=agreed, outline=kept, author=by)
+        say(session, run, evolve(started, session_id=pending.session), "started")
 
 
 def _judge(record: Record, facts: TaskRunFacts, stage: str, number: int) -> None:
@@ -204,7 +175,7 @@ def _judge(record: Record, facts: TaskRunFacts, stage: str, number: int) -> None
 
 
 def _result(record: Record, order: TaskOrder, attempt: AttemptFacts) -> Finished | Unfinished:
-    said = json.loads(record.blobs.get(attempt.output))[0] if attempt.output else ""
+    said = record.blobs.get_json(attempt.output)[0] if attempt.output else ""
     if attempt.ending == "done":
         return read_result(said, operation=order.operation, path=order.path)
     far = progress_in(handed_in(said)) if order.operation == PLAN else ""

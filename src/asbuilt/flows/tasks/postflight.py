@@ -6,7 +6,6 @@ ledger, the mover of branches, and the submitted text.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -29,9 +28,8 @@ from asbuilt.flows.tasks.views import are_committed, finish, found_at, found_her
 from asbuilt.git import commits
 from asbuilt.git.landing import candidates
 from asbuilt.ledger import tasks
-from asbuilt.lifecycle.tasks.decide import settled
-from asbuilt.lifecycle.tasks.failures import failure
-from asbuilt.lifecycle.tasks.model import Artifact
+from asbuilt.lifecycle.tasks.delegating import settled
+from asbuilt.lifecycle.tasks.model import Artifact, failure
 from asbuilt.lifecycle.tasks.numbering import PLAN
 from asbuilt.lifecycle.tasks.state_json import STATE
 
@@ -72,23 +70,16 @@ def fail(session: Session, run: Run, kind: str, message: str, *, checkpoint: str
     tasks.fail(session, run.org, run.repo, order.number, error=error, key=key, actor=ACTOR)
 
 
-def post(record: Record, facts: TaskRunFacts) -> None:
+def post(record: Record) -> None:
     """Settle the task in the ledger: status, link and counter in one transaction."""
     run, order = record.run, order_of(record.run)
     told = record.told(TaskJudged, f"{order.operation}/judged")
-    artifact = Artifact(order.operation, facts.task.path, told.summary)
+    artifact = Artifact(order.operation, told.path, told.summary)
     with record.store.write() as session:
         tasks.hold(session, run.org, run.repo)
         task = tasks.every(session, run.org, run.repo)[order.number]
-        after = tasks.change(
-            session,
-            run.org,
-            run.repo,
-            order.number,
-            changes=settled(task, order, artifact),
-            key=f"{run.run}/postflight",
-            actor=ACTOR,
-        )
+        changes, key = settled(task, order, artifact), f"{run.run}/postflight"
+        after = tasks.change(session, run.org, run.repo, order.number, changes=changes, key=key, actor=ACTOR)
         say(session, run, TaskPosted(task=order.number, status=after.status), "posted")
 
 
@@ -151,7 +142,7 @@ class _Files:
     def details(self, candidate: candidates.Candidate) -> str:
         """Keep that no phase landed with it."""
         del candidate
-        return self.record.blobs.put(json.dumps({"commits": [], "marks": False}).encode())
+        return self.record.blobs.put_json({"commits": [], "marks": False})
 
 
 def _see_to_views(record: Record, repository: Repository, checkout: Path) -> None:

@@ -91,8 +91,8 @@ def rendered(session: Session, org: str, repo: str, found: Found) -> Pair:
         told = "; ".join(one.words for one in differ[:_NAMED])
         raise GateStopped(
             f"{found.todo} and {STATE} were edited by hand: {told}",
-            why="An edit by hand is never written over; it counts once you say so.",
-            next_step="`asbuilt task import` takes them into the ledger; or undo them in the file.",
+            why="asbuilt never overwrites edits by hand.",
+            next_step="`asbuilt task import` imports them into the ledger; or undo them in the file.",
         )
     head = tasks.head(session, org, repo)
     return render(found.pair, known, next_number=head.next_number, seq=head.seq)
@@ -140,8 +140,8 @@ def finish(store: Transactions, org: str, repo: str) -> None:
     if changed:
         raise PlanChanged(
             f"{', '.join(changed)} was changed while it was being written",
-            why="Somebody else's text would be lost; it stays as it is.",
-            next_step="`asbuilt task import` shows what it says, `asbuilt task export` writes it again.",
+            why="Another program's text would be lost, so the file stays as it is.",
+            next_step="`asbuilt task import` shows the difference, `asbuilt task export` writes it again.",
         )
 
 

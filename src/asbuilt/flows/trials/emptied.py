@@ -150,15 +150,7 @@ class Emptying:
         limit_s = self._limit(until)
         if limit_s is None:
             return False
-        over = {**suite.trials.over_tests, **changed}
-        ran = self._rig.run(
-            suite.ran.tree,
-            suite.ran.command,
-            over=over,
-            call=call,
-            limit_s=limit_s,
-            folder=suite.trials.folder,
-        )
+        ran = suite.trials.rerun(suite.ran, changed, call=call, limit_s=limit_s)
         return ran.ended.exit_code != 0
 
     def base(self) -> Emptied:
@@ -211,15 +203,12 @@ class Emptying:
 
     def _suite_without(self, suite: Tested, empty: Mapping[str, bytes], until: float) -> Shown | None:
         trials, ran, counts = suite
-        over = {**trials.over_tests, **empty}
         for call, whole in ((trials.near([*empty], ran), False), (trials.whole(ran), True)):
             if call is None:
                 continue
             if (limit_s := self._limit(until)) is None:
                 return None
-            now = self._rig.run(
-                ran.tree, ran.command, over=over, call=call, limit_s=limit_s, folder=trials.folder
-            )
+            now = trials.rerun(ran, empty, call=call, limit_s=limit_s)
             code = now.ended.exit_code
             if code is None and time.monotonic() >= until:
                 return None

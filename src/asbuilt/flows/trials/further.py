@@ -103,7 +103,7 @@ class Further:
             return shown
         unrun = lines_not_run(self._rig, suite.trials, suite.ran, self._allowance)
         told = (f"new lines that no test near them runs: {listed(unrun)}",) if unrun else ()
-        probed = probe(self._rig, suite.trials, suite.ran, self._allowance)
+        probed = probe(suite.trials, suite.ran, self._allowance)
         unseen = (*(f"{one}: no test near them runs these lines" for one in unrun), *probed.unnoticed)
         return shown._replace(
             noticed=probed.noticed,

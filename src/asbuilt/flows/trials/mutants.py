@@ -11,9 +11,9 @@ from math import ceil
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.flows.environments.files import content_of
-from asbuilt.proof.trials.coverage import RECORDER, recorder, unrun
 from asbuilt.proof.trials.depth import Trial
 from asbuilt.proof.trials.mutants import is_probed, planned, summary
+from asbuilt.proof.trials.recorders import RECORDER, recorder, unrun
 
 if TYPE_CHECKING:
     from asbuilt.flows.environments.check_environment import Rig
@@ -54,14 +54,9 @@ def lines_not_run(rig: Rig, trials: Trials, suite: Ran, allowance: Allowance) ->
         "PYTHONPATH": os.pathsep.join(filter(None, (f"{rig.root}/{folder}", rig.python_path))),
         "NODE_V8_COVERAGE": f"{out}/v8",
     }
-    again = rig.run(
-        suite.tree,
-        suite.command,
-        over={**trials.over_tests, RECORDER: recorder(rig.root, sources, f"{out}/lines")},
-        call=call._replace(environment=environment),
-        limit_s=ceil(limit_s),
-        folder=trials.folder,
-    )
+    recorded = {RECORDER: recorder(rig.root, sources, f"{out}/lines")}
+    call = call._replace(environment=environment)
+    again = trials.rerun(suite, recorded, call=call, limit_s=ceil(limit_s))
     if again.ended.exit_code != 0:
         return ()
     reports = sorted((rig.out / "v8").glob("*.json"))[:_PROCESSES]
@@ -69,14 +64,14 @@ def lines_not_run(rig: Rig, trials: Trials, suite: Ran, allowance: Allowance) ->
     return unrun(sources, content_of(rig.out / "lines", _RECORDED) or b"", v8, rig.root)
 
 
-def probe(rig: Rig, trials: Trials, suite: Ran, allowance: Allowance) -> Probed:
+def probe(trials: Trials, suite: Ran, allowance: Allowance) -> Probed:
     """Change new lines one by one and run the phase's own tests, or the suite if it has none.
 
     Returns nothing if the phase adds no lines that could be changed.
     """
-    tree, sources = suite.tree, trials.trees.read(is_probed)
-    mutants = planned(sources, tree)
-    call, over = (trials.own_tests(suite), trials.over_tests) if mutants else (None, {})
+    sources = trials.trees.read(is_probed)
+    mutants = planned(sources, suite.tree)
+    call = trials.own_tests(suite) if mutants else None
     # If old failures make the suite red, its exit code does not show a change.
     if not mutants or (call is None and suite.ended.exit_code != 0):
         return Probed()
@@ -91,10 +86,8 @@ def probe(rig: Rig, trials: Trials, suite: Ran, allowance: Allowance) -> Probed:
         if left_s <= 0:
             break
         _, source = sources[mutant.path]
-        changed = {**over, mutant.path: mutant.applied(source)}
-        ran = rig.run(
-            tree, suite.command, over=changed, call=call, limit_s=ceil(left_s), folder=trials.folder
-        )
+        changed = {mutant.path: mutant.applied(source)}
+        ran = trials.rerun(suite, changed, call=call, limit_s=ceil(left_s))
         if ran.ended.exit_code is None:
             break
         last_s = max(last_s, ran.ended.duration_s)
@@ -102,7 +95,7 @@ def probe(rig: Rig, trials: Trials, suite: Ran, allowance: Allowance) -> Probed:
     if not noticed and not unnoticed:
         return Probed((f"no change to the new lines was tried: the box of {limit_s:.0f} s was over",))
     if call and not unnoticed:
-        alone = rig.run(tree, suite.command, over=over, call=call, folder=trials.folder)
+        alone = trials.rerun(suite, {}, call=call)
         if alone.ended.exit_code != 0:
             return Probed(("no change to the new lines was tried: the phase's own tests do not pass alone",))
     by = "the phase's own tests" if call else "the tests"

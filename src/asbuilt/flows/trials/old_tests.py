@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.flows.trials.allowance import limit_of
 from asbuilt.proof.counts import failures_in
-from asbuilt.proof.excerpt import last_lines
+from asbuilt.proof.evidence import last_lines
 from asbuilt.proof.suites.places import language_of
 from asbuilt.proof.trials.depth import Trial
 from asbuilt.proof.trials.old_tests import (

@@ -17,13 +17,13 @@ from asbuilt.policy.shell.judge import argv_of
 from asbuilt.proof.change.infrastructure import is_cache
 from asbuilt.proof.projects.index import below, is_within
 from asbuilt.proof.runners import Call, failing_fast, narrowed, only, real_argv, reporting, runner_of
-from asbuilt.proof.suites.places import Role, is_in_tests, is_test_code, role_of
-from asbuilt.proof.trials.canaries import Canary, Sung, canaries, heard, is_test_file, no_canary
+from asbuilt.proof.suites.places import Role, is_in_tests, is_test_code, is_test_file, role_of
+from asbuilt.proof.trials.canaries import Canary, Sung, canaries, heard, no_canary
 from asbuilt.proof.trials.depth import Trial
 from asbuilt.proof.trials.emptied import sorted_out, word_of
 from asbuilt.proof.trials.new_tests import Compared, added_names, compared, names_any, without_checks
 from asbuilt.proof.trials.old_tests import with_old_inline
-from asbuilt.proof.trials.origins import names_of
+from asbuilt.proof.trials.recorders import names_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -68,7 +68,6 @@ class Trials:
     ) -> None:
         """Keep the parts; `command` starts the tests, in `folder`."""
         self._rig = rig
-        self._tree = tree
         self._order = order
         self.trees = Trees(repository, order.base if order else "", tree)
         self.put_back = self.trees.restored(command, order.text if order else "")
@@ -100,6 +99,15 @@ class Trials:
         """The tree that the phase started from; empty if there is no phase."""
         return self._order.base if self._order else ""
 
+    def rerun(
+        self, suite: Ran, over: Mapping[str, bytes | None], *, call: Call | None, limit_s: int | None = None
+    ) -> Ran:
+        """Run a suite's command again, as `call` if given, with `over` in place of files of the tree."""
+        over = {**self.over_tests, **over}
+        return self._rig.run(
+            suite.tree, suite.command, over=over, call=call, limit_s=limit_s, folder=self.folder
+        )
+
     def may_shrink(self, suite: Ran, baseline: Counts | None) -> bool:
         """Return whether fewer tests may be right: test files differ, and tests are compared or named."""
         followed = bool(baseline and baseline.passed and suite.counts and suite.counts.passed)
@@ -116,6 +124,10 @@ class Trials:
         """List the test files that the phase added, changed or removed."""
         runner = runner_of(*self._argv(suite))
         return sorted(path for path in self._mine if runner is not None and is_test_file(runner, path))
+
+    def own_files(self, suite: Ran) -> list[str]:
+        """List the test files that the phase added or changed."""
+        return [path for path in self.changed_tests(suite) if self.trees.there[path]]
 
     def changed_around(self, suite: Ran) -> list[str]:
         """List these, and other changed files among tests, by their paths in the suite's folder."""
@@ -182,7 +194,7 @@ class Trials:
         if runner is None:
             return Sung("", None, "no canary: the runner is not known")
         files = {path: file for path, file in self.trees.now.items() if is_within(path, self.folder)}
-        changed = [path for path in self.changed_tests(suite) if self.trees.there[path]]
+        changed = self.own_files(suite)
         canary = _new()
         made = canaries(runner, files, lambda path: self.trees.text(files[path]), canary, changed)
         also = [path.rpartition("/")[2].removesuffix(".py") for path in changed]
@@ -191,9 +203,7 @@ class Trials:
         call = narrowed(runner, alone.argv if alone else argv, canary.word, self._rig.report, also)
         if call is None or not made:
             return Sung("", None, no_canary(runner, can_narrow=call is not None))
-        ran = self._rig.run(
-            self._tree, suite.command, over={**self.over_tests, **made}, call=call, folder=self.folder
-        )
+        ran = self.rerun(suite, made, call=call)
         found = heard(canary, len(made), ran.ended.exit_code, ran.counts)
         return Sung(canary.name, found, f"canaries ({runner}): {found.why}")
 
@@ -202,7 +212,7 @@ class Trials:
         if self._order is None:
             return Compared()
         runner, files = self.runner(suite), self.trees.now
-        tests = [path for path in self.changed_tests(suite) if self.trees.there[path]]
+        tests = self.own_files(suite)
         if runner is None or not tests:
             return Compared(note="" if runner else "not tried on the base: the runner is not known")
         call = self.own_tests(suite)
@@ -213,9 +223,8 @@ class Trials:
         base, folder, left_s = self._order.base, self.folder, allowance.seconds(Trial.NEW_TESTS)
         if not left_s:
             return Compared()
-        ran = self._rig.run(
-            base, suite.command, over=over, call=call, folder=folder, limit_s=limit_of(left_s)
-        )
+        limit_s = limit_of(left_s)
+        ran = self._rig.run(base, suite.command, over=over, call=call, folder=folder, limit_s=limit_s)
         if ran.ended.exit_code is not None:
             return compared(ran.counts, counts, tests)
         allowance.leave_out(Trial.NEW_TESTS)
@@ -236,13 +245,13 @@ class Trials:
 
     def tests_name(self, sources: Mapping[str, tuple[bytes, bytes]], suite: Ran) -> bool:
         """Return whether the phase's new and changed tests name a function or class that it adds."""
-        tests = [path for path in self.changed_tests(suite) if self.trees.there[path]]
+        tests = self.own_files(suite)
         return names_any(added_names(sources), map(self.trees.text_now, tests))
 
     def own_tests(self, suite: Ran) -> Call | None:
         """Return the call that runs only the phase's new and changed tests; None if there are none."""
         argv, runner = self._argv(suite)[0], self.runner(suite)
-        tests = [path for path in self.changed_tests(suite) if self.trees.there[path]]
+        tests = self.own_files(suite)
         return self._only(runner, argv, tests) if runner is not None and tests else None
 
     def runner(self, suite: Ran) -> Runner | None:
@@ -265,7 +274,7 @@ class Trials:
     def near(self, paths: Sequence[str], suite: Ran) -> Call | None:
         """Return the call that runs the changed tests and those that mention some files, until one fails."""
         argv, runner = self._argv(suite)[0], self.runner(suite)
-        mine = [path for path in self.changed_tests(suite) if self.trees.there[path]]
+        mine = self.own_files(suite)
         tests = [*dict.fromkeys((*mine, *self.mentioning([*map(word_of, paths)], suite)))][:_NEAR]
         call = self._only(runner, argv, tests) if runner is not None and tests else None
         return call and self._fast(call, suite)
@@ -298,8 +307,7 @@ class Trials:
         elif runner is not None and held:
             call = only(runner, argv, held, self._rig.report, [*files, *_folders(files)])
         call = call or reporting(argv_of(suite.command), self._rig.report)
-        over = self.over_tests
-        return self._rig.run(self._tree, suite.command, over=over, call=call, folder=self.folder).counts
+        return self.rerun(suite, {}, call=call).counts
 
     def _near_work(self, runner: Runner, suite: Ran) -> list[str] | None:
         """List test files that mention the phase's product files; None unless each file is mentioned."""
@@ -319,14 +327,8 @@ class Trials:
 
     def _only(self, runner: Runner, argv: tuple[str, ...], tests: Sequence[str]) -> Call | None:
         """Return the call that runs only some test files of the tree."""
-        files = self._inside(self.trees.now)
-        return only(
-            runner,
-            argv,
-            [*self._inside(dict.fromkeys(tests, ""))],
-            self._rig.report,
-            [*files, *_folders(files)],
-        )
+        files, mine = self._inside(self.trees.now), [*self._inside(dict.fromkeys(tests, ""))]
+        return only(runner, argv, mine, self._rig.report, [*files, *_folders(files)])
 
     def _argv(self, suite: Ran) -> tuple[tuple[str, ...], str]:
         manifest = below(self.folder, "package.json")

@@ -5,17 +5,16 @@ Rule: it is read from git, blobs and journal each time, so that a replay finds t
 
 from __future__ import annotations
 
-import json
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.flows.checks.prove import tree_of
 from asbuilt.flows.landing.commits import attempt_of
 from asbuilt.flows.run.numbers import Measured, agreed_to, kept_numbers, measure
-from asbuilt.git.changes import base_of, touched
+from asbuilt.git.refs import base_of, touched
 from asbuilt.git.trees import lines_of
 from asbuilt.proof.evidence import evidence_from
-from asbuilt.proof.numbers.drift import accepted, against
+from asbuilt.proof.numbers.measured import accepted, against
 from asbuilt.proof.opinion import Line
 from asbuilt.proof.verdict import Held, one_spelling
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from asbuilt.git.repository import Repository
     from asbuilt.lifecycle.run.facts import PhaseFacts
     from asbuilt.proof.evidence import Evidence
-    from asbuilt.proof.numbers.drift import Number
+    from asbuilt.proof.numbers.measured import Number
     from asbuilt.proof.opinion import Opinion
     from asbuilt.proof.verdict import Waiver
 
@@ -73,8 +72,8 @@ class Exhibits:
         """Evidence of the checks on its tree."""
         if self._shown is not None:
             return tuple(self._shown)
-        kept = self._record.blobs.get(self._attempt.evidence or "") if self._attempt.evidence else b"[]"
-        return tuple(evidence_from(one) for one in json.loads(kept))
+        kept = self._record.blobs.get_json(self._attempt.evidence) if self._attempt.evidence else ()
+        return tuple(map(evidence_from, kept))
 
     def held(self, intent: str, opinion: Opinion | None) -> Held:
         """Return everything that an opinion can cite."""

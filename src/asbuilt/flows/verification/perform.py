@@ -31,6 +31,6 @@ def _recheck(context: Context, facts: VerificationFacts, phase_id: str) -> None:
     record, checks = context.record, context.proving(facts)
     phase = the_phase(read(Document(record, context.repository).read()), phase_id)
     shown = checks.prove(checks.base, [check.command for check in phase.checks])
-    outcome, failures, kept = outcome_of(shown), tuple(failures_of(shown)), checks.keep(shown)
+    outcome, failures, kept = outcome_of(shown), tuple(failures_of(shown)), record.keep(shown)
     event = PhaseRechecked(phase=phase_id, outcome=outcome, failures=failures, evidence=kept)
     record.say(event, f"{phase_id}/rechecked")

@@ -5,7 +5,6 @@ Rule: nothing is written to the journal. Earlier results are read; the caller de
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import UNSET
@@ -18,7 +17,7 @@ from asbuilt.flows.checks.prove import Proving, tree_of
 from asbuilt.flows.trials.suite import Order
 from asbuilt.flows.verification.judge import Exhibits
 from asbuilt.flows.verification.subject import all_exhibits, all_matter, phase_matter
-from asbuilt.git.changes import base_of
+from asbuilt.git.refs import base_of
 from asbuilt.git.trees import is_here
 from asbuilt.lifecycle.run.facts import WHOLE
 from asbuilt.proof.evidence import evidence_from
@@ -127,10 +126,9 @@ class Replay:
         if told.opinion is UNSET:
             yield Again(VERDICT, "given", "not kept", "an earlier version of asbuilt kept no opinion")
             return
-        kept = self._record.blobs.get(told.opinion) if told.opinion else None
-        opinion = opinion_from(json.loads(kept)) if kept else None
+        opinion = opinion_from(self._record.blobs.get_json(told.opinion)) if told.opinion else None
         verdict = judge(matter.promises, opinion, exhibits.held(matter.intent, opinion))
-        items = [item_from(one) for one in json.loads(self._record.blobs.get(told.items or ""))]
+        items = [item_from(one) for one in self._record.blobs.get_json(told.items or "")]
         yield from verdict_again(items, faults_in(told.failures), verdict)
 
     @property
@@ -139,7 +137,7 @@ class Replay:
         return Proving(self._record, self._repository, self._rigs, base)
 
     def _shown(self, digest: str | None) -> Sequence[Evidence]:
-        return [evidence_from(one) for one in json.loads(self._record.blobs.get(digest or ""))]
+        return [evidence_from(one) for one in self._record.blobs.get_json(digest or "")]
 
     def _found(self, tree: str, *commits: str | None) -> str | None:
         """Return one of these commits, or what landed of it, that has exactly this tree; else None."""

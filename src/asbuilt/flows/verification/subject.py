@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from asbuilt.events.attempts import TogetherDone
 from asbuilt.flows.run.waivers import promises_of
 from asbuilt.flows.verification.judge import Exhibits
-from asbuilt.git.changes import base_of
+from asbuilt.git.refs import base_of
 from asbuilt.lifecycle.pull_request.facts import CI, CONFLICT
 from asbuilt.lifecycle.run.facts import WHOLE, AttemptFacts, PhaseFacts
 from asbuilt.proof.verdict import Promise
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from asbuilt.proof.evidence import Evidence
 
 _BESIDE: Final = (
-    "no phase takes back or contradicts what another one has built",
+    "no phase reverts or contradicts the work of another phase",
     "nothing is there twice: no second definition, import or file for the same purpose",
 )
 """Promises that only the whole can break."""
 _REPAIRS: Final = {
-    CI: "Mend what the checks of the pull request have found",
-    CONFLICT: "Resolve a conflict with what others have brought since",
+    CI: "Fix the failing checks of the pull request",
+    CONFLICT: "Resolve a conflict with later commits of the target",
 }
 
 
@@ -54,7 +54,7 @@ def phase_matter(record: Record, phase: str) -> Matter:
 def all_matter(record: Record, works: Sequence[Work]) -> Matter:
     """Return several proven phases as one subject: each still holds, and they fit together."""
     frozen = [record.frozen(work.phase, run=work.run) for work in works]
-    stand = (f"phase {phase.id}, {phase.title}: what it promised still stands" for phase, _ in frozen)
+    stand = (f"phase {phase.id}, {phase.title}: still does what it promised" for phase, _ in frozen)
     intents = "\n".join(phase.intent for phase, _ in frozen)
     return Matter(
         WHOLE,

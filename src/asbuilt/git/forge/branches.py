@@ -15,19 +15,19 @@ from asbuilt.git.command import check_branch, check_oid, check_ref_name
 from asbuilt.git.forge.gh import LATER
 from asbuilt.git.locks import set_ref
 from asbuilt.git.repository import tip
+from asbuilt.git.trees import is_here
 from asbuilt.lifecycle.pull_request.forge import BranchMoved, Pushed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from asbuilt.git.command import Git
     from asbuilt.git.repository import Repository
 
 _FETCHED: Final = "refs/asbuilt/remote/"
 _PASSING: Final = re.compile(
-    r"Could not resolve host|Failed to connect|Connection (refused|reset|timed out)|Operation timed out|"
-    r"returned error: (429|5\d\d)|early EOF|hung up|RPC failed|Empty reply|timed out",
-    re.IGNORECASE,
+    r"(?i)Could not resolve host|Failed to connect|Connection (refused|reset|timed out)|Operation timed out|"
+    r"returned error: (429|5\d\d)|early EOF|hung up|RPC failed|Empty reply|timed out"
 )
 
 
@@ -61,14 +61,35 @@ class Remote:
             "read", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance",
             "--recurse-submodules=no", "--", self.url, ref,
         )  # fmt: skip
-        git = self.repository.git
-        if git.said("cat-file", "-e", f"{commit}^{{commit}}", allowed=(0, 1, 128)).code:
+        if not is_here(self.repository, commit):
             raise ForgeBusy(
                 f"{branch} moved while it was fetched", why="Its last tip is not here.", next_step=LATER
             )
         if (before := tip(self.repository, kept)) != commit:
             set_ref(self.repository, kept, new=commit, old=before)
         return commit
+
+    def listed(self, *patterns: str) -> dict[str, str]:
+        """Return the remote refs that match patterns: name to object."""
+        said = self._told("read", "ls-remote", "--quiet", "--refs", "--", self.url, *patterns)
+        return {ref: at for at, _, ref in (line.partition("\t") for line in said.splitlines())}
+
+    def fetch_refs(self, refs: Mapping[str, str]) -> None:
+        """Fetch remote refs, each to a ref here, which it replaces."""
+        if refs:
+            self._told(
+                "read", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance",
+                "--recurse-submodules=no", "--", self.url, *(f"+{ref}:{here}" for ref, here in refs.items()),
+            )  # fmt: skip
+
+    def push_refs(self, refs: Mapping[str, str], *, gone: Sequence[str], known: Mapping[str, str]) -> None:
+        """Set remote refs to objects and delete others, all or none, if they are as `known`."""
+        every = {**refs, **dict.fromkeys(gone, "")}
+        leases = [f"--force-with-lease={ref}:{known.get(ref, '')}" for ref in every]
+        self._told(
+            "change", "push", "--quiet", "--atomic", "--no-verify", "--no-follow-tags", "--no-signed",
+            "--recurse-submodules=no", *leases, "--", self.url, *(f"{at}:{ref}" for ref, at in every.items()),
+        )  # fmt: skip
 
     def push(self, branch: str, commit: str, *, expected: str | None) -> Pushed | BranchMoved:
         """Set the branch to a commit if it is there already or at `expected` (None: it must not exist)."""
@@ -114,7 +135,7 @@ class Remote:
             raise ForgeFailed(
                 f"git may not {doing} {self._named}",
                 why=error.why,
-                next_step="See that git push works there unasked (gh auth setup-git), then resume.",
+                next_step="Make git push work there without a prompt (gh auth setup-git), then resume.",
             ) from error
 
     def _git(self) -> Git:

@@ -24,13 +24,11 @@ Method = Literal["GET", "POST", "PATCH", "PUT", "DELETE"]
 _TIMEOUT_S: Final = 120.0
 _TOLD: Final = 600
 _STATUS: Final = re.compile(r"\AHTTP/[\d.]+ (\d{3})")
-_NOT_SIGNED_IN: Final = re.compile(
-    r"gh auth login|GH_TOKEN environment variable|authentication required", re.IGNORECASE
-)
+_NOT_SIGNED_IN: Final = re.compile(r"(?i)gh auth login|GH_TOKEN environment variable|authentication required")
 _NOT_SIGNED_IN_CODE: Final = 4
-_LIMITED: Final = re.compile(r"rate limit|abuse detection", re.IGNORECASE)
+_LIMITED: Final = re.compile(r"(?i)rate limit|abuse detection")
 _SERVER: Final = 500
-LATER: Final = "Nothing has to be done: it is asked again later."
+LATER: Final = "No action needed: asbuilt retries later."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +97,7 @@ class Gh:
             )
         if answer.status >= _SERVER:
             raise ForgeBusy(
-                f"{self.host} has a trouble of its own (HTTP {answer.status})",
+                f"{self.host} has a server error (HTTP {answer.status})",
                 why=f"It said: {answer.message}",
                 next_step=LATER,
                 again_s=_again_in(answer),
@@ -155,9 +153,7 @@ class Gh:
         if code == _NOT_SIGNED_IN_CODE or _NOT_SIGNED_IN.search(err):
             return self._signed_out(f"gh has no login for {self.host}.")
         return ForgeBusy(
-            f"{self.host} cannot be reached",
-            why=f"gh said: {err[:_TOLD] or 'nothing'}",
-            next_step=LATER,
+            f"{self.host} cannot be reached", why=f"gh said: {err[:_TOLD] or 'nothing'}", next_step=LATER
         )
 
     def _signed_out(self, why: str) -> ForgeFailed:
@@ -174,7 +170,7 @@ def refused(answer: Answer, doing: str) -> ForgeFailed:
     return ForgeFailed(
         f"GitHub did not {doing} (HTTP {answer.status})",
         why=f"It said: {answer.message}{hidden}",
-        next_step="Mend what it says, or ask whoever may change the repository's rules; then resume.",
+        next_step="Fix what it reports, or ask an administrator of the repository; then resume.",
     )
 
 

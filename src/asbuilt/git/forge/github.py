@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from asbuilt.errors import ForgeFailed
 from asbuilt.git.command import check_branch, check_oid
-from asbuilt.git.forge.gh import refused
+from asbuilt.git.forge.branches import Remote
+from asbuilt.git.forge.gh import Gh, refused
 from asbuilt.git.forge.github_json import (
     is_red,
     login,
@@ -20,22 +22,15 @@ from asbuilt.git.forge.github_json import (
     read_review,
 )
 from asbuilt.lifecycle.pull_request.forge import NotMerged, Touched
+from asbuilt.policy.kinds import FORGE_VARIABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    from asbuilt.git.forge.branches import Remote
-    from asbuilt.git.forge.gh import Answer, Gh
-    from asbuilt.lifecycle.pull_request.forge import (
-        BranchMoved,
-        Checks,
-        Comment,
-        Issue,
-        MergeWay,
-        Pull,
-        Pushed,
-        Review,
-    )
+    from asbuilt.git.forge.gh import Answer
+    from asbuilt.git.repository import Repository
+    from asbuilt.lifecycle.pull_request.forge import Checks, Comment, Issue, MergeWay, Pull, Review
+    from asbuilt.ports import Forge
 
 _PAGE: Final = 100
 _PAGES: Final = 100
@@ -51,34 +46,17 @@ _HEAD_MOVED: Final = 409
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GitHub:
+class GitHub(Remote):
     """One repository on GitHub."""
 
     gh: Gh
     owner: str
     name: str
-    remote: Remote
 
     @property
     def address(self) -> str:
         """Host, owner and name of the repository."""
         return f"{self.gh.host}/{self.owner}/{self.name}"
-
-    def tip(self, branch: str) -> str | None:
-        """Return the tip of a branch on the remote."""
-        return self.remote.tip(branch)
-
-    def fetch(self, branch: str) -> str | None:
-        """Fetch a remote branch."""
-        return self.remote.fetch(branch)
-
-    def push(self, branch: str, commit: str, *, expected: str | None) -> Pushed | BranchMoved:
-        """Set the remote branch to a commit."""
-        return self.remote.push(branch, commit, expected=expected)
-
-    def drop(self, branch: str, *, expected: str) -> Pushed | BranchMoved:
-        """Delete the remote branch."""
-        return self.remote.drop(branch, expected=expected)
 
     def find(self, branch: str) -> Pull | None:
         """Find the pull request of a branch: the open one, else the newest."""
@@ -234,11 +212,90 @@ class GitHub:
         raise ForgeFailed(
             f"GitHub's list {rest.partition('?')[0]} cannot be read to its end",
             why=f"It has more than {_PAGE * _PAGES} rows, or is none.",
-            next_step="Look at it in the browser; asbuilt decides nothing by half of a list.",
+            next_step="Check it in the browser; asbuilt decides nothing from an incomplete list.",
         )
+
+
+_SCP: Final = re.compile(r"(?:[^@/:]+@)?(?P<host>[^@/:]+):(?P<path>[^:].*)")
+_GITHUB: Final = ("github.com", "ssh.github.com", "github.localhost")
+_OTHERS: Final = {"gitlab": "GitLab", "codeberg": "Forgejo", "forgejo": "Forgejo", "gitea": "Gitea"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Host, owner and name in a remote's URL."""
+
+    host: str
+    owner: str
+    name: str
 
 
 def _good(answer: Answer, doing: str) -> Answer:
     if not answer.is_good:
         raise refused(answer, doing)
     return answer
+
+
+def place_of(url: str) -> Place | None:
+    """Parse a remote's URL in any form that git accepts; None if it lacks a host, an owner or a name."""
+    parts = urlsplit(url)
+    if parts.scheme in ("http", "https", "ssh", "git"):
+        host, path = (parts.hostname or ""), parts.path
+    elif "://" not in url and (found := _SCP.fullmatch(url)) is not None:
+        host, path = found["host"], found["path"]
+    else:
+        return None
+    steps = [step for step in path.removesuffix("/").removesuffix(".git").split("/") if step]
+    if not host or len(steps) < 2:
+        return None
+    host = host.lower()
+    return Place(
+        host="github.com" if host == "ssh.github.com" else host, owner="/".join(steps[:-1]), name=steps[-1]
+    )
+
+
+def open_forge(repository: Repository, environ: Mapping[str, str], *, remote: str = "origin") -> Forge:
+    """Open the forge of a remote; sends no request yet."""
+    git = replace(repository.git, as_user=True)
+    said = git.said("remote", "get-url", "--push", "--", remote, allowed=(0, 2, 128))
+    if said.code:
+        raise ForgeFailed(
+            f"this repository has no remote {remote}",
+            why="A pull request is opened where the remote is.",
+            next_step=f"git remote add {remote} ADDRESS, or land by cherry-pick.",
+        )
+    place = place_of(said.line)
+    if place is None or not _is_github(place.host, environ):
+        raise _unknown(remote, place)
+    given = {name: environ[name] for name in FORGE_VARIABLES if name in environ}
+    return GitHub(
+        repository=repository,
+        url=said.line,
+        environment=given,
+        gh=Gh(host=place.host, environment=given),
+        owner=place.owner,
+        name=place.name,
+    )
+
+
+def _is_github(host: str, environ: Mapping[str, str]) -> bool:
+    """Return whether a host is GitHub's, or the Enterprise host in `GH_HOST`."""
+    return host in _GITHUB or host.endswith(".ghe.com") or host == environ.get("GH_HOST", "").lower()
+
+
+def _unknown(remote: str, place: Place | None) -> ForgeFailed:
+    if place is None:
+        return ForgeFailed(
+            f"remote {remote} leads to no forge",
+            why="Its address names no host with an owner and a repository.",
+            next_step="Point it at GitHub, or land by cherry-pick.",
+        )
+    kind = next((name for word, name in _OTHERS.items() if word in place.host), None)
+    is_other = f"It is a {kind}; asbuilt opens pull requests on GitHub so far." if kind else ""
+    return ForgeFailed(
+        f"{place.host} is not a forge that asbuilt can open pull requests on",
+        why=is_other or "asbuilt opens pull requests on GitHub so far, and GH_HOST does not name this host.",
+        next_step="Land by cherry-pick and push yourself."
+        if kind
+        else f"For GitHub Enterprise set GH_HOST={place.host}; else land by cherry-pick and push yourself.",
+    )

@@ -29,7 +29,7 @@ def member(data: Any, name: str, kind: type | tuple[type, ...]) -> Any:  # noqa:
     raise ForgeFailed(
         f"GitHub's answer has no {name} that can be read",
         why=f"It holds {value!r:.80}; asbuilt guesses nothing of what a forge did not say.",
-        next_step="Try a newer asbuilt; `asbuilt bug-report` packs what a report needs.",
+        next_step="Try a newer asbuilt; `asbuilt doctor bug-report` packs what a report needs.",
     )
 
 

@@ -8,26 +8,29 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import GitFailed
 from asbuilt.git.command import check_oid, check_ref_name
 from asbuilt.git.commits import (
+    NOBODY,
     PHASE,
     RUN,
     UNDO,
     Commit,
     Person,
+    commit_tree,
     message_for,
     outcomes,
+    people,
     read_commit,
     rewrite,
     trailer,
 )
 from asbuilt.git.files import entries
 from asbuilt.git.locks import drop_ref, set_ref
+from asbuilt.git.objects import tree_of
 from asbuilt.git.private import quiet
 from asbuilt.git.repository import tip
 
@@ -39,7 +42,6 @@ if TYPE_CHECKING:
 
 CANDIDATES: Final = "refs/asbuilt/candidates/"
 _NONE: Final[Mapping[tuple[str, str], str]] = MappingProxyType({})
-_NOBODY: Final = Person(name="asbuilt", email="asbuilt@localhost", at=datetime.fromtimestamp(0, UTC))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +110,7 @@ def pick(
             if stands is not None:
                 present.append((name, stands))
                 continue
-            tree = _merged(git, base=source.parents[0], ours=here, theirs=name)
+            tree = _merged(repository, git, base=source.parents[0], ours=here, theirs=name)
             if isinstance(tree, tuple):
                 by_hand = resolved.get((name, here))
                 if by_hand is None:
@@ -126,10 +128,18 @@ def conflicted(repository: Repository, conflict: Conflict, *, by: Person) -> str
     with quiet(repository) as git:
         said = _merge(git, base=source.parents[0], ours=conflict.onto, theirs=conflict.commit)
     tree = said.fields[0].decode("ascii")
-    both = Commit(
-        name="", tree=tree, parents=(conflict.onto,), author=by, committer=by, message=source.message
-    )
-    return rewrite(repository, both, sign=False)
+    return commit_tree(repository, tree, parents=(conflict.onto,), author=by, message=source.message)
+
+
+def merge_trees(repository: Repository, *, base: str, ours: str, theirs: str) -> tuple[str, tuple[str, ...]]:
+    """Merge the trees of two commits; return the tree and the paths that conflict.
+
+    Files that conflict contain both sides between conflict markers.
+    """
+    with quiet(repository) as git:
+        said = _merge(git, base=base, ours=ours, theirs=theirs)
+    tree, *paths = said.fields
+    return tree.decode("ascii"), tuple(os.fsdecode(path) for path in paths if path) if said.code else ()
 
 
 def revert(
@@ -141,7 +151,7 @@ def revert(
     with quiet(repository) as git:
         for name in reversed(commits):
             source = _single(repository, name)
-            tree = _merged(git, base=name, ours=here, theirs=source.parents[0])
+            tree = _merged(repository, git, base=name, ours=here, theirs=source.parents[0])
             if isinstance(tree, tuple):
                 return Conflict(commit=name, paths=tree)
             message = message_for(
@@ -159,7 +169,7 @@ def add_files(
     """Add new contents of files as the last commit; return the candidate unchanged if nothing differs."""
     files = edit.files
     with quiet(repository) as git:
-        modes = {path: mode for path, (mode, _) in entries(git, candidate.tip).items()}
+        modes = {path: mode for path, (mode, _) in entries(repository.git, candidate.tip).items()}
         git.said("read-tree", candidate.tip)
         lines = []
         for path, data in files.items():
@@ -168,7 +178,7 @@ def add_files(
             lines.append(mode + b" " + blob.encode("ascii") + b"\t" + os.fsencode(path) + b"\0")
         git.said("update-index", "--add", "-z", "--index-info", stdin=b"".join(lines))
         tree = git.line("write-tree")
-    if tree == read_commit(repository, candidate.tip).tree:
+    if tree == tree_of(repository.git, candidate.tip):
         return candidate
     last = Commit(
         name="", tree=tree, parents=(candidate.tip,), author=edit.by, committer=edit.by, message=edit.message
@@ -217,8 +227,11 @@ def _since(repository: Repository, onto: str, last: str, run: str) -> str:
     return next((one for one in above if read_commit(repository, one).parents == (last,)), last)
 
 
-def _merged(git: Git, *, base: str, ours: str, theirs: str) -> str | tuple[str, ...]:
-    """Return the tree of a merge, or the paths that conflict."""
+def _merged(repository: Repository, git: Git, *, base: str, ours: str, theirs: str) -> str | tuple[str, ...]:
+    """Return the tree of a merge, or the paths that conflict; no git starts if only one side has changes."""
+    before, here, there = (tree_of(repository.git, commit) for commit in (base, ours, theirs))
+    if before in (here, there) or here == there:
+        return there if before == here else here
     said = _merge(git, base=base, ours=ours, theirs=theirs)
     tree, *paths = said.fields
     if said.code:
@@ -236,21 +249,16 @@ def _merge(git: Git, *, base: str, ours: str, theirs: str) -> Said:
 
 def _bare(git: Git, commit: str, *parents: str) -> str:
     """Write a commit with the tree of `commit` and no history except `parents`."""
-    tree = git.line("rev-parse", "--verify", f"{check_oid(commit)}^{{tree}}")
-    named = git.with_environment(
-        GIT_AUTHOR_NAME=_NOBODY.name,
-        GIT_AUTHOR_EMAIL=_NOBODY.email,
-        GIT_AUTHOR_DATE=_NOBODY.date,
-        GIT_COMMITTER_NAME=_NOBODY.name,
-        GIT_COMMITTER_EMAIL=_NOBODY.email,
-        GIT_COMMITTER_DATE=_NOBODY.date,
-    )
-    lineage = [part for parent in parents for part in ("-p", parent)]
-    return named.line("commit-tree", *lineage, "-F", "-", tree, stdin=b"asbuilt: a side of a merge\n")
+    named = git.with_environment(**people(NOBODY, NOBODY))
+    given = [part for parent in parents for part in ("-p", parent)]
+    tree = f"{check_oid(commit)}^{{tree}}"
+    return named.line("commit-tree", *given, "-F", "-", tree, stdin=b"asbuilt: a side of a merge\n")
 
 
 def _written(repository: Repository, commit: Commit, *, run: str, sign: bool) -> str:
     """Write a commit, or reuse an equal one of the run's candidate: each new signature changes the hash."""
+    if commit.name and not sign and read_commit(repository, commit.name) == commit:
+        return commit.name
     ready = held(repository, run) if sign else None
     if ready is not None:
         for name in repository.git.line("rev-list", "--max-count=64", ready).split():

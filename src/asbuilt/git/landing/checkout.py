@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.git.files import LINK_TO_REPOSITORY, entries
+from asbuilt.git.objects import compare
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -161,8 +162,7 @@ def _seen(entry: Entry | None) -> Entry | None:
 
 
 def _read_move(repository: Repository, checkout: Checkout, old: str, new: str, head: str) -> _Move:
-    said = repository.git.said("diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new)
-    paths = frozenset(said.fields)
+    paths = frozenset(one.path for one in compare(repository.git, old, new))
     at = [
         {path: entry for path, entry in entries(repository.git, commit).items() if path in paths}
         for commit in (old, new, head)

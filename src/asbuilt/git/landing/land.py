@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Kind = Literal[
     "in_the_way", "your_changes", "operation", "checked_out_twice", "no_target", "restless", "locked", "git",
-    "programs",
+    "programs", "protected",
 ]  # fmt: skip
 _PATIENCE_S: Final = 10.0
 _TURN_S: Final = 60.0
@@ -119,11 +119,16 @@ def prepare(
         raise GitFailed(
             f"candidate {new[:12]} is not built on {old[:12]}",
             why="A landing only ever adds to a branch.",
-            next_step="This is a mistake of ours; `asbuilt bug-report` packs what a report needs.",
+            next_step="This is a bug in asbuilt; `asbuilt doctor bug-report` packs what a report needs.",
         )
     held = checkouts_of(repository, ref)
     if len(held) > 1:
-        return _twice(ref, held)
+        return _refused(
+            "checked_out_twice",
+            f"{_short(ref)} is checked out in {len(held)} folders",
+            f"Only one checkout can be updated: {', '.join(str(one.path) for one in held)}. Nothing moved.",
+            "Switch all but one to another branch",
+        )
     for checkout in held:
         refused = _look(repository, checkout, ref, old, new)
         if refused is not None:
@@ -222,13 +227,8 @@ def _judged(
     if "asbuilt: " in said:
         return None
     again = _look(repository, held, intent.ref, intent.old, intent.new) if held else None
-    return again or Refused(
-        kind="git",
-        paths=(),
-        what=f"Not landed: git did not move {_short(intent.ref)}.",
-        why=f"git said: {said[:2000]}",
-        next_step="Mend what git says, then land again; nothing moved.",
-    )
+    what, why = f"git did not move {_short(intent.ref)}", f"git said: {said[:2000]}. Nothing moved."
+    return again or _refused("git", what, why, "Fix what git reports")
 
 
 def _settle_all(repository: Repository) -> Settled:
@@ -240,110 +240,82 @@ def _settle_all(repository: Repository) -> Settled:
     )
 
 
-def _left_by(operation: str) -> str:
-    return "git bisect reset" if operation == "bisect" else f"git {operation} --abort"
-
-
 def _look(repository: Repository, checkout: Checkout, ref: str, old: str, new: str) -> Refused | None:
-    busy = operations(checkout.git_dir)
-    if busy:
-        return Refused(
-            kind="operation",
-            paths=(),
-            what=f"Not landed: {checkout.path} is in the middle of a {busy[0]}.",
-            why=f"{_short(ref)} is checked out there. Nothing moved.",
-            next_step=f"Finish it, or {_left_by(busy[0])}, then land again.",
+    branch = _short(ref)
+    here = f"{branch} is checked out in {checkout.path}"
+    untouched = f"Nothing moved: {branch} and your files are unchanged."
+    for busy in operations(checkout.git_dir):
+        leave = "git bisect reset" if busy == "bisect" else f"git {busy} --abort"
+        return _refused(
+            "operation",
+            f"{checkout.path} is in the middle of a {busy}",
+            f"{branch} is checked out there. Nothing moved.",
+            f"Finish it, or {leave}",
         )
     paths = between(repository, old, new)
     if drivers := filtered(checkout, paths, repository.programs.drivers):
-        return _not_agreed(ref, drivers, repository.programs.digest)
-    blocking = in_the_way(checkout, paths)
-    if blocking:
-        return _in_the_way(checkout, ref, blocking)
-    overlap = overlapping(checkout, paths, old)
-    return _your_changes(checkout, ref, overlap, old) if overlap else None
+        return _refused(
+            "programs",
+            f"files that this plan changes go through {_named(drivers)}, to which you have not agreed",
+            "The repository's own git settings name the program. Without it the files in your checkout would"
+            f" not be what git makes of them. {untouched}",
+            "Check it with git config --get-regexp ^filter; if it is yours:"
+            f" asbuilt config set landing.programs +{repository.programs.digest}",
+        )
+    if blocking := in_the_way(checkout, paths):
+        return _refused(
+            "in_the_way",
+            f"{_named(blocking)} {_per(blocking, 'is', 'are')} in the way, and this plan adds it",
+            f"{here}, and what you have there would be overwritten. {untouched}",
+            f"Move {_per(blocking, 'it', 'them')} elsewhere",
+            blocking,
+        )
+    if overlap := overlapping(checkout, paths, old):
+        lines = sum(lines_at_stake(checkout, path, old) for path in overlap)
+        lost = f"{lines} of your lines" if lines else "your changes"
+        return _refused(
+            "your_changes",
+            f"{_named(overlap)} {_per(overlap, 'has', 'have')} changes of yours, and this plan changes"
+            f" {_per(overlap, 'it', 'them')} too",
+            f"{here}; {lost} would be lost. {untouched}",
+            "Commit or stash them",
+            overlap,
+        )
+    return None
 
 
-def _not_agreed(ref: str, drivers: tuple[str, ...], digest: str) -> Refused:
-    return Refused(
-        kind="programs",
-        paths=(),
-        what=f"Not landed: files that this plan changes go through {_named(drivers)}, to which you have not"
-        " agreed.",
-        why="The repository's own git settings name the program. Without it the files in your checkout would"
-        f" not be what git makes of them. Nothing moved: {_short(ref)} and your files are as they were.",
-        next_step=f"Look at it with git config --get-regexp ^filter; if it is yours:"
-        f" asbuilt config set landing.programs +{digest}, then land again.",
-    )
-
-
-def _in_the_way(checkout: Checkout, ref: str, paths: tuple[str, ...]) -> Refused:
-    return Refused(
-        kind="in_the_way",
-        paths=paths,
-        what=f"Not landed: {_named(paths)} {_is(paths)} in the way, and this plan adds it.",
-        why=f"{_short(ref)} is checked out in {checkout.path}, and what you have there would be overwritten. "
-        f"Nothing moved: {_short(ref)} and your files are as they were.",
-        next_step=f"Move {'it' if len(paths) == 1 else 'them'} elsewhere, then land again.",
-    )
-
-
-def _your_changes(checkout: Checkout, ref: str, paths: tuple[str, ...], old: str) -> Refused:
-    lines = sum(lines_at_stake(checkout, path, old) for path in paths)
-    lost = f"{lines} of your lines" if lines else "your changes"
-    return Refused(
-        kind="your_changes",
-        paths=paths,
-        what=f"Not landed: {_named(paths)} {'has' if len(paths) == 1 else 'have'} changes of yours, "
-        f"and this plan changes {'it' if len(paths) == 1 else 'them'} too.",
-        why=f"{_short(ref)} is checked out in {checkout.path}; {lost} would be lost. "
-        f"Nothing moved: {_short(ref)} and your files are as they were.",
-        next_step="Commit or stash them, then land again.",
-    )
+def _locked(ref: str, held: Checkout | None) -> Refused:
+    where = held.path if held else "the checkout"
+    lock = held.git_dir / "index.lock" if held else where
+    why = f"{lock} was there for {_PATIENCE_S:g} seconds, and {_short(ref)} is checked out there."
+    do = "Wait for that git to end, or remove the lock if none runs; asbuilt tries again automatically."
+    refused = _refused("locked", f"another git is at work in {where}", f"{why} Nothing moved.", "")
+    return replace(refused, next_step=do)
 
 
 def no_target(ref: str) -> Refused:
     """Return the refusal for a target branch that does not exist."""
-    return Refused(
-        kind="no_target",
-        paths=(),
-        what=f"Not landed: there is no branch {_short(ref)}.",
-        why="A landing adds to a branch that exists. Nothing moved.",
-        next_step=f"Make it (git branch {_short(ref)}) or name another target, then land again.",
+    return _refused(
+        "no_target",
+        f"there is no branch {_short(ref)}",
+        "A landing adds to a branch that exists. Nothing moved.",
+        f"Make it (git branch {_short(ref)}) or name another target",
     )
 
 
 def moved_too_often(ref: str, times: int) -> Refused:
     """Return the refusal for a target that moved `times` times during the proof."""
-    return Refused(
-        kind="restless",
-        paths=(),
-        what=f"Not landed: {_short(ref)} moved {times} times while this was being proven.",
-        why="What lands is proven on the very tip that it lands on. Nothing moved.",
-        next_step=f"Wait until {_short(ref)} rests, then land again.",
+    return _refused(
+        "restless",
+        f"{_short(ref)} moved {times} times while this was being proven",
+        "What lands is proven on the very tip that it lands on. Nothing moved.",
+        f"Wait until {_short(ref)} rests",
     )
 
 
-def _twice(ref: str, held: tuple[Checkout, ...]) -> Refused:
-    return Refused(
-        kind="checked_out_twice",
-        paths=(),
-        what=f"Not landed: {_short(ref)} is checked out in {len(held)} folders.",
-        why=f"Only one could be carried along: {', '.join(str(one.path) for one in held)}. Nothing moved.",
-        next_step="Switch all but one to another branch, then land again.",
-    )
-
-
-def _locked(ref: str, held: Checkout | None) -> Refused:
-    where = f"{held.git_dir / 'index.lock'}" if held else "the checkout"
-    return Refused(
-        kind="locked",
-        paths=(),
-        what=f"Not landed: another git is at work in {held.path if held else 'the checkout'}.",
-        why=f"{where} was there for {_PATIENCE_S:g} seconds, and {_short(ref)} is checked out there. "
-        "Nothing moved.",
-        next_step="Wait for that git to end, or remove the lock if none runs; it is tried again by itself.",
-    )
+def _refused(kind: Kind, what: str, why: str, do: str, paths: tuple[str, ...] = ()) -> Refused:
+    next_step = f"{do}, then land again."
+    return Refused(kind=kind, paths=paths, what=f"Not landed: {what}.", why=why, next_step=next_step)
 
 
 def _contains(repository: Repository, history: str, commit: str) -> bool:
@@ -358,5 +330,5 @@ def _named(paths: tuple[str, ...]) -> str:
     return ", ".join(paths[:5]) + (f" and {len(paths) - 5} more" if len(paths) > 5 else "")
 
 
-def _is(paths: tuple[str, ...]) -> str:
-    return "is" if len(paths) == 1 else "are"
+def _per(paths: tuple[str, ...], one: str, several: str) -> str:
+    return one if len(paths) == 1 else several

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from asbuilt.git.files import listed
+from asbuilt.git.objects import compare
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,13 +39,12 @@ class Paths:
 
 def between(repository: Repository, old: str, new: str) -> Paths:
     """Return the paths that differ between two commits."""
-    fields = iter(repository.git.said("diff-tree", "-r", "-z", "--raw", "--no-renames", old, new).fields)
-    added: set[bytes] = set()
-    changed: set[bytes] = set()
-    gone: set[bytes] = set()
-    for facts, path in zip(fields, fields, strict=True):
-        {b"A": added, b"D": gone}.get(facts.rsplit(b" ", 1)[1][:1], changed).add(path)
-    return Paths(added=frozenset(added), changed=frozenset(changed), gone=frozenset(gone))
+    found = compare(repository.git, old, new)
+    return Paths(
+        added=frozenset(one.path for one in found if one.old is None),
+        changed=frozenset(one.path for one in found if one.old is not None and one.new is not None),
+        gone=frozenset(one.path for one in found if one.new is None),
+    )
 
 
 def in_the_way(checkout: Checkout, paths: Paths) -> tuple[str, ...]:

@@ -15,24 +15,21 @@ from typing import TYPE_CHECKING
 
 from asbuilt.errors import GitFailed
 from asbuilt.git.command import check_oid
-from asbuilt.git.files import LINK_TO_REPOSITORY, entries, listed, survey
+from asbuilt.git.files import LINK_TO_REPOSITORY, entries, listed, matching, survey
 from asbuilt.git.locks import guarded
 from asbuilt.git.private import quiet
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
+    _Tree = Mapping[bytes, tuple[bytes, str]]
+
     from asbuilt.git.command import Git
     from asbuilt.git.repository import Repository
 
 
 def clean_checkout(
-    repository: Repository,
-    tree: str,
-    at: Path,
-    *,
-    spare: Collection[str] = (),
-    index: Path | None = None,
+    repository: Repository, tree: str, at: Path, *, spare: Collection[str] = (), index: Path | None = None
 ) -> None:
     """Make `at` contain exactly the files of a tree, except the folders in `spare`, which setup created.
 
@@ -47,9 +44,16 @@ def clean_checkout(
         )
     at.mkdir(parents=True, exist_ok=True)
     with guarded(at) as held, quiet(repository, work_tree=at, index=index, held=(held,)) as git:
-        wanted = entries(git, check_oid(tree))
-        _clear(at, wanted, {os.fsencode(name).strip(b"/") for name in spare})
-        _write(git, tree, wanted)
+        wanted = entries(repository.git, check_oid(tree))
+        for path in _strange(at, wanted, {os.fsencode(name).strip(b"/") for name in spare}):
+            delete(_place(at, path))
+        if index is None:
+            # After the deletions above, no parent of a file is a link.
+            there = [path for path in wanted if os.path.lexists(_place(at, path))]
+            _write(repository, git, at, tree, wanted, there)
+        else:
+            git.said("read-tree", "--reset", "-u", tree)
+        _make_modules(at, wanted)
 
 
 def strange_in(repository: Repository, tree: str, at: Path) -> tuple[Path, ...]:
@@ -78,7 +82,9 @@ def delete(place: Path) -> None:
 def fill(repository: Repository, folder: Path, commit: str, *, index: Path, held: int) -> None:
     """Set a workspace's files and index to a commit; ignored files stay, other extra files are deleted."""
     with quiet(repository, work_tree=folder, index=index, held=(held,)) as git:
-        wanted = entries(git, check_oid(commit))
+        # An index that an agent wrote may have flags that hide changes.
+        index.unlink(missing_ok=True)
+        wanted = entries(repository.git, check_oid(commit))
         seen = survey(git, wanted)
         for path in seen.files:
             if path not in wanted:
@@ -89,30 +95,39 @@ def fill(repository: Repository, folder: Path, commit: str, *, index: Path, held
             delete(place / ".git")
             if path not in needed and not any(place.iterdir()):
                 place.rmdir()
-        _write(git, commit, wanted)
+        if not _write(repository, git, folder, commit, wanted, seen.files):
+            if not index.is_file():
+                git.said("read-tree", "--reset", commit)
+            git.said("update-index", "-q", "--refresh", allowed=(0, 1))
+        _make_modules(folder, wanted)
 
 
-def _write(git: Git, tree: str, wanted: Mapping[bytes, tuple[bytes, str]]) -> None:
-    git.said("read-tree", "--reset", tree)
-    git.said("update-index", "-q", "--refresh", allowed=(0, 1))
-    differs = git.said("diff-files", "-z", "--name-only", "--ignore-submodules=all").fields
+def _write(
+    repository: Repository, git: Git, at: Path, tree: str, wanted: _Tree, there: Collection[bytes]
+) -> bool:
+    """Write the files that differ by content from those that are there; return whether all were written."""
+    same = matching(at, wanted, there, file_mode=repository.file_mode)
+    if not same:
+        # One git writes all files and the index; `--reset` makes way for them.
+        git.said("read-tree", "--reset", "-u", tree)
+        return True
+    differs = [path for path, (mode, _) in wanted.items() if path not in same and mode != LINK_TO_REPOSITORY]
     if differs:
         given = b"".join(path + b"\0" for path in differs)
+        git.said("read-tree", "--reset", tree)
         # With `--force`, a link or file gives way to a folder, and a folder to a file.
         git.said("checkout-index", "--force", "--quiet", "--index", "-z", "--stdin", stdin=given)
+    return False
+
+
+def _make_modules(at: Path, wanted: _Tree) -> None:
     for path, (mode, _) in wanted.items():
-        if mode == LINK_TO_REPOSITORY and git.work_tree is not None:
-            (git.work_tree / os.fsdecode(path)).mkdir(parents=True, exist_ok=True)
-
-
-def _clear(root: Path, wanted: Mapping[bytes, object], spare: Collection[bytes]) -> None:
-    """Delete what the tree does not have; spared folders are not read."""
-    for path in _strange(root, wanted, spare):
-        delete(_place(root, path))
+        if mode == LINK_TO_REPOSITORY:
+            _place(at, path).mkdir(parents=True, exist_ok=True)
 
 
 def _strange(root: Path, wanted: Mapping[bytes, object], spare: Collection[bytes]) -> Iterator[bytes]:
-    """Yield paths that the tree does not have; an extra folder is yielded by its own path."""
+    """Yield paths that the tree does not have; an extra folder by its own path. `spare` is not read."""
     folders = _folders(wanted) | _folders(dict.fromkeys(spare))
     level = [b""]
     while level:

@@ -10,6 +10,7 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.git.refs import listed
 from asbuilt.git.workspace.workspaces import is_linked
 
 if TYPE_CHECKING:
@@ -39,10 +40,7 @@ def reach(repository: Repository, workspace: Workspace, run: str) -> dict[str, s
             found |= _digest(f".git/hooks/{file.name}", file)
     if not is_linked(workspace):
         found |= _digest("the workspace's .git", workspace.path / ".git") or {"the workspace's .git": "gone"}
-    refs = repository.git.said(
-        "for-each-ref", "--format=%(refname) %(objectname)", f"refs/asbuilt/attempts/{run}.*"
-    )
-    return found | dict(line.split(" ", 1) for line in refs.line.splitlines())
+    return found | dict(listed(repository, f"refs/asbuilt/attempts/{run}.*"))
 
 
 def under_way(repository: Repository) -> dict[str, str]:

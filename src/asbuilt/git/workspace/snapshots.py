@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import GitFailed, TreeTooLarge
 from asbuilt.git.command import MEGABYTE, check_oid, check_ref_name
-from asbuilt.git.commits import Person, commit_tree
-from asbuilt.git.files import entries, survey
+from asbuilt.git.commits import NOBODY, commit_tree
+from asbuilt.git.files import entries, matching, survey
 from asbuilt.git.locks import drop_ref, set_ref
+from asbuilt.git.objects import tree_of
 from asbuilt.git.private import quiet
 from asbuilt.git.repository import tip
 from asbuilt.ports import Kept
@@ -39,14 +41,14 @@ def keep(repository: Repository, workspace: Workspace, attempt: str, *, parent: 
     before = tip(repository, ref)
     if not workspace.path.is_dir():
         return _as_kept(repository, ref, before, workspace)
-    tree, ignored = read_tree_of(repository, workspace.path, base=check_oid(parent), write=True)
-    if before is not None and _tree(repository, before) == tree:
+    tree, ignored = write_tree_of(repository, workspace.path, base=check_oid(parent))
+    if before is not None and tree_of(repository.git, before) == tree:
         return Kept(commit=before, tree=tree, ref=ref, ignored=ignored)
     commit = commit_tree(
         repository,
         tree,
         parents=(parent,) if before is None else (parent, before),
-        author=Person(name="asbuilt", email="asbuilt@localhost", at=at),
+        author=replace(NOBODY, at=at),
         message=f"Attempt {attempt}\n".encode("utf-8", "surrogateescape"),
     )
     if not set_ref(repository, ref, new=commit, old=before):
@@ -58,15 +60,15 @@ def keep(repository: Repository, workspace: Workspace, attempt: str, *, parent: 
 def with_path_of(repository: Repository, tree: str, base: str, path: str) -> str:
     """Return `tree` with one path as it is in `base`, or without it if `base` has no such file."""
     name = os.fsencode(path)
+    wanted = entries(repository.git, check_oid(base)).get(name)
+    found = {
+        one: entry
+        for one, entry in entries(repository.git, check_oid(tree)).items()
+        if one == name or one.startswith(name + b"/")
+    }
+    if found == ({} if wanted is None else {name: wanted}):
+        return tree
     with quiet(repository) as git:
-        wanted = entries(git, check_oid(base)).get(name)
-        found = {
-            one: entry
-            for one, entry in entries(git, check_oid(tree)).items()
-            if one == name or one.startswith(name + b"/")
-        }
-        if found == ({} if wanted is None else {name: wanted}):
-            return tree
         git.said("read-tree", tree)
         lines = [b"0 " + repository.nothing.encode("ascii") + b"\t" + one for one in found]
         if wanted is not None:
@@ -82,7 +84,7 @@ def found(repository: Repository, attempt: str) -> Kept | None:
     before = tip(repository, ref)
     if before is None:
         return None
-    return Kept(commit=before, tree=_tree(repository, before), ref=ref, ignored=())
+    return Kept(commit=before, tree=tree_of(repository.git, before), ref=ref, ignored=())
 
 
 def kept(repository: Repository, attempt: str) -> str | None:
@@ -97,42 +99,49 @@ def let_go(repository: Repository, attempt: str, commit: str) -> None:
         drop_ref(repository, ref, old=check_oid(commit))
 
 
-def read_tree_of(
-    repository: Repository, folder: Path, *, base: str, write: bool
-) -> tuple[str, tuple[tuple[str, int], ...]]:
-    """Write the tree object of a folder's files; return it and the files that are not in it.
+def is_at(repository: Repository, folder: Path, tree: str) -> bool:
+    """Return whether a folder's files, without the ignored ones, are exactly those of a tree."""
+    with quiet(repository, work_tree=folder) as git:
+        tracked = entries(repository.git, tree)
+        changed, gone, _ = _changes(repository, git, tracked, folder)
+        if gone or any(path in tracked for path in changed):
+            return False
+        if not changed:
+            return True
+        # Files of a name that git does not store, such as a link named `.gitmodules`, do not count.
+        git.said("update-index", "--add", "--info-only", "-z", "--stdin", stdin=_joined(changed))
+        return not git.said("ls-files", "-z").out
 
-    With `write` off, nothing is written to the repository, which is enough to compare trees.
-    """
-    with quiet(repository, work_tree=folder) as place:
-        git = place if write else _writing_nothing(repository, place)
-        tracked = entries(git, base)
-        seen = survey(git, tracked)
-        git.said("read-tree", "--reset", base)
-        changed = _changed(git, tracked, seen)
-        if write:
-            _refuse_what_is_too_large(folder, seen, changed)
-        gone = [path for path in tracked if path not in seen.files and path not in seen.submodules]
-        git.said("update-index", "--force-remove", "-z", "--stdin", stdin=_joined(gone))
-        git.said("update-index", "--add", "--replace", "-z", "--stdin", stdin=_joined(changed))
-        stored = {one.split(b"\t", 1)[1] for one in git.said("ls-files", "-z", "--stage").fields}
-        tree = git.line("write-tree")
-    left_out = [(os.fsdecode(path), seen.files[path]) for path in seen.files if path not in stored]
+
+def write_tree_of(
+    repository: Repository, folder: Path, *, base: str
+) -> tuple[str, tuple[tuple[str, int], ...]]:
+    """Write the tree object of a folder's files; return it and the files that are not in it."""
+    with quiet(repository, work_tree=folder) as git:
+        tracked = entries(repository.git, base)
+        changed, gone, seen = _changes(repository, git, tracked, folder)
+        _refuse_what_is_too_large(folder, seen, changed)
+        tree = tree_of(repository.git, base)
+        if changed or gone:
+            git.said("read-tree", "--reset", tree)
+            if gone:
+                git.said("update-index", "--force-remove", "-z", "--stdin", stdin=_joined(gone))
+            git.said("update-index", "--add", "--replace", "-z", "--stdin", stdin=_joined(changed))
+            tree = git.line("write-tree")
+    stored = entries(repository.git, tree)
+    left_out = [(os.fsdecode(path), size) for path, size in seen.files.items() if path not in stored]
     return tree, (*left_out, *seen.ignored)
 
 
-def _writing_nothing(repository: Repository, place: Git) -> Git:
-    return place.with_environment(
-        GIT_OBJECT_DIRECTORY=str(place.git_dir / "objects"),
-        GIT_ALTERNATE_OBJECT_DIRECTORIES=_quoted(repository.common / "objects"),
-    )
-
-
-def _changed(git: Git, tracked: Mapping[bytes, tuple[bytes, str]], seen: Survey) -> list[bytes]:
-    """List the files that differ from the base by content; file times are not trusted."""
-    git.said("update-index", "-q", "--refresh", allowed=(0, 1))
-    differs = set(git.said("diff-files", "-z", "--name-only", "--ignore-submodules=all").fields)
-    return [path for path in seen.files if path in differs or path not in tracked]
+def _changes(
+    repository: Repository, git: Git, tracked: Mapping[bytes, tuple[bytes, str]], folder: Path
+) -> tuple[list[bytes], list[bytes], Survey]:
+    """Return the files that differ from a tree by content, those that are gone, and the survey."""
+    seen = survey(git, tracked)
+    same = matching(folder, tracked, seen.files, file_mode=repository.file_mode)
+    changed = [path for path in seen.files if path not in same]
+    gone = [path for path in tracked if path not in seen.files and path not in seen.submodules]
+    return changed, gone, seen
 
 
 def _refuse_what_is_too_large(folder: Path, seen: Survey, changed: Iterable[bytes]) -> None:
@@ -157,19 +166,10 @@ def _as_kept(repository: Repository, ref: str, commit: str | None, workspace: Wo
         raise GitFailed(
             f"there is no workspace at {workspace.path}",
             why="It was to be kept, and it is gone; no earlier snapshot of this attempt exists.",
-            next_step="Resume the run; it makes a workspace anew and starts this phase again.",
+            next_step="Resume the run; it makes a new workspace and restarts this phase.",
         )
-    return Kept(commit=commit, tree=_tree(repository, commit), ref=ref, ignored=())
-
-
-def _tree(repository: Repository, commit: str) -> str:
-    return repository.git.line("rev-parse", "--verify", f"{commit}^{{tree}}")
+    return Kept(commit=commit, tree=tree_of(repository.git, commit), ref=ref, ignored=())
 
 
 def _joined(paths: Iterable[bytes]) -> bytes:
     return b"".join(path + b"\0" for path in paths)
-
-
-def _quoted(path: Path) -> str:
-    """Quote a folder for a list that is separated by `:`."""
-    return '"' + str(path).replace("\\", "\\\\").replace('"', '\\"') + '"'

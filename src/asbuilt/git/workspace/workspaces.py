@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -10,11 +11,12 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import GitFailed, NotLanded, UsageWrong
 from asbuilt.git.command import Git, check_oid
-from asbuilt.git.commits import commit_tree, read_commit
+from asbuilt.git.commits import commit_tree
 from asbuilt.git.locks import guarded, is_still, set_ref
-from asbuilt.git.repository import registered
-from asbuilt.git.workspace.checkouts import fill
-from asbuilt.git.workspace.snapshots import read_tree_of, with_path_of
+from asbuilt.git.objects import compare, tree_of
+from asbuilt.git.repository import head_at, registered, tip
+from asbuilt.git.workspace.checkouts import delete, fill
+from asbuilt.git.workspace.snapshots import is_at, with_path_of, write_tree_of
 from asbuilt.ports import Workspace
 
 if TYPE_CHECKING:
@@ -29,6 +31,8 @@ _ADDING: Final = "asbuilt-adding"
 _LENT: Final = "asbuilt-lent"
 _RESETTING: Final = "asbuilt-resetting"
 _REASON: Final = "asbuilt workspace"
+_PLAN_NAME: Final = 80
+MAIN_LANE: Final = "main"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +67,7 @@ def make(
             git_dir = _add(repository, git, path, commit, f"{_REASON} {run}/{lane}")
     workspace = Workspace(path=path, git_dir=git_dir, common=repository.common)
     with guarded(git_dir) as held:
-        resetting = _resetting(workspace)
+        resetting = _noted(workspace, _RESETTING)
         if resetting is not None:
             _reset(repository, workspace, resetting, held)
         elif (git_dir / _READY).is_file() and path.is_dir():
@@ -73,23 +77,31 @@ def make(
     return workspace
 
 
+def lane_folder(folder: Path, plan: str, lane: str) -> str:
+    """Return the folder name of a lane's workspace: `rate-limit.1`, `rate-limit.1-verify-2a-1`.
+
+    `plan` names the plan and the run's number. Older versions used the lane alone; such a folder is kept.
+    """
+    if (folder / lane).is_dir():
+        return lane
+    shown = re.sub(r"[^\w.-]+", "-", plan).strip(".-")[-_PLAN_NAME:].lstrip(".-")
+    return shown if lane == MAIN_LANE else f"{shown}-{lane}"
+
+
 def leftovers(repository: Repository, root: Path) -> tuple[Leftover, ...]:
     """List the workspaces below a root that are in git's registry. Never removes anything."""
     base = root.resolve()
-    found = []
-    for git_dir, path in registered(repository):
-        if path.parent.parent != base:
-            continue
-        found.append(
-            Leftover(
-                workspace=Workspace(path=path, git_dir=git_dir, common=repository.common),
-                run=path.parent.name,
-                lane=path.name,
-                ready=(git_dir / _READY).is_file(),
-                here=path.is_dir(),
-            )
+    return tuple(
+        Leftover(
+            workspace=Workspace(path=path, git_dir=git_dir, common=repository.common),
+            run=path.parent.name,
+            lane=path.name,
+            ready=(git_dir / _READY).is_file(),
+            here=path.is_dir(),
         )
-    return tuple(found)
+        for git_dir, path in registered(repository)
+        if path.parent.parent == base
+    )
 
 
 def reset_to(repository: Repository, workspace: Workspace, commit: str, *, kept: Kept) -> None:
@@ -97,15 +109,16 @@ def reset_to(repository: Repository, workspace: Workspace, commit: str, *, kept:
 
     Also accepted: a workspace that is already at this commit's files, and one that is still as created.
     """
-    there = read_commit(repository, commit).tree
+    there = tree_of(repository.git, check_oid(commit))
     if not _is_at(repository, workspace, there) and not _is_untouched(repository, workspace):
-        _must_be(
-            repository,
-            workspace,
-            kept.tree,
-            "A workspace is reset only when every file in it is kept under a ref.",
-        )
-    if not _has(repository, kept.ref, kept.commit):
+        why = "A workspace is reset only when every file in it is kept under a ref."
+        _must_be(repository, workspace, kept.tree, why)
+    holds = f"--contains={check_oid(kept.commit)}"
+    is_there = tip(repository, kept.ref) == kept.commit
+    if (
+        not is_there
+        and repository.git.line("for-each-ref", "--format=%(refname)", holds, "--", kept.ref) != kept.ref
+    ):
         raise NotLanded(
             f"the snapshot {kept.ref} is gone",
             why="The files of this workspace would be lost with a reset.",
@@ -139,22 +152,24 @@ def written_in(repository: Repository, workspace: Workspace, tree: str) -> list[
 
 def lend(workspace: Workspace, attempt: str) -> None:
     """Record the attempt whose files are in a workspace from now on, until it is reset."""
-    fresh = workspace.git_dir / f"{_LENT}.new"
-    fresh.write_text(attempt + "\n", encoding="utf-8")
-    fresh.replace(workspace.git_dir / _LENT)
+    _note(workspace, _LENT, attempt)
 
 
 def lent_to(workspace: Workspace) -> str | None:
     """Return the attempt whose files are in a workspace; None if no agent has worked in it."""
-    try:
-        return (workspace.git_dir / _LENT).read_text(encoding="utf-8").rstrip("\n")
-    except FileNotFoundError:
-        return None
+    return _noted(workspace, _LENT)
 
 
-def head_of(workspace: Workspace) -> str:
+def head_of(repository: Repository, workspace: Workspace) -> str:
     """Return the HEAD commit of a workspace."""
-    return _own(workspace).line("rev-parse", "--verify", "HEAD")
+    found = head_at(repository, workspace.git_dir)
+    if found is None:
+        raise GitFailed(
+            f"{workspace.path} has no commit",
+            why=f"HEAD in {workspace.git_dir} names none.",
+            next_step="Look with git worktree list, then resume.",
+        )
+    return found
 
 
 def remove(repository: Repository, workspace: Workspace) -> None:
@@ -165,14 +180,14 @@ def remove(repository: Repository, workspace: Workspace) -> None:
     doomed = workspace.path.with_name(f".removing-{workspace.path.name}")
     if workspace.path.is_dir():
         refuse_unreachable(repository, workspace)
-        head = _own(workspace).line("rev-parse", "--verify", "HEAD^{tree}")
+        head = tree_of(repository.git, head_of(repository, workspace))
         _must_be(repository, workspace, head, "A workspace is removed only when nothing in it would be lost.")
-        _delete(doomed)
+        delete(doomed)
         workspace.path.rename(doomed)
-    _delete(doomed)
+    delete(doomed)
     with guarded(repository.common):
         if workspace.git_dir.parent == repository.common / "worktrees":
-            _delete(workspace.git_dir)
+            delete(workspace.git_dir)
     with suppress(OSError):
         workspace.path.parent.rmdir()
 
@@ -182,7 +197,7 @@ def relink(workspace: Workspace) -> None:
     link = workspace.path / ".git"
     if is_linked(workspace):
         return
-    _delete(link)
+    delete(link)
     fresh = workspace.git_dir / "asbuilt-link"
     fresh.write_bytes(_link_to(workspace))
     shutil.copyfile(fresh, link)
@@ -203,8 +218,8 @@ def _add(repository: Repository, git: Git, path: Path, commit: str, reason: str)
     if path.exists() and (path.is_symlink() or not path.is_dir() or any(path.iterdir())):
         raise GitFailed(
             f"{path} is in the way of a workspace",
-            why="It is not on git's list, and what is in it may be somebody's work.",
-            next_step=f"Look at it, move it elsewhere, then resume: mv {path} {path}.old",
+            why="It is not one of git's worktrees, and its files may be work of yours.",
+            next_step=f"Move it elsewhere, then resume: mv {path} {path}.old",
         )
     path.parent.mkdir(parents=True, exist_ok=True)
     record = _record_adding(repository)
@@ -237,7 +252,9 @@ def _finish(
         if not (workspace.git_dir / name).is_file():
             (workspace.git_dir / name).write_text(text + "\n", encoding="ascii")
     relink(workspace)
-    replace(_own(workspace), descriptors=(held,)).said("update-ref", "--no-deref", "HEAD", check_oid(commit))
+    if head_at(repository, workspace.git_dir) != check_oid(commit) or _is_on_branch(workspace):
+        own = replace(_own(workspace), descriptors=(held,))
+        own.said("update-ref", "--no-deref", "HEAD", commit)
     fill(repository, workspace.path, files_of or commit, index=workspace.git_dir / "index", held=held)
     with ready.open("w", encoding="ascii") as file:
         file.write(commit + "\n")
@@ -247,20 +264,27 @@ def _finish(
 
 def _reset(repository: Repository, workspace: Workspace, commit: str, held: int) -> None:
     """Set a workspace to a commit; a note of the target lets `make` finish an interrupted reset."""
-    note = workspace.git_dir / _RESETTING
-    fresh = note.with_suffix(".new")
-    fresh.write_text(commit, encoding="ascii")
-    fresh.replace(note)
+    note = _note(workspace, _RESETTING, commit)
     _finish(repository, workspace, commit, held)
     note.unlink()
 
 
-def _resetting(workspace: Workspace) -> str | None:
-    """Return the target commit of an interrupted reset, or None."""
+def _noted(workspace: Workspace, name: str) -> str | None:
     try:
-        return (workspace.git_dir / _RESETTING).read_text(encoding="ascii")
+        return (workspace.git_dir / name).read_text(encoding="utf-8").rstrip("\n")
     except FileNotFoundError:
         return None
+
+
+def _note(workspace: Workspace, name: str, text: str) -> Path:
+    """Write a note beside a workspace's git folder, atomically."""
+    fresh = workspace.git_dir / f"{name}.new"
+    fresh.write_text(text + "\n", encoding="utf-8")
+    return fresh.replace(workspace.git_dir / name)
+
+
+def _is_on_branch(workspace: Workspace) -> bool:
+    return (workspace.git_dir / "HEAD").read_bytes().startswith(b"ref:")
 
 
 def _own(workspace: Workspace) -> Git:
@@ -286,9 +310,10 @@ def _drop_unborn(repository: Repository) -> None:
     if not record.is_file():
         return
     before = {os.fsdecode(name) for name in record.read_bytes().split(b"\0")}
+    born = {folder for folder, _ in registered(repository)}
     for entry in _entries(repository):
-        if entry.name not in before and _is_unborn(repository, entry) and is_still(entry):
-            _delete(entry)
+        if entry.name not in before and entry not in born and is_still(entry):
+            delete(entry)
     record.unlink()
 
 
@@ -297,27 +322,17 @@ def _entries(repository: Repository) -> list[Path]:
     return sorted(registry.iterdir()) if registry.is_dir() else []
 
 
-def _is_unborn(repository: Repository, entry: Path) -> bool:
-    return entry not in {folder for folder, _ in registered(repository)}
-
-
 def refuse_unreachable(repository: Repository, workspace: Workspace) -> None:
     """Raise `NotLanded` if a workspace holds a commit that no ref contains."""
-    named = {_own(workspace).line("rev-parse", "--verify", "HEAD")}
+    named = {head_of(repository, workspace)}
     log = workspace.git_dir / "logs" / "HEAD"
     if log.is_file():
         named |= {
             line.split(b" ")[1].decode("ascii") for line in log.read_bytes().splitlines() if b" " in line
         }
     named.discard(repository.nothing)
-    loose = repository.git.said(
-        "rev-list",
-        "--max-count=1",
-        "--stdin",
-        "--not",
-        "--glob=refs/*",
-        stdin="\n".join(sorted(named)).encode(),
-    ).line
+    given = "\n".join(sorted(named)).encode()
+    loose = repository.git.line("rev-list", "--max-count=1", "--stdin", "--not", "--glob=refs/*", stdin=given)
     if loose:
         raise NotLanded(
             f"{workspace.path} holds a commit that no branch has: {loose[:12]}",
@@ -327,14 +342,14 @@ def refuse_unreachable(repository: Repository, workspace: Workspace) -> None:
 
 
 def _is_at(repository: Repository, workspace: Workspace, tree: str) -> bool:
-    return read_tree_of(repository, workspace.path, base=tree, write=False)[0] == tree
+    return is_at(repository, workspace.path, tree)
 
 
 def _is_untouched(repository: Repository, workspace: Workspace) -> bool:
     """Return whether a workspace is as created: its files are its commit's, and a ref contains the commit."""
-    head = head_of(workspace)
+    head = head_of(repository, workspace)
     named = repository.git.said("for-each-ref", "--count=1", "--format=%(refname)", f"--contains={head}")
-    return bool(named.line) and _is_at(repository, workspace, read_commit(repository, head).tree)
+    return bool(named.line) and _is_at(repository, workspace, tree_of(repository.git, head))
 
 
 def _must_be(repository: Repository, workspace: Workspace, tree: str, why: str) -> None:
@@ -349,35 +364,15 @@ def _must_be(repository: Repository, workspace: Workspace, tree: str, why: str) 
 
 
 def _differences(repository: Repository, workspace: Workspace, tree: str) -> list[str]:
-    kept, _ = read_tree_of(repository, workspace.path, base=tree, write=True)
-    fields = repository.git.said("diff-tree", "-r", "-z", "--name-only", "--no-renames", tree, kept).fields
-    return [os.fsdecode(path) for path in fields]
-
-
-def _has(repository: Repository, ref: str, commit: str) -> bool:
-    said = repository.git.said(
-        "for-each-ref", "--format=%(refname)", f"--contains={check_oid(commit)}", "--", ref
-    )
-    return said.line == ref
+    kept, _ = write_tree_of(repository, workspace.path, base=tree)
+    return [os.fsdecode(one.path) for one in compare(repository.git, tree, kept)]
 
 
 def _name(part: str) -> str:
-    if (
-        not part
-        or part.startswith((".", "-"))
-        or any(char in part for char in "/\\\0\n")
-        or len(os.fsencode(part)) > 200
-    ):
+    if not re.fullmatch(r"[^.\-/\\\0\n][^/\\\0\n]*", part) or len(os.fsencode(part)) > 200:
         raise UsageWrong(
             f"{part!r} cannot name a workspace",
             why="It becomes a folder, and must not lead out of the workspaces' own.",
             next_step="Use letters, digits, `-`, `_` and `.`.",
         )
     return part
-
-
-def _delete(path: Path) -> None:
-    if path.is_symlink() or path.is_file():
-        path.unlink()
-    elif path.is_dir():
-        shutil.rmtree(path)

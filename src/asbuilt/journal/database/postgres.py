@@ -16,8 +16,10 @@ from asbuilt.journal.database.store import for_postgres, refuse_newer
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
-    from asbuilt.journal.database.store import Migration, Row
+    from asbuilt.journal.database.store import Dispatch, Migration, Row
+    from asbuilt.journal.ids import Segment
 
 _NOW: Final = (
     "SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"') AS now"
@@ -37,9 +39,12 @@ _OPTIONS: Final = "-c search_path=asbuilt -c lock_timeout=10000 -c idle_in_trans
 class PostgresSession:
     """A transaction on one connection."""
 
-    def __init__(self, connection: psycopg.Connection[Row], now: str = "") -> None:
+    def __init__(
+        self, connection: psycopg.Connection[Row], now: str = "", dispatch: Dispatch | None = None
+    ) -> None:
         self._connection = connection
         self._now = now
+        self._dispatch = dispatch
 
     @property
     def now(self) -> str:
@@ -59,25 +64,30 @@ class PostgresSession:
         """Notify the workers. Only for requests of users, because each notification costs every listener."""
         self.run("SELECT pg_notify(:channel, '')", channel=_CHANNEL)
 
+    def enqueue(self, segment: Segment) -> bool:
+        """Enqueue a segment in this transaction; return False if this process has no engine."""
+        if self._dispatch is not None:
+            self._dispatch(self, segment)
+        return self._dispatch is not None
+
 
 class PostgresStore:
     """One database with a pool of connections."""
 
-    def __init__(self, url: str) -> None:
+    is_shared = True
+
+    def __init__(self, url: str, *, connections: int = _POOL) -> None:
         self._url = url
-        self._pool = Pool(self._connect, _is_usable, size=_POOL)
+        self.dispatch: Dispatch | None = None
+        self._pool = Pool(self._connect, _is_usable, size=connections)
 
-    @contextmanager
-    def write(self) -> Iterator[PostgresSession]:
+    def write(self) -> AbstractContextManager[PostgresSession]:
         """Begin a transaction; writers of the same plan wait for each other at its head row."""
-        with self._transaction("BEGIN") as session:
-            yield session
+        return self._transaction("BEGIN")
 
-    @contextmanager
-    def read(self) -> Iterator[PostgresSession]:
+    def read(self) -> AbstractContextManager[PostgresSession]:
         """Begin a read-only snapshot."""
-        with self._transaction("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY") as session:
-            yield session
+        return self._transaction("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
 
     def listen(self, poked: Callable[[], object], ended: threading.Event) -> None:
         """Call `poked` for every notification until `ended` is set; reconnect after 5 s."""
@@ -91,6 +101,10 @@ class PostgresStore:
                         poked()
             ended.wait(_LISTEN_S)
 
+    def written_at(self) -> float | None:
+        """Return None: only a query would tell."""
+        return None
+
     def version(self) -> int:
         """Return the number of the newest migration; 0 if there is no version table."""
         with self.read() as session:
@@ -99,7 +113,11 @@ class PostgresStore:
 
     def migrate(self, steps: Sequence[Migration]) -> None:
         """Apply missing migrations, one process at a time, each in its own transaction."""
-        refuse_newer(self.version(), steps)
+        applied = self.version()
+        refuse_newer(applied, steps)
+        if applied == max((step.number for step in steps), default=0):
+            # A role that may not create schemas can use them.
+            return
         with self.write() as session:
             session.run("SELECT pg_advisory_xact_lock(:lock)", lock=_MIGRATION_LOCK)
             session.run("CREATE SCHEMA IF NOT EXISTS asbuilt")
@@ -125,7 +143,7 @@ class PostgresStore:
                 began = connection.execute(f"{begin}; {_NOW}".encode(), prepare=False)
                 began.nextset()
                 try:
-                    yield PostgresSession(connection, str(began.fetchall()[0]["now"]))
+                    yield PostgresSession(connection, str(began.fetchall()[0]["now"]), self.dispatch)
                     connection.execute("COMMIT")
                 except BaseException:  # rolled back, then raised again
                     if not connection.broken:

@@ -23,10 +23,17 @@ class Step(NamedTuple):
 _WORDS: Final = {
     # A feed must follow commit order, not ids: an id may become visible after a larger id. SQLite has one
     # writer.
-    "sqlite": {"feed_column": "feed integer PRIMARY KEY AUTOINCREMENT", "events_key": "UNIQUE"},
+    "sqlite": {
+        "feed_column": "feed integer PRIMARY KEY AUTOINCREMENT",
+        "events_key": "UNIQUE",
+        "bytes": "blob",
+        "now": "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')",
+    },
     "postgres": {
         "feed_column": "feed bigserial, tx xid8 NOT NULL DEFAULT pg_current_xact_id()",
         "events_key": "PRIMARY KEY",
+        "bytes": "bytea",
+        "now": "to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')",
     },
 }
 
@@ -172,8 +179,52 @@ _TO_LAND: Final = (
         WHERE state IN ('held', 'pr-ready', 'pr-ci-failing')""",
 )
 
+_DISPATCH: Final = (
+    # The engine dispatches segments. `executor` is the worker that started a segment, `token` the
+    # number of the execution that may write, `asked` is 1 until a worker has enqueued the segment.
+    "DROP INDEX free_segments",
+    "DROP INDEX held_segments",
+    "ALTER TABLE segments RENAME COLUMN worker TO executor",
+    "ALTER TABLE segments ADD COLUMN token integer NOT NULL DEFAULT 0",
+    "ALTER TABLE segments ADD COLUMN asked integer NOT NULL DEFAULT 0",
+    # Open segments continue as the next one, so that a worker of an older version writes nothing more.
+    """INSERT INTO segments (org, repo, run, n, due_at, why, asked)
+        SELECT org, repo, run, n + 1, due_at, why, CASE WHEN due_at < '9999-12-31' THEN 1 ELSE 0 END
+        FROM segments WHERE closed_at IS NULL""",
+    """UPDATE segments SET closed_at = {now} WHERE closed_at IS NULL AND EXISTS (SELECT 1
+        FROM segments AS later WHERE later.org = segments.org AND later.repo = segments.repo
+        AND later.run = segments.run AND later.n = segments.n + 1)""",
+    "CREATE INDEX asked_segments ON segments (org, due_at, run) WHERE asked = 1",
+    "CREATE INDEX stopped_runs ON runs (org, run) WHERE stop IS NOT NULL AND ended_at IS NULL",
+)
+
+_LANES: Final = (
+    # The phase that a chain of segments works on; empty: the run's own chain.
+    "ALTER TABLE segments ADD COLUMN lane text NOT NULL DEFAULT ''",
+)
+
+_FLEET: Final = (
+    # On a shared database a repository is its remote, and clones of one remote share a row.
+    "CREATE UNIQUE INDEX repositories_by_remote ON repositories (org, remote) WHERE remote IS NOT NULL",
+    # Where a run works. NULL: on its repository's machine; `fleet` and labels: on any worker that has these
+    # labels; else the id of a machine.
+    "ALTER TABLE runs ADD COLUMN place text",
+    "ALTER TABLE workers ADD COLUMN labels text NOT NULL DEFAULT ''",
+    "ALTER TABLE workers ADD COLUMN slots integer NOT NULL DEFAULT 0",
+    # Texts and outputs of a shared database; on one machine they are files.
+    "CREATE TABLE blobs (name text NOT NULL PRIMARY KEY, data {bytes} NOT NULL, at text NOT NULL)",
+)
+
+_LANDING_LINE: Final = (
+    # Runs that land on a branch, in the order of `place`; the first one lands. A transaction that changes
+    # the line locks its row without a run.
+    """CREATE TABLE landing_line (
+        org text NOT NULL, repo text NOT NULL, branch text NOT NULL, run text NOT NULL, slug text NOT NULL,
+        place integer NOT NULL, PRIMARY KEY (org, repo, branch, run))""",
+)
+
 STEPS: Final = (
     Step(1, _FIRST), Step(2, _FLAT), Step(3, _WORKERS), Step(4, _MEMORY), Step(5, _SCHEDULES),
     Step(6, _ISSUES), Step(7, _LEDGER), Step(8, _NOTICES), Step(9, _REVIEWS),
-    Step(10, _TO_LAND),
+    Step(10, _TO_LAND), Step(11, _DISPATCH), Step(12, _LANES), Step(13, _FLEET), Step(14, _LANDING_LINE),
 )  # fmt: skip

@@ -10,8 +10,8 @@ import sqlite3
 import threading
 import time
 from collections import Counter
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.errors import JournalDamaged, StoreFailed
 from asbuilt.journal.database.pool import Pool
@@ -19,16 +19,18 @@ from asbuilt.journal.database.store import for_sqlite, refuse_newer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from asbuilt.journal.database.store import Migration, Row
+    from asbuilt.journal.database.store import Dispatch, Migration, Row
+    from asbuilt.journal.ids import Segment
 
 _MAGIC: Final = b"SQLite format 3\0"
 _HEAD: Final = 100
 _LOOKS: Final = 5
 _LOOK_S: Final = 0.1
-
-
+_SUBSECONDS: Final = (3, 42)
+"""First SQLite whose unixepoch() accepts 'subsec'. DBOS calls it on Python 3.12 and newer."""
 _BUSY_MS: Final = 30_000
 _WAL_TRIES: Final = 250
 _DAMAGE: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
@@ -38,8 +40,9 @@ _NOW: Final = "SELECT strftime('%Y-%m-%dT%H:%M:%fZ', 'now') AS now"
 class SqliteSession:
     """A transaction on one connection."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
+    def __init__(self, connection: sqlite3.Connection, dispatch: Dispatch | None = None) -> None:
+        self.connection = connection
+        self._dispatch = dispatch
         self._now: str | None = None
 
     @property
@@ -51,39 +54,51 @@ class SqliteSession:
 
     def rows(self, sql: str, **values: object) -> list[Row]:
         """Run a statement and return its rows."""
-        cursor = self._connection.execute(for_sqlite(sql), values)
+        cursor = self.connection.execute(for_sqlite(sql), values)
         names = [column[0] for column in cursor.description or ()]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
     def run(self, sql: str, **values: object) -> int:
         """Run a statement and return the number of changed rows."""
-        return self._connection.execute(for_sqlite(sql), values).rowcount
+        return self.connection.execute(for_sqlite(sql), values).rowcount
 
     def poke(self) -> None:
         """Do nothing: workers on SQLite poll at short intervals."""
+
+    def enqueue(self, segment: Segment) -> bool:
+        """Enqueue a segment in this transaction; return False if this process has no engine."""
+        if self._dispatch is not None:
+            self._dispatch(self, segment)
+        return self._dispatch is not None
 
 
 class SqliteStore:
     """One file with a pool of connections."""
 
+    is_shared = False
+
     def __init__(self, file: Path) -> None:
-        self._file = file
-        self._pool = Pool(self._connect, lambda connection: not connection.in_transaction)
+        self.file = file
+        self.dispatch: Dispatch | None = None
+        self._pool = Pool(self.connect, lambda connection: not connection.in_transaction)
 
-    @contextmanager
-    def write(self) -> Iterator[SqliteSession]:
+    def write(self) -> AbstractContextManager[SqliteSession]:
         """Begin with the write lock: a read transaction that upgrades later could fail halfway."""
-        with self._transaction("BEGIN IMMEDIATE") as session:
-            yield session
+        return self._transaction("BEGIN IMMEDIATE")
 
-    @contextmanager
-    def read(self) -> Iterator[SqliteSession]:
+    def read(self) -> AbstractContextManager[SqliteSession]:
         """Begin a snapshot."""
-        with self._transaction("BEGIN") as session:
-            yield session
+        return self._transaction("BEGIN")
 
     def listen(self, poked: Callable[[], object], ended: threading.Event) -> None:
         """Return at once: SQLite has no notifications."""
+
+    def written_at(self) -> float | None:
+        """Return when the write-ahead log was last written: every commit writes to it."""
+        try:
+            return self.file.with_name(f"{self.file.name}-wal").stat().st_mtime
+        except FileNotFoundError:
+            return None
 
     def version(self) -> int:
         """Return the file's `user_version`, the number of the newest migration."""
@@ -92,7 +107,7 @@ class SqliteStore:
 
     def migrate(self, steps: Sequence[Migration]) -> None:
         """Apply missing migrations; the version changes in the same transaction as the tables."""
-        was_there = self._file.exists()
+        was_there = self.file.exists()
         # Read-only commands open the journal too, and must not wait for a writer.
         applied = self.version()
         refuse_newer(applied, steps)
@@ -102,7 +117,7 @@ class SqliteStore:
                 if version >= step.number:
                     continue
                 if version == 0 and was_there and self._had_runs():
-                    raise damaged(self._file, "its tables are gone, and runs have been here")
+                    raise damaged(self.file, "its tables are gone, and runs have been here")
                 for statement in step.statements("sqlite"):
                     session.run(statement)
                 session.run(f"PRAGMA user_version = {step.number}")
@@ -117,23 +132,26 @@ class SqliteStore:
             with self._pool.take() as connection:
                 connection.execute(begin)
                 try:
-                    yield SqliteSession(connection)
+                    yield SqliteSession(connection, self.dispatch)
                     connection.execute("COMMIT")
                 except BaseException:  # rolled back, then raised again
                     if connection.in_transaction:
                         connection.execute("ROLLBACK")
                     raise
         except sqlite3.DatabaseError as error:
-            raise unusable(self._file, error) from error
+            raise unusable(self.file, error) from error
 
     def _had_runs(self) -> bool:
-        return any(self._file.parent.glob("runs/*"))
+        return any(self.file.parent.glob("runs/*"))
 
-    def _connect(self) -> sqlite3.Connection:
-        connection = _connected(self._file, lambda: refuse_damaged(self._file, had_runs=self._had_runs()))
+    def connect(self, *, synchronous: str = "FULL") -> _Connection:
+        """Open a connection; the engine has its own, which sync only at checkpoints."""
+        connection = _connected(self.file, lambda: refuse_damaged(self.file, had_runs=self._had_runs()))
         _use_wal(connection)
-        for pragma in ("synchronous=FULL", "foreign_keys=ON"):
+        for pragma in (f"synchronous={synchronous}", "foreign_keys=ON"):
             connection.execute(f"PRAGMA {pragma}")
+        if sqlite3.sqlite_version_info < _SUBSECONDS:
+            connection.create_function("unixepoch", 1, lambda _subsec: round(time.time(), 3))
         return connection
 
 
@@ -159,6 +177,8 @@ class _Connection(sqlite3.Connection):
     """A connection that is counted in `_OPEN` until it is closed."""
 
     file: Path | None = None
+    view: Any = None
+    """The engine's view of this connection, made when it first enqueues something."""
 
     def close(self) -> None:
         """Close the connection; can be repeated."""
@@ -173,7 +193,7 @@ _OPEN: Final[Counter[Path]] = Counter()
 _GUARD: Final = threading.Lock()
 
 
-def _connected(file: Path, look: Callable[[], None]) -> sqlite3.Connection:
+def _connected(file: Path, look: Callable[[], None]) -> _Connection:
     """Connect to a file; call `look` first if this process has no connection to it.
 
     `look` opens and closes the file. Closing a file releases all POSIX locks of the process on it, including
@@ -202,15 +222,12 @@ def _version(session: SqliteSession) -> int:
 
 def _use_wal(connection: sqlite3.Connection) -> None:
     # SQLite does not wait for this lock: if many processes open a new file, all but one get "locked".
-    for attempt in range(_WAL_TRIES):
-        try:
+    for _ in range(_WAL_TRIES - 1):
+        with suppress(sqlite3.OperationalError):
             connection.execute("PRAGMA journal_mode=WAL")
-        except sqlite3.OperationalError:
-            if attempt == _WAL_TRIES - 1:
-                raise
-            time.sleep(0.02)
-        else:
             return
+        time.sleep(0.02)
+    connection.execute("PRAGMA journal_mode=WAL")
 
 
 # Distinguish a damaged journal from a new one by its first bytes. Rule: never write to a damaged journal.
@@ -234,7 +251,7 @@ def damaged(file: Path, how: str) -> JournalDamaged:
     return JournalDamaged(
         f"the journal {file} is damaged: {how}",
         why="It is the only record of what has happened, so nothing is written over what is left of it.",
-        next_step=f"Put a copy of it back, with {file.name}-wal if there is one, or move it away to begin a"
+        next_step=f"Put a copy of it back, with {file.name}-wal if there is one, or move it away to start a"
         f" new one; `sqlite3 {file} .recover` shows what can still be read. What has landed is in git.",
     )
 

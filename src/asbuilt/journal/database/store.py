@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
+    from asbuilt.journal.ids import Segment
+
+    Dispatch = Callable[[Any, Segment], None]
+
 Row = dict[str, Any]
 """One row by column name."""
 
@@ -40,6 +44,9 @@ class Session(Protocol):
     def poke(self) -> None:
         """Wake the workers when this transaction commits, where they would not poll soon."""
 
+    def enqueue(self, segment: Segment) -> bool:
+        """Enqueue a segment in this transaction; return False if this process has no engine."""
+
 
 class Transactions(Protocol):
     """Read and write access to the journal."""
@@ -54,8 +61,16 @@ class Transactions(Protocol):
 class Store(Transactions, Protocol):
     """A database with the journal."""
 
+    is_shared: bool
+    """Whether several machines use the database."""
+    dispatch: Dispatch | None
+    """Enqueues a segment in a transaction of this store; None in a process without an engine."""
+
     def listen(self, poked: Callable[[], object], ended: threading.Event) -> None:
         """Call `poked` for every notification until `ended` is set; return at once if there are none."""
+
+    def written_at(self) -> float | None:
+        """Return when any process last wrote, in seconds since the epoch; None if only a query would tell."""
 
     def version(self) -> int:
         """Return the number of the newest migration; 0 if there is none."""
@@ -87,11 +102,6 @@ def refuse_newer(applied: int, steps: Sequence[Migration]) -> None:
             why="A newer asbuilt wrote it. This one could misread it and write what the newer one misreads.",
             next_step="Install the newer asbuilt again, or set ASBUILT_HOME to another folder.",
         )
-
-
-def first(rows: Sequence[Row]) -> Row | None:
-    """Return the first row, or None."""
-    return rows[0] if rows else None
 
 
 @lru_cache(maxsize=512)

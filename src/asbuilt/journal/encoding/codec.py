@@ -76,13 +76,6 @@ def options_text(options: RunOptions) -> str:
     return json.dumps(plain_options(options), sort_keys=True)
 
 
-def entry_of(row: Mapping[str, Any]) -> Entry:
-    """Read a row of the journal."""
-    return entry(
-        Row(row["seq"], row["key"], row["at"], row["actor"]), row["kind"], row["v"], json.loads(row["data"])
-    )
-
-
 class Row(NamedTuple):
     """Columns of a row that are not part of the event."""
 
@@ -98,6 +91,11 @@ def entry(row: Row, kind: str, v: int, data: Mapping[str, Any]) -> Entry:
     names = data.keys() if isinstance(event, Unknown) else {"run", *event.__struct_encode_fields__}
     more = {name: value for name, value in data.items() if name not in names}
     return Entry(**row._asdict(), event=event, run=data.get("run"), more=more, v=v)
+
+
+def entry_of(*, kind: str, v: int, data: str, **row: Any) -> Entry:  # noqa: ANN401 - as `Row` has them
+    """Read a row of the journal."""
+    return entry(Row(**row), kind, v, json.loads(data))
 
 
 def whole(found: Entry, load: Callable[[str], bytes]) -> Entry:

@@ -71,3 +71,21 @@ def holder(lock: Path) -> int | None:
         return None
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def board_at(folder: Path, address: str) -> Iterator[None]:
+    """Record where the board listens, while it does."""
+    with only_one(folder / "lock"):
+        (folder / "address").write_text(address, encoding="ascii")
+        yield
+
+
+def board_address(folder: Path) -> str:
+    """Return where the board listens; empty if none runs."""
+    if holder(folder / "lock") is None:
+        return ""
+    try:
+        return (folder / "address").read_text(encoding="ascii")
+    except FileNotFoundError:
+        return ""

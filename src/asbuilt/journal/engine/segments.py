@@ -1,23 +1,19 @@
-"""Ownership of segments. Rule: the number is the fencing token; a closed segment belongs to no worker."""
+"""Execution of segments. Rule: only the newest execution of an open segment may write."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from asbuilt.journal.database.table import OF_RUN, Table
+from asbuilt.journal.ids import Segment
 from asbuilt.journal.repositories import worked_in
-from asbuilt.journal.runs import FAR, KNOWN_NEEDS, SEGMENT, Segment, plan_segment
+from asbuilt.journal.runs import FAR, KNOWN_NEEDS, SEGMENTS, plan_segment
 
 if TYPE_CHECKING:
     from asbuilt.journal.database.store import Session
 
-
-class Held(NamedTuple):
-    """A due segment of a worker, and whether a stop of its run was requested."""
-
-    segment: Segment
-    is_stopped: bool
-
-
+_THIS: Final = f"{OF_RUN} AND n = :n"
+_OPEN: Final = f"{_THIS} AND closed_at IS NULL"
 _KNOWN: Final = (
     " AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.org = segments.org AND runs.repo = segments.repo"
     f" AND runs.run = segments.run AND runs.needs > {KNOWN_NEEDS})"
@@ -25,130 +21,145 @@ _KNOWN: Final = (
 """Leaves out the runs that need a newer worker."""
 
 
-def held(session: Session, org: str, worker: str) -> list[Held]:
-    """List the due segments of a worker; segments that wait for later are not read."""
-    columns = ", ".join(f"segments.{name}" for name in SEGMENT.split(", "))
-    rows = session.rows(
-        f"SELECT {columns}, runs.stop FROM segments JOIN runs ON runs.org = segments.org"
-        " AND runs.repo = segments.repo AND runs.run = segments.run"
-        " WHERE segments.org = :org AND segments.worker = :worker AND segments.closed_at IS NULL"
-        f" AND segments.due_at <= :now AND runs.needs <= {KNOWN_NEEDS}"
-        " ORDER BY segments.due_at, segments.run",
-        org=org,
-        worker=worker,
-        now=session.now,
+def _placed(machine: str | None) -> str:
+    """Return SQL that leaves out runs that work elsewhere: in the fleet, or on another machine."""
+    here = "" if machine is None else " AND runs.place <> :machine"
+    return (
+        " AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.org = segments.org AND runs.repo = segments.repo"
+        f" AND runs.run = segments.run AND runs.place IS NOT NULL{here})"
     )
-    return [Held(Segment(*(row[name] for name in Segment._fields)), row["stop"] is not None) for row in rows]
 
 
-def is_free_due(session: Session, org: str, *, machine: str | None) -> bool:
-    """Return whether a segment is due that no worker has."""
-    found = session.rows(
-        "SELECT 1 FROM segments WHERE org = :org AND closed_at IS NULL AND worker IS NULL"
-        f" AND due_at <= :now{worked_in('segments', machine)}{_KNOWN} LIMIT 1",
-        org=org,
-        machine=machine,
-        now=session.now,
-    )
-    return bool(found)
+class Begun(NamedTuple):
+    """A new execution of a segment."""
+
+    token: int
+    before: str | None
+    """The worker that had the segment."""
+    lane: str
 
 
-def claim(session: Session, org: str, worker: str, *, machine: str | None, at_most: int) -> None:
-    """Claim due segments that no worker has, the earliest first; concurrent claims get different segments."""
-    session.run(
-        "UPDATE segments SET worker = :worker WHERE (org, repo, run, n) IN ("
-        "SELECT org, repo, run, n FROM segments WHERE org = :org AND closed_at IS NULL AND worker IS NULL"
-        f" AND due_at <= :now{worked_in('segments', machine)}{_KNOWN}"
-        " ORDER BY due_at, run LIMIT :at_most FOR UPDATE SKIP LOCKED)",
-        org=org,
-        worker=worker,
-        machine=machine,
-        at_most=at_most,
-        now=session.now,
-    )
+def asked(session: Session, org: str, *, machine: str | None, limit: int = 100) -> list[Segment]:
+    """List the segments that a worker has to enqueue, the earliest due first."""
+    here = f"{worked_in('segments', machine)}{_KNOWN}{_placed(machine)}"
+    where = f"org = :org AND asked = 1{here} ORDER BY due_at, run LIMIT :limit"
+    return SEGMENTS.every(session, where, org=org, machine=machine, limit=limit)
+
+
+def enqueue(session: Session, segment: Segment) -> None:
+    """Enqueue a segment that was asked for, unless another worker has done so or it is closed."""
+    was_asked = session.run(f"UPDATE segments SET asked = 0 WHERE {_THIS} AND asked = 1", **_key(segment))
+    if was_asked and is_open(session, segment):
+        session.enqueue(segment)
+
+
+def ask_again(session: Session, org: str, *, before: str) -> int:
+    """Ask a worker to enqueue every open segment that is due before a time; return their number.
+
+    The engine ignores segments that it has. Those that it lost, or ended without closing them, start again.
+    """
+    change = "UPDATE segments SET asked = 1 WHERE org = :org AND closed_at IS NULL AND due_at < :before"
+    changed = session.run(change, org=org, before=before)
+    session.poke()
+    return changed
 
 
 def goes_on(session: Session, org: str, worker: str, *, machine: str | None = None) -> bool:
     """Return whether a segment of this worker, or of none, will continue automatically, now or later."""
-    found = session.rows(
-        "SELECT 1 FROM segments WHERE org = :org AND closed_at IS NULL AND due_at < :far"
-        f" AND (worker IS NULL OR worker = :worker){worked_in('segments', machine)}{_KNOWN} LIMIT 1",
-        org=org,
-        worker=worker,
-        machine=machine,
-        far=FAR,
+    given = {"org": org, "worker": worker, "machine": machine, "far": FAR}
+    where = f"org = :org AND closed_at IS NULL AND due_at < :far{worked_in('segments', machine)}{_KNOWN}"
+    # Joined by OR into one query, Postgres would read all runs to answer the second part.
+    return SEGMENTS.has(session, f"{where} AND executor = :worker", **given) or SEGMENTS.has(
+        session, f"{where} AND executor IS NULL{_placed(machine)}", **given
     )
-    return bool(found)
 
 
-def is_open(session: Session, segment: Segment, *, hold: bool = True) -> bool:
-    """Return whether a segment is open; with `hold`, it stays open until this transaction ends."""
-    found = session.rows(
-        "SELECT 1 FROM segments WHERE org = :org AND repo = :repo AND run = :run AND n = :n"
-        f" AND closed_at IS NULL{' FOR SHARE' if hold else ''}",
-        org=segment.org,
-        repo=segment.repo,
-        run=segment.run,
-        n=segment.n,
-    )
-    return bool(found)
+def is_open(session: Session, segment: Segment) -> bool:
+    """Return whether a segment exists and is not closed."""
+    return SEGMENTS.has(session, _OPEN, **_key(segment))
 
 
-def follow(session: Session, done: Segment, *, due_at: str, why: str, by: str | None = None) -> bool:
-    """Close a segment and plan the next; return False and do nothing if it was closed before.
+def token_of(session: Session, segment: Segment) -> int | None:
+    """Return the token of the execution that may write; None if the segment is closed.
 
-    The next segment stays with the same worker, which has the run's workspace; `by` names another, "" any
-    worker.
+    It does not change until this transaction ends.
     """
-    closed = session.rows(
-        "UPDATE segments SET closed_at = :now WHERE org = :org AND repo = :repo AND run = :run AND n = :n"
-        " AND closed_at IS NULL RETURNING worker",
-        org=done.org,
-        repo=done.repo,
-        run=done.run,
-        n=done.n,
-        now=session.now,
-    )
-    if not closed:
+    rows = session.rows(f"SELECT token FROM segments WHERE {_OPEN} FOR SHARE", **_key(segment))
+    return int(rows[0]["token"]) if rows else None
+
+
+def begin(session: Session, segment: Segment, *, worker: str) -> Begun | None:
+    """Let a new execution write, in place of any earlier one; None if the segment is closed."""
+    rows = session.rows(f"SELECT executor, lane FROM segments WHERE {_THIS} FOR SHARE", **_key(segment))
+    change = f"UPDATE segments SET executor = :worker, token = token + 1 WHERE {_OPEN} RETURNING token"
+    begun = session.rows(change, **_key(segment), worker=worker)
+    return Begun(int(begun[0]["token"]), rows[0]["executor"], rows[0]["lane"]) if begun else None
+
+
+def release(session: Session, segment: Segment) -> bool:
+    """Let no execution of a segment write that has started; return False if it is closed."""
+    return bool(session.run(f"UPDATE segments SET token = token + 1 WHERE {_OPEN}", **_key(segment)))
+
+
+def close(session: Session, segment: Segment) -> bool:
+    """Close a segment; return False if it was closed before."""
+    change = f"UPDATE segments SET closed_at = :now WHERE {_OPEN}"
+    return bool(session.run(change, **_key(segment), now=session.now))
+
+
+def follow(session: Session, done: Segment, *, due_at: str, why: str) -> bool:
+    """Close a segment and plan the next of its lane; return False and do nothing if it was closed before.
+
+    The next segment stays with the same worker, which has the lane's workspace. Segments of all lanes of a
+    run are numbered together, so the caller holds the plan's head (`events.hold`, or an event).
+    """
+    if not close(session, done):
         return False
-    worker = (closed[0]["worker"] if by is None else by) or None
-    plan_segment(session, Segment(done.org, done.repo, done.run, done.n + 1, due_at, why, worker))
+    plan_segment(session, done._replace(n=_next(session, done), due_at=due_at, why=why))
     return True
 
 
-def owners(session: Session, segment: Segment) -> tuple[str | None, str | None]:
-    """Return the worker of the previous segment and the worker of this segment."""
+def fork(session: Session, segment: Segment, lane: str) -> None:
+    """Plan the first segment of a lane, due now, for any worker; the caller holds the plan's head."""
+    n = _next(session, segment)
+    plan_segment(session, segment._replace(n=n, due_at=session.now, why="fork", executor=None, lane=lane))
+
+
+def others_work(session: Session, segment: Segment) -> bool:
+    """Return whether another segment of the same run is due or in progress."""
+    found = session.rows(
+        "SELECT 1 FROM segments WHERE org = :org AND repo = :repo AND run = :run AND n != :n"
+        " AND closed_at IS NULL AND due_at <= :now LIMIT 1",
+        **_key(segment),
+        now=session.now,
+    )
+    return bool(found)
+
+
+def lane_of(session: Session, segment: Segment) -> str:
+    """Return the lane of a segment."""
+    rows = session.rows(f"SELECT lane FROM segments WHERE {_THIS}", **_key(segment))
+    return str(rows[0]["lane"]) if rows else ""
+
+
+def _next(session: Session, segment: Segment) -> int:
     rows = session.rows(
-        "SELECT worker FROM segments WHERE org = :org AND repo = :repo AND run = :run AND n <= :n"
-        " ORDER BY n DESC LIMIT 2",
+        "SELECT max(n) AS last FROM segments WHERE org = :org AND repo = :repo AND run = :run",
         org=segment.org,
         repo=segment.repo,
         run=segment.run,
-        n=segment.n,
     )
-    return (rows[-1]["worker"], rows[0]["worker"]) if rows else (None, None)
+    return int(rows[0]["last"]) + 1
 
 
-def of_lost(session: Session, org: str, *, before: str, machine: str | None) -> list[Segment]:
-    """List due segments of workers that are gone or whose last heartbeat was before a time, at most 100."""
-    rows = session.rows(
-        f"SELECT {SEGMENT} FROM segments WHERE org = :org AND closed_at IS NULL AND worker IS NOT NULL"
-        " AND due_at <= :now AND NOT EXISTS (SELECT 1 FROM workers WHERE workers.org = segments.org"
-        " AND workers.worker = segments.worker AND workers.beat_at >= :before)"
-        f"{worked_in('segments', machine)} ORDER BY due_at, run LIMIT 100",
-        org=org,
-        before=before,
-        machine=machine,
-        now=session.now,
-    )
-    return [Segment(**row) for row in rows]
+def named(session: Session, org: str, workflow: str) -> Segment | None:
+    """Return the open segment with a workflow id."""
+    run, _, n = workflow.rpartition(".")
+    known = "(SELECT org AS o, repo AS r, run AS u FROM runs WHERE org = :org AND run = :run) AS known"
+    found = Table(f"segments JOIN {known} ON org = o AND repo = r AND run = u", Segment, Segment._fields)
+    where = "n = :n AND closed_at IS NULL"
+    return found.first(session, where, org=org, run=run, n=int(n) if n.isdigit() else 0)
 
 
-def adopt(session: Session, org: str, worker: str) -> int:
-    """Assign all open segments of other workers to one worker: SQLite has only one."""
-    return session.run(
-        "UPDATE segments SET worker = :worker WHERE org = :org AND closed_at IS NULL"
-        " AND worker IS NOT NULL AND worker <> :worker",
-        org=org,
-        worker=worker,
-    )
+def _key(segment: Segment) -> dict[str, Any]:
+    return {"org": segment.org, "repo": segment.repo, "run": segment.run, "n": segment.n}

@@ -34,9 +34,8 @@ def attempts_of(session: Session, blobs: Blobs, address: Address, *, limit: int 
     told = events_of(session, blobs, address)
     found = []
     for run in runs.of_plan(session, address, limit=limit):
-        name = f"{run.options.slug}.{run.number}"
         phases = fold(run.run, run.options, told).phases.values()
-        found += [_view(name, run.run, phase, one) for phase in phases for one in phase.attempts]
+        found += [_view(run.name, run.run, phase, one) for phase in phases for one in phase.attempts]
     return sorted(found, key=lambda one: one.facts.began_at, reverse=True)
 
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.events.event import Entry
 from asbuilt.events.options import RunOptions
-from asbuilt.events.phases import PhaseProven
 from asbuilt.journal import approvals, claims, reviews, runs, schedules
+from asbuilt.journal.database.table import OF_PLAN, OF_REPO
 from asbuilt.journal.encoding.codec import whole
 from asbuilt.journal.events import whole_history
 from asbuilt.journal.ids import Address
 from asbuilt.journal.queries.failures import failures_of
+from asbuilt.journal.queries.folds import Folds
+from asbuilt.journal.turns import landing_line
+from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 from asbuilt.lifecycle.kinds import fold
 from asbuilt.lifecycle.plan_run.corrections import drifted
-from asbuilt.lifecycle.run.money import total, used_in
+from asbuilt.lifecycle.run.landing import Line
+from asbuilt.lifecycle.run.money import total
 from asbuilt.lifecycle.run.proving import ProvingFacts
 from asbuilt.lifecycle.status.progress import (
     DONE,
@@ -23,11 +26,11 @@ from asbuilt.lifecycle.status.progress import (
     NEXT,
     PhaseProgress,
     WaitsFor,
+    lanes_wait_for,
     plan_progress,
     progress,
     waits_for,
 )
-from asbuilt.lifecycle.status.standing import fold_plan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.claims import Claim
     from asbuilt.journal.database.store import Session
+    from asbuilt.journal.queries.folds import PlanFold
     from asbuilt.journal.reviews import Review
     from asbuilt.journal.runs import Run
     from asbuilt.journal.schedules import Schedule
@@ -46,6 +50,8 @@ if TYPE_CHECKING:
 
 Told = list[Entry]
 """The events of a plan, in order."""
+_NO_RUN: Final = runs.Run("", "", "", "", 0, "", 0, RunOptions(), None, "", None)
+"""Stands in for a run of a plan that has none: notes of users are folded with a run."""
 
 
 class RunView(NamedTuple):
@@ -69,6 +75,8 @@ class RunView(NamedTuple):
     """The step that failed last."""
     blobs: Blobs | None = None
     """Store of that step's output."""
+    lanes: tuple[WaitsFor, ...] = ()
+    """What each of the phases waits for that are worked on side by side."""
     already_failing: str = ""
     """Description of test failures before any work; empty if there were none."""
 
@@ -129,31 +137,6 @@ class PlanView(NamedTuple):
         return next((phase.id for phase in self.phases if phase.state in NEXT), None)
 
 
-class Due(NamedTuple):
-    """A run that continues automatically, and when."""
-
-    name: str
-    plan: str
-    due_at: str
-    why: str
-    is_running: bool = False
-    """Whether a worker runs it now."""
-
-
-def due_runs(session: Session, org: str, repo: str | None) -> list[Due]:
-    """List the runs of a repository, or of all, that continue automatically, the earliest first."""
-    return [
-        Due(
-            f"{run.options.slug}.{run.number}",
-            run.plan,
-            segment.due_at,
-            segment.why,
-            segment.worker is not None and segment.due_at <= session.now,
-        )
-        for run, segment in runs.due(session, org, repo)
-    ]
-
-
 def events_of(session: Session, blobs: Blobs, address: Address) -> Told:
     """Return a plan's events in order, including the fields that are stored in blobs."""
     return [whole(entry, blobs.get) for entry in whole_history(session, address)]
@@ -171,19 +154,26 @@ def facts_from(run: Run, events: Told) -> Facts:
     return facts
 
 
-def run_view(session: Session, blobs: Blobs, run: Run) -> RunView:
-    """Return the state of a run."""
-    return _run_view(session, blobs, run, facts_of(session, blobs, run))
+def run_view(session: Session, blobs: Blobs, run: Run, folds: Folds | None = None) -> RunView:
+    """Return the state of a run; `folds`: facts that were kept from earlier reads."""
+    folds = folds or Folds(blobs)
+    with folds.held:
+        return _run_view(session, blobs, run, folds.facts(session, run))
 
 
 def _run_view(session: Session, blobs: Blobs, run: Run, facts: Facts) -> RunView:
     questions = approvals.waiting_of(session, run.org, run.repo, run.run)
+    if isinstance(facts, DeliveryFacts) and facts.landing.line is not None:
+        # The event has the place of then; others have landed since.
+        ahead = landing_line.ahead_of(session, run)
+        if ahead:
+            facts.landing.line = Line(run.options.branch, len(ahead), ahead[-1])
     waits = waits_for(facts, session.now)
     if run.is_newer and not run.is_over:
         waits = WaitsFor("person", since=run.at, why=NEEDS_NEWER)
     return RunView(
         run,
-        f"{run.options.slug}.{run.number}",
+        run.name,
         progress(facts, session.now),
         waits,
         questions,
@@ -193,67 +183,62 @@ def _run_view(session: Session, blobs: Blobs, run: Run, facts: Facts) -> RunView
         reviews.find(session, run.address) if any(one.kind == "plan" for one in questions) else None,
         facts.failed,
         blobs,
+        tuple(lanes_wait_for(facts, session.now)),
         facts.baseline_shown if isinstance(facts, ProvingFacts) and facts.baseline == "FAIL" else "",
     )
 
 
-def plan_view(session: Session, blobs: Blobs, address: Address) -> PlanView | None:
+def plan_view(
+    session: Session, blobs: Blobs, address: Address, folds: Folds | None = None
+) -> PlanView | None:
     """Return the state of a plan; None if the journal has no such plan."""
-    rows = session.rows(
-        "SELECT slug, changed_at FROM heads WHERE org = :org AND repo = :repo AND plan = :plan",
-        **address._asdict(),
-    )
-    return _view(session, blobs, address, **rows[0]) if rows else None
+    rows = session.rows(f"SELECT slug, changed_at FROM heads WHERE {OF_PLAN}", **address._asdict())
+    return _view(session, blobs, folds or Folds(blobs), address, **rows[0]) if rows else None
 
 
-def plan_views(session: Session, blobs: Blobs, org: str, repo: str, *, limit: int = 50) -> list[PlanView]:
+def plan_views(
+    session: Session, blobs: Blobs, org: str, repo: str, folds: Folds | None = None, *, limit: int = 50
+) -> list[PlanView]:
     """Return the states of a repository's plans, the most recently changed first."""
     rows = session.rows(
-        "SELECT plan, slug, changed_at FROM heads WHERE org = :org AND repo = :repo"
+        f"SELECT plan, slug, changed_at FROM heads WHERE {OF_REPO}"
         " ORDER BY changed_at DESC, plan LIMIT :limit",
         org=org,
         repo=repo,
         limit=limit,
     )
-    return [_view(session, blobs, Address(org, repo, row.pop("plan")), **row) for row in rows]
+    folds = folds or Folds(blobs)
+    return [_view(session, blobs, folds, Address(org, repo, row.pop("plan")), **row) for row in rows]
 
 
-def _view(session: Session, blobs: Blobs, address: Address, slug: str, changed_at: str) -> PlanView:
-    events = events_of(session, blobs, address)
-    # Fold lazily: nearly always the newest run is enough.
+def _view(
+    session: Session, blobs: Blobs, folds: Folds, address: Address, slug: str, changed_at: str
+) -> PlanView:
     every = runs.of_plan(session, address)
-    told = ((run, facts_from(run, events)) for run in every)
-    newest, stands = next(told, None), runs.standing(every)
-    if newest is None or stands is None:
-        of_run = None
-    else:
-        facts = newest[1] if stands == newest[0] else facts_from(stands, events)
-        of_run = _run_view(session, blobs, stands, facts)
-    return PlanView(
-        address,
-        slug,
-        changed_at,
-        claims.find(session, address),
-        of_run,
-        _phases(chain([newest] if newest else [], told), events, session.now),
-        _spent(events),
-        tuple(newest[1].untold if newest else fold("", RunOptions(), events).untold),
-        schedules.find(session, address),
-    )
+    stands = runs.standing(every)
+    # Nearly always the newest run is enough; others are folded when they are asked for.
+    wanted = [*every[:1], *([stands] if stands and stands != every[0] else [])]
+    with folds.held:
+        fold = folds.of(session, address, wanted or [_NO_RUN._replace(**address._asdict())])
+        known = {name: facts for name, (_, facts) in fold.facts.items()}
+        told = ((run, known[run.run] if run in wanted else folds.facts(session, run)) for run in every)
+        return PlanView(
+            address,
+            slug,
+            changed_at,
+            claims.find(session, address),
+            None if stands is None else _run_view(session, blobs, stands, known[stands.run]),
+            _phases(told, fold, session.now),
+            total(fold.used.values()),
+            tuple(known[every[0].run if every else ""].untold),
+            schedules.find(session, address),
+        )
 
 
-def _spent(events: Told) -> Spent:
-    """Add up the usage of all attempts; the last event of an attempt has the sum of its starts."""
-    told = ((entry.run, used_in(entry.event)) for entry in events)
-    return total({(run, used[0]): used[1] for run, used in told if used is not None}.values())
-
-
-def _phases(newest_first: Iterable[tuple[Run, Facts]], events: Told, now: str) -> list[PhaseProgress]:
+def _phases(newest_first: Iterable[tuple[Run, Facts]], fold: PlanFold, now: str) -> list[PhaseProgress]:
     """Merge the results of all runs into the outline of the newest run that has one."""
-    proven_at = {one.event.commit: one.at for one in events if isinstance(one.event, PhaseProven)}
     for run, facts in newest_first:
         # The stages of a finished authoring run are not phases of its plan.
         if facts.started and not (facts.plans and run.is_over):
-            of_run = progress(facts, now)
-            return plan_progress(of_run, fold_plan(events), proven_at, is_over=run.is_over)
+            return plan_progress(progress(facts, now), fold.standing, fold.proven_at, is_over=run.is_over)
     return []

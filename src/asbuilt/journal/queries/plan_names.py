@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from asbuilt.journal.database.table import OF_PLAN, OF_REPO, Table
 from asbuilt.journal.ids import Address
 
 if TYPE_CHECKING:
@@ -21,38 +22,24 @@ class Known(NamedTuple):
     slug: str
 
 
+_PLANS: Final = Table("heads", Known, Known._fields)
+
+
 def called(session: Session, org: str, repo: str, *, path: str, slug: str) -> list[Known]:
     """Find the plan at a path, else the plans with a full name."""
-    where = {"org": org, "repo": repo}
-    rows = session.rows(
-        "SELECT plan, slug FROM heads WHERE org = :org AND repo = :repo AND plan = :path", **where, path=path
-    ) or session.rows(
-        "SELECT plan, slug FROM heads WHERE org = :org AND repo = :repo AND slug = :slug LIMIT :limit",
-        **where,
-        slug=slug,
-        limit=RECENT,
+    named = f"{OF_REPO} AND slug = :slug LIMIT :limit"
+    return _PLANS.every(session, OF_PLAN, org=org, repo=repo, plan=path) or _PLANS.every(
+        session, named, org=org, repo=repo, slug=slug, limit=RECENT
     )
-    return [Known(**row) for row in rows]
 
 
 def recent(session: Session, org: str, repo: str, *, limit: int = RECENT) -> list[Known]:
     """List the plans of a repository, the most recently changed first."""
-    rows = session.rows(
-        "SELECT plan, slug FROM heads WHERE org = :org AND repo = :repo"
-        " ORDER BY changed_at DESC, plan LIMIT :limit",
-        org=org,
-        repo=repo,
-        limit=limit,
-    )
-    return [Known(**row) for row in rows]
+    where = f"{OF_REPO} ORDER BY changed_at DESC, plan LIMIT :limit"
+    return _PLANS.every(session, where, org=org, repo=repo, limit=limit)
 
 
 def anywhere(session: Session, org: str, slug: str) -> list[Address]:
     """List the plans with a full name in every repository."""
-    rows = session.rows(
-        "SELECT repo, plan FROM heads WHERE org = :org AND slug = :slug LIMIT :limit",
-        org=org,
-        slug=slug,
-        limit=RECENT,
-    )
-    return [Address(org, row["repo"], row["plan"]) for row in rows]
+    where = "org = :org AND slug = :slug LIMIT :limit"
+    return Table("heads", Address, Address._fields).every(session, where, org=org, slug=slug, limit=RECENT)

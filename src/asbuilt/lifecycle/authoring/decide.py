@@ -64,7 +64,7 @@ def _drafting(facts: AuthoringFacts, now: str) -> Move:
     draft = facts.draft
     if draft.texts.filed is not None:
         where = draft.texts.filed
-        return End("done", f"{where} is written, not committed; a run accepts only this text")
+        return End("done", f"wrote {where}, not committed; editing it needs a new approval")
     if draft.gave_up:
         return End("failed", draft.gave_up)
     if draft.finished is not None:
@@ -86,7 +86,7 @@ def _approval(facts: AuthoringFacts) -> Move | None:
     match step:
         case approval.Ask(revision, again):
             slug = facts.draft.slug
-            question = f"{slug} was declined without a word: what is to differ?"
+            question = f"{slug} was declined without a reason: what should change?"
             if not again:
                 question = f"approve the plan {slug}? revision {revision.number}"
             key = approval.key_of(revision, again=again)
@@ -96,7 +96,7 @@ def _approval(facts: AuthoringFacts) -> Move | None:
         case approval.File():
             return File()
         case approval.GiveUp():
-            return End("stopped", "you said no twice, without a word; the draft stays in the store")
+            return End("stopped", "you declined it twice without a reason; the draft stays in the journal")
         case approval.Rewrite() | None:
             return None
         case _:
@@ -125,7 +125,7 @@ def _stage(facts: AuthoringFacts, stage: PhaseFacts, now: str) -> Move:
         return stoppage
     if stage.repeats > REPEATS:
         reason = last.reason if last else ""
-        return End("failed", f"{stage.id}: no agent handed anything in, {stage.repeats} times; {reason}")
+        return End("failed", f"{stage.id}: no agent submitted anything in {stage.repeats} tries; {reason}")
     goes_on = last is not None and last.ending in GOES_ON
     number = 1 if last is None else last.number + (not goes_on)
     return capped(facts, now) or Attempt(stage.id, number, role_of(stage.id))

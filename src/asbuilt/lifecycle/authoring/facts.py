@@ -48,6 +48,8 @@ class DraftFacts(Struct):
     """Digests of the flaws in refused outputs of the stage that is due."""
     proposals: str | None = None
     """Digest of the proposals of several planners."""
+    sketch: str = ""
+    """Digest of the plan so far, in an interview."""
     gave_up: str = ""
     finished: str | None = None
     """Why the stages ended; None before that, and once their plan is written."""

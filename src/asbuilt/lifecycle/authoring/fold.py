@@ -13,10 +13,10 @@ from asbuilt.lifecycle.approval import Rewrite, hear, next_step
 from asbuilt.lifecycle.authoring.facts import AuthoringFacts, DraftFacts, Handed
 from asbuilt.lifecycle.authoring.stages import Stage
 from asbuilt.lifecycle.run.facts import PhaseFacts
-from asbuilt.lifecycle.run.fold import fold_run, take_options
+from asbuilt.lifecycle.run.fold import take_options
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from asbuilt.events.event import Entry
     from asbuilt.events.options import RunOptions
@@ -48,15 +48,16 @@ def title_of(name: str) -> str:
     return _TITLES[Stage(name.partition("-")[0])]
 
 
-def fold_authoring(run: str, options: RunOptions, entries: Iterable[Entry]) -> AuthoringFacts:
-    """Fold the events of one authoring session, in order."""
+def begin_authoring(run: str, options: RunOptions) -> AuthoringFacts:
+    """Return the facts of an authoring session before its first event."""
     draft = DraftFacts(slug=options.slug, in_conversation=options.is_in_conversation)
     facts = AuthoringFacts(run, draft=draft)
     take_options(facts, options)
-    return fold_run(facts, entries, _hear)
+    return facts
 
 
-def _hear(facts: AuthoringFacts, entry: Entry) -> None:
+def hear_authoring(facts: AuthoringFacts, entry: Entry) -> None:
+    """Fold one event."""
     draft, event = facts.draft, entry.event
     match event:
         case RunStarted(due=str(due)):
@@ -97,6 +98,7 @@ def _hear_judged(facts: AuthoringFacts, event: StageJudged) -> None:
             asked = dict(event.asks)
             draft.asked |= asked
             draft.batches.append(tuple(asked))
+            draft.sketch = event.text or draft.sketch
             for key, answer, note in event.answers:
                 facts.approvals[key], draft.notes[key] = answer, note
         case "proposed":

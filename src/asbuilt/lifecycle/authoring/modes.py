@@ -6,7 +6,7 @@ Small requests get a short mode: the long modes take hours.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.events.options import Authoring
 from asbuilt.lifecycle.authoring.session import state_of
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from asbuilt.events.options import AuthoringWay, Effort
     from asbuilt.lifecycle.authoring.session import Session
 
-MOST_AGENTS: Final = 4
 _FILE: Final = re.compile(r"(?<![\w/.-])(?:[\w.-]+/)*[\w-]+\.[A-Za-z][A-Za-z0-9]{0,4}\b")
 _ITEM: Final = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+\S", re.MULTILINE)
 
@@ -78,30 +77,31 @@ EFFORTS: Final[dict[Effort, str]] = {
 """Prompt text for each effort."""
 
 
-def authoring_of(
-    mode: Mode,
-    session: Session,
-    *,
-    explorers: int = 1,
-    planners: int = 1,
-    effort: Effort | None = None,
-    principles: str | None = None,
-) -> Authoring:
+def authoring_of(mode: Mode, session: Session, **chosen: Any) -> Authoring:  # noqa: ANN401 - as Authoring has them
     """Return an authoring as run options store it; without `principles` critics use the shipped ones."""
-    return Authoring(
-        mode=mode.name,
-        prompt=session.prompt,
-        session=state_of(session),
-        explorers=explorers,
-        planners=planners,
-        effort=effort,
-        principles=principles,
-    )
+    return Authoring(mode=mode.name, prompt=session.prompt, session=state_of(session), **chosen)
 
 
 def size_of(prompt: str) -> Size:
     """Measure a request."""
     return Size(len(prompt.split()), max(len(set(_FILE.findall(prompt))), len(_ITEM.findall(prompt))))
+
+
+_TRIVIAL: Final = {"expedient": 20, "protective": 10}
+"""Most words of a request for one file that needs no plan, by profile."""
+_SIMPLE: Final = re.compile(r"\b(?:typo|spelling|wording|comment|rename|bump|whitespace)", re.IGNORECASE)
+"""The protective profile plans everything that does not say that it is one of these."""
+
+
+def trivial_file(prompt: str, profile: str) -> str | None:
+    """Return the only file of a request that needs no plan; None if a plan is needed.
+
+    A change of several files, or of files that the request does not name, is planned.
+    """
+    asked, files = size_of(prompt), _FILE.findall(prompt)
+    is_simple = profile == "expedient" or _SIMPLE.search(prompt)
+    is_small = asked.words <= _TRIVIAL[profile] and asked.parts == 1 and len(files) == 1
+    return files[0] if is_small and is_simple else None
 
 
 def mode_for(prompt: str, profile: str) -> Mode:

@@ -5,15 +5,16 @@ Options are validated before anything starts. The sequence of stages is built on
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+
+from msgspec import Struct
 
 from asbuilt.lifecycle.authoring.stages import Stage
 from asbuilt.lifecycle.flaws import Flaw
 from asbuilt.plan.markdown.sections import SECTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 
 CritiqueMode = Literal["principles", "open"]
@@ -24,9 +25,8 @@ MOST_REFINES: Final = 4
 TRANSITIONS: Final = 10
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """Options of a session."""
+class Options(Struct, frozen=True, kw_only=True, rename={"stages": "phases"}):
+    """Options of a session; plain values call the stages `phases`."""
 
     stages: tuple[Stage, ...]
     refine_iterations: int = 2
@@ -35,7 +35,6 @@ class Options:
     critique_mode: CritiqueMode = "principles"
     use_memory: bool = True
     completion_promise: str = "PLAN_OK"
-    block_tools: bool = True
     required_sections: tuple[str, ...] = SECTIONS
     attempt_limit: int = 5
     """Number of outputs of one stage that may be refused in a row; the last one ends the session."""
@@ -71,46 +70,39 @@ def sequence_of(
     return stages
 
 
-def choose(  # noqa: PLR0913 - one argument for each choice of a user
+def choose(
     *,
-    refine_iterations: int = 2,
     phases: Sequence[str] | None = None,
     skip: Iterable[str] = (),
     max_phases: int | None = None,
-    critique_mode: str = "principles",
-    use_memory: bool = True,
-    completion_promise: str = "PLAN_OK",
-    block_tools: bool = True,
     required_sections: Sequence[str] = SECTIONS,
-    attempt_limit: int = 5,
+    **chosen: Any,  # noqa: ANN401 - as Options has them
 ) -> Options | tuple[Flaw, ...]:
-    """Validate a user's choices; return the options, or every flaw."""
-    stages = sequence_of(refine_iterations=refine_iterations, phases=phases, skip=skip)
-    flaws = [one for one in stages if isinstance(one, Flaw)]
-    if max_phases is not None and max_phases < 0:
-        flaws.append(Flaw("max phases", str(max_phases), "0 for no limit, or more", "--max-phases 10"))
-    if critique_mode not in get_args(CritiqueMode):
-        flaws.append(Flaw("critique mode", critique_mode, "principles or open", "--open-critique"))
-    if not completion_promise.strip() or "</promise>" in completion_promise:
-        needed = "some words without a tag"
-        flaws.append(Flaw("promise", repr(completion_promise), needed, "--completion-promise PLAN_OK"))
-    sections = tuple(dict.fromkeys(name.strip() for name in required_sections if name.strip()))
-    if not sections:
-        flaws.append(Flaw("required sections", "none", "at least one", "--required-sections Goal,Steps"))
-    if attempt_limit < 1:
-        flaws.append(Flaw("attempts", str(attempt_limit), "at least 1", "--attempts 5"))
-    if flaws:
-        return tuple(flaws)
+    """Validate a user's choices, `chosen` by the names of `Options`; return the options, or every flaw."""
+    stages = sequence_of(refine_iterations=chosen.get("refine_iterations", 2), phases=phases, skip=skip)
     built = tuple(stage for stage in stages if isinstance(stage, Stage))
-    return Options(
+    options = Options(
         stages=built,
-        refine_iterations=refine_iterations,
         # Four rounds are twelve stages; the default limit of 10 would cut them off.
         max_phases=max(TRANSITIONS, len(built)) if max_phases is None else max_phases,
-        critique_mode="open" if critique_mode == "open" else "principles",
-        use_memory=use_memory,
-        completion_promise=completion_promise,
-        block_tools=block_tools,
-        required_sections=sections,
-        attempt_limit=attempt_limit,
+        required_sections=tuple(dict.fromkeys(name.strip() for name in required_sections if name.strip())),
+        **chosen,
     )
+    flaws = [one for one in stages if isinstance(one, Flaw)]
+    return (*flaws, *flaws_of(options)) or options
+
+
+def flaws_of(options: Options) -> Iterator[Flaw]:
+    """Yield every flaw of options, except those of the sequence of stages."""
+    if options.max_phases < 0:
+        yield Flaw("max phases", str(options.max_phases), "0 for no limit, or more", "--max-phases 10")
+    if options.critique_mode not in get_args(CritiqueMode):
+        yield Flaw("critique mode", options.critique_mode, "principles or open", "--open-critique")
+    promise = options.completion_promise
+    if not promise.strip() or "</promise>" in promise:
+        needed = "some words without a tag"
+        yield Flaw("promise", repr(promise), needed, "--completion-promise PLAN_OK")
+    if not options.required_sections:
+        yield Flaw("required sections", "none", "at least one", "--required-sections Goal,Steps")
+    if options.attempt_limit < 1:
+        yield Flaw("attempts", str(options.attempt_limit), "at least 1", "--attempts 5")

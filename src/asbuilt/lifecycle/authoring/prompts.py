@@ -11,7 +11,7 @@ from asbuilt.lifecycle.authoring.stages import Stage
 from asbuilt.lifecycle.authoring.validators.demands import DEMANDS
 from asbuilt.lifecycle.authoring.validators.promises import promise_tag
 from asbuilt.lifecycle.critique.findings import EXAMPLE
-from asbuilt.plan.rules.length import LINES, Length
+from asbuilt.plan.lint import LINES, Length
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -20,11 +20,11 @@ EXAMPLE: Final = (
     '{"questions": [{"ask": "Count requests per what?", "options": ["API key; every route has one", '
     '"client address"], "why": "src/api/app.py knows both and prefers none"}]}'
 )
+_BLOCK: Final = f"```json\n{EXAMPLE}\n```"
 _OPTIONS: Final = range(2, 6)
 _LONG: Final = 300
 _SAME: Final = 0.8
 _OPTION: Final = re.compile(r"^([a-z])  (.*)$", re.MULTILINE)
-_FENCED: Final = re.compile(r"```(?:json)?[ \t]*\n(.*?)```", re.DOTALL)
 
 
 class Question(NamedTuple):
@@ -44,25 +44,42 @@ class Question(NamedTuple):
         return "\n".join([self.ask, f"({self.why})", *listed])
 
 
-def asking(most: int) -> str:
-    """Return the prompt text that explains how to ask questions."""
+def asking(most: int, *, is_interview: bool = False) -> str:
+    """Return the prompt text that explains how to ask questions. An interview asks beside the plan so far."""
+    hand_in = (
+        "First scan a few files and write the plan as far as it is known, if only its headings; each time you"
+        " ask, hand in the plan as it is now, and behind it one block of JSON"
+        if is_interview
+        else "Then hand in one object of JSON and nothing else"
+    )
     return (
         f"Where only a person can decide, you may ask instead of writing: at most {most} questions together,"
         " none that the code answers, each with two to five options, the one that you suggest first, and why"
-        f" the code does not tell. Then hand in one object of JSON and nothing else, like this:\n{EXAMPLE}"
+        f" the code does not tell. {hand_in}, like this:\n{_BLOCK if is_interview else EXAMPLE}"
     )
 
 
+def sketch_in(output: str) -> str:
+    """Return the plan so far that an output has before its questions; empty if it has none."""
+    return "" if _told(output) is None else _parted(output)[0]
+
+
 def questions_in(
-    output: str, *, most: int, before: Collection[str] = ()
+    output: str, *, most: int, before: Collection[str] = (), is_interview: bool = False
 ) -> tuple[Question, ...] | tuple[Flaw, ...] | None:
-    """Parse the questions of an output; None if it asks none. A question in `before` is a flaw."""
+    """Parse the questions of an output; None if it asks none. A question in `before` is a flaw.
+
+    An interview grows its plan, so questions without the plan so far are a flaw, too.
+    """
     told = _told(output)
     if told is None:
         return None
     if not most:
         return (Flaw("questions", "questions", "what the stage asks for: nobody is asked now", "a plan"),)
     flaws: list[Flaw] = []
+    if is_interview and not sketch_in(output):
+        needed = "the plan as far as it is known, before them"
+        flaws.append(Flaw("plan so far", "questions alone", needed, _BLOCK))
     if not 1 <= len(told) <= most:
         flaws.append(Flaw("questions", f"{len(told)} questions", f"one to {most}", EXAMPLE))
     read = [_question(one) for one in told]
@@ -90,13 +107,21 @@ def answer_to(question: str, answer: str, note: str) -> str:
 
 def _told(output: str) -> list[Any] | None:
     """Return the list of questions; None if the output is not such a JSON object."""
-    fenced = _FENCED.fullmatch(output.strip())
     try:
-        value = json.loads(fenced[1] if fenced else output)
+        value = json.loads(_parted(output)[1])
     except (ValueError, RecursionError):
         return None
     asked = value.get("questions") if isinstance(value, dict) else None
     return asked if isinstance(asked, list) else None
+
+
+def _parted(output: str) -> tuple[str, str]:
+    """Split an output that ends with a code block into the text before and the block; else all is block."""
+    text = output.strip()
+    before, fence, block = f"\n{text.removesuffix('```')}".rpartition("\n```")
+    language, _, inside = block.partition("\n")
+    is_block = text.endswith("```") and fence and language.strip() in ("", "json")
+    return (before.strip(), inside) if is_block else ("", text)
 
 
 def _question(value: object) -> Question | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from asbuilt.lifecycle.authoring.session import PLANS
 from asbuilt.lifecycle.authoring.stages import Stage
 from asbuilt.lifecycle.critique.convergence import Over, Round, Who, decide, show
@@ -60,7 +62,7 @@ def without_needless(session: Session, rounds: Sequence[Round], principles: Sequ
         is_over = isinstance(decide(rounds[:number], limit=len(critiques), principles=ids), Over)
         if is_over and Stage.REVISE in stages[at:]:
             kept = stages[: stages.index(Stage.REVISE, at) + 1]
-            return replace(session, options=replace(session.options, stages=kept))
+            return replace(session, options=structs.replace(session.options, stages=kept))
     return session
 
 

@@ -5,18 +5,18 @@ Rule: a session finishes only with a promised plan that has its sections, or at 
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, assert_never
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from asbuilt.lifecycle.authoring.prompts import instruction, told
-from asbuilt.lifecycle.authoring.session import Record, Session, Unreadable
+from asbuilt.lifecycle.authoring.session import Record, Session
 from asbuilt.lifecycle.authoring.stages import Stage
 from asbuilt.lifecycle.authoring.validators.demands import DEMANDS, Demands
 from asbuilt.lifecycle.authoring.validators.document import missing_sections
 from asbuilt.lifecycle.authoring.validators.judging import Setting, critique_in, judge
 from asbuilt.lifecycle.authoring.validators.promises import is_promised, without_promises
 from asbuilt.lifecycle.critique.findings import Critique
-from asbuilt.lifecycle.critique.principles import TEMPLATE, Principle, perspective, read_principles
+from asbuilt.lifecycle.critique.perspectives import perspective
+from asbuilt.lifecycle.critique.principles import TEMPLATE, Principle, read_principles
 from asbuilt.plan.markdown.frontmatter import scalar
 
 if TYPE_CHECKING:
@@ -112,51 +112,17 @@ class GiveUp(NamedTuple):
     flaws: tuple[Flaw, ...]
 
 
-class Deactivate(NamedTuple):
-    """The state cannot be read: release the agent, warn, and keep the state."""
-
-    warning: str
+Verdict = Accept | Iterate | Refuse | GiveUp
+"""What becomes of an output."""
 
 
-class Rest(NamedTuple):
-    """The session is over."""
-
-    exit_reason: ExitReason
-
-
-Move = Ask | Accept | Iterate | Refuse | Finish | GiveUp | Deactivate | Rest
-
-
-def next_move(session: Session | Unreadable, around: Surroundings) -> Move:
+def next_move(session: Session, around: Surroundings) -> Ask | Finish:
     """Choose the next move. First match wins; the order is the policy."""
-    if isinstance(session, Unreadable):
-        return Deactivate(session.warning)
-    if session.exit_reason is not None:
-        return Rest(session.exit_reason)
     if _is_complete(session):
         return Finish(without_promises(session.plan), "completed")
     if 0 < session.options.max_phases <= session.index:
         return Finish(without_promises(session.plan or session.records[-1].text), "max_phases_reached")
-    if session.output is None:
-        return _ask(session, around)
-    return _judged(session, session.output, around)
-
-
-def advance(session: Session, move: Move) -> Session:
-    """Apply a performed move to the session; `Ask` changes nothing."""
-    match move:
-        case Accept(record) | Iterate(record):
-            return replace(session, records=(*session.records, record), refused=(), output=None)
-        case Refuse(_, flaws):
-            return replace(session, refused=(*session.refused, flaws), output=None)
-        case GiveUp(_, flaws):
-            return replace(session, refused=(*session.refused, flaws), exit_reason="gave_up")
-        case Finish(_, exit_reason):
-            return replace(session, exit_reason=exit_reason)
-        case Ask() | Rest() | Deactivate():
-            return session
-        case _:
-            assert_never(move)
+    return _ask(session, around)
 
 
 def progress(session: Session) -> str:
@@ -186,16 +152,21 @@ def _is_complete(session: Session) -> bool:
     )
 
 
-def _judged(session: Session, output: str, around: Surroundings) -> Move:
-    stage = session.stage
-    record = Record(stage, session.round, output)
-    flaws = judge(stage, output, _setting(session, around))
+def judged(session: Session, output: str, around: Surroundings) -> Verdict:
+    """Judge an agent's output for the stage that is due."""
+    record = Record(session.stage, session.round, output)
+    flaws = judge(session.stage, output, _setting(session, around))
     if not flaws:
         return Accept(record)
-    if stage is Stage.REVISE and [flaw.what for flaw in flaws] == [NO_PROMISE]:
+    if session.stage is Stage.REVISE and [flaw.what for flaw in flaws] == [NO_PROMISE]:
         return Iterate(record)
+    return refused(session, flaws)
+
+
+def refused(session: Session, flaws: tuple[Flaw, ...]) -> Refuse | GiveUp:
+    """Refuse an output for the stage that is due; give up after the last try."""
     left = session.options.attempt_limit - len(session.refused) - 1
-    return Refuse(stage, flaws, left) if left > 0 else GiveUp(stage, flaws)
+    return Refuse(session.stage, flaws, left) if left > 0 else GiveUp(session.stage, flaws)
 
 
 def _setting(session: Session, around: Surroundings) -> Setting:

@@ -39,6 +39,7 @@ class Over(NamedTuple):
     """The authoring has ended."""
 
     reason: str
+    is_approved: bool = False
 
 
 Turn = Yours | Theirs | Persons | Over

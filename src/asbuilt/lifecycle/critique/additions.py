@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.lifecycle.critique.anchors import outline_of
-from asbuilt.plan.markdown.body import part_of
-from asbuilt.plan.markdown.sections import sections_in
+from asbuilt.plan.markdown.sections import part_of, sections_in
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

@@ -1,8 +1,8 @@
 """Critique in rounds that converge. Pure: the state is folded from the submitted rounds.
 
-Rule: a material finding ends resolved by changed text, carried into the plan, or waived by a user. Round 1
-sets the bar. A finding that a later round first raises in unchanged text is carried; it requires no further
-round unless it is blocking.
+Rule: a material finding ends resolved by changed text, or carried into the plan. Round 1 sets the bar. A
+finding that a later round first raises in unchanged text is carried; it requires no further round unless it
+is blocking.
 """
 
 from __future__ import annotations
@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from asbuilt.lifecycle.critique.additions import additions
 from asbuilt.lifecycle.critique.anchors import changed, changed_phases, follow, outline_of
 from asbuilt.lifecycle.critique.findings import Kind, Level, PlanLine
-from asbuilt.lifecycle.critique.principles import perspective
 from asbuilt.lifecycle.critique.standing import Standing, State
 from asbuilt.lifecycle.flaws import Flaw
 from asbuilt.lifecycle.words import alike, words
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Sequence
 
     from asbuilt.lifecycle.critique.additions import Additions
     from asbuilt.lifecycle.critique.anchors import Outline
@@ -56,15 +55,6 @@ class Round(NamedTuple):
     """Agents that were available to judge it."""
 
 
-class Waiver(NamedTuple):
-    """A user's acceptance of a finding, up to the level that it had."""
-
-    finding: str
-    by: str
-    reason: str
-    level: Level
-
-
 class GoOn(NamedTuple):
     """Another round is due, on a revision that answers the open findings."""
 
@@ -92,8 +82,6 @@ class Part(NamedTuple):
 class Shown(NamedTuple):
     """Input of the next round; the critic sees nothing else."""
 
-    number: int
-    perspective: str
     parts: tuple[Part, ...]
     open: tuple[Standing, ...]
 
@@ -116,7 +104,7 @@ def may_judge(critic: Who, authors: Collection[Who], agents: Collection[str] = (
     return None
 
 
-def fold(rounds: Sequence[Round], waivers: Iterable[Waiver] = ()) -> tuple[Standing, ...]:
+def fold(rounds: Sequence[Round]) -> tuple[Standing, ...]:
     """Return the state of every finding.
 
     A critic that may not judge can raise findings, but resolves none.
@@ -138,58 +126,40 @@ def fold(rounds: Sequence[Round], waivers: Iterable[Waiver] = ()) -> tuple[Stand
             else:
                 known[at] = _merged(known[at], finding, number, is_bar=is_bar)
         _hear_answers(known, rounds[:number])
-    agents = {name for one in rounds for who in (one.author, one.critic) for name in who}
-    given = {waiver.finding: waiver for waiver in waivers if waiver.by not in agents}
-    return tuple(_waived(standing, given.get(standing.id)) for standing in known)
+    return tuple(known)
 
 
-def decide(
-    rounds: Sequence[Round],
-    *,
-    limit: int,
-    principles: Sequence[str],
-    floor: int = FLOOR,
-    waivers: Iterable[Waiver] = (),
-) -> GoOn | Over:
+def decide(rounds: Sequence[Round], *, limit: int, principles: Sequence[str]) -> GoOn | Over:
     """Decide whether another round is due. A critique without findings is enough if its critic may judge."""
-    standings = fold(rounds, waivers)
-    unjudged = _unjudged(rounds, principles, floor)
+    standings = fold(rounds)
+    unjudged = _unjudged(rounds, principles)
     open_ = tuple(one for one in standings if one.state is State.OPEN and one.finding.is_material)
     if (open_ or unjudged) and len(rounds) < limit:
         return GoOn(open_, unjudged)
     return Over(not open_ and not unjudged, additions(standings, rounds[-1].plan if rounds else "", unjudged))
 
 
-def carried(
-    rounds: Sequence[Round],
-    plan: str,
-    *,
-    principles: Sequence[str],
-    floor: int = FLOOR,
-    waivers: Iterable[Waiver] = (),
-) -> Additions:
+def carried(rounds: Sequence[Round], plan: str, *, principles: Sequence[str]) -> Additions:
     """Return what a revision after the last round has to carry: open findings stay open."""
-    return additions(_standings_in(rounds, plan, waivers), plan, _unjudged(rounds, principles, floor))
+    return additions(_standings_in(rounds, plan), plan, _unjudged(rounds, principles))
 
 
-def show(rounds: Sequence[Round], plan: str, waivers: Iterable[Waiver] = ()) -> Shown:
+def show(rounds: Sequence[Round], plan: str) -> Shown:
     """Select the input of the next round: first the whole plan, later the changes and the open findings."""
-    number = len(rounds) + 1
     if not rounds:
-        return Shown(number, perspective(number), (Part("", 1, plan),), ())
+        return Shown((Part("", 1, plan),), ())
     old, new = outline_of(rounds[-1].plan), outline_of(plan)
-    open_ = tuple(one for one in _standings_in(rounds, plan, waivers) if one.state is State.OPEN)
-    parts = tuple(_part(new, phase) for phase in changed_phases(old, new))
-    return Shown(number, perspective(number), parts, open_)
+    open_ = tuple(one for one in _standings_in(rounds, plan) if one.state is State.OPEN)
+    return Shown(tuple(_part(new, phase) for phase in changed_phases(old, new)), open_)
 
 
-def _standings_in(rounds: Sequence[Round], plan: str, waivers: Iterable[Waiver]) -> list[Standing]:
+def _standings_in(rounds: Sequence[Round], plan: str) -> list[Standing]:
     """Return every finding with its position in a revision after all rounds."""
     old = outline_of(rounds[-1].plan if rounds else plan)
-    return [_moved(standing, old, outline_of(plan)) for standing in fold(rounds, waivers)]
+    return [_moved(standing, old, outline_of(plan)) for standing in fold(rounds)]
 
 
-def _unjudged(rounds: Sequence[Round], principles: Sequence[str], floor: int) -> tuple[str, ...]:
+def _unjudged(rounds: Sequence[Round], principles: Sequence[str]) -> tuple[str, ...]:
     """List the principles that no valid critic judged; empty once one round judged enough.
 
     Only the round with the most judgements counts: two principles per round never add up to a review.
@@ -197,7 +167,7 @@ def _unjudged(rounds: Sequence[Round], principles: Sequence[str], floor: int) ->
     looked = (one.critique.judged for at, one in enumerate(rounds, 1) if _counts(rounds[:at]))
     judged = max(looked, key=len, default=frozenset())
     left = tuple(name for name in principles if name not in judged)
-    return left if len(principles) - len(left) < min(floor, len(principles)) else ()
+    return left if len(principles) - len(left) < min(FLOOR, len(principles)) else ()
 
 
 def _counts(rounds: Sequence[Round]) -> bool:
@@ -287,12 +257,6 @@ def _merged(standing: Standing, finding: Finding, number: int, *, is_bar: bool) 
         state=State.OPEN if is_bar or standing.state is State.OPEN else State.LATE,
         by=(),
     )
-
-
-def _waived(standing: Standing, waiver: Waiver | None) -> Standing:
-    if waiver is None or standing.finding.level > waiver.level or standing.state is State.RESOLVED:
-        return standing
-    return standing._replace(state=State.WAIVED, why=f"{waiver.reason} ({waiver.by})")
 
 
 def _part(outline: Outline, phase: str) -> Part:

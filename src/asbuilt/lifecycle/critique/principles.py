@@ -1,4 +1,4 @@
-"""Principles and perspectives of a critique. Users may edit the template."""
+"""Principles of a critique. Users may edit the template."""
 
 from __future__ import annotations
 
@@ -27,13 +27,6 @@ Each is judged PASS or FAIL, with evidence. Edit, remove or add lines: `- P1 nam
 """
 """The shipped principles."""
 
-PERSPECTIVES: Final = (
-    "technical: would this work, in this code, in this order?",
-    "user and maintainer: is it what was wanted, and who lives with it afterwards?",
-    "devil's advocate: what would make all of this the wrong thing to build?",
-)
-"""Perspective of each round; later rounds use the last one."""
-
 _LINE: Final = re.compile(r"[-*] +(?P<id>P[1-9][0-9]?) +(?P<name>[^:]+): *(?P<asks>.+)")
 _MEANT: Final = re.compile(r"[-*] ")
 
@@ -52,30 +45,14 @@ def read_principles(text: str) -> tuple[Principle, ...] | tuple[Flaw, ...]:
     flaws: list[Flaw] = []
     example = "- P4 errors: for each step it is said what happens when it fails."
     for number, line in enumerate(text.splitlines(), 1):
-        told = _LINE.fullmatch(line.strip())
+        told, what = _LINE.fullmatch(line.strip()), f"line {number} of the principles"
         if told is None:
             if _MEANT.match(line):
-                flaws.append(
-                    Flaw(
-                        f"line {number} of the principles", line.strip(), "an id, a name and a colon", example
-                    )
-                )
+                flaws.append(Flaw(what, line.strip(), "an id, a name and a colon", example))
         elif told["id"] in found:
-            flaws.append(
-                Flaw(
-                    f"line {number} of the principles",
-                    f"a second {told['id']}",
-                    "one line for each id",
-                    example,
-                )
-            )
+            flaws.append(Flaw(what, f"a second {told['id']}", "one line for each id", example))
         else:
             found[told["id"]] = Principle(**told.groupdict())
     if not found:
         flaws.append(Flaw("the principles", "none", "at least one principle", example))
     return tuple(flaws) or tuple(found.values())
-
-
-def perspective(number: int) -> str:
-    """Return the perspective of a round, counted from 1."""
-    return PERSPECTIVES[min(number, len(PERSPECTIVES)) - 1]

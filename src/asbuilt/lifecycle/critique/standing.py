@@ -16,7 +16,6 @@ class State(StrEnum):
     RESOLVED = "resolved"
     LATE = "late"
     """First raised in unchanged text by a later round: carried, but requires no further round."""
-    WAIVED = "waived"
 
 
 class Standing(NamedTuple):
@@ -33,8 +32,6 @@ class Standing(NamedTuple):
     state: State
     by: tuple[Citation, ...] = ()
     """Citations that resolved it."""
-    why: str = ""
-    """The waiver's reason and user."""
 
     @property
     def is_carried(self) -> bool:

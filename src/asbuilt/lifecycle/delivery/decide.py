@@ -4,9 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.delivery.pull_request import pulling
 from asbuilt.lifecycle.delivery.sign_off import signing
-from asbuilt.lifecycle.run.moves import Ask, Attempt, Compare, End, Keep, Land, Mark, Move, Tidy
+from asbuilt.lifecycle.run.moves import (
+    Ask,
+    Attempt,
+    CloseIssues,
+    Compare,
+    End,
+    Keep,
+    Land,
+    Mark,
+    Move,
+    Tidy,
+    Wait,
+)
 from asbuilt.lifecycle.run.preparation import asked
 
 if TYPE_CHECKING:
@@ -15,13 +28,6 @@ if TYPE_CHECKING:
 
 LANDING: Final = "landing"
 """The last point at which the plan is compared: everything is proven and reported."""
-
-
-def refusal(facts: DeliveryFacts) -> End | None:
-    """Refuse a way of landing that cannot work."""
-    if facts.way == "direct" and facts.protected:
-        return End("failed", "direct lands on a branch that is protected.", "use cherry-pick and hold, or pr")
-    return None
 
 
 def brought_to_safety(phase: PhaseFacts | None) -> Attempt | Keep | None:
@@ -55,16 +61,24 @@ def promised(facts: DeliveryFacts, *, is_attended: bool) -> Move | None:
     for phase, difference in sorted(facts.differs.items()):
         what = f"the text of phase {phase} was changed in the plan after it was frozen"
         if not is_attended:
-            return End("failed", f"{what}: it was not landed, the plan's branch keeps what is proven")
-        ask = Ask(difference.key.of(facts.run), "continue", f"{what}; go on with what was built?", phase)
+            return End("failed", f"{what}: nothing landed; the plan's branch has the proven commits")
+        ask = Ask(difference.key.of(facts.run), "continue", f"{what}; continue with what was built?", phase)
         answer = asked(facts, ask, no=f"you said no: {what}")
         if answer is not None:
             return answer
     return None
 
 
+def land_or_wait(facts: DeliveryFacts) -> Move:
+    """Land, or wait for the turn in the line of the branch. A landing that has started is finished."""
+    line = facts.landing.line
+    if line is None or facts.is_landing:
+        return Land()
+    return Wait(WaitReason.LANDING, line.words, None)
+
+
 def deliver(facts: DeliveryFacts, now: str) -> Move:
-    """Land pending work, mark it in the plan, tidy up, and end."""
+    """Land pending work, mark it in the plan, tidy up, close the plan's issues, and end."""
     if facts.way == "pr":
         return pulling(facts, now)
     if facts.landing.state == "refused":
@@ -72,5 +86,7 @@ def deliver(facts: DeliveryFacts, now: str) -> Move:
     if not facts.marked:
         return Mark()
     if facts.pending:
-        return (None if facts.is_landing else signing(facts)) or Land()
-    return End("landed", "") if facts.landing.tidied else Tidy()
+        return (None if facts.is_landing else signing(facts)) or land_or_wait(facts)
+    if not facts.landing.tidied:
+        return Tidy()
+    return CloseIssues() if facts.closes_issues else End("landed", "")

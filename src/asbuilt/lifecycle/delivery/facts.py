@@ -61,8 +61,6 @@ class DeliveryFacts(ProvingFacts):
     hold: bool = True
     way: Landing = "cherry-pick"
     """How it lands: cherry-pick (once, at the end), pr, or direct (each phase as soon as it is proven)."""
-    protected: bool = False
-    """The target refuses direct pushes."""
     unlanded: tuple[Work, ...] = ()
     """Work that earlier runs proved and did not land, in order, at the start of the run."""
     branch_at: str | None = None
@@ -83,6 +81,8 @@ class DeliveryFacts(ProvingFacts):
     """The plan's marks were part of the last landing."""
     marked: bool = True
     """False while work has landed that the plan does not show yet."""
+    issues: tuple[int, ...] = ()
+    """Issues that the plan names, until they were closed."""
     pull: PullFacts = field(default_factory=PullFacts)
     repairs: dict[str, PhaseFacts] = field(
         default_factory=lambda: {name: PhaseFacts(name) for name in REPAIRS}
@@ -106,6 +106,11 @@ class DeliveryFacts(ProvingFacts):
     def done(self) -> frozenset[str]:
         """Phases that are done by now."""
         return self.done_before | {work.phase for work in self.works}
+
+    @property
+    def closes_issues(self) -> bool:
+        """Whether the plan is complete, and the issues that it names have to be closed."""
+        return bool(self.issues) and self.done >= self.phases.keys()
 
     @property
     def is_landing(self) -> bool:

@@ -8,7 +8,7 @@ from asbuilt.events.approvals import ApprovalAnswered
 from asbuilt.events.landings import LandingDone
 from asbuilt.events.phases import SignOffWanted
 from asbuilt.events.plans import PlanCompared, PlanDiffers, PlanMarked
-from asbuilt.events.pulls import PullMerging, PullRefused
+from asbuilt.events.pulls import IssuesTold, PullMerging, PullRefused
 from asbuilt.events.questions import PullKey, key_in
 from asbuilt.events.runs import ReportWritten, RunHastened, RunStarted
 from asbuilt.lifecycle.delivery.facts import Difference, Landed, SignOff, Work
@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 def take_delivery(facts: DeliveryFacts, options: RunOptions) -> None:
     """Copy the options that such a run uses."""
     take_options(facts, options)
-    facts.hold, facts.way, facts.protected = options.holds, options.landing, bool(options.protected)
+    facts.hold, facts.way = options.holds, options.landing
     facts.wanted, facts.pull = options.phase, pull_in(options)
+    facts.issues = () if options.kind == "undo" else options.issues
 
 
 def hear_delivery(facts: DeliveryFacts, event: Event) -> None:
@@ -61,6 +62,8 @@ def hear_delivery(facts: DeliveryFacts, event: Event) -> None:
             facts.marked, facts.marks_landed = False, event.marks
             facts.landed += [Landed(*one) for one in event.commits]
             start_over(facts.pull)
+        case IssuesTold():
+            facts.issues = ()
         case PullMerging():
             # The forge may have merged it: such a pull request is finished like a landing.
             facts.landing.state = "intended"

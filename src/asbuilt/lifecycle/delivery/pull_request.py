@@ -68,7 +68,7 @@ def pulling(facts: DeliveryFacts, now: str) -> Move:
     if pull.seen is not None and pull.seen.state == "merged":
         return Land()
     if pull.seen is not None and pull.seen.state == "closed" and pull.number is not None:
-        return End("stopped", f"{_name(pull)} was closed by somebody; all that is proven is kept")
+        return End("stopped", f"{_name(pull)} was closed; all proven commits are kept")
     if pull.blocked is not None:
         return _blocked(facts, pull.blocked, now)
     if pull.head is None or pull.seen is None:
@@ -101,16 +101,20 @@ def _watch(facts: DeliveryFacts, pull: PullFacts, seen: Seen, now: str) -> Move:
             return Push()
         return End(READY, f"{_name(pull)} is green; {facts.branch} has moved again, {REBASE_LIMIT + 1} times")
     if pull.refused:
-        return End(READY, f"{_name(pull)} is green, and the forge does not merge it: {pull.refused}")
+        return End(READY, f"{_name(pull)} is green, but the forge refused to merge it: {pull.refused}")
     if seen.mergeable == "no":
-        return End(READY, f"{_name(pull)} is green, and the forge says that it cannot be merged")
-    return Merge() if facts.auto else End(READY, f"{_name(pull)} is proven and green; merging it is yours")
+        return End(READY, f"{_name(pull)} is green, but the forge reports that it cannot be merged")
+    return (
+        Merge()
+        if facts.auto
+        else End(READY, f"{_name(pull)} is proven and green; merge it when you are ready")
+    )
 
 
 def _wait(pull: PullFacts, seen: Seen, now: str) -> Move:
     again_at, over_at = seconds_after(seen.at, pull.poll_s), seconds_after(pull.pushed_at, pull.limit_s)
     if seen.at >= over_at:
-        what = f"its checks have not come to an end within {pull.limit_s} s of the push"
+        what = f"its checks have not finished within {pull.limit_s} s of the push"
         return End(READY, f"{_name(pull)} is open; {what}")
     return (
         Wait(WaitReason.CHECKS, f"the checks of pull request #{pull.number}", again_at)
@@ -135,20 +139,20 @@ def _red(facts: DeliveryFacts, pull: PullFacts, seen: Seen, now: str) -> Move:
     what = f"{CI_FAILING}: {names or 'a check'} of {_name(pull)} fails after {used} fixes"
     key = str(PullChecksKey(run=facts.run, number=granted + 1))
     if key not in facts.approvals:
-        return Ask(key, "continue", f"{what}; look and try again?")
+        return Ask(key, "continue", f"{what}; try again?")
     return End(CI_FAILING, what) if facts.approvals[key] == "no" else until_answered(key)
 
 
 def _blocked(facts: DeliveryFacts, blocked: Blocked, now: str) -> Move:
     """Have an agent resolve a conflict in up to 5 files; ask the user about every other obstacle."""
     if blocked.kind == "conflict" and 0 < len(blocked.paths) <= RESOLVABLE:
-        told = f"resolve the conflict in {', '.join(blocked.paths)}: each holds both sides between marks"
+        told = f"resolve the conflict in {', '.join(blocked.paths)}: each has conflict markers"
         move = _repair(facts, facts.repairs[CONFLICT], (told,), RESOLVE_LIMIT, now)
         if move is not None:
             return move
     key = str(PullBlockedKey(run=facts.run, number=facts.pull.blocks))
     if key not in facts.approvals:
-        return Ask(key, "continue", f"{blocked.words} {blocked.next_step} Go on then?")
+        return Ask(key, "continue", f"{blocked.words} {blocked.next_step} Continue then?")
     return End("failed", blocked.words) if facts.approvals[key] == "no" else until_answered(key)
 
 
@@ -180,15 +184,15 @@ def _repair(
 
 
 def _afterwards(facts: DeliveryFacts) -> Move:
-    """Tidy up after a landing, notify the issues, and check that nothing is left behind."""
+    """Tidy up after a landing, close the issues, and check that nothing is left behind."""
     if not facts.landing.tidied:
         return Tidy()
-    if not facts.pull.issues:
+    if facts.closes_issues:
         return CloseIssues()
     if facts.pull.broken is None:
         return CheckInvariants()
     if facts.pull.broken:
-        return End("failed", f"it has landed, and something is left behind: {'; '.join(facts.pull.broken)}")
+        return End("failed", f"landed, but not everything was cleaned up: {'; '.join(facts.pull.broken)}")
     return End("landed", "")
 
 

@@ -22,8 +22,8 @@ def signing(facts: DeliveryFacts) -> Move | None:
             return Ask(key, "sign-off", one.question, one.phase)
     for key, one in keys.items():
         if facts.approvals[key] == "no":
-            kept = "nothing was landed, the plan's branch keeps what is proven"
-            again = "asbuilt land --undo takes it back, then run the phase again"
+            kept = "nothing landed; the plan's branch has the proven commits"
+            again = "asbuilt land --undo drops it; then run the phase again"
             return End("stopped", f"you did not sign off a change of phase {one.phase}: {kept}.", again)
     waits = next((key for key in keys if facts.approvals[key] is None), None)
     return None if waits is None else until_answered(waits)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from asbuilt.lifecycle.delivery.decide import brought_to_safety, deliver, promised, refusal
+from asbuilt.lifecycle.delivery.decide import brought_to_safety, deliver, promised
 from asbuilt.lifecycle.delivery.pull_request import repair_under_way
 from asbuilt.lifecycle.run.decide import proving_move
 from asbuilt.lifecycle.run.moves import Attempt, End, Keep, Move
@@ -17,13 +17,10 @@ class _Landing:
     def unsafe(self, facts: LandingFacts) -> Attempt | Keep | None:
         return brought_to_safety(repair_under_way(facts))
 
-    def refusal(self, facts: LandingFacts) -> End | None:
-        return refusal(facts)
-
     def idle(self, facts: LandingFacts) -> End | None:
         if facts.works or facts.unlanded:
             return None
-        return End("done", "nothing to land: everything that is proven is on the target")
+        return End("done", "nothing to land: the target has all proven commits")
 
     def work(self, facts: LandingFacts, now: str) -> Move:
         # The user who asks for a landing is there to answer.

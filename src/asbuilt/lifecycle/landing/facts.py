@@ -5,13 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from asbuilt.lifecycle.delivery.facts import DeliveryFacts
-from asbuilt.lifecycle.delivery.fold import hear_delivery, take_delivery
-from asbuilt.lifecycle.run.fold import fold_run
+from asbuilt.lifecycle.delivery.fold import take_delivery
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from asbuilt.events.event import Entry
     from asbuilt.events.options import RunKind, RunOptions
 
 
@@ -21,8 +17,8 @@ class LandingFacts(DeliveryFacts):
     kind: ClassVar[RunKind] = "land"
 
 
-def fold_landing(run: str, options: RunOptions, entries: Iterable[Entry]) -> LandingFacts:
-    """Fold the events of one landing, in order."""
+def begin_landing(run: str, options: RunOptions) -> LandingFacts:
+    """Return the facts of a landing before its first event."""
     facts = LandingFacts(run)
     take_delivery(facts, options)
-    return fold_run(facts, entries, lambda facts, entry: hear_delivery(facts, entry.event))
+    return facts

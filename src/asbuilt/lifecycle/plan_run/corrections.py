@@ -39,7 +39,7 @@ def correcting(facts: PlanFacts, phase: PhaseFacts, *, may_fix: bool) -> Move | 
             if (said.intent, said.item, answer) == (wanted.intent, wanted.item, "yes")
         }
         if agreed - {key}:
-            return _stopped(phase, f"{one.words.splitlines()[0]}; you have agreed to another number before")
+            return _stopped(phase, f"{one.words.splitlines()[0]}; you accepted another number before")
         if key not in facts.approvals:
             return Ask(key, "drift", f"correct phase {phase.id} of the plan? {one.words}", phase.id)
         answers[key] = facts.approvals[key]
@@ -62,4 +62,4 @@ def drifted(facts: RunFacts) -> int:
 
 def _stopped(phase: PhaseFacts, why: str) -> End:
     """End a run that would correct the same number again."""
-    return End("failed", f"phase {phase.id}: {why}.", "look at what is measured, and edit the plan by hand")
+    return End("failed", f"phase {phase.id}: {why}.", "check the measurement and edit the plan")

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.events.questions import BetweenKey, KeepKey, UnusableKey, WaiverKey
-from asbuilt.lifecycle.delivery.decide import brought_to_safety, deliver, failures_for, promised, refusal
+from asbuilt.events.runs import WaitReason
+from asbuilt.lifecycle.delivery.decide import brought_to_safety, deliver, failures_for, promised
 from asbuilt.lifecycle.delivery.pull_request import repair_under_way
 from asbuilt.lifecycle.plan_run.corrections import correcting
+from asbuilt.lifecycle.plan_run.lanes import coordinate, wait_for
 from asbuilt.lifecycle.run.decide import proving_move
 from asbuilt.lifecycle.run.facts import GOES_ON, PASS
 from asbuilt.lifecycle.run.moves import (
@@ -16,13 +18,16 @@ from asbuilt.lifecycle.run.moves import (
     Begin,
     Check,
     Commit,
+    Delegate,
     End,
     Keep,
     Move,
+    ProveDelegated,
     ProveTogether,
     Report,
     Verify,
     VerifyTogether,
+    Wait,
     until_answered,
 )
 from asbuilt.lifecycle.run.preparation import asked
@@ -42,15 +47,12 @@ class _PlanRun:
     def unsafe(self, facts: PlanFacts) -> Attempt | Keep | None:
         return brought_to_safety(facts.current or repair_under_way(facts))
 
-    def refusal(self, facts: PlanFacts) -> End | None:
-        return refusal(facts)
-
     def idle(self, facts: PlanFacts) -> End | None:
         if not (facts.works or facts.unlanded):
             if facts.wanted is not None and facts.wanted in facts.done_before:
-                return End("done", f"phase {facts.wanted} is done already")
+                return End("done", f"phase {facts.wanted} is already done")
             if facts.phases and facts.done_before >= facts.phases.keys():
-                return End("done", "the plan is complete already: every phase is done")
+                return End("done", "the plan is already complete: every phase is done")
         if waits := _open_needs(facts):
             return End("stopped", f"phase {facts.wanted} waits for phase {', '.join(waits)}: not done yet")
         return None
@@ -62,17 +64,42 @@ class _PlanRun:
         is_direct = facts.way == "direct" and not facts.hold
         if is_direct and (facts.pending or not facts.marked):
             return deliver(facts, now)
+        move = coordinate(facts)
+        if isinstance(move, Check):
+            merged = facts.phases[move.phase]
+            return _unusable(facts, merged, merged.attempts[-1]) or move
         phase = facts.current
-        if phase is None:
-            return _after_phases(facts, now, is_direct=is_direct)
-        asks = _between(facts, phase) or _too_large(facts, phase) or stoppage(facts, phase, now)
-        asks = asks or correcting(facts, phase, may_fix=phase.fixes < FIX_LIMIT) or _waiver(facts, phase)
-        return asks or _in_phase(facts, phase, now)
+        if move is not None or phase is None:
+            return move or _after_phases(facts, now, is_direct=is_direct)
+        return _between(facts, phase) or _work_on(facts, phase, now)
+
+
+class _Lane:
+    """The rules for one phase that is worked on beside others."""
+
+    def unsafe(self, facts: PlanFacts) -> Attempt | Keep | None:
+        return brought_to_safety(facts.current)
+
+    def idle(self, facts: PlanFacts) -> End | None:
+        del facts
+        return None
+
+    def work(self, facts: PlanFacts, now: str) -> Move:
+        return _work_on(facts, facts.phases[facts.at], now)
 
 
 def next_move(facts: PlanFacts, now: str) -> Move:
-    """Choose the next move of a run of a plan's phases."""
-    return proving_move(facts, now, _PlanRun())
+    """Choose the next move of a run of a plan's phases, or of one of its lanes."""
+    if facts.at:
+        return proving_move(facts, now, _Lane())
+    move = proving_move(facts, now, _PlanRun())
+    return wait_for(facts.open_lanes) if isinstance(move, End) and facts.open_lanes else move
+
+
+def _work_on(facts: PlanFacts, phase: PhaseFacts, now: str) -> Move:
+    asks = _too_large(facts, phase) or stoppage(facts, phase, now)
+    asks = asks or correcting(facts, phase, may_fix=phase.fixes < FIX_LIMIT) or _waiver(facts, phase)
+    return asks or _in_phase(facts, phase, now)
 
 
 def _open_needs(facts: PlanFacts) -> list[str]:
@@ -88,7 +115,10 @@ def _between(facts: PlanFacts, phase: PhaseFacts) -> Move | None:
     if facts.auto or phase.begun or not any(other.proven for other in facts.phases.values()):
         return None
     ask = Ask(
-        str(BetweenKey(run=facts.run, phase=phase.id)), "continue", f"go on with phase {phase.id}?", phase.id
+        str(BetweenKey(run=facts.run, phase=phase.id)),
+        "continue",
+        f"continue with phase {phase.id}?",
+        phase.id,
     )
     return asked(facts, ask, no=f"you said no to phase {phase.id}")
 
@@ -132,6 +162,8 @@ def _waiver(facts: PlanFacts, phase: PhaseFacts) -> Move | None:
 def _in_phase(facts: PlanFacts, phase: PhaseFacts, now: str) -> Move:
     if not phase.begun:
         return Begin(phase.id)
+    if phase.delegate:
+        return _delegated(facts, phase)
     if not phase.attempts:
         return Attempt(phase.id, 1, "implement", phase.carried)
     last = phase.attempts[-1]
@@ -149,6 +181,22 @@ def _in_phase(facts: PlanFacts, phase: PhaseFacts, now: str) -> Move:
     return _judge(facts, phase, last, now)
 
 
+def _delegated(facts: PlanFacts, phase: PhaseFacts) -> Move:
+    """Run another plan for a phase, wait until that run ends, and prove the phase on the target."""
+    where = f"phase {phase.id}, delegated to {phase.delegate}"
+    if facts.pending:
+        return End(
+            "failed", f"{where}, has to wait: earlier phases are not landed", "land them, then run again"
+        )
+    if not phase.delegated:
+        return Delegate(phase.id)
+    if phase.returned is None:
+        return Wait(WaitReason.PLAN, f"the run of {phase.delegate}", None)
+    if phase.returned not in ("landed", "done"):
+        return End("failed", f"{where}: {phase.returned}. {phase.returned_why}".rstrip())
+    return ProveDelegated(phase.id)
+
+
 def _judge(facts: PlanFacts, phase: PhaseFacts, last: AttemptFacts, now: str) -> Move:
     if last.checks is None:
         return _unusable(facts, phase, last) or Check(phase.id, last.number)
@@ -157,14 +205,19 @@ def _judge(facts: PlanFacts, phase: PhaseFacts, last: AttemptFacts, now: str) ->
     if last.verdict is None:
         unjudged = verifier_stoppage(facts, last, phase.id, now)
         return unjudged or _verify(last, f"phase {phase.id}", Verify(phase.id, last.number))
-    return Commit(phase.id, last.number) if last.verdict == PASS else _fix(phase, last)
+    if last.verdict != PASS:
+        return _fix(phase, last)
+    if phase.driven and last.tested is None:
+        unjudged = verifier_stoppage(facts, last, phase.id, now)
+        return unjudged or _verify(last, f"phase {phase.id}", Verify(phase.id, last.number, "test"))
+    return Commit(phase.id, last.number)
 
 
 def _unusable(facts: PlanFacts, phase: PhaseFacts, last: AttemptFacts) -> Move | None:
     """Ask before running inconclusive checks again. No agent can change that, so it counts as no fix."""
     if not last.unusable:
         return None
-    why = f"the checks of phase {phase.id} showed nothing: {'; '.join(last.failures)}"
+    why = f"the checks of phase {phase.id} were inconclusive: {'; '.join(last.failures)}"
     key = UnusableKey(run=facts.run, phase=phase.id, attempt=last.number, times=last.unusable)
     return asked(facts, Ask(str(key), "continue", f"{why}. Run them again?", phase.id), no=why)
 
@@ -193,7 +246,7 @@ def _judged_together(facts: PlanFacts, now: str) -> Move | None:
 def _apart(failures: tuple[str, ...]) -> End:
     """End a run whose phases pass one by one but not together; the user may land them by hand."""
     told = f": {'; '.join(failures)}" if failures else ""
-    return End("failed", f"the phases pass one by one, and not together{told}")
+    return End("failed", f"the phases pass one by one, but not together{told}")
 
 
 def _fix(phase: PhaseFacts, last: AttemptFacts) -> Move:
@@ -224,5 +277,5 @@ def _after_phases(facts: PlanFacts, now: str, *, is_direct: bool) -> Move:
             if facts.sign_offs
             else ""
         )
-        return End("held", f"everything is proven; landing was not asked for{wanted}")
+        return End("held", f"everything is proven; landing was not requested{wanted}")
     return deliver(facts, now)

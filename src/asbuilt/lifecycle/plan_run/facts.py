@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from msgspec import field
+from msgspec import Struct, field
 
+from asbuilt.events.event import Event, phase_of
 from asbuilt.lifecycle.delivery.facts import DeliveryFacts
-from asbuilt.lifecycle.run.facts import AttemptFacts, PhaseFacts
+from asbuilt.lifecycle.run.facts import AttemptFacts, ChainFacts, PhaseFacts
 
 if TYPE_CHECKING:
     from asbuilt.events.event import Outcome
     from asbuilt.events.options import RunKind, RunMode
+    from asbuilt.events.phases import PhaseJoined
+    from asbuilt.lifecycle.run.last_failure import FailedStep
+
+
+class Lane(Struct):
+    """Work on a phase beside other phases: its base, and how it was closed."""
+
+    base: str
+    joined: PhaseJoined | None = None
+    """None while it is open."""
 
 
 class PlanFacts(DeliveryFacts):
@@ -20,27 +31,91 @@ class PlanFacts(DeliveryFacts):
     kind: ClassVar[RunKind] = "run"
     builds: ClassVar[bool] = True
     mode: RunMode = "phase"
-    carried: str | None = None
-    """The commit with the files of an earlier run, from which the workspace starts."""
+    carried: dict[str, str] = field(default_factory=dict)
+    """By phase, the commit with the files of an earlier run, from which its workspace starts."""
     together: Outcome | None = None
     apart: tuple[str, ...] = ()
     """Failures of all phases together."""
     whole: AttemptFacts = field(default_factory=lambda: AttemptFacts(0, "verify"))
     """The verdict on all phases together, and its verifiers."""
+    lane_limit: int = 1
+    """Number of phases that may be worked on at once."""
+    lanes: dict[str, Lane] = field(default_factory=dict)
+    """The phases that were forked, in the order of their first fork."""
+    ready: list[str] = field(default_factory=list)
+    """Phases whose lanes are closed and that are not merged yet, in the order in which they became ready."""
+
+    @property
+    def open_lanes(self) -> list[str]:
+        """Phases that are worked on in a lane now."""
+        return [phase for phase, lane in self.lanes.items() if lane.joined is None]
+
+    @property
+    def given_up(self) -> PhaseJoined | None:
+        """How the first phase was given up; None if none was."""
+        joined = (lane.joined for lane in self.lanes.values())
+        return next((one for one in joined if one is not None and one.state != "ready"), None)
+
+    @property
+    def forkable(self) -> list[PhaseFacts]:
+        """Phases that could be worked on side by side now, by the plan alone.
+
+        An attended run asks between two phases, a direct one lands each before the next, and without a
+        sandbox one agent's changes cannot be told from another's: those work on one phase at a time.
+        """
+        is_apart = self.auto and self.mode == "finish" and self.wanted is None and self.way != "direct"
+        if not is_apart or self.lane_limit < 2 or self.ring == "none":
+            return []
+        return [phase for phase in self._startable if not phase.alone]
+
+    @property
+    def _proven(self) -> frozenset[str]:
+        return self.done_before | {phase.id for phase in self.phases.values() if phase.proven}
+
+    @property
+    def _startable(self) -> list[PhaseFacts]:
+        proven = self._proven
+        return [
+            phase
+            for phase in self.phases.values()
+            if phase.id not in proven and phase.id not in self.lanes and proven.issuperset(phase.needs)
+        ]
+
+    def chain_of(self, event: Event) -> ChainFacts:
+        """Return the chain of segments that an event belongs to."""
+        lane = self.lanes.get(phase_of(event) or "")
+        return self.chains[phase_of(event) or "" if lane is not None and lane.joined is None else ""]
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the run and every open lane wait."""
+        return all(self.chains[name].wait is not None for name in ("", *self.open_lanes))
+
+    @property
+    def failed(self) -> FailedStep | None:
+        """The last failed step that has not succeeded since; of a phase that was given up, if one was."""
+        return self.chains[self.given_up.phase if self.given_up and not self.at else self.at].failed
+
+    @property
+    def base_now(self) -> str:
+        """The commit to build on; in a lane, its base."""
+        return self.lanes[self.at].base if self.at else super().base_now
 
     @property
     def current(self) -> PhaseFacts | None:
-        """The phase that this run works on now; None if none is left."""
-        proven = {phase.id for phase in self.phases.values() if phase.proven} | self.done_before
+        """The phase that this lane, or the run itself, works on now; None if none is left."""
+        if self.at:
+            return self.phases[self.at]
+        proven = self._proven
         if self.wanted is not None:
             wanted = self.phases.get(self.wanted)
             return wanted if wanted is not None and wanted.id not in proven else None
         if self.mode == "phase" and any(phase.proven for phase in self.phases.values()):
             return None
-        left = [phase for phase in self.phases.values() if phase.id not in proven]
-        begun = (phase for phase in self.phases.values() if phase.begun and not phase.proven)
-        ready = (phase for phase in left if all(need in proven for need in phase.needs))
-        return next(begun, None) or next(ready, None)
+        begun = (
+            one for one in self.phases.values() if one.begun and not one.proven and one.id not in self.lanes
+        )
+        return next(begun, None) or next(iter(self._startable), None)
 
     @property
     def last_kept(self) -> str | None:

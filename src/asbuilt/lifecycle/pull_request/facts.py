@@ -8,7 +8,6 @@ from msgspec import Struct, field
 
 from asbuilt.events.options import value_or
 from asbuilt.events.pulls import (
-    IssuesTold,
     PullBlocked,
     PullInvariants,
     PullMended,
@@ -90,8 +89,6 @@ class PullFacts(Struct):
     """Why the forge did not merge."""
     settled: dict[str, int] = field(default_factory=dict)
     """Last applied attempt of each repair."""
-    issues: bool = False
-    """The issues that the plan names were notified."""
     broken: tuple[str, ...] | None = None
     """Leftovers of the landing; None before the check."""
 
@@ -143,8 +140,6 @@ def hear_pull(pull: PullFacts, event: Event) -> None:
             pull.refused, pull.seen = event.why, None
         case PullInvariants():
             pull.broken = event.broken
-        case IssuesTold():
-            pull.issues = True
         case _:
             return
 

@@ -28,12 +28,12 @@ class Left(NamedTuple):
 def broken(left: Left) -> list[str]:
     """Return the violated invariants."""
     told = (
-        (left.folders, f"a workspace is on the disk: {', '.join(left.folders)}"),
-        (left.registered, f"git lists a workspace: {', '.join(left.registered)}"),
-        (left.branch, f"the branch {left.branch} is there"),
-        (left.pushed, f"the branch {left.pushed} is there at the forge"),
+        (left.folders, f"a workspace is still on disk: {', '.join(left.folders)}"),
+        (left.registered, f"git still lists a workspace: {', '.join(left.registered)}"),
+        (left.branch, f"the branch {left.branch} still exists"),
+        (left.pushed, f"the branch {left.pushed} still exists at the forge"),
         (not left.has_report, "no report was written"),
-        (left.under_way, f"the plan says that phase {', '.join(left.under_way)} is under way"),
+        (left.under_way, f"the plan marks phase {', '.join(left.under_way)} as in progress"),
         (left.state != "merged", f"the pull request is {left.state}"),
     )
     return [words for is_so, words in told if is_so]
@@ -41,4 +41,4 @@ def broken(left: Left) -> list[str]:
 
 def warnings(left: Left, target: str) -> list[str]:
     """Return problems that need user action but fail nothing."""
-    return [] if left.is_reconcilable else [f"your {target} and the forge's have each commits of their own"]
+    return [] if left.is_reconcilable else [f"your {target} and the forge's have diverged"]

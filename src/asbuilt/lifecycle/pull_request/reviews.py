@@ -97,7 +97,7 @@ def decide(
     `writers` are the logins of `to_ask_about` that have write permission.
     """
     if not approvers:
-        return Undecided("approvals.plan names nobody: anybody could review it, so no review decides")
+        return Undecided("approvals.plan is empty, so no review can approve the plan")
     last: dict[str, Review] = {}
     strangers: list[str] = []
     for review in reviews:
@@ -114,7 +114,7 @@ def decide(
     if approved is not None:
         return Bound(FORGE + approved.by)
     unable = f"; {strangers[-1]} has, and may not write to the repository" if strangers else ""
-    return Undecided(f"nobody of approvals.plan has reviewed it{unable}")
+    return Undecided(f"no user in approvals.plan has reviewed it{unable}")
 
 
 def _is_deciding(review: Review, head: str) -> bool:

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from asbuilt.events.event import Cause
     from asbuilt.events.questions import AskedCause
 
-Course = Literal["wait", "back off", "ask, go on", "ask, begin anew", "begin anew", "stop"]
-"""`go on`: start the same attempt again, with its session. `begin anew`: start the next attempt."""
+Course = Literal["wait", "back off", "ask, resume", "ask, restart", "restart", "stop"]
+"""`resume`: start the same attempt again, with its session. `restart`: start the next attempt."""
 
 
 def course_of(cause: Cause) -> Course:
@@ -25,13 +25,13 @@ def course_of(cause: Cause) -> Course:
             return "back off"
         case "auth":
             # Only the user can sign in.
-            return "ask, go on"
+            return "ask, resume"
         case "refusal":
-            # A retry would end the same: the user changes the wording (`asbuilt tell`).
-            return "ask, begin anew"
+            # A retry would end the same: the user changes the wording (`asbuilt run -m`).
+            return "ask, restart"
         case "budget" | "max_turns" | "crash":
             # The next attempt keeps the files. The run's own cap is checked in `stoppages.capped`.
-            return "begin anew"
+            return "restart"
         case "unheld":
             # The sandbox did not confine the agent: the run fails, and the user has to check.
             return "stop"
@@ -41,15 +41,15 @@ def course_of(cause: Cause) -> Course:
 
 def asks(cause: Cause | None) -> TypeGuard[AskedCause]:
     """Return whether only the user can decide how to continue."""
-    return cause is not None and course_of(cause) in ("ask, go on", "ask, begin anew")
+    return cause is not None and course_of(cause) in ("ask, resume", "ask, restart")
 
 
 def ending_of(cause: Cause) -> Literal["limited", "failed", "crashed"]:
     """Return the ending of an attempt that stopped for this cause."""
     match course_of(cause):
-        case "wait" | "back off" | "ask, go on":
+        case "wait" | "back off" | "ask, resume":
             return "limited"
-        case "ask, begin anew" | "begin anew" | "stop":
+        case "ask, restart" | "restart" | "stop":
             return "crashed" if cause == "crash" else "failed"
         case course:
             assert_never(course)

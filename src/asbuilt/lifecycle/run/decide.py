@@ -8,6 +8,7 @@ from asbuilt.events.runs import WaitReason, with_advice
 from asbuilt.lifecycle.run.moves import (
     Attempt,
     End,
+    Join,
     Keep,
     Land,
     Mark,
@@ -39,10 +40,6 @@ class Course(Protocol[_Facts_contra]):
         """Return the move that a stopped run needs before it may end."""
         ...
 
-    def refusal(self, facts: _Facts_contra) -> End | None:
-        """Return why this run cannot be done; called before anything is changed."""
-        ...
-
     def idle(self, facts: _Facts_contra) -> End | None:
         """Return why there is nothing to do; called before anything is created."""
         ...
@@ -70,7 +67,7 @@ def can_wait(facts: RunFacts, move: Move) -> bool:
             return all(one.ending is not None for one in begun)
         case Land():
             return not facts.is_landing
-        case Keep() | Mark() | Tidy() | End():
+        case Keep() | Mark() | Tidy() | End() | Join() | Wait(reason=WaitReason.LANES):
             return False
         case _:
             return True
@@ -78,12 +75,13 @@ def can_wait(facts: RunFacts, move: Move) -> bool:
 
 def kept_back(facts: RunFacts, now: str) -> Move | None:
     """Wait after a transient error, or give up after too many; None when the run can continue."""
-    if facts.troubles > TROUBLE_LIMIT:
-        why = f"kept from going on {facts.troubles} times; last: {facts.trouble}"
-        return End("failed", why, facts.trouble_next)
-    if facts.retry_at is not None and facts.retry_at > now:
-        why = f"trouble: {with_advice(facts.trouble, facts.trouble_next)}"
-        return Wait(WaitReason.TROUBLE, why, facts.retry_at)
+    chain = facts.chain
+    if chain.troubles > TROUBLE_LIMIT:
+        why = f"stopped by transient errors {chain.troubles} times; last: {chain.trouble}"
+        return End("failed", why, chain.trouble_next)
+    if chain.retry_at is not None and chain.retry_at > now:
+        why = f"trouble: {with_advice(chain.trouble, chain.trouble_next)}"
+        return Wait(WaitReason.TROUBLE, why, chain.retry_at)
     return None
 
 
@@ -96,7 +94,7 @@ def proving_move(facts: _Facts, now: str, course: Course[_Facts]) -> Move:
     if waits is not None:
         return waits
     if not facts.started:
-        return course.refusal(facts) or Start()
+        return Start()
     move = course.idle(facts) or preparation(facts) or course.work(facts, now)
     if isinstance(move, Attempt | Verify | VerifyTogether) and can_wait(facts, move):
         return capped(facts, now) or move

@@ -17,6 +17,7 @@ from asbuilt.lifecycle.run.worktime import WorkTime
 if TYPE_CHECKING:
     from asbuilt.events.event import Cause, Event, Failure, Outcome
     from asbuilt.events.options import RunKind
+    from asbuilt.events.runs import RunParked, TroubleMet
     from asbuilt.lifecycle.run.last_failure import FailedStep
     from asbuilt.lifecycle.run.money import Caps, Spent
     from asbuilt.lifecycle.run.windows import Window
@@ -25,6 +26,8 @@ _Key = TypeVar("_Key", bound=QuestionKey)
 PASS: Final = "PASS"  # noqa: S105 - a verdict
 GOES_ON: Final = ("limited", "abandoned")
 """Endings that the agent did not cause: the same attempt starts again."""
+MERGE: Final = "merge"
+"""Role of an attempt without an agent: the merge of a proven attempt with other phases."""
 WHOLE: Final = "all_phases"
 """Address of the verifiers of all phases together; no phase of a plan can have this name."""
 
@@ -56,11 +59,15 @@ class AttemptFacts(Struct):
     """The start of the host that ended; a later start resumes from it."""
     is_lost: bool = False
     """Its files were on a lost machine and not kept: the same attempt starts again."""
+    is_moved: bool = False
+    """Another worker has taken over while its agent worked."""
     refusals: int = 0
     """Number of times its tree could not be kept, and the last reason."""
     refusal: str = ""
     commit: str | None = None
     tree: str | None = None
+    conflicts: tuple[str, ...] = ()
+    """Paths that conflict in a merge with other phases."""
     changed: bool = True
     checks: Outcome | None = None
     unusable: int = 0
@@ -79,6 +86,10 @@ class AttemptFacts(Struct):
     lost_verifiers: int = 0
     """Verifiers that ended without a verdict (a stall, a crash, a timeout)."""
     verdict: Outcome | None = None
+    tested: Outcome | None = None
+    """Verdict of the tester who drove the interface."""
+    tries: str | None = None
+    """Digest of the evidence of the tester's tries."""
     began_at: str = ""
     ended_at: str = ""
     says: str = ""
@@ -120,11 +131,21 @@ class PhaseFacts(Struct):
     id: str
     needs: tuple[str, ...] = ()
     title: str = ""
+    alone: bool = False
+    """It runs beside no other phase."""
     carried: tuple[str, ...] = ()
     """Failures at the end of an earlier run; this run continues from that run's tree."""
     begun: bool = False
     begun_at: str = ""
     intent: str | None = None
+    delegate: str = ""
+    """The plan that it is delegated to; empty: an agent works on it."""
+    delegated: bool = False
+    returned: str | None = None
+    """State in which the run of that plan ended, or `unproven`; None while it runs."""
+    returned_why: str = ""
+    driven: bool = False
+    """A tester drives its interface before it is proven."""
     attempts: list[AttemptFacts] = field(default_factory=list)
     proven: str | None = None
     """Its commit, once it is proven."""
@@ -136,8 +157,20 @@ class PhaseFacts(Struct):
 
     @property
     def fixes(self) -> int:
-        """Count the fix cycles. A fix attempt without a tree to judge is not counted."""
-        return sum(attempt.role == "fix" and attempt.is_judgeable for attempt in self.attempts)
+        """Count the fix cycles.
+
+        A fix attempt without a tree to judge is not counted, nor is one fix after each failed merge with
+        other phases: the agent did not cause it.
+        """
+        fixes = sum(attempt.role == "fix" and attempt.is_judgeable for attempt in self.attempts)
+        merges = sum(attempt.role == MERGE and attempt.checks == "FAIL" for attempt in self.attempts)
+        return max(0, fixes - merges)
+
+    @property
+    def conflicts(self) -> tuple[str, ...]:
+        """Paths that had conflict markers when the phase was merged last."""
+        merges = (attempt.conflicts for attempt in self.attempts if attempt.role == MERGE)
+        return next((paths for paths in reversed([*merges])), ())
 
     @property
     def repeats(self) -> int:
@@ -148,6 +181,24 @@ class PhaseFacts(Struct):
         return sum(not attempt.is_judgeable and not asks(attempt.cause) for attempt in self.attempts)
 
 
+class ChainFacts(Struct):
+    """One chain of segments: the run's own, or that of a lane."""
+
+    troubles: int = 0
+    """Transient errors in a row: of the database, the disk, or an interrupted segment."""
+    trouble: str = ""
+    trouble_next: str = ""
+    retry_at: str | None = None
+    moves: int = 0
+    """Number of takeovers by another worker, and of new bases; each has its own workspace."""
+    failed: FailedStep | None = None
+    """The last failed step that has not succeeded since."""
+    wait: RunParked | TroubleMet | None = None
+    """Its current wait; None while it works."""
+    parked_at: str = ""
+    """When its current wait started."""
+
+
 class RunFacts(Struct):
     """Facts that the next move of every kind of run depends on."""
 
@@ -156,18 +207,17 @@ class RunFacts(Struct):
     """It writes a plan and no code: its phases are stages, and none is proven."""
     run: str
     auto: bool = False
-    ring_required: bool = True
+    sandbox_required: bool = True
     branch: str = ""
     """The branch on which it starts and lands."""
     stop: str | None = None
     pause: str | None = None
     """Why the user paused it; None: not paused."""
     pause_at: str = ""
-    troubles: int = 0
-    """Transient errors in a row: of the database, the disk, or an interrupted segment."""
-    trouble: str = ""
-    trouble_next: str = ""
-    retry_at: str | None = None
+    chains: dict[str, ChainFacts] = field(default_factory=lambda: {"": ChainFacts()})
+    """Its chains of segments, by lane; the run's own chain has an empty name."""
+    at: str = ""
+    """The lane from which these facts are seen: decisions and workspaces are those of this lane."""
     started: bool = False
     base: str | None = None
     phases: dict[str, PhaseFacts] = field(default_factory=dict)
@@ -177,10 +227,6 @@ class RunFacts(Struct):
     """The sandbox of this machine when the run started."""
     ring_agreed: bool = False
     """The user agreed before to work here without a sandbox."""
-    moves: int = 0
-    """Number of takeovers by another worker; each worker has its own workspace."""
-    failed: FailedStep | None = None
-    """The last failed step that has not succeeded since."""
     approvals: dict[str, str | None] = field(default_factory=dict)
     """Answers to this run's questions, by key; None while unanswered."""
     ended: str | None = None
@@ -188,8 +234,6 @@ class RunFacts(Struct):
     next_step: str = ""
     code: int | None = None
     """Exit code of the command that follows the run, if a gate ended it."""
-    parked_at: str = ""
-    """When its current wait started."""
     costs: dict[str, Spent] = field(default_factory=dict)
     """Usage of each attempt and verifier, over all its starts."""
     untold: list[str] = field(default_factory=list)
@@ -205,9 +249,30 @@ class RunFacts(Struct):
         return total(self.costs.values())
 
     @property
+    def chain(self) -> ChainFacts:
+        """The chain of segments of this lane."""
+        return self.chains[self.at]
+
+    @property
+    def failed(self) -> FailedStep | None:
+        """The last failed step that has not succeeded since."""
+        return self.chain.failed
+
+    @property
     def lane(self) -> str:
         """Name of its agents' workspace. A lost worker may still use the one before."""
-        return f"main-{self.moves}" if self.moves else "main"
+        name = f"phase-{self.at}" if self.at else "main"
+        return f"{name}-{self.chain.moves}" if self.chain.moves else name
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether every chain of segments waits."""
+        return self.chains[""].wait is not None
+
+    def chain_of(self, event: Event) -> ChainFacts:
+        """Return the chain of segments that an event belongs to."""
+        del event
+        return self.chains[""]
 
     @property
     def done(self) -> frozenset[str]:

@@ -18,7 +18,7 @@ from asbuilt.events.attempts import (
     VerifierEnded,
 )
 from asbuilt.events.event import Entry, Event, phase_of
-from asbuilt.events.phases import PhaseBegun
+from asbuilt.events.phases import PhaseBegun, PhaseDelegated, PhaseReturned
 from asbuilt.events.plans import PlanNoted
 from asbuilt.events.runs import (
     AttentionCalled,
@@ -31,10 +31,11 @@ from asbuilt.events.runs import (
     RunTakenOver,
     TroubleMet,
 )
-from asbuilt.lifecycle.run.facts import GOES_ON, Asked, AttemptFacts, PhaseFacts, RunFacts
+from asbuilt.lifecycle.run.facts import GOES_ON, PASS, Asked, AttemptFacts, ChainFacts, PhaseFacts, RunFacts
 from asbuilt.lifecycle.run.last_failure import last_failed
-from asbuilt.lifecycle.run.money import caps_in, used_in
+from asbuilt.lifecycle.run.money import UNREPORTED, caps_in, used_in
 from asbuilt.lifecycle.run.windows import window_in
+from asbuilt.lifecycle.run.worktime import WAITS_ON
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -47,11 +48,11 @@ Facts = TypeVar("Facts", bound=RunFacts)
 def take_options(facts: RunFacts, options: RunOptions) -> None:
     """Copy the options that every kind of run uses."""
     facts.auto, facts.branch = options.auto, options.branch
-    facts.ring_required = options.requires_ring
+    facts.sandbox_required = options.requires_sandbox
     facts.caps, facts.window = caps_in(options), window_in(options)
 
 
-def fold_run(facts: Facts, entries: Iterable[Entry], hear: Callable[[Facts, Entry], None]) -> Facts:
+def fold_run(facts: Facts, entries: Iterable[Entry], hear: Callable[[Facts, Entry], None]) -> None:
     """Fold the events of one run, in order; `hear` folds the events of its kind after the shared ones."""
     for entry in entries:
         event = entry.event
@@ -64,19 +65,22 @@ def fold_run(facts: Facts, entries: Iterable[Entry], hear: Callable[[Facts, Entr
             continue
         if (used := used_in(event)) is not None:
             facts.costs |= dict([used])
-        if facts.is_work(event):
-            facts.time.hear(entry)
+        chain = facts.chain_of(event)
         if isinstance(event, TroubleMet | RunParked):
-            _hear_wait(facts, event, entry.at)
+            _hear_wait(chain, event, entry.at)
         elif isinstance(event, RunTakenOver):
-            facts.moves += 1
+            chain.moves += 1
+            _hear_moved(facts, phase_of(event))
         elif not isinstance(event, AttentionCalled):
-            # Every other event is progress.
-            facts.troubles, facts.retry_at = 0, None
-            facts.failed = last_failed(facts.failed, event)
+            # Every other event is progress of its chain.
+            chain.troubles, chain.retry_at = 0, None
+            chain.wait = chain.wait if isinstance(event, WAITS_ON) else None
+            chain.failed = last_failed(chain.failed, event)
             _hear(facts, event, entry.at)
             hear(facts, entry)
-    return facts
+        # A run works while one of its chains does.
+        if facts.is_work(event) and (facts.is_waiting or not isinstance(event, TroubleMet | RunParked)):
+            facts.time.hear(entry)
 
 
 def _hear(facts: RunFacts, event: Event, at: str) -> None:
@@ -104,17 +108,18 @@ def _hear_start(facts: RunFacts, event: RunStarted) -> None:
     facts.started, facts.base = True, event.base
     facts.done_before = frozenset(event.done)
     facts.phases = {
-        phase: PhaseFacts(phase, needs, event.titles.get(phase, "")) for phase, needs in event.phases.items()
+        phase: PhaseFacts(phase, needs, event.titles.get(phase, ""), phase in event.alone)
+        for phase, needs in event.phases.items()
     }
     facts.ring, facts.ring_agreed = event.ring, event.ring_agreed
 
 
-def _hear_wait(facts: RunFacts, event: TroubleMet | RunParked, at: str) -> None:
+def _hear_wait(chain: ChainFacts, event: TroubleMet | RunParked, at: str) -> None:
     """Record a wait; a wait is no progress."""
-    facts.parked_at = at
+    chain.wait, chain.parked_at = event, at
     if isinstance(event, TroubleMet):
-        facts.troubles, facts.trouble, facts.retry_at = facts.troubles + 1, event.what, event.retry_at
-        facts.trouble_next = event.next
+        chain.troubles, chain.trouble, chain.retry_at = chain.troubles + 1, event.what, event.retry_at
+        chain.trouble_next = event.next
 
 
 def haste(phases: Iterable[PhaseFacts]) -> None:
@@ -132,6 +137,11 @@ def _hear_phase(facts: RunFacts, event: Event, at: str) -> None:
     match event:
         case PhaseBegun():
             phase.begun, phase.intent, phase.begun_at = True, event.intent, at
+            phase.driven, phase.delegate = event.driven, event.delegate
+        case PhaseDelegated():
+            phase.delegated = True
+        case PhaseReturned():
+            phase.returned, phase.returned_why = event.state, event.reason
         case AttemptBegun():
             _hear_begun(facts, phase, event, at)
         case _:
@@ -141,11 +151,21 @@ def _hear_phase(facts: RunFacts, event: Event, at: str) -> None:
                 _hear_attempt(attempt, event, at)
 
 
+def _hear_moved(facts: RunFacts, lane: str | None) -> None:
+    """Mark the attempts that were at work in a lane, or in the whole run."""
+    for phase in facts.phases.values():
+        for attempt in phase.attempts if lane in (None, "", phase.id) else ():
+            attempt.is_moved = attempt.is_moved or attempt.ending is None
+
+
 def _hear_begun(facts: RunFacts, phase: PhaseFacts, event: AttemptBegun, at: str) -> None:
     known = next((one for one in phase.attempts if one.number == event.number), None)
     if known is not None:
+        if known.is_moved:
+            # The agent of the lost worker has cost something that no worker can report.
+            facts.costs[f"{phase.id}.{known.number} start {known.starts}"] = UNREPORTED
         known.starts += 1
-        known.ending, known.is_lost = None, False
+        known.ending, known.is_lost, known.is_moved = None, False, False
         return
     attempt = AttemptFacts(event.number, event.role, starts=1, began_at=at)
     attempt.notes, facts.untold[: event.notes] = tuple(facts.untold[: event.notes]), []
@@ -178,11 +198,21 @@ def _hear_attempt(attempt: AttemptFacts, event: Event, at: str) -> None:
             attempt.numbers, attempt.stops, attempt.far = event.numbers, event.stops, event.far
             attempt.asks = tuple(Asked(*one) for one in event.asks)
         case VerdictGiven():
-            attempt.verdict, attempt.items = event.outcome, event.items
-            attempt.judged, attempt.unproven = event.failures, event.unproven
-            attempt.failures = (*attempt.failures, *map(str, event.failures))
+            _hear_verdict(attempt, event)
         case _:
             return
+
+
+def _hear_verdict(attempt: AttemptFacts, event: VerdictGiven) -> None:
+    """Fold a verdict; a tester's counts like a verifier's, and keeps the verifier's items if it passes."""
+    if event.role == "test":
+        attempt.tested, attempt.tries = event.outcome, event.evidence
+    if event.role != "test" or event.outcome != PASS:
+        attempt.verdict, attempt.items = event.outcome, event.items
+        attempt.judged, attempt.unproven = event.failures, event.unproven
+    attempt.failures = (*attempt.failures, *map(str, event.failures))
+    attempt.lost_verifiers = attempt.verifier_ended_start = attempt.verifier_overloads = 0
+    attempt.verifier = attempt.verifier_cause = attempt.verifier_resets_at = None
 
 
 def _hear_ended(attempt: AttemptFacts, event: AttemptEnded, at: str) -> None:

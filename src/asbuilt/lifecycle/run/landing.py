@@ -2,14 +2,37 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from msgspec import Struct
 
-from asbuilt.events.landings import LandingDone, LandingIntended, LandingRefused, LandingTidied
+from asbuilt.events.landings import (
+    LandingDone,
+    LandingIntended,
+    LandingQueued,
+    LandingRefused,
+    LandingTidied,
+    LandingTurn,
+)
+from asbuilt.events.runs import RunParked, TroubleMet, WaitReason
 
 if TYPE_CHECKING:
     from asbuilt.events.event import Event
+
+
+class Line(NamedTuple):
+    """A place in the line of runs that land on a branch."""
+
+    branch: str
+    ahead: int
+    behind: str
+
+    @property
+    def words(self) -> str:
+        """Return the place as a sentence without a subject."""
+        place = self.ahead + 1
+        ending = "th" if place % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
+        return f"{place}{ending} in line for {self.branch}, behind {self.behind}"
 
 
 class LandingState(Struct):
@@ -23,11 +46,20 @@ class LandingState(Struct):
     tip: str | None = None
     """The target's tip after the landing."""
     tidied: bool = False
+    line: Line | None = None
+    """Its place in the line of the branch, while it waits there."""
 
 
 def hear_landing(landing: LandingState, event: Event) -> None:
     """Fold one event."""
     match event:
+        case LandingQueued():
+            landing.line = Line(event.branch, event.ahead, event.behind)
+        case LandingTurn() | TroubleMet(phase=None):
+            landing.line = None
+        case RunParked(reason=reason, phase=None) if reason is not WaitReason.LANDING:
+            # It gave up its place when it parked.
+            landing.line = None
         case LandingIntended():
             landing.state, landing.intent = "intended", event
         case LandingDone():

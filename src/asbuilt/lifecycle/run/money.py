@@ -52,6 +52,10 @@ class Spent(NamedTuple):
         }
 
 
+UNREPORTED: Final = Spent(usd_untold=1, tokens_untold=1)
+"""Usage of one start that no agent reported."""
+
+
 def used_in(event: Event) -> tuple[str, Spent] | None:
     """Return the attempt of an event and its usage so far; None if the event has none."""
     if not isinstance(event, Ended | Judged | PlanRedrafted) or not event.attempt:
@@ -66,7 +70,7 @@ def total(parts: Iterable[Spent]) -> Spent:
     return Spent(*(sum(column) for column in zip(*every, strict=True))) if every else Spent()
 
 
-NO_PAST: Final = "no past runs to go by"
+NO_PAST: Final = "none yet"
 
 
 def forecast(past: Iterable[Spent], phases: int) -> str:
@@ -77,7 +81,7 @@ def forecast(past: Iterable[Spent], phases: int) -> str:
     usual, most = told[len(told) // 2] * phases, told[-1] * phases
     by = "1 phase" if len(told) == 1 else f"{len(told)} phases"
     high = f", at most ${most:.2f}" if most > usual else ""
-    return f"about ${usual:.2f}{high}, by {by} proven here"
+    return f"about ${usual:.2f}{high}, from {by} proven here"
 
 
 class Caps(NamedTuple):

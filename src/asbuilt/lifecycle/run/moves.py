@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from msgspec import Struct
 
 from asbuilt.events.questions import QuestionKind  # noqa: TC001 - read when a move is decoded
@@ -38,6 +40,43 @@ class Begin(_Move, frozen=True):
     phase: str
 
 
+class Fork(_Move, frozen=True):
+    """Open a lane for a phase, on a commit."""
+
+    phase: str
+    base: str
+
+
+class Join(_Move, frozen=True):
+    """Close the lane of a phase: it is ready to be merged, or given up."""
+
+    phase: str
+    state: Literal["ready", "failed", "stopped"]
+    number: int = 0
+    reason: str = ""
+    next_step: str = ""
+
+
+class MergePhase(_Move, frozen=True):
+    """Merge the proven attempt of a ready phase with what was proven since, as one more attempt."""
+
+    phase: str
+    of: int
+    number: int
+
+
+class Delegate(_Move, frozen=True):
+    """Request a run of the plan that a phase is delegated to."""
+
+    phase: str
+
+
+class ProveDelegated(_Move, frozen=True):
+    """Run the tests and the checks of a delegated phase on the target."""
+
+    phase: str
+
+
 class Attempt(_Move, frozen=True):
     """Start an agent, or resume one."""
 
@@ -66,6 +105,8 @@ class Verify(_Move, frozen=True):
 
     phase: str
     number: int
+    role: str = "verify"
+    """`test`: a tester, who drives the interface."""
 
 
 class Compare(_Move, frozen=True):
@@ -165,7 +206,7 @@ class Merge(_Move, frozen=True):
 
 
 class CloseIssues(_Move, frozen=True):
-    """Notify the issues that a plan names about the landing, and close them."""
+    """Comment on the issues that a completed plan names, and close them."""
 
 
 class CheckInvariants(_Move, frozen=True):
@@ -197,10 +238,11 @@ class End(_Move, frozen=True):
     """What the user can do about it."""
 
 
-PullMove = Look | Push | Propose | Mend | Merge | CloseIssues
+PullMove = Look | Push | Propose | Mend | Merge
 """Moves that call the forge."""
 Move = (
-    Start | ResolveTests | MakeWorkspace | SetUp | Baseline | Begin | Attempt | Keep | Check | Verify | Commit
-    | Compare | Recheck | Ask | ProveTogether | VerifyTogether | Report | Land | Mark | Tidy | Judge
-    | Draft | File | Post | Look | Push | Propose | Mend | Merge | CloseIssues | CheckInvariants | Wait | End
+    Start | ResolveTests | MakeWorkspace | SetUp | Baseline | Begin | Fork | Join | MergePhase | Delegate
+    | ProveDelegated | Attempt | Keep | Check | Verify | Commit | Compare | Recheck | Ask | ProveTogether
+    | VerifyTogether | Report | Land | Mark | Tidy | Judge | Draft | File | Post | Look | Push
+    | Propose | Mend | Merge | CloseIssues | CheckInvariants | Wait | End
 )  # fmt: skip

@@ -20,7 +20,7 @@ from asbuilt.lifecycle.run.moves import (
     until_answered,
 )
 from asbuilt.proof.projects.model import Detected, NeedsDocker, NoTests, Suite
-from asbuilt.proof.projects.resolving import proposal
+from asbuilt.proof.projects.recorded import proposal
 
 if TYPE_CHECKING:
     from asbuilt.lifecycle.run.facts import RunFacts
@@ -75,17 +75,17 @@ def _unproving(facts: ProvingFacts, tests: Resolved) -> Move | None:
 
 def held(facts: RunFacts) -> Move | None:
     """Ask the user to agree, once per repository, to work without a sandbox."""
-    if facts.ring != "none" or not facts.ring_required or facts.ring_agreed:
+    if facts.ring != "none" or not facts.sandbox_required or facts.ring_agreed:
         return None
     if facts.auto:
         return End(
             "failed",
-            "no ring holds agents and checks on this machine.",
+            "Sandbox unavailable on this machine.",
             "asbuilt doctor says what helps, or: asbuilt config set sandbox.required false",
         )
-    question = "work without a ring? Agents and checks could write to anything that you can write to"
+    question = "work without a sandbox? Agents and checks could write to any file that you can write to"
     return asked(
-        facts, Ask(RingKey().of(facts.run), "ring", question), no="you said no to work without a ring"
+        facts, Ask(RingKey().of(facts.run), "ring", question), no="you said no to work without a sandbox"
     )
 
 
@@ -104,12 +104,14 @@ def _agreement(facts: ProvingFacts, tests: Resolved) -> Move | None:
     if facts.auto:
         return _unsettled(tests, found)
     if not isinstance(tests, Detected):
-        question = f"go on without tests? There is {found}, and no command that runs it is known"
+        question = f"continue without tests? There is {found}, and no command that runs it is known"
     elif facts.baseline is None:
         # The baseline runs first, so that the question can show its result.
         return None
     else:
-        question = f"prove with {_commands(tests)}? {facts.baseline_shown} on {facts.branch}"
+        outcome, use = ("passed", "to prove phases") if facts.baseline == PASS else ("failed", "anyway")
+        shown = f"{outcome} on {facts.branch}: {facts.baseline_shown}"
+        question = f"{_commands(tests)} {shown}. Use it {use}?"
     return asked(facts, Ask(key.of(facts.run), "tests", question), no="you said no to the tests")
 
 

@@ -8,7 +8,7 @@ from asbuilt.events.phases import BaselineDone, SetupDone, TestsResolved, Worksp
 from asbuilt.events.runs import RunStarted, SettingsChanged
 from asbuilt.lifecycle.run.facts import PASS, RunFacts
 from asbuilt.proof.evidence import already_failing
-from asbuilt.proof.projects.resolving import read_back
+from asbuilt.proof.projects.recorded import read_back
 
 if TYPE_CHECKING:
     from asbuilt.events.event import Event, Outcome

@@ -67,10 +67,10 @@ def stage_stoppage(facts: RunFacts, phase: PhaseFacts, now: str) -> Move | None:
 
 def verifier_stoppage(facts: RunFacts, judged: AttemptFacts, phase: str | None, now: str) -> Move | None:
     """Wait or ask for the verifier of a phase, or of all phases together."""
-    where = f"phase {phase}" if phase else "all phases together"
+    where, who = f"phase {phase}" if phase else "all phases together", "t" if judged.verdict else "v"
     stop = _Stop(
         "verifier", where, phase, judged.verifier_cause, judged.verifier_reason, judged.verifier_resets_at,
-        judged.verifier_overloads, phase or "together", f"{judged.number}v{judged.lost_verifiers}",
+        judged.verifier_overloads, phase or "together", f"{judged.number}{who}{judged.lost_verifiers}",
         judged.verifier_ended_start,
     )  # fmt: skip
     return _about(facts, stop, now)
@@ -78,7 +78,7 @@ def verifier_stoppage(facts: RunFacts, judged: AttemptFacts, phase: str | None, 
 
 def _about(facts: RunFacts, stop: _Stop, now: str) -> Move | None:
     if stop.overloads > OVERLOAD_LIMIT:
-        return End("failed", f"{stop.where}: turned away {stop.overloads} times in a row; {stop.reason}")
+        return End("failed", f"{stop.where}: overloaded {stop.overloads} times in a row; {stop.reason}")
     if stop.resets_at is not None and stop.resets_at > now:
         is_overload = stop.cause == "overload"
         reason = WaitReason.OVERLOAD if is_overload else WaitReason.LIMIT
@@ -96,8 +96,8 @@ def _about(facts: RunFacts, stop: _Stop, now: str) -> Move | None:
 
 def _question(stop: _Stop) -> str:
     if stop.cause == "auth":
-        return f"sign in to the {stop.who}'s account, then go on? {stop.reason}"
-    return f"try {stop.where} once more? The {stop.who} refuses: {stop.reason}"
+        return f"sign in to the {stop.who}'s account, then continue? {stop.reason}"
+    return f"try {stop.where} again? The {stop.who} refused: {stop.reason}"
 
 
 def allowed(facts: RunFacts) -> Caps:
@@ -115,5 +115,5 @@ def capped(facts: RunFacts, now: str) -> Move | None:
     if over is None:
         return None
     key = CapKey(run=facts.run, number=_granted(facts) + 1)
-    ask = Ask(str(key), "cap", f"go on, with as much again? {over}")
+    ask = Ask(str(key), "cap", f"continue with the same limits again? {over}")
     return asked(facts, ask, no=f"you said no: {over}")

@@ -76,7 +76,7 @@ def within(window: Window | None, move: Move, now: str) -> Move:
     return (
         move
         if window is None or opens is None
-        else Wait(WaitReason.WINDOW, f"it begins phases only {window.words}", opens)
+        else Wait(WaitReason.WINDOW, f"phases start only {window.words}", opens)
     )
 
 

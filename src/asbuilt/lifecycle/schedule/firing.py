@@ -10,7 +10,8 @@ from zoneinfo import ZoneInfo
 
 from asbuilt.lifecycle.run.timers import moment, written
 from asbuilt.lifecycle.schedule import grammar
-from asbuilt.lifecycle.schedule.deferrals import deferrals_told, deferred_until
+from asbuilt.lifecycle.schedule.deferrals import deferred_until
+from asbuilt.lifecycle.schedule.slots import next_after
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -36,7 +37,7 @@ class Setting(NamedTuple):
 
     def next_after(self, now: str) -> str:
         """Return its first slot after a moment, in the journal's format."""
-        slot = grammar.next_after(self._read(), moment(now), ZoneInfo(self.zone), anchor=moment(self.since))
+        slot = next_after(self._read(), moment(now), ZoneInfo(self.zone), anchor=moment(self.since))
         return written(slot)
 
     def next_times(self, now: str, window: Window | None = None) -> list[datetime]:
@@ -44,14 +45,11 @@ class Setting(NamedTuple):
 
         A slot outside the window waits for the opening; later slots until then find that run waiting.
         """
-        zone = ZoneInfo(self.zone)
-        if window is None:
-            return grammar.next_times(self._read(), moment(now), zone, anchor=moment(self.since))
         times: list[datetime] = []
         while len(times) < _TIMES:
             slot = self.next_after(now)
-            now = window.opens_at(slot) or slot
-            times.append(moment(now).astimezone(zone))
+            now = (None if window is None else window.opens_at(slot)) or slot
+            times.append(moment(now).astimezone(ZoneInfo(self.zone)))
         return times
 
     @property
@@ -102,7 +100,6 @@ class Defer(NamedTuple):
     phase: str
     number: int
     until: str
-    is_told: bool
 
 
 class Rest(NamedTuple):
@@ -124,7 +121,7 @@ def answer(due: Due, now: str) -> Answer:
         return Pass(due.setting.next_after(due.slot))
     if due.busy is not None:
         number = due.deferrals + 1 if due.phase == due.busy else 1
-        return Defer(due.busy, number, deferred_until(number, now), deferrals_told(number))
+        return Defer(due.busy, number, deferred_until(number, now))
     return Fire(due.setting.next_after(now))
 
 

@@ -22,8 +22,8 @@ def turn_of(facts: AuthoringFacts, now: str) -> Turn:
             return Yours(due, len(facts.phases[due].attempts) + 1)
         case Wait(why=why, until=None, question=question):
             return Persons(why, question)
-        case End(reason=reason):
-            return Over(facts.reason or reason)
+        case End(state=state, reason=reason):
+            return Over(facts.reason or reason, is_approved=state == "done")
         case Attempt(phase=phase):
             return Theirs(phase)
         case Judge():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, assert_never
 
+from msgspec.structs import replace
+
 from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 from asbuilt.lifecycle.kinds import next_move
@@ -24,7 +26,7 @@ State = Literal[
     "proven", "landed", "done", "failed", "stopped",
 ]  # fmt: skip
 Waiting = Literal[
-    "agent", "verifier", "asbuilt", "person", "conversation", "resume", "limit", "time", "nobody"
+    "agent", "verifier", "asbuilt", "person", "conversation", "resume", "limit", "time", "line", "nobody"
 ]  # fmt: skip
 DONE: Final = ("proven", "landed", "done")
 """States in which a phase needs no more work."""
@@ -33,6 +35,8 @@ NEXT: Final = ("ready", "failed", "stopped")
 _WORKING: Final[dict[str, State]] = {
     "implement": "implementing", "fix": "fixing", "plan": "planning", "critique": "planning"
 }  # fmt: skip
+_WORKS: Final = ("agent", "verifier", "asbuilt")
+"""Whom a run waits for while it works."""
 IN_WORK: Final = ("planning", "implementing", "fixing", "checking", "verifying", "parked", "paused")
 
 
@@ -81,12 +85,17 @@ class WaitsFor(NamedTuple):
 
 def progress(facts: Facts, now: str) -> list[PhaseProgress]:
     """Return the progress of every phase of the plan in this run."""
-    move = next_move(facts, now)
     proven = {phase.id for phase in facts.phases.values() if phase.proven} | facts.done_before
-    current = facts.current
-    return [
-        _of_phase(facts, phase, move if phase is current else None, proven) for phase in facts.phases.values()
-    ]
+    found = {} if facts.current is None else {facts.current.id: next_move(facts, now)}
+    for lane in facts.lanes if isinstance(facts, PlanFacts) else ():
+        found[lane] = next_move(replace(facts, at=lane), now)
+    return [_of_phase(facts, phase, found.get(phase.id), proven) for phase in facts.phases.values()]
+
+
+def lanes_wait_for(facts: Facts, now: str) -> list[WaitsFor]:
+    """Return what each open lane waits for."""
+    lanes = facts.open_lanes if isinstance(facts, PlanFacts) and not facts.at else []
+    return [waits_for(replace(facts, at=lane), now) for lane in lanes]
 
 
 def waits_for(facts: Facts, now: str) -> WaitsFor:
@@ -97,14 +106,20 @@ def waits_for(facts: Facts, now: str) -> WaitsFor:
     match move:
         case moves.End(reason=why, next_step=following):
             return WaitsFor("nobody", why=facts.reason or why, next_step=facts.next_step or following)
+        case moves.Wait(reason=WaitReason.LANES):
+            lanes = lanes_wait_for(facts, now)
+            return next((one for one in lanes if one.kind in _WORKS), lanes[0])
         case moves.Wait(reason=WaitReason.PAUSE):
             return WaitsFor("resume", phase.id if phase else None, facts.pause_at, why=facts.pause or "")
         case moves.Wait(reason=WaitReason.CONVERSATION, why=why):
-            return WaitsFor("conversation", phase.id if phase else None, facts.parked_at, why=why)
+            return WaitsFor("conversation", phase.id if phase else None, facts.chain.parked_at, why=why)
+        case moves.Wait(reason=WaitReason.LANDING, why=why):
+            return WaitsFor("line", None, facts.chain.parked_at, why=why)
         case moves.Wait(reason=reason, why=why, until=until):
             is_limit = reason is WaitReason.LIMIT
-            kind: Waiting = "person" if until is None else "limit" if is_limit else "time"
-            return WaitsFor(kind, phase.id if phase else None, facts.parked_at, until, why)
+            is_ours = until is None and reason is not WaitReason.PLAN
+            kind: Waiting = "person" if is_ours else "limit" if is_limit else "time"
+            return WaitsFor(kind, phase.id if phase else None, facts.chain.parked_at, until, why)
         case moves.Attempt(phase=name, number=number):
             # An attempt that has not started has no start time.
             since = last.began_at if last and last.number == number else ""
@@ -114,12 +129,13 @@ def waits_for(facts: Facts, now: str) -> WaitsFor:
         case moves.VerifyTogether():
             lost = facts.whole.lost_verifiers if isinstance(facts, PlanFacts) else 0
             return WaitsFor("verifier", WHOLE, attempt=f"1v{lost + 1 if lost else ''}")
-        case moves.Verify(phase=name, number=number):
+        case moves.Verify(phase=name, number=number, role=role):
             lost = last.lost_verifiers if last else 0
-            judge = f"{number}v{lost + 1 if lost else ''}"
+            judge = f"{number}{role[0]}{lost + 1 if lost else ''}"
             return WaitsFor("verifier", name, last.ended_at if last else "", attempt=judge)
         case _:
-            return WaitsFor("asbuilt", phase.id if phase else None, why=type(move).__name__)
+            named = facts.phases.get(getattr(move, "phase", None) or "", phase)
+            return WaitsFor("asbuilt", named.id if named else None, why=type(move).__name__)
 
 
 def plan_progress(
@@ -184,8 +200,10 @@ def _state(move: Move) -> State:
     match move:
         case moves.Attempt(role=role):
             return _WORKING[role]
-        case moves.Keep() | moves.Judge() | moves.Check() | moves.Commit():
+        case moves.Keep() | moves.Judge() | moves.Check() | moves.Commit() | moves.MergePhase():
             return "checking"
+        case moves.Join(state=state):
+            return "checking" if state == "ready" else state
         case moves.Verify():
             return "verifying"
         case moves.Wait(reason=WaitReason.PAUSE):
@@ -198,6 +216,7 @@ def _state(move: Move) -> State:
             moves.Start() | moves.ResolveTests() | moves.MakeWorkspace() | moves.SetUp()
             | moves.Baseline() | moves.Begin() | moves.Compare() | moves.ProveTogether()
             | moves.VerifyTogether() | moves.Report() | moves.Land() | moves.Mark() | moves.Tidy()
+            | moves.Delegate() | moves.ProveDelegated() | moves.Fork()
             | moves.Recheck() | moves.Draft() | moves.File() | moves.Post() | moves.Look() | moves.Push()
             | moves.Propose() | moves.Mend() | moves.Merge() | moves.CloseIssues() | moves.CheckInvariants()
         ):  # fmt: skip

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.status.timeline import Span
     from asbuilt.proof.evidence import Evidence
     from asbuilt.proof.failure import Failure
-    from asbuilt.proof.numbers.drift import Number
+    from asbuilt.proof.numbers.measured import Number
     from asbuilt.proof.opinion import Opinion
     from asbuilt.proof.pictures import Picture
     from asbuilt.proof.remarks import Remark
@@ -234,7 +234,7 @@ def notes(account: Account) -> list[tuple[str, str]]:
             fixes = "1 fix" if phase.fixes == 1 else f"{phase.fixes} fixes"
             told.append((phase.id, f"{fixes}: {_first_failure(phase)}"))
         if again:
-            told.append((phase.id, f"begun anew: {again[0].ending}, {again[0].reason}"))
+            told.append((phase.id, f"restarted: {again[0].ending}, {again[0].reason}"))
         refused = dict.fromkeys(one for attempt in phase.attempts for one in attempt.refused)
         told += [(phase.id, f"the sandbox refused its agent {one}") for one in refused]
         if phase.proven is None and account.kind != "verify":

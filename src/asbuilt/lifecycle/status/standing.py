@@ -5,7 +5,7 @@ Rule: the last event of a phase in the journal decides.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.events.landings import LandingDone, LandingUndone
 from asbuilt.events.phases import PhaseMarked, PhaseProven
@@ -67,9 +67,11 @@ class Standing(NamedTuple):
         return tuple(one for landing in self.landings if landing.run == run for one in landing.landed)
 
 
-def fold_plan(entries: Iterable[Entry]) -> Standing:
-    """Fold the events of all runs of a plan, in order."""
-    standing = Standing()
+_NOTHING: Final = Standing()
+
+
+def fold_plan(entries: Iterable[Entry], standing: Standing = _NOTHING) -> Standing:
+    """Fold events of all runs of a plan, in order; `standing`: what the events before them amount to."""
     for entry in entries:
         standing = _hear(standing, entry.event, entry.run or "")
     return standing

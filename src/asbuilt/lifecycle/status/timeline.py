@@ -19,7 +19,7 @@ from asbuilt.events.attempts import (
 )
 from asbuilt.events.event import Entry, Event, phase_of
 from asbuilt.events.landings import LandingDone, LandingIntended, LandingRefused
-from asbuilt.events.phases import PhaseBegun, PhaseRechecked
+from asbuilt.events.phases import PhaseBegun, PhaseMerged, PhaseRechecked
 from asbuilt.events.pulls import PullIntended
 from asbuilt.events.runs import RunParked, RunStarted, WaitReason
 from asbuilt.lifecycle.run.worktime import WAITS_ON
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 Doing = Literal["prepare", "work", "check", "judge", "wait", "land"]
-_OF_THE_RUN: Final = ("prepare", "wait", "land")
+_OF_THE_RUN: Final = ("prepare", "land")
 _ENDS: Final[tuple[tuple[Doing, tuple[type[Event], ...]], ...]] = (
     ("prepare", (PhaseBegun, PhaseRechecked, LandingIntended, PullIntended)),
     ("work", (AttemptEnded, AttemptLost)),
@@ -58,8 +58,7 @@ def spans_of(entries: Iterable[Entry], now: str) -> tuple[Span, ...]:
         phase = phase_of(event) or ""
         over: list[Doing] = [] if isinstance(event, WAITS_ON) else ["wait"]
         over += [doing for doing, kinds in _ENDS if isinstance(event, kinds)]
-        for doing in over:
-            place = _place(doing, phase)
+        for place in dict.fromkeys(place for doing in over for place in _places(doing, phase)):
             if place in opened:
                 began, what = opened.pop(place)
                 found.append(Span(*place, began, at, what))
@@ -78,6 +77,11 @@ def _place(doing: Doing, phase: str) -> tuple[Doing, str]:
     return doing, "" if doing in _OF_THE_RUN else phase
 
 
+def _places(doing: Doing, phase: str) -> tuple[tuple[Doing, str], ...]:
+    """Return what an event ends: any event ends a wait of the run, an event of a phase also its lane's."""
+    return (_place(doing, phase), *(((doing, ""),) if doing == "wait" else ()))
+
+
 def why_parked(event: RunParked) -> str:
     """Return what a run waits for. The question itself is listed among the decisions."""
     return "for an answer" if event.reason is WaitReason.ANSWER else event.why
@@ -92,15 +96,18 @@ def _begun(event: Event) -> tuple[Doing, str] | None:
             return "work", f"attempt {event.number}, {event.role}"
         case TreeKept():
             return "check", f"checks of attempt {event.number}"
+        case PhaseMerged(conflicts=()):
+            return "check", f"checks of the merge, attempt {event.number}"
         case VerifierBegun():
-            return "judge", f"verifier of attempt {event.number}"
+            who = "tester" if event.role == "test" else "verifier"
+            return "judge", f"{who} of attempt {event.number}"
         case TogetherJudging():
             return "judge", "verifier of all phases together"
         case LandingIntended():
             return "land", "landing"
         case PullIntended():
             return "land", "landing by pull request"
-        case RunParked():
+        case RunParked() if event.reason is not WaitReason.LANES:
             return "wait", why_parked(event)
         case _:
             return None

@@ -1,4 +1,4 @@
-"""Prompt for the planner of a task, in a fixed order.
+"""The order of a task's planner, the changes of the task before and after, and the prompt in a fixed order.
 
 Rule: text from other sources is JSON or tagged.
 """
@@ -8,21 +8,26 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from asbuilt.events.options import TaskOrder
+from msgspec import UNSET
+
+from asbuilt.events.options import TaskOrder, value_or
+from asbuilt.lifecycle.tasks.model import Changes
 from asbuilt.lifecycle.tasks.numbering import (
     PLAN,
     RESEARCH,
     ROADMAP,
     artifact_number,
     artifact_path,
+    next_after,
     written,
 )
 from asbuilt.lifecycle.tasks.results import DONE, EXAMPLE
+from asbuilt.lifecycle.tasks.statuses import SETTLED, UNDER_WAY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from asbuilt.lifecycle.tasks.model import Task
+    from asbuilt.lifecycle.tasks.model import Artifact, Pending, Task
 
 RECALLED: Final = 5
 """Maximum number of memories in a planner's prompt."""
@@ -71,6 +76,28 @@ def order_for(task: Task, operation: str, files: Iterable[str], **flags: Any) ->
     )
 
 
+def preflight(order: TaskOrder, pending: Pending) -> Changes:
+    """Return the changes before an agent starts, so that the task shows as in progress."""
+    return Changes(status=UNDER_WAY[order.operation], session=pending.session, pending=pending)
+
+
+def settled(task: Task, order: TaskOrder, artifact: Artifact) -> Changes:
+    """Return the changes when the work is done: status, link and counter. A status set by a user stays.
+
+    A plan replaces the plans before it; research is added.
+    """
+    others = [one for one in task.artifacts if one.path != artifact.path]
+    if order.operation == PLAN:
+        others = [one for one in others if one.type != PLAN]
+    is_ours = task.status is UNDER_WAY[order.operation]
+    return Changes(
+        artifacts=(*others, artifact),
+        next_artifact=next_after(task, order.operation, order.artifact_number),
+        pending=None,
+        status=SETTLED[order.operation] if is_ours else UNSET,
+    )
+
+
 def context(order: TaskOrder, task: Task, session: str) -> dict[str, Any]:
     """Return the planner's context as one object."""
     return {
@@ -99,7 +126,7 @@ def context(order: TaskOrder, task: Task, session: str) -> dict[str, Any]:
 def prompt(order: TaskOrder, task: Task, session: str, memories: Iterable[str]) -> str:
     """Build the prompt: context, format, memory if there is any, then the instructions."""
     told = json.dumps(context(order, task, session), indent=2, ensure_ascii=False)
-    text = PLAN_FORMAT if order.operation == PLAN else REPORT_FORMAT
+    text = value_or(order.template, PLAN_FORMAT) if order.operation == PLAN else REPORT_FORMAT
     remembered = [f"- {_tame(one)}" for one in memories]
     memory = "\n".join(["<memory-context>", *remembered, "</memory-context>"]) if remembered else ""
     parts = [

@@ -1,10 +1,12 @@
-"""Model of a task. A change is a mapping of some of its fields."""
+"""Model of a task, and the events of its ledger."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final, assert_never
+
+from msgspec import UNSET, Struct, UnsetType, structs
 
 from asbuilt.errors import GateStopped, NotFound, UsageWrong
 from asbuilt.lifecycle.tasks.statuses import Status
@@ -19,20 +21,23 @@ LONGEST: Final = 4_000
 MOST: Final = 200
 """Maximum number of tasks per command."""
 _SLUG: Final = 50
+_HIGH: Final = ("artifact_missing", "result_missing", "result_invalid")
 _NUMBERS: Final = re.compile(r"#?([1-9][0-9]{0,5})(?:\s*-\s*#?([1-9][0-9]{0,5}))?", re.ASCII)
 
 
-class Artifact(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Artifact:
     """A file that was written for a task."""
 
     type: str
     path: str
     summary: str = ""
-    more: Mapping[str, Any] = {}
+    more: dict[str, Any] = field(default_factory=dict)
     """Other fields of an imported record."""
 
 
-class Pending(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Pending:
     """Unfinished work on a task; its run finishes it."""
 
     session: str
@@ -59,7 +64,7 @@ class Task:
     created: str = ""
     updated: str = ""
     pending: Pending | None = None
-    more: Mapping[str, Any] = field(default_factory=dict)
+    more: dict[str, Any] = field(default_factory=dict)
     """Other fields of an imported record."""
 
     @property
@@ -72,56 +77,123 @@ class Task:
         return [one for one in self.artifacts if one.type == kind]
 
 
-def plain(task: Task) -> dict[str, Any]:
-    """Return all fields of a task as JSON values."""
-    return plain_fields({one.name: getattr(task, one.name) for one in fields(task)})
+class Changes(Struct, frozen=True, kw_only=True):
+    """New values of some fields of a task."""
+
+    slug: str | UnsetType = UNSET
+    kind: str | UnsetType = UNSET
+    status: Status | UnsetType = UNSET
+    description: str | UnsetType = UNSET
+    artifacts: tuple[Artifact, ...] | UnsetType = UNSET
+    next_artifact: int | UnsetType | None = UNSET
+    session: str | UnsetType = UNSET
+    updated: str | UnsetType = UNSET
+    pending: Pending | UnsetType | None = UNSET
+    more: dict[str, Any] | UnsetType = UNSET
+
+    @property
+    def named(self) -> dict[str, Any]:
+        """The fields that change, with their new values."""
+        return {name: value for name, value in structs.asdict(self).items() if value is not UNSET}
+
+    def applied(self, task: Task) -> Task:
+        """Return the task after the change."""
+        return replace(task, **self.named)
 
 
-def plain_fields(changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return some fields of a task as JSON values."""
-    told = dict(changes)
-    if "artifacts" in told:
-        told["artifacts"] = [{**one._asdict(), "more": dict(one.more)} for one in told["artifacts"]]
-    if told.get("pending") is not None:
-        told["pending"] = told["pending"]._asdict()
-    if "more" in told:
-        told["more"] = dict(told["more"])
-    return told
+class FailureContext(Struct, frozen=True, kw_only=True):
+    """The session, the command and the step of an error."""
+
+    session_id: str
+    command: str
+    task: int
+    checkpoint: str
 
 
-def read_task(data: Mapping[str, Any]) -> Task:
-    """Build a task from all its fields."""
-    return changed(Task(number=int(data["number"]), slug=str(data["slug"])), data)
+class Recovery(Struct, frozen=True, kw_only=True):
+    """What the user can do about an error."""
+
+    suggested_action: str
+    auto_recoverable: bool = False
 
 
-def changed(task: Task, data: Mapping[str, Any]) -> Task:
-    """Apply a change to a task; unknown fields of later versions are ignored."""
-    told = {name: value for name, value in data.items() if name in _FIELDS}
-    if "status" in told:
-        told["status"] = Status(told["status"])
-    if "artifacts" in told:
-        told["artifacts"] = tuple(Artifact(**one) for one in told["artifacts"])
-    if told.get("pending") is not None:
-        told["pending"] = Pending(**told["pending"])
-    return replace(task, **told)
+class Failure(Struct, frozen=True, kw_only=True):
+    """An error of a task: what went wrong, where, and how to continue."""
+
+    id: str
+    timestamp: str
+    type: str
+    severity: str
+    message: str
+    context: FailureContext
+    recovery: Recovery
+    fix_status: str = "unfixed"
 
 
-_FIELDS: Final = frozenset(one.name for one in fields(Task))
+def failure(  # noqa: PLR0913 - a record has these parts
+    kind: str, message: str, *, task: int, session: str, checkpoint: str, command: str, at: str
+) -> Failure:
+    """Build the record of an error. Kinds that lose nothing are of medium severity."""
+    return Failure(
+        id=f"err_{''.join(filter(str.isdecimal, at))}",
+        timestamp=at,
+        type=kind,
+        severity="high" if kind in _HIGH else "medium",
+        message=message,
+        context=FailureContext(session_id=session, command=command, task=task, checkpoint=checkpoint),
+        recovery=Recovery(suggested_action=f"`{command}`"),
+    )
 
 
-def fold(events: Iterable[tuple[int, Mapping[str, Any]]]) -> dict[int, Task]:
-    """Fold changes, in order, into the current tasks; each change has its task's number."""
+@dataclass(frozen=True, slots=True)
+class Added:
+    """A new task."""
+
+    task: Task
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A task that was taken from the views, as it is there."""
+
+    task: Task
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A change of a task, and the user's reason for it."""
+
+    changes: Changes
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """An error of a task; the task stays as it is."""
+
+    error: Failure
+
+
+TaskEvent = Added | Imported | Changed | Failed
+
+
+def fold(events: Iterable[tuple[int, TaskEvent]]) -> dict[int, Task]:
+    """Fold events, in order, into the current tasks; each event has its task's number."""
     tasks: dict[int, Task] = {}
-    for number, data in events:
-        known = tasks.get(number)
-        if known is not None:
-            tasks[number] = changed(known, data)
-        elif "slug" in data:
-            tasks[number] = read_task({**data, "number": number})
+    for number, event in events:
+        match event:
+            case Added(task) | Imported(task):
+                tasks[number] = task
+            case Changed(changes):
+                tasks[number] = changes.applied(tasks[number])
+            case Failed():
+                pass
+            case _:
+                assert_never(event)
     return dict(sorted(tasks.items()))
 
 
-def moved(task: Task, to: Status) -> dict[str, Any] | None:
+def moved(task: Task, to: Status) -> Changes | None:
     """Return the change when a user sets a task's status; None if it has that status.
 
     A terminal task must be reopened first, so that no run works on it by accident.
@@ -131,10 +203,10 @@ def moved(task: Task, to: Status) -> dict[str, Any] | None:
     if task.status.is_terminal and to is not Status.NOT_STARTED:
         raise GateStopped(
             f"task {task.number} is in the terminal state {task.status.mark}",
-            why="What is completed or abandoned is not worked on any more.",
-            next_step=f"Open it again first: `asbuilt task status {task.number} not_started`",
+            why="Runs skip completed and abandoned tasks.",
+            next_step=f"Reopen it first: `asbuilt task status {task.number} not_started`",
         )
-    return {"status": to}
+    return Changes(status=to)
 
 
 def the_task(tasks: Mapping[int, Task], number: int) -> Task:
@@ -144,7 +216,7 @@ def the_task(tasks: Mapping[int, Task], number: int) -> Task:
         raise NotFound(
             f"Task {number} not found",
             why="No task of this repository has that number.",
-            next_step="`asbuilt task list --all` shows them; `asbuilt task import` takes those of a file.",
+            next_step="`asbuilt task list --all` lists them; `asbuilt task import` imports specs/state.json.",
         )
     return task
 
@@ -155,8 +227,8 @@ def workable(tasks: Mapping[int, Task], number: int) -> Task:
     if task.status.is_terminal:
         raise GateStopped(
             f"Task is in terminal state [{task.status}]: task {number}",
-            why="What is completed or abandoned is not planned any more.",
-            next_step=f"Open it again first: `asbuilt task status {number} not_started`",
+            why="Completed and abandoned tasks are not planned.",
+            next_step=f"Reopen it first: `asbuilt task status {number} not_started`",
         )
     return task
 

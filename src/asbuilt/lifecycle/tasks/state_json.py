@@ -21,10 +21,12 @@ _TASKS: Final = "active_projects"
 _NEXT: Final = "next_project_number"
 _SEQ: Final = "asbuilt_seq"
 _INDENT: Final = re.compile(rb"^\s*[\[{]\s*?\n([ \t]+)")
-_OWN: Final = (
-    "project_number", "project_name", "task_type", "status", "description", "artifacts",
-    "next_artifact_number", "session_id", "created", "last_updated",
-)  # fmt: skip
+_OWN: Final = {
+    "project_number": "number", "project_name": "slug", "task_type": "kind", "status": "status",
+    "description": "description", "artifacts": "artifacts", "next_artifact_number": "next_artifact",
+    "session_id": "session", "created": "created", "last_updated": "updated",
+}  # fmt: skip
+"""The field of a task for each key of a record."""
 
 
 class State(NamedTuple):
@@ -58,22 +60,18 @@ def read_state(data: bytes | None) -> State:
 def put_state(data: bytes | None, tasks: Mapping[int, Task], *, next_number: int, seq: int) -> bytes:
     """Write tasks into a `state.json`; without a difference, return the same bytes."""
     whole, before = _whole(data), read_state(data)
-    is_known = {number: before.tasks.get(number) for number in tasks}
-    same = all(_shown(task) == (known and _shown(known)) for task, known in _pairs(tasks, is_known))
+    known = {number: before.tasks.get(number) for number in tasks}
+    same = all(_shown(task) == ((old := known[number]) and _shown(old)) for number, task in tasks.items())
     if data is not None and same and before.next_number == next_number:
         return data
     records = {int(record["project_number"]): record for record in _records(whole)}
     for number, task in tasks.items():
-        records[number] = _record(records.get(number), is_known[number], task)
+        records[number] = _record(records.get(number), known[number], task)
     after = {**whole, _NEXT: next_number, _TASKS: list(records.values()), _SEQ: seq}
     found = _INDENT.match(data) if data else None
     is_ascii = data is not None and data.isascii() and b"\\u" in data
     text = json.dumps(after, indent=found[1].decode() if found else 2, ensure_ascii=is_ascii)
     return text.encode("utf-8", "surrogatepass") + b"\n"
-
-
-def _pairs(tasks: Mapping[int, Task], known: Mapping[int, Task | None]) -> list[tuple[Task, Task | None]]:
-    return [(task, known[number]) for number, task in tasks.items()]
 
 
 def _whole(data: bytes | None) -> dict[str, Any]:
@@ -82,16 +80,16 @@ def _whole(data: bytes | None) -> dict[str, Any]:
     try:
         whole = json.loads(data)
     except (UnicodeDecodeError, ValueError) as error:
-        raise _invalid(f"it is no JSON: {error}", "Mend it, or put an earlier one back.") from error
+        raise _invalid(f"it is no JSON: {error}", "Correct it, or restore an earlier version.") from error
     if not isinstance(whole, dict):
-        raise _invalid("it is no object of JSON", "Mend it, or put an earlier one back.")
+        raise _invalid("it is no object of JSON", "Correct it, or restore an earlier version.")
     return whole
 
 
 def _records(whole: Mapping[str, Any]) -> list[dict[str, Any]]:
     records = whole.get(_TASKS, [])
     if not isinstance(records, list) or not all(isinstance(one, dict) for one in records):
-        raise _invalid(f"{_TASKS} is no list of objects", "Mend it, or put an earlier one back.")
+        raise _invalid(f"{_TASKS} is no list of objects", "Correct it, or restore an earlier version.")
     return records
 
 
@@ -122,7 +120,7 @@ def _task(record: Mapping[str, Any]) -> Task:
 
 def _artifact(number: int, one: object) -> Artifact:
     if not isinstance(one, dict) or not isinstance(one.get("path"), str):
-        raise _invalid(f"an artifact of task {number} has no path", "Give it one, or take it away.")
+        raise _invalid(f"an artifact of task {number} has no path", "Give it one, or remove it.")
     more = {name: value for name, value in one.items() if name not in ("type", "path", "summary")}
     return Artifact(str(one.get("type") or ""), one["path"], str(one.get("summary") or ""), more)
 
@@ -132,11 +130,8 @@ def _shown(task: Task) -> dict[str, Any]:
     artifacts = [
         {"type": one.type, "path": one.path, "summary": one.summary, **one.more} for one in task.artifacts
     ]
-    values = (
-        task.number, task.slug, task.kind, task.status.value, task.description, artifacts,
-        task.next_artifact, task.session, task.created, task.updated,
-    )  # fmt: skip
-    return {**dict(zip(_OWN, values, strict=True)), **task.more}
+    own = {name: getattr(task, field) for name, field in _OWN.items()}
+    return {**own, "status": task.status.value, "artifacts": artifacts, **task.more}
 
 
 def _record(record: Mapping[str, Any] | None, known: Task | None, task: Task) -> dict[str, Any]:
@@ -151,6 +146,6 @@ def _record(record: Mapping[str, Any] | None, known: Task | None, task: Task) ->
 def _invalid(what: str, next_step: str) -> PlanInvalid:
     return PlanInvalid(
         f"{STATE} cannot be read as tasks: {what}",
-        why="Nothing is taken from, or written into, a file that is understood by half.",
+        why="asbuilt neither reads nor writes a file that it cannot parse completely.",
         next_step=next_step,
     )

@@ -1,8 +1,11 @@
-"""Statuses of a task, and their marks."""
+"""Statuses of a task, and those of work in progress and done."""
 
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Final
+
+from asbuilt.lifecycle.tasks.numbering import PLAN, RESEARCH
 
 
 class Status(StrEnum):
@@ -36,3 +39,7 @@ class Status(StrEnum):
     def is_terminal(self) -> bool:
         """Return whether the task is completed or abandoned."""
         return self in (Status.COMPLETED, Status.ABANDONED)
+
+
+UNDER_WAY: Final = {PLAN: Status.PLANNING, RESEARCH: Status.RESEARCHING}
+SETTLED: Final = {PLAN: Status.PLANNED, RESEARCH: Status.RESEARCHED}

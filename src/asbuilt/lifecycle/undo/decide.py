@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from asbuilt.lifecycle.delivery.decide import brought_to_safety, refusal
+from asbuilt.lifecycle.delivery.decide import brought_to_safety, land_or_wait
 from asbuilt.lifecycle.delivery.pull_request import repair_under_way
 from asbuilt.lifecycle.run.decide import proving_move
-from asbuilt.lifecycle.run.moves import Attempt, End, Keep, Land, Mark, Move, Tidy
+from asbuilt.lifecycle.run.moves import Attempt, End, Keep, Mark, Move, Tidy
 
 if TYPE_CHECKING:
     from asbuilt.lifecycle.undo.facts import UndoFacts
@@ -17,15 +17,14 @@ class _Undo:
     def unsafe(self, facts: UndoFacts) -> Attempt | Keep | None:
         return brought_to_safety(repair_under_way(facts))
 
-    def refusal(self, facts: UndoFacts) -> End | None:
-        return refusal(facts)
-
     def idle(self, facts: UndoFacts) -> End | None:
         if facts.way == "pr" and facts.undoes:
-            return End("failed", "what a pull request has brought is taken back by another one, at the forge")
+            return End(
+                "failed", "work that landed by a pull request is reverted by another one, at the forge"
+            )
         if facts.undoes or facts.drops:
             return None
-        return End("done", f"nothing to undo: nothing that run {facts.of} has proven stands")
+        return End("done", f"nothing to undo: no proven work of run {facts.of} is left")
 
     def work(self, facts: UndoFacts, now: str) -> Move:
         del now
@@ -34,7 +33,7 @@ class _Undo:
         if not facts.marked:
             return Mark()
         if facts.landing.state != "landed":
-            return Land()
+            return land_or_wait(facts)
         return End("undone", "") if facts.landing.tidied else Tidy()
 
 

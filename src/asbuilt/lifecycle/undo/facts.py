@@ -7,11 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 from asbuilt.events.runs import RunStarted
 from asbuilt.lifecycle.delivery.facts import DeliveryFacts, Landed, Work
 from asbuilt.lifecycle.delivery.fold import hear_delivery, take_delivery
-from asbuilt.lifecycle.run.fold import fold_run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from asbuilt.events.event import Entry
     from asbuilt.events.options import RunKind, RunOptions
 
@@ -27,14 +24,15 @@ class UndoFacts(DeliveryFacts):
     """Work that the run proved and did not land."""
 
 
-def fold_undo(run: str, options: RunOptions, entries: Iterable[Entry]) -> UndoFacts:
-    """Fold the events of one undo, in order."""
+def begin_undo(run: str, options: RunOptions) -> UndoFacts:
+    """Return the facts of an undo before its first event."""
     facts = UndoFacts(run)
     take_delivery(facts, options)
-    return fold_run(facts, entries, _hear)
+    return facts
 
 
-def _hear(facts: UndoFacts, entry: Entry) -> None:
+def hear_undo(facts: UndoFacts, entry: Entry) -> None:
+    """Fold one event."""
     hear_delivery(facts, entry.event)
     if isinstance(entry.event, RunStarted):
         facts.of = entry.event.of

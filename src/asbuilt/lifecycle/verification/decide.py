@@ -16,9 +16,6 @@ class _Verification:
     def unsafe(self, facts: VerificationFacts) -> None:
         """Return None: no agent works for it."""
 
-    def refusal(self, facts: VerificationFacts) -> None:
-        """Return None: it can always be done."""
-
     def idle(self, facts: VerificationFacts) -> End | None:
         return None if _wanted(facts) else End("done", "nothing to verify: no phase is done")
 
@@ -29,7 +26,7 @@ class _Verification:
             if phase not in facts.rechecked:
                 return Recheck(phase)
         if all(facts.rechecked[phase] == PASS for phase in wanted):
-            return End("done", f"what was proven holds: phase {', '.join(wanted)}")
+            return End("done", f"still proven: phase {', '.join(wanted)}")
         return End("failed", "; ".join(facts.failures) or "not every check could be run")
 
 

@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, ClassVar
 from msgspec import field
 
 from asbuilt.events.phases import PhaseRechecked
-from asbuilt.lifecycle.run.fold import fold_run, take_options
+from asbuilt.lifecycle.run.fold import take_options
 from asbuilt.lifecycle.run.proving import ProvingFacts, hear_proving
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from asbuilt.events.event import Entry, Outcome
     from asbuilt.events.options import RunKind, RunOptions
 
@@ -26,14 +24,15 @@ class VerificationFacts(ProvingFacts):
     failures: tuple[str, ...] = ()
 
 
-def fold_verification(run: str, options: RunOptions, entries: Iterable[Entry]) -> VerificationFacts:
-    """Fold the events of one verification, in order."""
+def begin_verification(run: str, options: RunOptions) -> VerificationFacts:
+    """Return the facts of a verification before its first event."""
     facts = VerificationFacts(run, wanted=options.phase)
     take_options(facts, options)
-    return fold_run(facts, entries, _hear)
+    return facts
 
 
-def _hear(facts: VerificationFacts, entry: Entry) -> None:
+def hear_verification(facts: VerificationFacts, entry: Entry) -> None:
+    """Fold one event."""
     event = entry.event
     hear_proving(facts, event)
     if isinstance(event, PhaseRechecked) and event.phase in facts.phases:

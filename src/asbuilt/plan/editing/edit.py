@@ -24,12 +24,11 @@ from asbuilt.plan.editing.marks import (
     tick,
 )
 from asbuilt.plan.intent import UNDECIDED
-from asbuilt.plan.markdown.source import Span
-from asbuilt.plan.markdown.splice import Edit, Splicer
+from asbuilt.plan.lint import PLAN_METADATA, TASK_METADATA
+from asbuilt.plan.markdown.source import Edit, Span, Splicer
 from asbuilt.plan.model import Format, Status
-from asbuilt.plan.numbers.claims import corrected
+from asbuilt.plan.numbers import corrected
 from asbuilt.plan.reader import read
-from asbuilt.plan.rules.lint import PLAN_METADATA, TASK_METADATA
 from asbuilt.plan.statuses import WRITABLE, bracket_of
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ def the_phase(plan: Plan, phase_id: str) -> Phase:
         lines = " and ".join(str(phase.lines[0]) for phase in found)
         raise EditRefused(
             f"phase {phase_id} is there {len(found)} times, on lines {lines}",
-            why="Which one is meant cannot be told.",
+            why="The number is ambiguous.",
             next_step="Give each phase a number of its own.",
         )
     parts = [phase.id for phase in plan.phases if phase.id.rstrip("abcdefghijklmnopqrstuvwxyz") == wanted]
@@ -93,7 +92,7 @@ def mark_phase(
     mark = Mark(status, _checked_commit(commit), " ".join(note.split()) or None if note else None)
     splicer = Splicer(plan.source)
     left_out: tuple[str, ...] = ()
-    # `plan` may carry statuses of a companion document; only the statuses in this file count here.
+    # A companion document may state the status in `plan`; here only this file counts.
     before = read(plan.source.data)
     says_so = the_phase(before, phase.id).status is status and not mark.tail
     if phase.row is not None:
@@ -107,15 +106,13 @@ def mark_phase(
             insert_status(plan, splicer, phase.heading_after, mark)
     else:
         raise EditRefused(
-            f"phase {phase.id} has no place where a status could stand",
-            why="It is told in prose; a mark put somewhere would be a guess.",
+            f"phase {phase.id} has no place for a status",
+            why="It is written in prose, so the place for a mark would be a guess.",
             next_step="Add a table with the columns Phase and Status, or headings like ## Phase 1 — Title.",
         )
     if items and status in TICKABLE and (phase.row or phase.spot):
         mark_boxes(splicer, phase, Mark(status, None, None))
-    edit = splicer.edit()
-    _check(before, edit, only=phase.id, status=status)
-    return Marked(edit, left_out)
+    return Marked(_checked(before, splicer, only=phase.id, status=status, is_own=True), left_out)
 
 
 def mark_item(plan: Plan, phase_id: str, number: int, *, done: bool, commit: str | None = None) -> Edit:
@@ -143,9 +140,7 @@ def mark_item(plan: Plan, phase_id: str, number: int, *, done: bool, commit: str
         )
     splicer = Splicer(plan.source)
     tick(splicer, box, done=done, commit=commit)
-    edit = splicer.edit()
-    _check(read(plan.source.data), edit, only=phase.id)
-    return edit
+    return _checked(plan, splicer, only=phase.id)
 
 
 def complete(plan: Plan, at: datetime) -> Edit:
@@ -162,9 +157,7 @@ def complete(plan: Plan, at: datetime) -> Edit:
             insert_metadata(plan, splicer, stated, {"Completed": stamp})
     else:
         set_keys(plan, splicer, {"status": "complete", "completed": stamp})
-    edit = splicer.edit()
-    _check(read(plan.source.data), edit)
-    return edit
+    return _checked(plan, splicer)
 
 
 def reopen(plan: Plan) -> Edit:
@@ -182,9 +175,7 @@ def reopen(plan: Plan) -> Edit:
     if plan.front.present:
         values = {"status": "active", "completed": UNDECIDED}
         set_keys(plan, splicer, {key: value for key, value in values.items() if plan.front.entry(key)})
-    edit = splicer.edit()
-    _check(read(plan.source.data), edit)
-    return edit
+    return _checked(plan, splicer)
 
 
 def correct(
@@ -202,7 +193,7 @@ def correct(
     if claim is None or actual < 0:
         raise EditRefused(
             f"phase {phase.id} states no number in bullet {bullet} that could be corrected",
-            why="Only a number in one of the known forms can be told apart from the text around it.",
+            why="Only a number in one of the known forms can be distinguished from the text around it.",
             next_step="Correct the bullet by hand.",
         )
     source = plan.source
@@ -212,7 +203,7 @@ def correct(
         raise EditRefused(
             f"bullet {bullet} of phase {phase.id} was corrected before",
             why="A number that has to be corrected twice is not understood yet.",
-            next_step="Look at what is measured, then edit the bullet by hand.",
+            next_step="Check what is measured, then edit the bullet by hand.",
         )
     stated = source.text[claim.stated.start : claim.stated.end]
     end = source.starts[line] + len(text.rstrip())
@@ -221,9 +212,7 @@ def correct(
     says = "arithmetic says" if measured_of is None else "measured"
     audit = f" {AUDIT}{on.isoformat()}: was {stated}, {says} {actual} -->"
     splicer.replace(Span(end, end), audit)
-    edit = splicer.edit()
-    _check(read(source.data), edit, only=phase.id, keeps_intent=False)
-    return edit
+    return _checked(plan, splicer, only=phase.id, keeps_intent=False)
 
 
 def waive(plan: Plan, *, phase_id: str, item: int, reason: str, on: str) -> Edit:
@@ -244,15 +233,10 @@ def waive(plan: Plan, *, phase_id: str, item: int, reason: str, on: str) -> Edit
     splicer = Splicer(source)
     if _WAIVED not in text:
         end = source.starts[line] + len(text.rstrip())
-        splicer.replace(Span(end, end), f" {_WAIVED}{on}: {_commentable(reason)} -->")
-    edit = splicer.edit()
-    _check(read(source.data), edit)
-    return edit
-
-
-def _commentable(text: str) -> str:
-    """Make a text safe for the inside of an HTML comment, on one line."""
-    return re.sub(r"-{2,}", "-", " ".join(text.translate(str.maketrans("<>", "()")).split()))
+        # Safe for the inside of an HTML comment, on one line.
+        told = re.sub(r"-{2,}", "-", " ".join(reason.translate(str.maketrans("<>", "()")).split()))
+        splicer.replace(Span(end, end), f" {_WAIVED}{on}: {told} -->")
+    return _checked(plan, splicer)
 
 
 def fill_in(plan: Plan) -> Edit:
@@ -266,9 +250,7 @@ def fill_in(plan: Plan) -> Edit:
     elif plan.front.is_ours:
         have = {entry.key for entry in plan.front.entries}
         set_keys(plan, splicer, {key: UNDECIDED for key in PLAN_METADATA if key not in have})
-    edit = splicer.edit()
-    _check(read(plan.source.data), edit)
-    return edit
+    return _checked(plan, splicer)
 
 
 def _checked_commit(commit: str | None) -> str | None:
@@ -281,15 +263,20 @@ def _checked_commit(commit: str | None) -> str | None:
     return commit
 
 
-def _check(
-    before: Plan,
-    edit: Edit,
+def _checked(
+    plan: Plan,
+    splicer: Splicer,
     *,
     only: str | None = None,
     status: Status | None = None,
     keeps_intent: bool = True,
-) -> None:
-    """Read the result, and raise `EditRefused` if the edit changes more or less than intended."""
+    is_own: bool = False,
+) -> Edit:
+    """Return the edit; read its result, and raise `EditRefused` if it changes more or less than intended.
+
+    `plan` may carry statuses of a companion document unless it `is_own`; only its own file counts here.
+    """
+    edit, before = splicer.edit(), plan if is_own else read(plan.source.data)
     after = read(edit.apply(before.source.data)[0])
     same = (before.title, before.format, before.issues) == (after.title, after.format, after.issues)
     others = [_told(phase, only, keeps_intent=keeps_intent) for phase in before.phases] == [
@@ -299,9 +286,10 @@ def _check(
     if not (same and others and reached and (not keeps_intent or before.intent == after.intent)):
         raise EditRefused(
             "the edit would change more than what was asked for",
-            why="The plan is written in a way that its marks cannot be told from its text for certain.",
+            why="The plan's marks cannot be distinguished from its text with certainty.",
             next_step="Edit this place by hand; `asbuilt plan check` may say what is unusual about it.",
         )
+    return edit
 
 
 def _told(phase: Phase, only: str | None, *, keeps_intent: bool) -> dict[str, Any]:

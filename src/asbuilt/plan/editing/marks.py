@@ -14,7 +14,7 @@ from asbuilt.plan.model import Status
 from asbuilt.plan.statuses import glyph_of, read_commit, read_status, stated_commit, write_status
 
 if TYPE_CHECKING:
-    from asbuilt.plan.markdown.splice import Splicer
+    from asbuilt.plan.markdown.source import Splicer
     from asbuilt.plan.model import Box, Metadatum, Phase, Plan, Spot, TrackerRow
 
 TICKABLE: Final = frozenset({Status.DONE, Status.PENDING})
@@ -119,7 +119,7 @@ def mark_boxes(splicer: Splicer, phase: Phase, mark: Mark) -> tuple[str, ...]:
     """Tick or untick all boxes of a phase; return the marks that boxes have no place for."""
     if mark.status not in TICKABLE:
         raise EditRefused(
-            f"phase {phase.id} is told by boxes, and a box says done or not done",
+            f"phase {phase.id} has only boxes, and a box can only be done or open",
             why=f"There is no place in this plan that could say {mark.status.value.replace('_', ' ')}.",
             next_step="Mark it done or pending.",
         )
@@ -155,7 +155,7 @@ def set_keys(plan: Plan, splicer: Splicer, values: dict[str, str]) -> None:
         problem = front.problems[0]
         raise EditRefused(
             f"line {problem.line}: {problem.message}",
-            why="Its keys cannot be told for certain.",
+            why="Its keys cannot be located with certainty.",
             next_step=problem.advice,
         )
     missing = []

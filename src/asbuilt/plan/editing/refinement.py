@@ -13,8 +13,7 @@ from asbuilt.errors import EditRefused
 from asbuilt.plan.contract import phase_contract
 from asbuilt.plan.editing.edit import mark_item, mark_phase, the_phase
 from asbuilt.plan.markdown.frontmatter import read_front_matter
-from asbuilt.plan.markdown.source import Source, Span, encode
-from asbuilt.plan.markdown.splice import Splicer
+from asbuilt.plan.markdown.source import Source, Span, Splicer, encode
 from asbuilt.plan.model import Status
 from asbuilt.plan.reader import read
 from asbuilt.plan.statuses import WRITABLE
@@ -22,7 +21,7 @@ from asbuilt.plan.statuses import WRITABLE
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from asbuilt.plan.markdown.splice import Edit
+    from asbuilt.plan.markdown.source import Edit
     from asbuilt.plan.model import Metadatum, Phase, Plan
 
 _LINE_END: Final = re.compile(r"\r\n?|\n")
@@ -41,7 +40,7 @@ def refine(plan: Plan, proposed: bytes, done: Collection[str]) -> bytes:
     draft = read(_below_the_front(before, proposed))
     if not draft.phases:
         raise EditRefused(
-            "the new text has no phase that can be told apart",
+            "the new text has no recognizable phase",
             why="A plan without phases promises nothing that could be run or proven.",
             next_step="Give the whole plan with its phases; those that are done may be left out.",
         )
@@ -71,17 +70,13 @@ def _below_the_front(before: Plan, proposed: bytes) -> bytes:
     front = read_front_matter(new)
     body = new.text[new.starts[front.after] :] if front.present else new.text
     if head and not front.present:
-        body = _gap_of(source.text[len(head) :]) + body.lstrip("\r\n")
+        rest = source.text[len(head) :]
+        body = rest[: len(rest) - len(rest.lstrip("\r\n"))] + body.lstrip("\r\n")
     if head and head[-1] not in "\r\n":
         head += source.line_end
     if len(set(_LINE_END.findall(source.text))) == 1:
         body = _LINE_END.sub(lambda _: source.line_end, body)
     return source.data[: source.bom] + encode(head + body)
-
-
-def _gap_of(text: str) -> str:
-    """Return the empty lines at the start of a text."""
-    return text[: len(text) - len(text.lstrip("\r\n"))]
 
 
 def _keep_sections(before: Plan, draft: Plan, kept: Iterable[Phase], splicer: Splicer) -> None:
@@ -115,7 +110,7 @@ def _found(draft: Plan, phase_id: str) -> Phase | None:
         lines = " and ".join(str(phase.lines[0]) for phase in found)
         raise EditRefused(
             f"phase {phase_id} is done, and the new text has it {len(found)} times, on lines {lines}",
-            why="Which of them stands for the one that is done cannot be told.",
+            why="It is ambiguous which of them is the completed phase.",
             next_step="Give each phase a number of its own.",
         )
     return found[0] if found else None

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import yaml
 
 from asbuilt.plan.markdown.source import Span
-from asbuilt.plan.problems import Problem, Rule, Severity
+from asbuilt.plan.problems import Problem, Rule, problem
 
 if TYPE_CHECKING:
     from asbuilt.plan.markdown.source import Source
@@ -18,9 +18,6 @@ _MAX_CHARS: Final = 8_000
 _RULE: Final = "---"
 KEYS: Final = frozenset({"title", "created", "status", "issue", "completed"})
 _PLAIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._/:+-]*(?<![ :])")
-_ADVICE: Final = (
-    "Mend the lines between the two --- lines, or take them out; the keys are not read until then."
-)
 
 
 class Entry(NamedTuple):
@@ -81,22 +78,12 @@ def read_front_matter(source: Source) -> FrontMatter:
         return _ABSENT
     closing = next((at for at in range(1, len(lines)) if lines[at].rstrip() in (_RULE, "...")), None)
     if closing is None:
-        return FrontMatter(
-            present=False,
-            after=0,
-            entries=(),
-            problems=(_problem(1, "front matter opens here and never closes"),),
-        )
+        return replace(_ABSENT, problems=_wrong(1, "opens here and never closes"))
+    front = FrontMatter(present=True, after=closing + 1, entries=(), problems=())
     text = source.text[source.starts[1] : source.starts[closing]]
-    if not text.strip():
-        return FrontMatter(present=True, after=closing + 1, entries=(), problems=())
-    if len(text) > _MAX_CHARS:
-        problem = _problem(1, f"front matter has {len(text):,} characters; at most {_MAX_CHARS:,} are read")
-        return FrontMatter(present=True, after=closing + 1, entries=(), problems=(problem,))
-    return _compose(text, source, closing)
-
-
-def _compose(text: str, source: Source, closing: int) -> FrontMatter:
+    if len(text) > _MAX_CHARS and text.strip():
+        told = f"has {len(text):,} characters; at most {_MAX_CHARS:,} are read"
+        return replace(front, problems=_wrong(1, told))
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except (yaml.YAMLError, RecursionError, ValueError) as error:
@@ -104,20 +91,22 @@ def _compose(text: str, source: Source, closing: int) -> FrontMatter:
         at = mark.index if mark is not None else getattr(error, "position", 0)
         line = source.line_of(source.starts[1] + at) + 1
         said = getattr(error, "problem", None) or type(error).__name__
-        problem = _problem(min(line, closing + 1), f"front matter is not YAML: {said}")
-        return FrontMatter(present=True, after=closing + 1, entries=(), problems=(problem,))
+        return replace(front, problems=_wrong(min(line, closing + 1), f"is not YAML: {said}"))
     if root is None:
-        return FrontMatter(present=True, after=closing + 1, entries=(), problems=())
+        return front
     if not isinstance(root, yaml.MappingNode):
-        problem = _problem(2, "front matter is not a list of `key: value` lines")
-        return FrontMatter(present=True, after=closing + 1, entries=(), problems=(problem,))
-    entries = tuple(
-        _entry(source, key, value) for key, value in root.value if isinstance(key, yaml.ScalarNode)
+        return replace(front, problems=_wrong(2, "is not a list of `key: value` lines"))
+    pairs = ((key, value) for key, value in root.value if isinstance(key, yaml.ScalarNode))
+    return replace(
+        front,
+        entries=tuple(_entry(source, key, value) for key, value in pairs),
+        problems=_wrong(2, "is one `{...}`; write one `key: value` a line") if root.flow_style else (),
+        indent=" " * root.start_mark.column,
     )
-    flow = bool(root.flow_style)
-    problems = (_problem(2, "front matter is one `{...}`; write one `key: value` a line"),) if flow else ()
-    indent = " " * root.start_mark.column
-    return FrontMatter(present=True, after=closing + 1, entries=entries, problems=problems, indent=indent)
+
+
+def _wrong(line: int, why: str) -> tuple[Problem, ...]:
+    return (problem(line, Rule.FRONT_MATTER, f"front matter {why}"),)
 
 
 def _entry(source: Source, key: yaml.ScalarNode, value: yaml.Node) -> Entry:
@@ -131,13 +120,10 @@ def _entry(source: Source, key: yaml.ScalarNode, value: yaml.Node) -> Entry:
         return Entry(key.value, values, first, first + 1, None)
     # The end mark of a block value is at the start of the next key's line, after comments and blank lines.
     last = max(first, source.line_of(max(start, end - 1)))
-    while not isinstance(value, yaml.ScalarNode) and last > first and _says_nothing(source.lines[last]):
+    is_block = not isinstance(value, yaml.ScalarNode)
+    while is_block and last > first and source.lines[last].strip()[:1] in ("", "#"):
         last -= 1
     return Entry(key.value, values, first, last + 1, Span(start, end))
-
-
-def _says_nothing(line: str) -> bool:
-    return not line.strip() or line.lstrip().startswith("#")
 
 
 def scalar(value: str) -> str:
@@ -146,7 +132,3 @@ def scalar(value: str) -> str:
         return value
     escaped = value.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
-
-
-def _problem(line: int, message: str) -> Problem:
-    return Problem(line, Severity.ERROR, Rule.FRONT_MATTER, message, _ADVICE)

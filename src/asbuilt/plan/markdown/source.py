@@ -1,13 +1,18 @@
-"""A plan's bytes, its text and its lines. Rule: every offset maps back to the same byte."""
+"""The bytes of a plan, its text and lines, and edits as splices of bytes.
+
+Rule: every offset maps back to the same byte. Applying an edit returns the new bytes and the inverse edit.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import re
+from bisect import bisect_right
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final, NamedTuple
 
-from asbuilt.errors import PlanUnreadable
+from asbuilt.errors import PlanChanged, PlanUnreadable
 
 MAX_BYTES: Final = 2_000_000
 _BOM: Final = b"\xef\xbb\xbf"
@@ -31,7 +36,7 @@ class Source:
         if len(data) > MAX_BYTES:
             raise PlanUnreadable(
                 f"the plan has {len(data):,} bytes; at most {MAX_BYTES:,} are read",
-                why="No agent can follow a plan of that size, and nobody can approve one.",
+                why="No agent can follow a plan of that size, and no user can review it.",
                 next_step="Split it into several plans, or move logs and data out of it.",
             )
         self.data = data
@@ -56,14 +61,70 @@ class Source:
 
     def line_of(self, offset: int) -> int:
         """Return the 0-based line that holds a character offset."""
-        low, high = 0, len(self.lines)
-        while low + 1 < high:
-            middle = (low + high) // 2
-            if self.starts[middle] <= offset:
-                low = middle
-            else:
-                high = middle
-        return low
+        return max(0, bisect_right(self.starts, offset, 0, len(self.lines)) - 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Splice:
+    """Some bytes, and their replacement."""
+
+    start: int
+    old: bytes
+    new: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    """Disjoint splices in order, bound to the digest of the bytes they apply to."""
+
+    base: str
+    splices: tuple[Splice, ...]
+
+    def apply(self, data: bytes) -> tuple[bytes, Edit]:
+        """Return the edited bytes and the inverse edit; raise `PlanChanged` if `data` is not the base."""
+        if digest(data) != self.base:
+            raise PlanChanged(
+                "the plan was changed since it was read",
+                why="The other change would be lost; nothing was written.",
+                next_step="Run the same command again; it reads the new text.",
+            )
+        parts: list[bytes] = []
+        inverse: list[Splice] = []
+        at = 0
+        shift = 0
+        for splice in self.splices:
+            end = splice.start + len(splice.old)
+            parts += (data[at : splice.start], splice.new)
+            inverse.append(Splice(start=splice.start + shift, old=splice.new, new=splice.old))
+            shift += len(splice.new) - len(splice.old)
+            at = end
+        parts.append(data[at:])
+        after = b"".join(parts)
+        return after, Edit(base=digest(after), splices=tuple(inverse))
+
+
+class Splicer:
+    """Collects the replacements of one edit in characters, and converts them to bytes."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._wanted: list[tuple[Span, str]] = []
+
+    def replace(self, span: Span, text: str) -> None:
+        """Replace a span with `text`; an empty span is an insertion."""
+        if self._source.text[span.start : span.end] != text:
+            self._wanted.append((span, text))
+
+    def edit(self) -> Edit:
+        """Return the edit. Replacements of the same span keep the order in which they were added."""
+        source = self._source
+        splices: list[Splice] = []
+        at, byte = 0, source.bom
+        for span, text in sorted(self._wanted, key=lambda wanted: wanted[0]):
+            byte += len(source.slice(Span(at, span.start)))
+            at = span.start
+            splices.append(Splice(start=byte, old=source.slice(span), new=encode(text)))
+        return Edit(base=digest(source.data), splices=tuple(splices))
 
 
 def encode(text: str) -> bytes:

@@ -16,7 +16,12 @@ if TYPE_CHECKING:
     Strings = tuple[str, ...]
 
 PLAN = "plan"
+ENTER = "EnterPlanMode"
+EXIT = "ExitPlanMode"
+COMMAND = "/asbuilt:plan"
 VERSION = 1
+_ASKS = ("AskUserQuestion", EXIT)
+"""Tools that put a question to the user."""
 
 
 class Event:
@@ -53,7 +58,7 @@ class Event:
 class Hold:
     """Plan mode is on in a conversation: nothing may change but its own plan."""
 
-    __slots__ = ("before", "by", "compacted", "plans", "proposed", "root", "since")
+    __slots__ = ("asked", "before", "by", "compacted", "plans", "proposed", "root", "since")
 
     def __init__(  # noqa: PLR0913  a value, on a path where dataclasses are too dear
         self,
@@ -64,19 +69,22 @@ class Hold:
         before: str = "",
         plans: Strings = (),
         proposed: str = "",
+        asked: bool = False,
         compacted: bool = False,
     ) -> None:
         self.by = by
-        """What started it: the agent's own plan mode, `asbuilt mode enter`, or `asbuilt session --plan`."""
+        """What turned it on: Claude Code's plan mode, a command of the user, or `asbuilt session --plan`."""
         self.since = since
         self.root = root
         """Project folder of the conversation."""
         self.before = before
-        """Permission mode before plan mode, if it was seen."""
+        """Permission mode in which the user typed the command; empty: not known."""
         self.plans = plans
         """Plan files, and folders of plans, that may be written."""
         self.proposed = proposed
         """Plan file that waits for approval; `?` if its path is unknown."""
+        self.asked = asked
+        """Whether the last tool call of this turn put a question, or the plan, to the user."""
         self.compacted = compacted
         """Whether the conversation was compacted since a payload last had the mode plan."""
 
@@ -121,31 +129,44 @@ def after(hold: Hold | None, event: Event, *, now: float = 0.0, root: str = "") 
         return hold
     if event.mode == PLAN:
         hold = (hold or Hold(since=now, root=root)).changed(compacted=False)
-    if hold is None:
+    if hold is None or _is_over(hold, event):
         return None
-    if event.name == "PreToolUse" and event.tool == "ExitPlanMode":
-        return hold.changed(proposed=event.plan or "?")
-    if hold.by == "mode" and _is_over(hold, event):
-        return None
+    if event.name == "PreToolUse":
+        proposed = event.plan or "?" if event.tool == EXIT else hold.proposed
+        return hold.changed(proposed=proposed, asked=event.tool in _ASKS)
     if event.name in ("PreCompact", "PostCompact") or event.source == "compact":
         return hold.changed(compacted=True)
-    if event.name in ("UserPromptSubmit", "PostToolBatch", "Stop"):
-        # A new prompt, or an answer with feedback, means that the person has not approved.
+    if event.name == "UserPromptSubmit":
+        # While Claude Code's own plan mode is on, only leaving that ends the hold.
+        by = "mode" if _is_exit(hold, event) else hold.by
+        return hold.changed(proposed="", asked=False, by=by)
+    if event.name in ("PostToolBatch", "Stop"):
+        # The user has answered with feedback instead of approving.
         return hold.changed(proposed="")
     return hold
 
 
 def _is_over(hold: Hold, event: Event) -> bool:
-    if event.name == "PostToolUse" and event.tool == "ExitPlanMode":
+    if hold.by == "session":
+        return False
+    if event.name == "PostToolUse" and event.tool == EXIT:
         return True
     if event.name == "SessionStart" and event.source == "clear":
         return bool(hold.proposed)
-    return (
-        not hold.compacted
-        and event.mode not in ("", PLAN)
-        and event.name == "UserPromptSubmit"
-        and is_typed(event.prompt)
-    )
+    if event.name != "UserPromptSubmit" or event.mode in ("", PLAN):
+        return False
+    return _is_exit(hold, event) or (hold.by == "mode" and not hold.compacted and is_typed(event.prompt))
+
+
+def _is_exit(hold: Hold, event: Event) -> bool:
+    return hold.by != "session" and arguments_of(COMMAND, event.prompt) == "exit"
+
+
+def arguments_of(command: str, prompt: str) -> str | None:
+    """Return the text that the user typed after a slash command; None if the prompt is another one."""
+    text = prompt.lstrip()
+    rest = text.removeprefix(command)
+    return None if rest == text or rest[:1].strip() else rest.strip()
 
 
 def is_typed(prompt: str) -> bool:
@@ -186,12 +207,14 @@ def to_file(hold: Hold) -> dict[str, object]:
 def from_file(value: object) -> Hold:
     """Read a hold from its file's contents; raises HoldUnreadable."""
     fields = dict(value) if isinstance(value, dict) else {}
+    fields.setdefault("asked", False)
     if fields.pop("v", None) != VERSION or fields.keys() != set(Hold.__slots__):
         raise HoldUnreadable("it was written by another version, or damaged")
     texts = [fields[name] for name in ("by", "root", "before", "proposed")]
     plans = fields["plans"]
     if not isinstance(plans, list) or not all(isinstance(one, str) for one in [*texts, *plans]):
         raise HoldUnreadable("it is damaged")
-    if not isinstance(fields["since"], int | float) or not isinstance(fields["compacted"], bool):
+    flags = (fields["asked"], fields["compacted"])
+    if not isinstance(fields["since"], int | float) or not all(isinstance(one, bool) for one in flags):
         raise HoldUnreadable("it is damaged")
     return Hold(**{**fields, "plans": tuple(plans)})

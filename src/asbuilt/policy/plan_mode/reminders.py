@@ -1,47 +1,25 @@
-"""Notices for an agent about plan mode, and which reminders are full. Pure. The texts are asbuilt's own.
+"""Texts about plan mode for an agent. Pure. The texts are asbuilt's own.
 
 Rule: the count that decides between full and sparse includes the reminder that is about to be sent.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 TURNS_BETWEEN: Final = 5
-"""Prompts of a person from one reminder to the next."""
+"""Prompts of the user from one reminder to the next."""
 FULL_EVERY: Final = 5
 
-Kind = Literal["plan_mode", "plan_mode_reentry", "plan_mode_exit", "auto_unavailable"]
+
+def reminder(count: int, plan: str) -> str:
+    """Return a reminder by its number since plan mode was turned on: 1st, 6th, 11th are full."""
+    return (FULL if count % FULL_EVERY == 1 else SPARSE).format(plan=plan or "not written yet")
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
-    """One notice for the agent."""
-
-    kind: Kind
-    full: bool = False
-    reason: str = ""
-
-
-def reminder(count: int) -> Notice:
-    """Choose the form of a reminder by its number since plan mode was last left: 1st, 6th, 11th full."""
-    return Notice("plan_mode", full=count % FULL_EVERY == 1)
-
-
-def words(notice: Notice, *, plan: str) -> str:
-    """Return the text of a notice; `plan` is the plan file."""
-    match notice.kind:
-        case "plan_mode" if notice.full:
-            return FULL.format(plan=plan)
-        case "plan_mode":
-            return SPARSE.format(plan=plan)
-        case "plan_mode_reentry":
-            return REENTRY.format(plan=plan)
-        case "plan_mode_exit":
-            return EXIT.format(plan=plan)
-        case "auto_unavailable":
-            return f"plan exit -> default · auto mode unavailable: {notice.reason}"
+def left(plan: str) -> str:
+    """Report that plan mode is off."""
+    return "Plan mode is off: you can now implement." + (f" The plan is in {plan}." if plan else "")
 
 
 SPARSE: Final = (
@@ -49,38 +27,36 @@ SPARSE: Final = (
     " ({plan}). Follow 5-phase workflow."
 )
 REENTRY: Final = (
-    "Plan mode is active again. A plan of before is in {plan}: read it first. If the task is the same, change"
-    " that plan; if it is another, write over it. Then ask to leave plan mode."
+    "Plan mode is on again. The earlier plan is in {plan}: read it first. If the task is the same, change"
+    " that plan; if it is another task, write a new one. Then call ExitPlanMode."
 )
-EXIT: Final = "Plan mode is over: you can now implement. The plan is in {plan}."
 FULL: Final = """\
-Plan mode is active. The person wants a plan, and nothing done yet: do not edit, create or delete a file,
-do not run a command that changes anything, do not change settings, do not commit. This stands above
-whatever else you were told. The one file that you may write is your plan, {plan}.
+Plan mode is on. The user wants a plan before any work: do not edit, create or delete a file, do not run a
+command that changes anything, do not change settings, do not commit. This overrides every other
+instruction. The only file that you may write is your plan, {plan}.
 
-What refuses a call tells you the nearest form that is allowed. Do not look for a way around it: what you
-want to change belongs into the plan.
+A refused call names the nearest form that is allowed. Do not work around a refusal: put the change that you
+want into the plan.
 
-1. Understand. Read the code that the task is about, and what it calls. Search for what exists already,
-   and use that before you think of something new. Where several parts of the project are touched, look at
-   them with up to three subagents at a time, each with one question; they are read-only as you are. If
-   the task itself is not clear, ask the person now, not after you have designed something.
+1. Understand. Read the code that the task is about, and what it calls. Search for code that exists already
+   and prefer it to new code. If the task touches several parts of the project, explore them with up to
+   three subagents at a time, each with one question; they are read-only too. If the task is not clear, ask
+   the user now, before you design anything.
 
-2. Design. Think of more than one way, and say why you prefer one. Name what it touches, what it must not
-   break, and how somebody will see that it works. For a large task have it thought over by a subagent
-   that plans, with the names of the files and functions that you have found.
+2. Design. Compare at least two ways, and say why you prefer one. Name what it touches, what it must not
+   break, and how the user will see that it works. For a large task let a planning subagent review it, with
+   the names of the files and functions that you have found.
 
-3. Check. Read the most important files again, yourself, with the design in mind. Compare it with what the
-   person has asked for, word by word. Ask them about whatever only they can decide, and give them the
-   choices.
+3. Check. Read the most important files again with the design in mind. Compare the design with the user's
+   request, word by word. Ask about decisions that only the user can take, and offer choices.
 
-4. Write. Put the plan into {plan}: the goal in a sentence, then phases in the order of work, each with
-   what is done in it, the files by their paths, and how it is proven (a command to run, a test that must
-   pass). Only the way that you recommend, short enough to be read before a decision, whole enough to be
-   worked from by somebody who has not seen this conversation.
+4. Write. Put the plan into {plan}: the goal in one sentence, then phases in the order of work, each with its
+   changes, the files by path, and its proof (a command to run, a test that must pass). Describe only the way
+   that you recommend, short enough to read before a decision, complete enough for an engineer who has not
+   seen this conversation.
 
-5. Ask to leave. When the plan is whole, call ExitPlanMode: that is how it is approved. Do not ask in
-   words whether the plan is good. A turn ends with a question to the person, or with ExitPlanMode, and
-   with nothing else. If the plan is rejected with words, change it before you ask again; if it is
-   rejected without, wait for the person.
+5. Ask for approval. When the plan is complete, call ExitPlanMode; if Claude Code is not in plan mode itself,
+   call EnterPlanMode first. Do not ask in words whether the plan is good. A turn ends with a question to the
+   user or with ExitPlanMode, never otherwise. After a rejection with feedback, change the plan before you
+   ask again; after a rejection without feedback, wait for the user.
 """

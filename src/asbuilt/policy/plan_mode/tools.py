@@ -62,16 +62,16 @@ REFUSED = {
     "DesignSync": "it publishes",
     "EnterWorktree": "it makes a worktree",
     "ExitWorktree": "it may remove a worktree",
-    "Monitor": "it runs a command that nobody has read",
-    "PowerShell": "it runs a command that nobody can read",
+    "Monitor": "it runs a command that the gate cannot check",
+    "PowerShell": "it runs a command that the gate cannot parse",
     "PushNotification": "it sends a message out",
     "REPL": "it runs code",
     "RemoteTrigger": "it starts work elsewhere",
     "ScheduleWakeup": "it would act later",
-    "SendMessage": "it tells another agent to act, which may not be planning",
+    "SendMessage": "it starts work of another agent, which may not be in plan mode",
     "SendUserFile": "it sends a file out",
     "ShareOnboardingGuide": "it publishes",
-    "TeamCreate": "it starts agents that are not held here",
+    "TeamCreate": "it starts agents that the gate does not see",
     "TeamDelete": "it ends agents",
     "Workflow": "it runs a script",
 }
@@ -88,10 +88,10 @@ def refusal_of(tool: str) -> str:
     if tool in QUIET:
         return ""
     if tool in REFUSED:
-        return f"planning is read-only and {tool} is refused: {REFUSED[tool]}."
+        return f"plan mode is read-only and {tool} is refused: {REFUSED[tool]}."
     if tool.startswith("mcp__"):
         return (
-            f"planning is read-only, and nobody has said that {tool} only reads."
+            f"plan mode is read-only, and {tool} is not listed as read-only."
             f" If it does: asbuilt config set planning.tools {tool}"
         )
-    return f"planning is read-only, and {tool} is a tool that asbuilt does not know."
+    return f"plan mode is read-only, and {tool} is a tool that asbuilt does not know."

@@ -62,19 +62,13 @@ class Host(NamedTuple):
         return port == self.port and (host == self.name or is_below)
 
 
-class Tunnel(NamedTuple):
-    """A CONNECT request: the process then speaks TLS on the connection."""
+class Asked(NamedTuple):
+    """A request to the proxy."""
 
     host: str
     port: int
-
-
-class Plain(NamedTuple):
-    """A plain HTTP request, as it is forwarded."""
-
-    host: str
-    port: int
-    head: bytes
+    head: bytes = b""
+    """Of a plain HTTP request, as it is forwarded; empty for CONNECT, after which the process speaks TLS."""
 
 
 def host_in(text: str) -> Host | None:
@@ -119,14 +113,14 @@ def is_public(text: str) -> bool:
     return address.is_global and not (address.is_multicast or address.is_reserved or address.is_unspecified)
 
 
-def request_in(head: bytes) -> Tunnel | Plain:
+def request_in(head: bytes) -> Asked:
     """Parse the head of a request, without its last empty line; raises `Refused`."""
     line, *fields = head.split(b"\r\n")
     text = line.decode("ascii", "backslashreplace")
     if not all(_FIELD.fullmatch(field) for field in fields):
         raise Refused("a header that is not one")
     if tunnel := _CONNECT.fullmatch(text):
-        return Tunnel(tunnel[1].lower(), int(tunnel[2]))
+        return Asked(tunnel[1].lower(), int(tunnel[2]))
     asked = _PLAIN.fullmatch(text)
     if asked is None:
         raise Refused("neither CONNECT host:port nor http://host/")
@@ -136,7 +130,7 @@ def request_in(head: bytes) -> Tunnel | Plain:
     host, port = asked[2].lower(), int(asked[3] or _HTTP)
     # One request per connection: a second one could be addressed to another host.
     first = f"{asked[1]} {asked[4] or '/'} HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close".encode()
-    return Plain(host, port, b"\r\n".join([first, *kept]) + b"\r\n\r\n")
+    return Asked(host, port, b"\r\n".join([first, *kept]) + b"\r\n\r\n")
 
 
 def listed(hosts: tuple[Host, ...], host: str, port: int) -> Host:

@@ -29,7 +29,7 @@ _GIT = (
 )
 _BEFORE = """\
 #!/bin/sh
-# asbuilt: runs one command of this conversation in the read-only ring ({level}).
+# asbuilt: runs one command of this conversation in the read-only sandbox ({level}).
 [ $# -eq 1 ] || exit 125
 text=$1
 here=$(pwd -P)

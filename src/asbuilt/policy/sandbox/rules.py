@@ -6,56 +6,26 @@ read-only; of two paths the deeper one decides.
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Literal
 
-    Level = Literal["bwrap", "landlock", "seatbelt", "none"]
-    Strings = tuple[str, ...]
+Level = Literal["bwrap", "landlock", "seatbelt", "none"]
+Strings = tuple[str, ...]
 
 SECRET_FOLDERS = (
-    ".ssh",
-    ".aws",
-    ".azure",
-    ".gnupg",
-    ".kube",
-    ".docker",
-    ".oci",
-    ".config/gh",
-    ".config/glab-cli",
-    ".config/gcloud",
-    ".config/hub",
-    ".config/op",
-    ".config/sops",
-    ".config/rclone",
-    ".config/containers",
-    ".config/asbuilt",
-    ".password-store",
-    ".local/share/keyrings",
-    ".local/share/kwalletd",
-    ".mozilla",
-    ".thunderbird",
-    ".config/google-chrome",
-    ".config/chromium",
-    "Library/Keychains",
+    *(".ssh", ".aws", ".azure", ".gnupg", ".kube", ".docker", ".oci", ".password-store"),
+    *(".config/gh", ".config/glab-cli", ".config/gcloud", ".config/hub", ".config/op", ".config/sops"),
+    *(".config/rclone", ".config/containers", ".config/asbuilt"),
+    *(".local/share/keyrings", ".local/share/kwalletd", "Library/Keychains"),
+    *(".mozilla", ".thunderbird", ".config/google-chrome", ".config/chromium"),
 )
 SECRET_FILES = (
-    ".netrc",
-    ".git-credentials",
-    ".config/git/credentials",
-    ".pypirc",
-    ".npmrc",
-    ".pgpass",
-    ".my.cnf",
-    ".vault-token",
-    ".cargo/credentials",
-    ".cargo/credentials.toml",
-    ".gem/credentials",
-    ".terraform.d/credentials.tfrc.json",
-    ".bash_history",
-    ".zsh_history",
-    ".python_history",
+    *(".netrc", ".git-credentials", ".config/git/credentials", ".pypirc", ".npmrc", ".pgpass", ".my.cnf"),
+    *(".vault-token", ".cargo/credentials", ".cargo/credentials.toml", ".gem/credentials"),
+    *(".terraform.d/credentials.tfrc.json", ".bash_history", ".zsh_history", ".python_history"),
 )
 SYSTEM = (
     *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"),
@@ -63,14 +33,8 @@ SYSTEM = (
 )
 """Programs and libraries of the system. Some are links into /usr."""
 SETTINGS = (
-    *(
-        "alternatives",
-        "bash.bashrc",
-        "ca-certificates",
-        "ca-certificates.conf",
-        "chromium*",
-        "crypto-policies",
-    ),
+    *("alternatives", "bash.bashrc", "ca-certificates", "ca-certificates.conf", "chromium*"),
+    "crypto-policies",
     *("debian_version", "dotnet", "fonts", "gai.conf", "ghc", "gnutls", "group", "host.conf", "hosts"),
     *("ImageMagick*", "inputrc", "java*", "jvm", "ld.so.*", "locale.alias", "locale.conf", "localtime"),
     *("login.defs", "magic*", "mailcap", "maven", "mime.types", "nsswitch.conf", "OpenCL", "os-release"),
@@ -86,36 +50,30 @@ RUN_KEPT = ("/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/reso
 """Paths in /run for name lookup. Other sockets there belong to session managers and container engines."""
 
 DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-PRIVATE_TMP = "/tmp"  # noqa: S108  the name inside the ring, where it is a folder of its own
+PRIVATE_TMP = "/tmp"  # noqa: S108  the name inside the sandbox, where it is a folder of its own
 _EMPTY = ("/run", "/var/tmp", "/home", "/root", "/mnt", "/srv")  # noqa: S108  no file, and nobody can make one
 
 
-class Placed:
+class Placed(NamedTuple):
     """A folder of this machine at another path inside the sandbox."""
 
-    __slots__ = ("at", "folder", "writable")
-
-    def __init__(self, folder: str, at: str, *, writable: bool = True) -> None:
-        self.folder = folder
-        self.at = at
-        self.writable = writable
+    folder: str
+    at: str
+    writable: bool = True
 
 
-class Overlay:
+class Overlay(NamedTuple):
     """A view, at `point`, of several folders: writes go to `upper`, the other folders never change.
 
     Without an `upper` it is read-only, and needs two folders.
     """
 
-    __slots__ = ("lower", "point", "upper", "work")
-
-    def __init__(self, *, lower: Strings, upper: str, work: str, point: str) -> None:
-        self.lower = lower
-        """The first folder that has a path decides."""
-        self.upper = upper
-        self.work = work
-        """An empty folder on the file system of `upper`, for the kernel only."""
-        self.point = point
+    lower: Strings
+    """The first folder that has a path decides."""
+    upper: str
+    work: str
+    """An empty folder on the file system of `upper`, for the kernel only."""
+    point: str
 
     @property
     def options(self) -> str:
@@ -125,76 +83,37 @@ class Overlay:
         return f"lowerdir={lower}{above},userxattr"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """What one process may touch. It may also read the system (`SYSTEM`, `SETTINGS`)."""
 
-    __slots__ = (
-        "chdir",
-        "environment",
-        "hidden",
-        "hidden_files",
-        "home",
-        "links",
-        "network",
-        "overlays",
-        "placed",
-        "read_only",
-        "readable",
-        "tmp",
-        "user",
-        "writable",
-    )
+    chdir: str
+    writable: Strings = ()
+    read_only: Strings = ()
+    """Read-only although a folder around it is writable."""
+    readable: Strings = ()
+    """Visible although no folder around it is."""
+    hidden: Strings = ()
+    """Hidden although a folder around it is visible."""
+    hidden_files: Strings = ()
+    home: str | None = None
+    """Its own folder as HOME; None: HOME is the private tmp."""
+    tmp: str | None = None
+    """The folder that replaces /tmp; None: one in memory that is deleted with the process."""
+    network: bool = False
+    environment: Mapping[str, str] = field(default_factory=dict)
+    placed: tuple[Placed, ...] = ()
+    """Folders at another path inside. Only bubblewrap can do this."""
+    overlays: tuple[Overlay, ...] = ()
+    """Views over several folders, mounted before anything else. Only bubblewrap can do this."""
+    links: tuple[tuple[str, str], ...] = ()
+    """Symbolic links, each with its target: /bin is one in most systems. Only bubblewrap can do this."""
+    user: int | None = None
+    """The user id inside; None: that of the user who starts it. Only bubblewrap can do this."""
 
-    def __init__(  # noqa: PLR0913  a value with fourteen fields, on a path where dataclasses are too dear
-        self,
-        *,
-        chdir: str,
-        writable: Strings = (),
-        read_only: Strings = (),
-        readable: Strings = (),
-        hidden: Strings = (),
-        hidden_files: Strings = (),
-        home: str | None = None,
-        tmp: str | None = None,
-        network: bool = False,
-        environment: Mapping[str, str] | None = None,
-        placed: tuple[Placed, ...] = (),
-        overlays: tuple[Overlay, ...] = (),
-        links: tuple[tuple[str, str], ...] = (),
-        user: int | None = None,
-    ) -> None:
-        self.chdir = chdir
-        self.writable = writable
-        self.read_only = read_only
-        """Read-only although a folder around it is writable."""
-        self.readable = readable
-        """Visible although no folder around it is."""
-        self.hidden = hidden
-        """Hidden although a folder around it is visible."""
-        self.hidden_files = hidden_files
-        self.home = home
-        """Its own folder as HOME; None: HOME is the private tmp."""
-        self.tmp = tmp
-        """The folder that replaces /tmp; None: one in memory that is deleted with the process."""
-        self.network = network
-        self.environment = environment or {}
-        self.placed = placed
-        """Folders at another path inside. Only bubblewrap can do this."""
-        self.overlays = overlays
-        """Views over several folders, mounted before anything else. Only bubblewrap can do this."""
-        self.links = links
-        """Symbolic links, each with its target: /bin is one in most systems. Only bubblewrap can do this."""
-        self.user = user
-        """The user id inside; None: that of the user who starts it. Only bubblewrap can do this."""
-
-    def changed(self, **fields: object) -> Request:
+    def changed(self, **fields: Any) -> Request:  # noqa: ANN401  each is its field's
         """Return a copy with other fields."""
-        same = {name: getattr(self, name) for name in self.__slots__}
-        return Request(**{**same, **fields})
-
-    def fields(self) -> dict[str, object]:
-        """Return all fields, for messages and tests."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        return replace(self, **fields)
 
 
 def for_agent(  # noqa: PLR0913  each of these is a different right
@@ -203,57 +122,42 @@ def for_agent(  # noqa: PLR0913  each of these is a different right
     writable: bool,
     out: str,
     home: str,
-    tmp: str,
     own: Strings = (),
     sealed: Strings = (),
     readable: Strings = (),
-    network: bool = False,
-    environment: Mapping[str, str] | None = None,
+    **more: Any,  # noqa: ANN401  other fields of a request
 ) -> Request:
     """Build the request of an agent: it writes its workspace, state and `out`, never what could act later.
 
     `network` is the machine's own. Without it a process reaches only what a proxy outside allows, if there is
     one.
     """
-    git_file = _join(workspace, ".git")
     return Request(
         chdir=workspace,
         writable=(*((workspace,) if writable else ()), out, home, *own),
-        read_only=(git_file, *sealed) if writable else sealed,
+        read_only=(_join(workspace, ".git"), *sealed) if writable else sealed,
         readable=(*readable, *(() if writable else (workspace,))),
         home=home,
-        tmp=tmp,
-        network=network,
-        environment=environment,
+        **more,
     )
 
 
-def for_check(  # noqa: PLR0913  each of these is a different right
+def for_check(
     *,
     cwd: str,
     home: str,
-    tmp: str,
     writable: Strings = (),
     readable: Strings = (),
-    hidden: Strings = (),
-    network: bool = False,
-    environment: Mapping[str, str] | None = None,
-    placed: tuple[Placed, ...] = (),
-    overlays: tuple[Overlay, ...] = (),
+    **more: Any,  # noqa: ANN401  other fields of a request
 ) -> Request:
     """Build the request of a command that runs an agent's code: its own HOME and tmp, mostly no network."""
     return Request(
         chdir=cwd,
-        placed=placed,
-        overlays=overlays,
         writable=(*writable, home),
         read_only=tuple(_join(folder, ".git") for folder in writable),
         readable=(*readable, cwd),
-        hidden=hidden,
         home=home,
-        tmp=tmp,
-        network=network,
-        environment=environment,
+        **more,
     )
 
 
@@ -261,7 +165,7 @@ def for_planning(
     *, cwd: str, readable: Strings = (), environment: Mapping[str, str] | None = None
 ) -> Request:
     """Build the request of a command in plan mode: it reads, and changes nothing."""
-    return Request(chdir=cwd, readable=(*readable, cwd), environment=environment)
+    return Request(chdir=cwd, readable=(*readable, cwd), environment=environment or {})
 
 
 def secrets(home: str) -> tuple[Strings, Strings]:
@@ -321,21 +225,12 @@ def walls(
         "--unshare-user",
         *(["--uid", str(request.user), "--gid", str(request.user)] if request.user is not None else []),
         *(["--share-net"] if request.network else []),
-        "--cap-drop",
-        "ALL",
-        "--die-with-parent",
+        *("--cap-drop", "ALL", "--die-with-parent"),
         *([] if shares_terminal else ["--new-session"]),
         *([] if filter_fd is None else ["--seccomp", str(filter_fd)]),
-        "--tmpfs",
-        "/",
-        "--dev",
-        "/dev",
-        "--proc",
-        "/proc",
+        *("--tmpfs", "/", "--dev", "/dev", "--proc", "/proc"),
         # Writes there as root affect the whole machine, and bubblewrap leaves it writable.
-        "--ro-bind",
-        "/proc/sys",
-        "/proc/sys",
+        *("--ro-bind", "/proc/sys", "/proc/sys"),
     ]
 
 

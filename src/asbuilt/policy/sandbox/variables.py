@@ -21,38 +21,16 @@ PASSED_VARIABLES = (
     *("LC_ALL", "LC_CTYPE", "LC_COLLATE", "LC_MESSAGES", "LC_MONETARY", "LC_NUMERIC", "LC_TIME"),
     *("LC_ADDRESS", "LC_IDENTIFICATION", "LC_MEASUREMENT", "LC_NAME", "LC_PAPER", "LC_TELEPHONE"),
     # Choice of toolchains.
-    *(
-        "RUSTUP_TOOLCHAIN",
-        "PYENV_VERSION",
-        "RBENV_VERSION",
-        "CC",
-        "CXX",
-        "PKG_CONFIG_PATH",
-        "UV_SYSTEM_CERTS",
-    ),
+    *("RUSTUP_TOOLCHAIN", "PYENV_VERSION", "RBENV_VERSION", "CC", "CXX", "PKG_CONFIG_PATH"),
+    "UV_SYSTEM_CERTS",
     *SHOWN_VARIABLES,
 )
 ADDRESS_VARIABLES = (
-    *(
-        "HTTP_PROXY",
-        "HTTPS_PROXY",
-        "ALL_PROXY",
-        "NO_PROXY",
-        "http_proxy",
-        "https_proxy",
-        "all_proxy",
-        "no_proxy",
-    ),
+    *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
+    *("http_proxy", "https_proxy", "all_proxy", "no_proxy"),
     *("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "PIP_DEFAULT_TIMEOUT", "UV_INDEX_URL"),
-    *(
-        "UV_DEFAULT_INDEX",
-        "UV_INDEX",
-        "UV_FIND_LINKS",
-        "npm_config_registry",
-        "NPM_CONFIG_REGISTRY",
-        "GOPROXY",
-    ),
-    *("GOSUMDB", "GONOSUMDB", "GOPRIVATE"),
+    *("UV_DEFAULT_INDEX", "UV_INDEX", "UV_FIND_LINKS", "npm_config_registry", "NPM_CONFIG_REGISTRY"),
+    *("GOPROXY", "GOSUMDB", "GONOSUMDB", "GOPRIVATE"),
 )
 """Proxies and registries, passed if the URL carries no password."""
 

@@ -168,7 +168,7 @@ def _named(program: str, rest: list[str]) -> str | None:
     if program in _NETWORK:
         return f"{program} reaches the network or another machine; agents do not."
     if program in _LATER:
-        return f"{program} starts something later, when nobody holds it."
+        return f"{program} starts something later, outside the sandbox."
     if program.startswith("asbuilt"):
         return "asbuilt's own commands are for people."
     if program == "git":
@@ -285,55 +285,51 @@ class _Reader:
 
     def _word(self) -> str:
         made: list[str] = []
-        while not self.is_over:
-            character = self._text[self._at]
-            if character in " \t<>" or character in _ENDS:
-                break
-            self._at += 1
-            if character == "\\":
-                made.append(self._text[self._at : self._at + 1].replace("\n", ""))
-                self._at += 1
-            elif character == "'":
-                end = self._until("'", self._at)
-                made.append(self._text[self._at : end])
-                self._at = end + 1
-            elif character == '"':
-                self._quoted(made)
-            elif character in "$`":
-                self._expansion(character, made)
-            else:
-                made.append(_UNKNOWN if character in "*?[" else character)
+        self._pieces(made, quoted=False)
         return "".join(made)
 
-    def _quoted(self, made: list[str]) -> None:
+    def _pieces(self, made: list[str], *, quoted: bool) -> None:
+        """Read the pieces of a word, or of its part in double quotes."""
         while not self.is_over:
             character = self._text[self._at]
+            if not quoted and (character in " \t<>" or character in _ENDS):
+                break
             self._at += 1
-            if character == '"':
-                return
+            if quoted and character == '"':
+                break
             if character == "\\":
-                made.append(self._text[self._at : self._at + 1])
+                escaped = self._text[self._at : self._at + 1]
+                made.append(escaped if quoted else escaped.replace("\n", ""))
                 self._at += 1
             elif character in "$`":
-                self._expansion(character, made)
-            else:
+                made.append(self._expansion(character, is_first=not made))
+            elif quoted:
                 made.append(character)
+            elif character == "'":
+                made.append(self._taken("'"))
+            elif character == '"':
+                self._pieces(made, quoted=True)
+            else:
+                made.append(_UNKNOWN if character in "*?[" else character)
 
-    def _expansion(self, character: str, made: list[str]) -> None:
+    def _expansion(self, character: str, *, is_first: bool) -> str:
         if character == "`":
-            end = self._until("`", self._at)
-            self._nested.append(self._text[self._at : end])
-            self._at = end + 1
+            self._nested.append(self._taken("`"))
         elif self._text.startswith("(", self._at):
             self._nested.append(self._enclosed(self._at + 1))
-        elif self._text.startswith(("HOME/", "{HOME}/"), self._at) and not made:
+        elif self._text.startswith(("HOME/", "{HOME}/"), self._at) and is_first:
             self._at = self._text.index("/", self._at)
-            made.append("~")
-            return
+            return "~"
         else:
             while not self.is_over and (self._text[self._at].isalnum() or self._text[self._at] in "_{}"):
                 self._at += 1
-        made.append(_UNKNOWN)
+        return _UNKNOWN
+
+    def _taken(self, sign: str) -> str:
+        """Return the text up to a sign, and skip both."""
+        end = self._until(sign, self._at)
+        text, self._at = self._text[self._at : end], end + 1
+        return text
 
     def _enclosed(self, start: int) -> str:
         """Return the text in parentheses; a parenthesis in quotes or in a case pattern does not close it."""
@@ -365,9 +361,7 @@ class _Reader:
         for word, command in self._waiting:
             lines: list[str] = []
             while not self.is_over:
-                end = self._until("\n", self._at)
-                line = self._text[self._at : end]
-                self._at = end + 1
+                line = self._taken("\n")
                 if line.strip("\t") == word:
                     break
                 lines.append(line)

@@ -88,7 +88,7 @@ def verdict(  # noqa: PLR0913  what a command line is judged by
     try:
         _judge(commands(text, home=place.home), place)
     except Unreadable as refused:
-        return f"planning is read-only and this command cannot be read for certain: {refused}."
+        return f"plan mode is read-only and this command cannot be read for certain: {refused}."
     except Refused as refused:
         return f"{refused.why} Allowed: {refused.allowed}" if refused.allowed else refused.why
     return None
@@ -133,12 +133,12 @@ def _program(command: Command, place: Place, *, alone: bool) -> None:
         raise writes("an assignment before or instead of a program changes what runs")
     if word.text.endswith("asbuilt") and not alone:
         raise Refused("asbuilt's own commands stand alone.", "the same command without the others")
-    look = find(word.text)
-    if look is None:
+    judge = find(word.text)
+    if judge is None:
         strangers = __import__("asbuilt.policy.shell.programs.strangers", fromlist=["said_of"])
         why, allowed = strangers.said_of(word.text)
         raise writes(why, allowed)
     for given in command.words[1:]:
         if given.pattern:
             place.expanded(given)
-    look(word.text, command.words[1:], place)
+    judge(word.text, command.words[1:], place)

@@ -74,7 +74,7 @@ def commands(text: str, *, home: str) -> list[Command]:
         raise Unreadable(f"it has more than {LONGEST} characters; split it")
     for character in text:
         if (not character.isprintable() and character not in "\n\t") or character in _INVISIBLE:
-            raise Unreadable(f"U+{ord(character):04X} stands in it, which nobody sees; take it out")
+            raise Unreadable(f"U+{ord(character):04X} is in it, which is invisible; remove it")
     return _Reader(text, home).all()
 
 

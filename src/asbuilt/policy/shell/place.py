@@ -18,10 +18,12 @@ from asbuilt.policy.secrets import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from asbuilt.policy.shell.expansion import Expansion
     from asbuilt.policy.shell.lexer import Word
+
+    Held = Callable[[str, Reach], bool]
 
 _MOST_FOLDERS = 6
 _MOST_EXPANSIONS = 40
@@ -40,7 +42,7 @@ class Refused(Exception):
 
 def writes(why: str, allowed: str = "") -> Refused:
     """Return the refusal of a command that would, or might, change something."""
-    return Refused(f"planning is read-only and {why}.", allowed)
+    return Refused(f"plan mode is read-only and {why}.", allowed)
 
 
 class Place:
@@ -74,50 +76,32 @@ class Place:
 
     def expanded(self, word: Word) -> None:
         """Check a wildcard that the shell expands: it lists folders, whatever the program is."""
-        if len(word.pattern) > LONGEST_PATTERN:
-            raise Refused("A pattern of file names is too long to be compared; name the files you need.")
+        _check_length(word)
         if any(self.reach.closes(path, pattern=True) for path in self._from_folders(word.pattern)):
             raise self._closed(word.text)
-        for path in self._listed(word):
-            if self.reach.closes(path):
-                raise self._closed(word.text)
-            if is_secret_folder(path, self.reach):
-                raise Refused(f"{word.text} lists a folder of secrets.")
+        self._refuse(
+            word.text, self._listed(word), is_secret_folder, f"{word.text} lists a folder of secrets."
+        )
 
     def content(self, word: Word, *, by_shell: bool = True) -> None:
         """Check a file that a program reads; not `by_shell`: its wildcards are the program's own."""
-        for path in self._meanings(word.text):
-            if self.reach.closes(path):
-                raise self._closed(word.text)
-            if is_secret(path, self.reach, pattern=False):
-                raise Refused(f"{word.text} holds secrets, and no command of an agent reads those.")
-        if len(word.pattern) > LONGEST_PATTERN:
-            raise Refused("A pattern of file names is too long to be compared; name the files you need.")
+        why = f"{word.text} holds secrets, and no command of an agent reads those."
+        self._refuse(word.text, self._meanings(word.text), is_secret, why)
+        _check_length(word)
         for path in self._unexpanded(word, by_shell=by_shell):
             if is_secret(path, self.reach, pattern=True):
                 raise Refused(f"{word.text} may stand for a file with secrets; name the files you need.")
-        for match, path in self._matches(word) if by_shell else ():
-            if self.reach.closes(path):
-                raise self._leads_out(word, match)
-            if is_secret(path, self.reach, pattern=False):
-                raise self._is_among(word, match)
+        if by_shell:
+            self._refuse_matches(word, is_secret)
 
     def tree(self, word: Word) -> None:
         """Check a folder that a program reads recursively."""
         text = self.folder_before(word.pattern) if word.pattern else word.text
-        for path in self._meanings(text):
-            if self.reach.closes(path):
-                raise self._closed(text)
-            if holds_secrets(path, self.reach):
-                raise Refused(
-                    f"{text} holds folders with secrets, and this reads all that is in it;"
-                    " search in the repository."
-                )
-        for match, path in self._matches(word):
-            if self.reach.closes(path):
-                raise self._leads_out(word, match)
-            if holds_secrets(path, self.reach):
-                raise self._is_among(word, match)
+        why = (
+            f"{text} holds folders with secrets, and this reads all that is in it; search in the repository."
+        )
+        self._refuse(text, self._meanings(text), holds_secrets, why)
+        self._refuse_matches(word, holds_secrets)
 
     def followed(self, word: Word, allowed: str) -> None:
         """Check a folder in which a program follows links; links deeper in it are not checked."""
@@ -126,7 +110,11 @@ class Place:
             for name in (self._names(folder) if self._names else ())[:_MOST_FOLLOWED]:
                 path = f"{folder.rstrip('/')}/{name}"
                 real = self._real(path)
-                if real != path and not self.has(real) and self._is_closed(real):
+                if (
+                    real != path
+                    and not self.has(real)
+                    and (holds_secrets(real, self.reach) or is_secret(real, self.reach))
+                ):
                     raise Refused(
                         f"{name} in {word.text} is a link out of {self.root}, to what planning does not read,"
                         " and this follows links.",
@@ -142,16 +130,9 @@ class Place:
 
     def listing(self, word: Word) -> None:
         """Check a path of which a program shows name, kind and size."""
-        for path in self._meanings(word.text):
-            if self.reach.closes(path):
-                raise self._closed(word.text)
-            if is_secret_folder(path, self.reach) or path.startswith(("/proc/", "/dev/")):
-                raise Refused(f"{word.text} is a folder of secrets, or of the running system.")
-        for match, path in self._matches(word):
-            if self.reach.closes(path):
-                raise self._leads_out(word, match)
-            if is_secret_folder(path, self.reach):
-                raise self._is_among(word, match)
+        why = f"{word.text} is a folder of secrets, or of the running system."
+        self._refuse(word.text, self._meanings(word.text), _is_closed_folder, why)
+        self._refuse_matches(word, is_secret_folder)
 
     def named(self, *words: Word) -> None:
         """Check files of which a program shows whether they exist, and their kind."""
@@ -208,30 +189,32 @@ class Place:
                     return at
         return ""
 
+    def _refuse(self, text: str, paths: Iterable[str], is_held: Held, why: str) -> None:
+        for path in paths:
+            if self.reach.closes(path):
+                raise self._closed(text)
+            if is_held(path, self.reach):
+                raise Refused(why)
+
+    def _refuse_matches(self, word: Word, is_held: Held) -> None:
+        """Check the files that the shell replaces a wildcard with."""
+        for match, path in self._matches(word):
+            if self.reach.closes(path):
+                what = f"is in a home and outside {self.root}: planning reads nothing else of a home"
+            elif is_held(path, self.reach):
+                what = "holds secrets"
+            else:
+                continue
+            allowed = "the same with the names of the files you need"
+            raise Refused(f"{word.text} stands for {match} too, which {what}.", allowed)
+
     def _closed(self, text: str) -> Refused:
         return Refused(
             f"{text} is in a home and outside {self.root}: planning reads nothing else of a home.", "ls ."
         )
 
-    def _leads_out(self, word: Word, match: str) -> Refused:
-        return Refused(
-            f"{word.text} stands for {match} too, which is in a home and outside {self.root}: planning reads"
-            " nothing else of a home.",
-            "the same with the names of the files you need",
-        )
-
-    def _is_among(self, word: Word, match: str) -> Refused:
-        return Refused(
-            f"{word.text} stands for {match} too, which holds secrets.",
-            "the same with the names of the files you need",
-        )
-
-    def _is_closed(self, path: str) -> bool:
-        return holds_secrets(path, self.reach) or is_secret(path, self.reach)
-
     def _looks_bare(self, folder: str) -> bool:
-        exists = self._exists
-        return exists is not None and exists(f"{folder}/HEAD")
+        return self._exists is not None and self._exists(f"{folder}/HEAD")
 
     def _meanings(self, text: str) -> Iterator[str]:
         """Yield every absolute path that a word may mean, as written and as resolved."""
@@ -285,6 +268,15 @@ class Place:
         if self._resolve is None or path in ("/dev/null", "/dev/stdin", "/dev/zero"):
             return _clean(path)
         return _clean(self._resolve(path))
+
+
+def _is_closed_folder(path: str, reach: Reach) -> bool:
+    return is_secret_folder(path, reach) or path.startswith(("/proc/", "/dev/"))
+
+
+def _check_length(word: Word) -> None:
+    if len(word.pattern) > LONGEST_PATTERN:
+        raise Refused("A pattern of file names is too long to be compared; name the files you need.")
 
 
 def _joined(folder: str, text: str) -> str:

@@ -45,10 +45,10 @@ class Place(NamedTuple):
 
     rule: str
     """Name of a change there."""
-    where: re.Pattern[str]
-    """Paths of the files."""
-    words: re.Pattern[str] | None = None
-    """Words by which a plan orders a change there, besides the path."""
+    where: str
+    """Pattern of the files' paths."""
+    words: str = ""
+    """Pattern of words by which a plan orders a change there, besides the path; empty if there are none."""
 
 
 USUAL: Final[Mapping[str, str]] = {
@@ -59,73 +59,52 @@ SEVERITY: Final = {"block": Severity.FAILS, "sign-off": Severity.SIGN_OFF, "note
 PLACES: Final[Mapping[Boundary, Place]] = {
     Boundary.CI: Place(
         "ci-changed",
-        re.compile(
-            r"^\.(github|forgejo|gitea)/(workflows|actions)/|^\.gitlab-ci\.ya?ml$|^\.gitlab/ci/|^\.circleci/|"
-            r"^azure-pipelines[^/]*\.ya?ml$|(^|/)Jenkinsfile$|^\.travis\.yml$|^bitbucket-pipelines\.yml$|"
-            r"^\.buildkite/|^\.drone\.ya?ml$|^\.woodpecker(/|\.ya?ml$)|^\.?appveyor\.yml$|^\.cirrus\.yml$|^\.ci/|"
-            r"(^|/)CODEOWNERS$"
-        ),
-        re.compile(r"\b(CI|continuous integration|GitHub Actions|workflows?|pipelines?)\b"),
+        r"^\.(github|forgejo|gitea)/(workflows|actions)/|^\.gitlab-ci\.ya?ml$|^\.gitlab/ci/|^\.circleci/|"
+        r"^azure-pipelines[^/]*\.ya?ml$|(^|/)Jenkinsfile$|^\.travis\.yml$|^bitbucket-pipelines\.yml$|"
+        r"^\.buildkite/|^\.drone\.ya?ml$|^\.woodpecker(/|\.ya?ml$)|^\.?appveyor\.yml$|^\.cirrus\.yml$|^\.ci/|"
+        r"(^|/)CODEOWNERS$",
+        r"\b(CI|continuous integration|GitHub Actions|workflows?|pipelines?)\b",
     ),
     Boundary.HOOKS: Place(
         "hook-changed",
-        re.compile(
-            r"^\.(husky|githooks|git-hooks|lefthook)/|^\.pre-commit-config\.ya?ml$|^\.?lefthook\.ya?ml$|"
-            r"^\.overcommit\.yml$|^\.lintstagedrc"
-        ),
-        re.compile(r"\b(pre-commit|git hooks?|husky|lefthook)\b", re.IGNORECASE),
+        r"^\.(husky|githooks|git-hooks|lefthook)/|^\.pre-commit-config\.ya?ml$|^\.?lefthook\.ya?ml$|"
+        r"^\.overcommit\.yml$|^\.lintstagedrc",
+        r"(?i)\b(pre-commit|git hooks?|husky|lefthook)\b",
     ),
-    Boundary.GIT: Place("git-setting-changed", re.compile(r"(^|/)\.git(attributes|modules)$")),
+    Boundary.GIT: Place("git-setting-changed", r"(^|/)\.git(attributes|modules)$"),
     Boundary.AGENTS: Place(
         "agent-setting-changed",
-        re.compile(
-            r"(^|/)(\.(claude|codex|cursor|gemini|continue|opencode|windsurf|aider[^/]*)(/|$)|"
-            r"\.(cursor|windsurf)rules$|(AGENTS|CLAUDE|GEMINI)(\.local)?\.md$|\.mcp\.json$|opencode\.jsonc?$)|"
-            r"^\.github/copilot-instructions\.md$"
-        ),
+        r"(^|/)(\.(claude|codex|cursor|gemini|continue|opencode|windsurf|aider[^/]*)(/|$)|"
+        r"\.(cursor|windsurf)rules$|(AGENTS|CLAUDE|GEMINI)(\.local)?\.md$|\.mcp\.json$|opencode\.jsonc?$)|"
+        r"^\.github/copilot-instructions\.md$",
     ),
     Boundary.EDITORS: Place(
         "editor-setting-changed",
-        re.compile(
-            r"(^|/)(\.(vscode|devcontainer|idea|run|fleet|zed|cursor|nova|vs|theia|helix|vim|nvim|gitpod|"
-            r"externalToolBuilders)(/|$)|\.devcontainer\.json$|\.gitpod\.[^/]+$|\.replit$|"
-            r"[^/]*\.(code-workspace|sublime-(project|workspace))$|[._](g?vim|n?vim|l?vim|ex|kak)rc$|"
-            r"\.(nvim|exrc)\.lua$|\.dir-locals(-2)?\.el$|\.envrc$|\.autoenv[^/]*$|\.tmuxinator\.ya?ml$)",
-            re.IGNORECASE,
-        ),
-        re.compile(r"\b(VS ?Code|dev ?containers?|editor settings|JetBrains|direnv)\b", re.IGNORECASE),
+        r"(?i)(^|/)(\.(vscode|devcontainer|idea|run|fleet|zed|cursor|nova|vs|theia|helix|vim|nvim|gitpod|"
+        r"externalToolBuilders)(/|$)|\.devcontainer\.json$|\.gitpod\.[^/]+$|\.replit$|"
+        r"[^/]*\.(code-workspace|sublime-(project|workspace))$|[._](g?vim|n?vim|l?vim|ex|kak)rc$|"
+        r"\.(nvim|exrc)\.lua$|\.dir-locals(-2)?\.el$|\.envrc$|\.autoenv[^/]*$|\.tmuxinator\.ya?ml$)",
+        r"(?i)\b(VS ?Code|dev ?containers?|editor settings|JetBrains|direnv)\b",
     ),
     Boundary.TOOLS: Place(
         "tool-setting-changed",
-        re.compile(
-            r"(^|/)(\.npmrc|\.yarnrc(\.yml)?|\.yarn/(releases|plugins)/.*|\.?pnpmfile\.c?js|\.?bunfig\.toml|"
-            r"\.cargo/config(\.toml)?|rust-toolchain(\.toml)?|\.?mise(\.[\w-]+)*\.toml|\.?mise/.*|\.config/mise.*|"
-            r"\.lfsconfig|pip\.(conf|ini)|\.pypirc|uv\.toml|\.condarc|\.bundle/config|\.gemrc|"
-            r"init\.gradle(\.kts)?|gradle/wrapper/.*|gradlew(\.bat)?|\.mvn/.*|mvnw(\.cmd)?|\.(sbt|jvm)opts|"
-            r"nuget\.config|\.bazel(rc|version)|\.buckconfig|\.terraformrc|\.swiftpm/.*)$",
-            re.IGNORECASE,
-        ),
-        re.compile(
-            r"\b(package|private) registr(y|ies)\b|\b(gradle|maven) wrapper\b|\bmise\b", re.IGNORECASE
-        ),
+        r"(?i)(^|/)(\.npmrc|\.yarnrc(\.yml)?|\.yarn/(releases|plugins)/.*|\.?pnpmfile\.c?js|\.?bunfig\.toml|"
+        r"\.cargo/config(\.toml)?|rust-toolchain(\.toml)?|\.?mise(\.[\w-]+)*\.toml|\.?mise/.*|\.config/mise.*|"
+        r"\.lfsconfig|pip\.(conf|ini)|\.pypirc|uv\.toml|\.condarc|\.bundle/config|\.gemrc|"
+        r"init\.gradle(\.kts)?|gradle/wrapper/.*|gradlew(\.bat)?|\.mvn/.*|mvnw(\.cmd)?|\.(sbt|jvm)opts|"
+        r"nuget\.config|\.bazel(rc|version)|\.buckconfig|\.terraformrc|\.swiftpm/.*)$",
+        r"(?i)\b(package|private) registr(y|ies)\b|\b(gradle|maven) wrapper\b|\bmise\b",
     ),
-    Boundary.SETTINGS: Place("asbuilt-setting-changed", re.compile(r"^asbuilt\.toml$|^\.asbuilt/")),
+    Boundary.SETTINGS: Place("asbuilt-setting-changed", r"^asbuilt\.toml$|^\.asbuilt/"),
     Boundary.LOCKS: Place(
         "lock-file-changed",
-        re.compile(
-            r"(^|/)((uv|poetry|pdm|Pipfile|Cargo|Gemfile|composer|bun|flake|mix|pubspec|Podfile)\.lock|bun\.lockb|"
-            r"yarn\.lock|package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|go\.sum|gradle\.lockfile)$"
-        ),
-        re.compile(
-            r"\block ?files?\b|\b((add|upgrad|bump|pin|updat|install|remov)\w*|us(e|es|ing))\b.*"
-            r"\b(dependenc|package|librar)",
-            re.IGNORECASE,
-        ),
+        r"(^|/)((uv|poetry|pdm|Pipfile|Cargo|Gemfile|composer|bun|flake|mix|pubspec|Podfile)\.lock|bun\.lockb|"
+        r"yarn\.lock|package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|go\.sum|gradle\.lockfile)$",
+        r"(?i)\block ?files?\b|\b((add|upgrad|bump|pin|updat|install|remov)\w*|us(e|es|ing))\b.*"
+        r"\b(dependenc|package|librar)",
     ),
 }
-LINK_WORDS: Final = re.compile(
-    r"\*\*Allows:?\*\*:?\s+links?|\bsym(bolic[ -])?-?links?\b|\bsubmodules?\b", re.IGNORECASE
-)
+LINK_WORDS: Final = re.compile(r"(?i)\*\*Allows:?\*\*:?\s+links?|\bsym(bolic[ -])?-?links?\b|\bsubmodules?\b")
 """Words by which a plan orders a link; the same line names its path."""
 _LOOSENS: Final = (
     "loosen|relax|lower|rais|increas|reduc|allow|accept|disabl|ignor|exclud|omit|turn|drop|remov|chang|updat|set|"
@@ -137,14 +116,12 @@ _LIMITS: Final = (
 )
 WORDS: Final[Mapping[Boundary, re.Pattern[str]]] = {
     Boundary.SUPPRESSIONS: re.compile(
-        r"\b(suppress\w*|silenc\w*|noqa|type: ?ignore|nolint|eslint-disable|ts-(ignore|expect-error|nocheck)|"
-        r"pragma|pylint|istanbul|#\[allow)",
-        re.IGNORECASE,
+        r"(?i)\b(suppress\w*|silenc\w*|noqa|type: ?ignore|nolint|eslint-disable|"
+        r"ts-(ignore|expect-error|nocheck)|pragma|pylint|istanbul|#\[allow)"
     ),
     Boundary.LIMITS: re.compile(
-        rf"\*\*Allows:?\*\*:?\s+limits?|\b({_LOOSENS})\w*\b.*\b({_LIMITS})\b|"
-        rf"\b({_LIMITS})\b.*\b(becomes?|goes|to \d)",
-        re.IGNORECASE,
+        rf"(?i)\*\*Allows:?\*\*:?\s+limits?|\b({_LOOSENS})\w*\b.*\b({_LIMITS})\b|"
+        rf"\b({_LIMITS})\b.*\b(becomes?|goes|to \d)"
     ),
 }
 """Words by which a plan orders what is found in a file's content."""

@@ -10,27 +10,24 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from asbuilt.proof.change.promises import unkept, wanted_and_checked
-from asbuilt.proof.change.unwired import unwired
-from asbuilt.proof.suites.lexing import lexed
+from asbuilt.proof.change.promises import unkept, unwired, wanted_and_checked
 from asbuilt.proof.suites.model import MAX_BYTES, Finding, Kind, Severity, shortened
+from asbuilt.proof.suites.parsing import Function, constant, dotted, lexed, parsed
 from asbuilt.proof.suites.places import Role, is_called_test, is_in_tests, is_named_test, language_of, role_of
-from asbuilt.proof.suites.python_code import Function, constant, dotted, parsed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from asbuilt.proof.suites.lexing import Code
     from asbuilt.proof.suites.model import Change, Order
+    from asbuilt.proof.suites.parsing import Code
 
 _BRACED: Final = ("javascript", "go", "rust", "java")
 _OF_WORDS: Final = re.compile(
-    r"\b(comment|docstring|document|docs\b|format|reformat|style|lint|whitespace|indent|typo|reword|wording|rename|"
-    r"licen[cs]e|copyright|header|annotat|type hints?|encoding|line endings?)",
-    re.IGNORECASE,
+    r"(?i)\b(comment|docstring|document|docs\b|format|reformat|style|lint|whitespace|indent|typo|reword|wording|rename|"
+    r"licen[cs]e|copyright|header|annotat|type hints?|encoding|line endings?)"
 )
 _OF_STUBS: Final = re.compile(
-    r"\b(stubs?|stubbed|placeholders?|skeletons?|abstract|interface|no-?op|do(es)? nothing)\b", re.IGNORECASE
+    r"(?i)\b(stubs?|stubbed|placeholders?|skeletons?|abstract|interface|no-?op|do(es)? nothing)\b"
 )
 _OPEN: Final = ("Protocol", "ABC")
 """Base classes whose functions are for subclasses to write."""
@@ -39,13 +36,12 @@ _IDLE: Final = re.compile(
 )
 _MARKER: Final = re.compile(r"\b(TODO|FIXME)\b")
 _ADDRESSED: Final = re.compile(
-    r"\b(?:reviewers?|verifiers?|judges?|graders?|auditors?|(?:AI|LLM) (?:model|agent)s?)\b.{0,120}"
-    r"\b(?:mark|treat|consider|report|rate|count|accept|approve|ignore|skip|do not|pass|passed|verified)\b",
-    re.IGNORECASE,
+    r"(?i)\b(?:reviewers?|verifiers?|judges?|graders?|auditors?|(?:AI|LLM) (?:model|agent)s?)\b.{0,120}"
+    r"\b(?:mark|treat|consider|report|rate|count|accept|approve|ignore|skip|do not|pass|passed|verified)\b"
 )
 """A line that instructs the reviewer of the work."""
 _UNFINISHED: Final = re.compile(
-    r"not (yet )?implemented|unimplemented|todo|UnsupportedOperation|NotImplemented", re.IGNORECASE
+    r"(?i)not (yet )?implemented|unimplemented|todo|UnsupportedOperation|NotImplemented"
 )
 _LITERAL: Final = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|(?<![\w.])-?\d+(?:\.\d+)?(?![\w.])")
 _WORD: Final = re.compile(r"-?[\w%]+(?:\.\w+)*")
@@ -70,14 +66,11 @@ def hollow(changes: Iterable[Change], order: Order, there: Collection[str]) -> t
     """Return findings for a phase's changes. Pass every file that differs and every path of the tree."""
     every = [one for one in changes if one.before != one.after and len(one.after or b"") <= MAX_BYTES]
     if every and all(_is_same_code(one) for one in every) and not _OF_WORDS.search(order.text):
-        first = every[0]
-        return (
-            _finding(Kind.COMMENTS_ONLY, Severity.FAILS, first.path, now="nothing that runs was changed"),
-        )
+        return (Finding(Kind.COMMENTS_ONLY, Severity.FAILS, every[0].path, ""),)
     rows = list(dict.fromkeys(row for one in every if _is_test(one.path) for row in _rows(one)))[:_MOST]
     _, checks = wanted_and_checked(order.text)
     found = [
-        _finding(Kind.EXIT_FORCED, Severity.FAILS, one.path, now="the plan's own check does nothing any more")
+        Finding(Kind.EXIT_FORCED, Severity.FAILS, one.path, "the plan's own check does nothing any more")
         for one in every
         if one.path in checks and _is_gutted(one)
     ]
@@ -100,18 +93,15 @@ def _only_parameters(changes: Iterable[Change], text: str) -> Iterator[Finding]:
     """Find a phase that changes only parameter lists in the product's code."""
     code = [one for one in changes if language_of(one.path) == "python" and not _is_test(one.path)]
     if code and not _OF_WORDS.search(text) and all(_is_same_code(one, but="parameters") for one in code):
-        now = "nothing that runs was changed but parameters"
-        yield _finding(Kind.COMMENTS_ONLY, Severity.SIGN_OFF, code[0].path, now=now)
+        now = "only parameters changed"
+        yield Finding(Kind.COMMENTS_ONLY, Severity.SIGN_OFF, code[0].path, now)
 
 
 def _is_gutted(change: Change) -> bool:
     """Return whether a script that did something now only succeeds."""
     if change.before is None or change.after is None:
         return False
-    before, after = (
-        _acting(change.path, side.decode("utf-8", "replace")) for side in (change.before, change.after)
-    )
-    return before and not after
+    return _acting(change.path, change.old) and not _acting(change.path, change.new)
 
 
 def _acting(path: str, text: str) -> bool:
@@ -137,7 +127,7 @@ def _is_same_code(change: Change, *, but: Literal["", "parameters"] = "") -> boo
     """Return whether only comments, docstrings and whitespace differ; `but` is not compared."""
     if change.before is None or change.after is None:
         return False
-    before, after = (side.decode("utf-8", "replace") for side in (change.before, change.after))
+    before, after = change.old, change.new
     match language_of(change.path):
         case "python":
             then, now = parsed(change.before), parsed(change.after)
@@ -189,19 +179,20 @@ def _stubs(change: Change, text: str) -> Iterator[Finding]:
     """Find functions that the phase promises by name and that do nothing or return a constant."""
     if _OF_STUBS.search(text):
         return
-    before = {one.name for one in _functions(change.path, change.before) if not one.is_stub}
+    before = {one.name for one in _functions(change.path, change.old) if not one.is_stub}
     promised = {name for code in _CODE.findall(wanted_and_checked(text)[0]) for name in _WORD.findall(code)}
-    for one in _functions(change.path, change.after):
+    for one in _functions(change.path, change.new):
         if one.name in before or one.name not in promised:
             continue
         if one.is_stub:
-            yield _finding(Kind.STUB, Severity.FAILS, change.path, one.name, one.line, one.says)
+            yield Finding(Kind.STUB, Severity.FAILS, change.path, one.says, "", one.name, one.line)
         elif one.is_constant:
-            yield _finding(Kind.CONSTANT_ANSWER, Severity.SIGN_OFF, change.path, one.name, one.line, one.says)
+            yield Finding(
+                Kind.CONSTANT_ANSWER, Severity.SIGN_OFF, change.path, one.says, "", one.name, one.line
+            )
 
 
-def _functions(path: str, data: bytes | None) -> list[_Written]:
-    text = (data or b"").decode("utf-8", "replace")
+def _functions(path: str, text: str) -> list[_Written]:
     language = language_of(path)
     if language == "python":
         tree = parsed(text.encode())
@@ -294,24 +285,24 @@ def _markers(change: Change, text: str) -> Iterator[Finding]:
     """Find new TODO and FIXME lines."""
     if _MARKER.search(text):
         return
-    for number, line in _added(change):
+    for number, line in change.added:
         if _MARKER.search(line):
-            yield _finding(Kind.TODO_LEFT, Severity.SIGN_OFF, change.path, line=number, now=shortened(line))
+            yield Finding(Kind.TODO_LEFT, Severity.SIGN_OFF, change.path, shortened(line), line=number)
 
 
 def _addressed(change: Change) -> Iterator[Finding]:
     """Find a line of code or comment that addresses the reviewer of the work."""
-    for number, line in _added(change):
+    for number, line in change.added:
         if _ADDRESSED.search(line):
             told = shortened(line)
-            yield _finding(Kind.ADDRESSES_THE_JUDGE, Severity.SIGN_OFF, change.path, line=number, now=told)
+            yield Finding(Kind.ADDRESSES_THE_JUDGE, Severity.SIGN_OFF, change.path, told, line=number)
 
 
 def _answers(change: Change, rows: Iterable[frozenset[str]], text: str) -> Iterator[Finding]:
     """Find a product that contains its tests' values side by side, unless the plan names them."""
     items, _ = wanted_and_checked(text)
     named = _literals(items) | frozenset(_WORD.findall(items))
-    added = _added(change)[:_MOST]
+    added = change.added[:_MOST]
     hits: dict[frozenset[str], int] = {}
     for (number, line), (_, after) in pairwise((*added, (0, ""))):
         if _ORDERS.search(line.replace("=>", "")):
@@ -335,12 +326,12 @@ def _answers(change: Change, rows: Iterable[frozenset[str]], text: str) -> Itera
         first = min(hits.values())
         told = "; ".join(", ".join(sorted(row)) for row in list(hits)[:3])
         now = f"it has the tests' own values side by side: {told}"
-        yield _finding(Kind.ANSWERS_THE_TESTS, Severity.SIGN_OFF, change.path, line=first, now=now)
+        yield Finding(Kind.ANSWERS_THE_TESTS, Severity.SIGN_OFF, change.path, now, line=first)
 
 
 def _rows(change: Change) -> Iterator[frozenset[str]]:
     """Yield the literals that a test puts side by side: of a call, of a case, of a whole line."""
-    for _, line in _added(change):
+    for _, line in change.added:
         for piece in (line, *_GROUP.findall(line)):
             found = _literals(piece)
             if len(found) >= _ROWS:
@@ -352,16 +343,3 @@ def _literals(text: str) -> frozenset[str]:
     # In shell patterns, numbers are part of a text.
     words = {one for piece in found for one in piece.split() if all(map(_NUMBER.fullmatch, piece.split()))}
     return frozenset(found | words) - _PLAIN
-
-
-def _added(change: Change) -> list[tuple[int, str]]:
-    """Return the added lines with their numbers."""
-    before = set((change.before or b"").decode("utf-8", "replace").splitlines())
-    after = (change.after or b"").decode("utf-8", "replace").splitlines()
-    return [(number, line) for number, line in enumerate(after, 1) if line.strip() and line not in before]
-
-
-def _finding(
-    kind: Kind, severity: Severity, path: str, test: str = "", line: int | None = None, now: str = ""
-) -> Finding:
-    return Finding(kind, severity, path, test, None, line, "", now)

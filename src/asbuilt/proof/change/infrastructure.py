@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from asbuilt.proof.suites.model import Change
 
 _SET_UP: Final = re.compile(
-    r"(^|/)(conftest\.py|(jest|vitest|test|tests)[._-]?setup\.\w+|setup[._-]?tests?\.\w+|spec_helper\.rb|rails_helper\.rb)$",
-    re.IGNORECASE,
+    r"(?i)(^|/)(conftest\.py|(jest|vitest|test|tests)[._-]?setup\.\w+|setup[._-]?tests?\.\w+|spec_helper\.rb|rails_helper\.rb)$"
 )
 _RECIPES: Final = re.compile(
     r"(^|/)(GNUmakefile|[Mm]akefile|[^/]*\.mk|\.?[Jj]ustfile|Rakefile|Taskfile\.ya?ml)$"
@@ -37,7 +36,7 @@ _FINDS: Final = re.compile(
     r"\bfor\s+\w+\s+in\s[^;\n]*[*?]|\bfind\s[^\n|;]*-name|\brun-parts\b|\b(r?glob|listdir|scandir|readdirSync|walk)\("
 )
 """How a script finds the files that it runs."""
-_TABLE: Final = re.compile(r"^[ \t]*\[+([^\]\n]+)\]+[^\n]*$", re.MULTILINE)
+_TABLE: Final = re.compile(r"(?m)^[ \t]*\[+([^\]\n]+)\]+[^\n]*$")
 _OF_RUNNERS: Final = re.compile(
     r"^(tool[.:](pytest|coverage|tox|nox)|pytest|testenv|coverage)\b|^tool:pytest$"
 )
@@ -99,7 +98,7 @@ def names(text: str, path: str) -> bool:
 def _is_driver(change: Change, commands: str) -> bool:
     if change.before is None or not names(commands, change.path):
         return False
-    return _FINDS.search(change.before.decode("utf-8", "replace")) is not None
+    return _FINDS.search(change.old) is not None
 
 
 def _restored(change: Change) -> bytes | None:

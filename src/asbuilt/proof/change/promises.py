@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     from asbuilt.proof.suites.model import Change, Order
 
 _ITEM: Final = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+(?:\[.\]\s+)?(.*)$")
-_CHECKS: Final = re.compile(
-    r"^\W*(verification|validation|checks?|test commands?)\b", re.IGNORECASE | re.MULTILINE
-)
+_CHECKS: Final = re.compile(r"(?im)^\W*(verification|validation|checks?|test commands?)\b")
 _LIST: Final = r"((?:`[^`]+`(?:,\s*(?:and\s+)?|\s+and\s+)?)+)"
 """A list of names in backticks."""
 _CODE: Final = re.compile(r"`[^`]*`")
@@ -30,65 +28,70 @@ _HAS: Final = re.compile(
 )
 """A file and the names that an item says it has."""
 _DECLARED: Final = re.compile(
-    r"^\s*(?:export\s+)?declare\s+(?:async\s+)?(?:function|const|let|var|class)\b.*$", re.MULTILINE
+    r"(?m)^\s*(?:export\s+)?declare\s+(?:async\s+)?(?:function|const|let|var|class)\b.*$"
 )
 """TypeScript declarations; they contain no code that runs."""
 _GOES: Final = re.compile(
-    r"\b(remov|delet|drop|renam|mov|replac|merg|split|instead of|no longer|goes|gone|fold|becomes"
-    r"|(?:is|are) called)",
-    re.IGNORECASE,
+    r"(?i)\b(remov|delet|drop|renam|mov|replac|merg|split|instead of|no longer|goes|gone|fold|becomes"
+    r"|(?:is|are) called)"
 )
 _ADDS: Final = r"^\W*(?:add|create|write|introduce|implement|provide|define|expose|new)\s+"
 _WANTED: Final = re.compile(
-    rf"{_ADDS}(?:(?:an?|the|new|function|method|async|public|endpoint|route|handler|file|page|template|schema)"
-    rf"\s+)*{_LIST}(?!\s*(?:support|pars|handl|read|load|output|export))",
-    re.IGNORECASE,
+    rf"(?i){_ADDS}(?:(?:an?|the|new|function|method|async|public|endpoint|route|handler|file|page|template|schema)"
+    rf"\s+)*{_LIST}(?!\s*(?:support|pars|handl|read|load|output|export))"
 )
 """An item that wants something new, and its first names."""
 _STATES: Final = re.compile(
-    r"^\W*(?:(?:document|describe|explain|example|mention)\w*\b[^`]*\bin\s+(`[^`]+`)"
-    r"|(`[^`]+`)\s+(?:\(new\)|(?!is\b)[a-z]+s\b))",
-    re.IGNORECASE,
+    r"(?i)^\W*(?:(?:document|describe|explain|example|mention)\w*\b[^`]*\bin\s+(`[^`]+`)"
+    r"|(`[^`]+`)\s+(?:\(new\)|(?!is\b)[a-z]+s\b))"
 )
 """An item that describes a file's contents."""
 _PLACED: Final = re.compile(r"/|\.(?:md|rst|adoc)$")
 """A bare `report.csv` may be the output of a program."""
 _ENDPOINT: Final = re.compile(r"`(?:(?:GET|POST|PUT|PATCH|DELETE|HEAD)\s+)?(/[\w{}<>:./-]+)`")
 _MIGRATION: Final = re.compile(
-    r"\bmigrations?\b(?!\s+(?:guide|notes?|docs?|documentation|path|plan|instructions))", re.IGNORECASE
+    r"(?i)\bmigrations?\b(?!\s+(?:guide|notes?|docs?|documentation|path|plan|instructions))"
 )
-_MIGRATES: Final = re.compile(
-    r"migrat|alembic|\b(?:create|alter|drop)\s+(?:table|index|column)\b", re.IGNORECASE
-)
+_MIGRATES: Final = re.compile(r"(?i)migrat|alembic|\b(?:create|alter|drop)\s+(?:table|index|column)\b")
 _NO_OPERATION: Final = re.compile(
-    r"\boperations\s*=\s*\[\s*\]|\bdef upgrade\([^)]*\)[^:]*:\s*(?:\"\"\".*?\"\"\"\s*)?pass\b", re.DOTALL
+    r"(?s)\boperations\s*=\s*\[\s*\]|\bdef upgrade\([^)]*\)[^:]*:\s*(?:\"\"\".*?\"\"\"\s*)?pass\b"
 )
-_COMMENTS: Final = re.compile(r"^\s*(?:#(?!!)|//|--|;)[^\n]*$|/\*.*?\*/", re.MULTILINE | re.DOTALL)
-_PROSE: Final = re.compile(r"\.(?:md|rst|adoc|txt|html?|xml|svg)$", re.IGNORECASE)
+_COMMENTS: Final = re.compile(r"(?ms)^\s*(?:#(?!!)|//|--|;)[^\n]*$|/\*.*?\*/")
+_PROSE: Final = re.compile(r"(?i)\.(?:md|rst|adoc|txt|html?|xml|svg)$")
 _MAY_BE_EMPTY: Final = re.compile(r"(^|/)(__init__\.py|py\.typed|\.(git)?keep|\.nojekyll|[^/]*\.lock)$")
 _ELSEWHERE: Final = re.compile(r"^(?:[\w-]+\.[\w.-]+|out|output|build|dist|tmp|target|coverage)/")
 """A path that starts with a host name or with an output folder."""
-_MAY_BE: Final = re.compile(
-    r"\b(or|e\.g\.|such as|optional(ly)?|if (needed|necessary)|maybe|may)\b", re.IGNORECASE
-)
-_REFUSES: Final = re.compile(
-    r"\b(?:refus|reject|rais|throw|fail|den(?:y|ied)|invalid|error)\w*\b", re.IGNORECASE
-)
+_MAY_BE: Final = re.compile(r"(?i)\b(or|e\.g\.|such as|optional(ly)?|if (needed|necessary)|maybe|may)\b")
+_REFUSES: Final = re.compile(r"(?i)\b(?:refus|reject|rais|throw|fail|den(?:y|ied)|invalid|error)\w*\b")
 _ERROR: Final = re.compile(r"(?<![\w.])([A-Z]\w*(?:Error|Exception)|Err[A-Z]\w+)\b")
 _UNTIL_NOW: Final = re.compile(
-    r"\b(?:today|currently|so far|until now|at present|instead of|rather than|no longer)\b[^;]*",
-    re.IGNORECASE,
+    r"(?i)\b(?:today|currently|so far|until now|at present|instead of|rather than|no longer)\b[^;]*"
 )
 """The part of an item that describes the state before the work."""
 _EXPECTS: Final = re.compile(
     r"\b(?:raises?\w*|assertRaises\w*|throws?\w*|toThrow\w*|rejects?\w*|should_panic|is_err|unwrap_err|err)\b"
 )
 """How a test states that it expects an error."""
-_CATCHES: Final = re.compile(r"^\s*(?:except\b|\}?\s*catch\b|.*\brecover\(|.*\.catch\()", re.MULTILINE)
+_CATCHES: Final = re.compile(r"(?m)^\s*(?:except\b|\}?\s*catch\b|.*\brecover\(|.*\.catch\()")
 _LOOKED_AT: Final = re.compile(
-    r"\b(tests?|tested|cover|check|verif|document|comment|describe|mention|like|as in|see|from|format|lint)",
-    re.IGNORECASE,
+    r"(?i)\b(tests?|tested|cover|check|verif|document|comment|describe|mention|like|as in|see|from|"
+    r"format|lint)"
 )
+_DEFINES: Final[dict[str, re.Pattern[str]]] = {
+    "python": re.compile(r"^(?:async )?(?:def|class) ([^\W\d]\w*)"),
+    "javascript": re.compile(
+        r"^(?:export )?(?:async )?(?:function\*?|class) ([^\W\d][\w$]*)"
+        r"|^(?:export )?(?:const|let) ([^\W\d][\w$]*) = (?:async )?(?:function\b|\([^)]*\) =>|\w+ =>)"
+    ),
+    "go": re.compile(r"^func ([^\W\d]\w*)\("),
+    "rust": re.compile(r"^(?:pub(?:\([^)]*\))? )?(?:async )?fn ([^\W\d]\w*)"),
+}
+_OFFERS: Final = re.compile(r"^\s*(?:module\.exports\b|exports\.\w+ =|export \{|__all__\b)")
+"""A line that lists what a file exports; it is not a use."""
+_STARTS: Final = frozenset(("main", "init", "setup", "teardown", "handler"))
+_TELLING: Final = 5
+"""Letters of a file name that a sentence does not contain by chance."""
+_DECORATES: Final = ("@", "#[")
 
 
 def wanted_and_checked(text: str) -> tuple[str, str]:
@@ -106,13 +109,15 @@ def unkept(changes: Iterable[Change], order: Order, there: Collection[str]) -> I
     every = list(changes)
     touched = [change.path for change in every]
     works = any(_is_product(path) for path in touched)
-    empty = [one.path for one in every if one.after is not None and _is_empty(one.path, one.after)]
+    empty = [one.path for one in every if one.after is not None and _is_empty(one)]
     for item, path in _promised(order.text):
         if _is_moved(path, item, every):
             continue
         if not any(_is_at(one, path) for one in there):
             yield _finding(path, item, "the phase names it, and the tree has no such file")
-        elif any(_is_at(one, path) for one in empty) and not _may_be_empty(path, item):
+        elif any(_is_at(one, path) for one in empty) and not (
+            _MAY_BE_EMPTY.search(path) or re.search(r"\bempty\b", item)
+        ):
             yield _finding(path, item, "the phase names it, and the file is empty")
         elif any(_is_at(one, other) for other in _FILE.findall(item) for one in touched):
             continue
@@ -138,7 +143,7 @@ def _unnamed(changes: Sequence[Change], text: str) -> Iterator[Finding]:
             found = next((one for one in changes if _is_at(one.path, path) and one.after is not None), None)
             if found is None:
                 continue
-            held = {*re.findall(r"\w+", _DECLARED.sub("", (found.after or b"").decode("utf-8", "replace")))}
+            held = {*re.findall(r"\w+", _DECLARED.sub("", found.new))}
             named = re.findall(r"`([^\W\d]\w*)(?![\w/]*[./])[^`]*`", listed)
             lacking = [name for name in named if name not in held]
             if lacking:
@@ -149,7 +154,7 @@ def _unnamed(changes: Sequence[Change], text: str) -> Iterator[Finding]:
 def _not_added(changes: Sequence[Change], text: str) -> Iterator[Finding]:
     """Find functions, endpoints and migrations that an item wants added and no changed file has."""
     product = [one for one in changes if one.after is not None and not _is_test(one.path)]
-    held = {one.path: (one.after or b"").decode("utf-8", "replace") for one in product}
+    held = {one.path: one.new for one in product}
     words = {*re.findall(r"[\w-]+", "\n".join((*held, *held.values())))}
     for item in _items(text) if product else ():
         if not re.search(_ADDS, item, re.IGNORECASE) or _GOES.search(item) or _MAY_BE.search(item):
@@ -177,14 +182,9 @@ def _last_part(endpoint: str) -> str:
     return fixed[-1] if fixed and len(fixed[-1]) > 2 else ""
 
 
-def _is_empty(path: str, data: bytes) -> bool:
+def _is_empty(change: Change) -> bool:
     """Return whether a file is empty or, unless it is prose, has only comments."""
-    text = data.decode("utf-8", "replace")
-    return not (text if _PROSE.search(path) else _COMMENTS.sub("", text)).strip()
-
-
-def _may_be_empty(path: str, item: str) -> bool:
-    return _MAY_BE_EMPTY.search(path) is not None or re.search(r"\bempty\b", item) is not None
+    return not (change.new if _PROSE.search(change.path) else _COMMENTS.sub("", change.new)).strip()
 
 
 def _items(text: str) -> Iterator[str]:
@@ -195,10 +195,15 @@ def _items(text: str) -> Iterator[str]:
 
 def _not_refused(changes: Sequence[Change], order: Order) -> Iterator[Finding]:
     """Find errors that an item names for a refusal and that no test of the phase expects."""
-    tests = "\n".join(
-        _new_text(one) for one in changes if not _is_product(one.path) and language_of(one.path)
+    product, tests = (
+        "\n".join(
+            line
+            for one in changes
+            if _is_product(one.path) is is_product and (is_product or language_of(one.path))
+            for _, line in one.added
+        )
+        for is_product in (True, False)
     )
-    product = "\n".join(_new_text(one) for one in changes if _is_product(one.path))
     wanted, checked = wanted_and_checked(order.text)
     for line in wanted.splitlines():
         item = _ITEM.match(line)
@@ -215,13 +220,6 @@ def _not_refused(changes: Sequence[Change], order: Order) -> Iterator[Finding]:
             path = next((one.path for one in changes if _is_product(one.path)), "")
             if path:
                 yield _finding(path, item[1], f"the phase names {name}, and no test that it adds expects one")
-
-
-def _new_text(change: Change) -> str:
-    """Return the added lines."""
-    before = {*(change.before or b"").decode("utf-8", "replace").splitlines()}
-    after = (change.after or b"").decode("utf-8", "replace").splitlines()
-    return "\n".join(line for line in after if line not in before)
 
 
 def _is_at(path: str, named: str) -> bool:
@@ -256,4 +254,58 @@ def _is_product(path: str) -> bool:
 
 
 def _finding(path: str, item: str, why: str) -> Finding:
-    return Finding(Kind.PROMISE_UNKEPT, Severity.SIGN_OFF, path, "", None, None, shortened(item), why)
+    return Finding(Kind.PROMISE_UNKEPT, Severity.SIGN_OFF, path, why, shortened(item))
+
+
+def unwired(changes: Sequence[Change], order: Order, there: Collection[str]) -> Iterator[Finding]:
+    """Find definitions that a phase adds and nothing uses, if an item names a file that did not change."""
+    product = [one for one in changes if one.after is not None and _may_use(one.path)]
+    touched = {one.path for one in changes}
+    items = {*re.findall(r"[^\W\d]\w+", wanted_and_checked(order.text)[0].lower())}
+    left = [path for path in there if path not in touched and language_of(path) and _may_use(path)]
+    named = sorted(path for path in left if len(_stem(path)) >= _TELLING and _stem(path).lower() in items)
+    if not named:
+        return
+    lines = [line for one in product for line in one.new.splitlines() if not _OFFERS.match(line)]
+    words: dict[str, int] = {}
+    for line in lines:
+        for word in re.findall(r"[^\W\d][\w$]*", line):
+            words[word] = words.get(word, 0) + 1
+    wanted = {*re.findall(r"[^\W\d][\w$]*", order.text)}
+    for change in product:
+        if f"{_stem(change.path)}." in order.text:
+            continue
+        for number, name in _new_names(change):
+            if words[name] == 1 and name not in wanted and name.lower() not in _STARTS:
+                now = f"nothing but a test uses it, and {named[0]}, which the phase speaks of, is as it was"
+                yield Finding(Kind.NOT_WIRED, Severity.SIGN_OFF, change.path, now, "", name, number)
+
+
+def _stem(path: str) -> str:
+    return path.rpartition("/")[2].partition(".")[0]
+
+
+def _new_names(change: Change) -> Iterator[tuple[int, str]]:
+    """Yield the top-level names that a file newly defines, with their lines."""
+    defines = _DEFINES.get(language_of(change.path))
+    if defines is None:
+        return
+    before = {found for _, found in _defined(defines, change.old)}
+    for number, name in _defined(defines, change.new):
+        if name not in before:
+            yield number, name
+
+
+def _defined(defines: re.Pattern[str], text: str) -> Iterator[tuple[int, str]]:
+    above = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        found = defines.match(line)
+        # A decorator may register it.
+        if found is not None and not above.startswith(_DECORATES):
+            yield number, next(name for name in found.groups() if name)
+        above = line
+
+
+def _may_use(path: str) -> bool:
+    is_test = is_in_tests(path) or is_called_test(path) or path.endswith("_test.go")
+    return not is_test and role_of(path) in (Role.PRODUCT, Role.TEST, Role.SETTINGS, Role.OTHER)

@@ -6,17 +6,17 @@ Rule: a file that the phase names is its own; for any other such file the user's
 from __future__ import annotations
 
 import re
-import tomllib
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import PlanUnreadable
 from asbuilt.plan.reader import read
 from asbuilt.proof.change.boundaries import LINK_WORDS, PLACES, SEVERITY, WORDS, Boundary, link_of
 from asbuilt.proof.change.infrastructure import is_cache
-from asbuilt.proof.change.loosened import loosened, suppressions
+from asbuilt.proof.change.loosened_linters import loosened, suppressions
 from asbuilt.proof.change.promises import wanted_and_checked
 from asbuilt.proof.projects.index import is_vendored
+from asbuilt.proof.projects.manifests import table, toml
 from asbuilt.proof.remarks import Remark, cited_words, content_of
 from asbuilt.proof.suites.model import Change, Severity
 from asbuilt.proof.suites.orders import ordered
@@ -33,44 +33,21 @@ _MANIFEST: Final = re.compile(
     r"build\.gradle(\.kts)?|flake\.nix|mix\.exs|pubspec\.yaml|Podfile)$"
 )
 _TEST_NAME: Final = re.compile(r"(^|/)(test_[^/]*|[^/]*_test|[^/]*[.-](test|spec))\.\w+$")
-_WORDS_ONLY: Final = re.compile(r"\.(md|rst|txt|adoc)$", re.IGNORECASE)
+_WORDS_ONLY: Final = re.compile(r"(?i)\.(md|rst|txt|adoc)$")
 _HEADING: Final = re.compile(r"^\s*#{1,6}\s+([^:]+):?(.*)$")
 _LABEL: Final = re.compile(
     r"^\s*([-*+]\s+)?(?:(?:\*\*|__)([^*_:]{3,40}):?(?:\*\*|__):?|([A-Za-z][A-Za-z -]{2,40}):)(.*)$"
 )
 _WITHIN: Final = re.compile(
-    r"^(scope|(affected |touched |changed )?files( to (change|modify|touch|create|edit|add))?|touches)$",
-    re.IGNORECASE,
+    r"(?i)^(scope|(affected |touched |changed )?files( to (change|modify|touch|create|edit|add))?|touches)$"
 )
-_WITHOUT: Final = re.compile(
-    r"^(non-? ?scope|out of scope|not in scope|do not touch|off limits)$", re.IGNORECASE
-)
-_ALLOWS: Final = re.compile(r"\*\*Allows:?\*\*", re.IGNORECASE)
-_SEARCHES: Final = frozenset(
-    (
-        "grep",
-        "egrep",
-        "rg",
-        "test",
-        "[",
-        "[[",
-        "wc",
-        "jq",
-        "head",
-        "tail",
-        "ls",
-        "stat",
-        "awk",
-        "sed",
-        "cat",
-        "!",
-    )
-)
+_WITHOUT: Final = re.compile(r"(?i)^(non-? ?scope|out of scope|not in scope|do not touch|off limits)$")
+_ALLOWS: Final = re.compile(r"(?i)\*\*Allows:?\*\*")
+_SEARCHES: Final = frozenset("grep egrep rg test [ [[ wc jq head tail ls stat awk sed cat !".split())
 """Programs that search a file; the file is the result of the work, not an input of the check."""
-_CRITERIA: Final = re.compile(r"^\W*acceptance\b", re.IGNORECASE | re.MULTILINE)
+_CRITERIA: Final = re.compile(r"(?im)^\W*acceptance\b")
 _CHECKS: Final = re.compile(
-    r"(^|/)(scripts?|tools?|ci|checks?|hack|dev)/|(check|verif|valid|smoke|compare|lint)\w*\.\w+$",
-    re.IGNORECASE,
+    r"(?i)(^|/)(scripts?|tools?|ci|checks?|hack|dev)/|(check|verif|valid|smoke|compare|lint)\w*\.\w+$"
 )
 _UNORDERED: Final = "the phase does not order it"
 _STRICTEST: Final = (Severity.FAILS, Severity.SIGN_OFF, Severity.NOTE, Severity.ALLOWED)
@@ -111,10 +88,11 @@ def plan_changed(path: str, before: bytes, after: bytes | None, rules: Mapping[s
         return None
     content = content_of(Change(path, before, after))
     if _intent(before) == _intent(after):
-        return Remark("plan-marked", Severity.NOTE, path, now="marks are asbuilt's to set", content=content)
-    now = "it is gone" if after is None else "it wants something else"
+        told = "marks are asbuilt's to set"
+        return Remark("plan-marked", Severity.NOTE, path, now=told, content=content, identity="")
+    now = "it is gone; it was put back" if after is None else "it wants something else; it was put back"
     severity = SEVERITY[rules[Boundary.PLAN]]
-    return Remark("plan-changed", severity, path, now=f"{now}; it was put back", content=content)
+    return Remark("plan-changed", severity, path, now=now, content=content, identity="")
 
 
 def strayed(before: Mapping[str, str], after: Mapping[str, str], *, is_shared: bool) -> list[Remark]:
@@ -127,10 +105,11 @@ def strayed(before: Mapping[str, str], after: Mapping[str, str], *, is_shared: b
         "changed-outside-the-workspace", Severity.FAILS
     )  # fmt: skip
     why = "while an agent worked and no ring held it; was it you?" if is_shared else "put it back"
+    changed = [name for name in sorted({*before, *after}) if before.get(name) != after.get(name)]
+    states = {name: (before.get(name, ""), after.get(name, "")) for name in changed}
     return [
-        Remark(rule, severity, name, was=before.get(name, ""), now=f"{after.get(name, 'gone')}; {why}")
-        for name in sorted({*before, *after})
-        if before.get(name) != after.get(name)
+        Remark(rule, severity, name, was=was, now=f"{now or 'gone'}; {why}", identity=f"{was} {now}")
+        for name, (was, now) in states.items()
     ]
 
 
@@ -186,7 +165,7 @@ def _at_a_place(
     for boundary, place in PLACES.items():
         if not _is_beyond(boundary, change):
             continue
-        cited = ordered(order, change.path, place.words)
+        cited = ordered(order, change.path, re.compile(place.words) if place.words else None)
         if cited is not None:
             found.append(_remark(place.rule, Severity.ALLOWED, change)._replace(cited=cited_words(cited)))
         elif boundary is Boundary.LOCKS and _has_manifest(change.path, touched):
@@ -212,7 +191,7 @@ def _linked(change: Change, order: Order, rules: Mapping[str, str]) -> Iterator[
 def _silenced(every: Sequence[Change], order: Order, rules: Mapping[str, str]) -> Iterator[Remark]:
     """Find silenced warnings and loosened limits that the phase does not order."""
     ours = [change for change in every if not is_cache(change.path) and not is_vendored(change.path)]
-    own = [change for change in ours if not _is_placed(change)]
+    own = [change for change in ours if not any(_is_beyond(boundary, change) for boundary in PLACES)]
     contents = {change.path: content_of(change) for change in own}
     found = [(Boundary.SUPPRESSIONS, "suppression-added", one) for one in suppressions(own)]
     settings = [change for change in own if not is_in_tests(change.path)]
@@ -273,14 +252,11 @@ def _is_input(path: str) -> bool:
     return is_data or (role_of(path) is Role.PRODUCT and _CHECKS.search(path) is not None)
 
 
-def _is_placed(change: Change) -> bool:
-    return any(_is_beyond(boundary, change) for boundary in PLACES)
-
-
 def _is_beyond(boundary: Boundary, change: Change) -> bool:
     if boundary is Boundary.SETTINGS and change.path == "pyproject.toml":
-        return _our_table(change.before) != _our_table(change.after)
-    return PLACES[boundary].where.search(change.path) is not None
+        before, after = (table(toml(text), "tool").get("asbuilt") for text in (change.old, change.new))
+        return before != after
+    return re.search(PLACES[boundary].where, change.path) is not None
 
 
 def _outside(
@@ -302,7 +278,7 @@ def _outside(
 def _remark(rule: str, severity: Severity, change: Change, why: str = "") -> Remark:
     now = "it is new" if change.before is None else "it is gone" if change.after is None else "it is another"
     told = f"{now}; {why}" if why else now
-    return Remark(rule, severity, change.path, now=told, content=content_of(change))
+    return Remark(rule, severity, change.path, now=told, content=content_of(change), identity="")
 
 
 def _has_manifest(path: str, touched: set[str]) -> bool:
@@ -310,15 +286,6 @@ def _has_manifest(path: str, touched: set[str]) -> bool:
     return any(
         _MANIFEST.match(other.rpartition("/")[2]) and other.rpartition("/")[0] in folders for other in touched
     )
-
-
-def _our_table(data: bytes | None) -> object:
-    try:
-        whole: dict[str, Any] = tomllib.loads((data or b"").decode("utf-8", "replace"))
-    except (tomllib.TOMLDecodeError, RecursionError):
-        return None
-    tool = whole.get("tool")
-    return tool.get("asbuilt") if isinstance(tool, dict) else None
 
 
 def _intent(data: bytes | None) -> str | None:

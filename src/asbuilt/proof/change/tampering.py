@@ -7,20 +7,30 @@ product.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import posixpath
+import re
+from typing import TYPE_CHECKING, Final, assert_never
 
+from asbuilt.proof.suites.excuses import traces
 from asbuilt.proof.suites.model import Change, Citation, Finding, Kind, Order, Severity
 from asbuilt.proof.suites.orders import settled
-from asbuilt.proof.suites.places import Role, parents, role_of
-from asbuilt.proof.suites.placing import by_place
-from asbuilt.proof.suites.redirecting import redirected
+from asbuilt.proof.suites.parsing import imports_of, parsed
+from asbuilt.proof.suites.places import Role, is_in_tests, is_test_code, language_of, parents, role_of
 from asbuilt.proof.suites.runner_settings import compare_pytest, compare_settings
-from asbuilt.proof.suites.traces import traces
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 __all__ = ["Change", "Citation", "Finding", "Kind", "Order", "Severity", "tampering"]
+_BUILD: Final = re.compile(r"(^|/)(CMakeLists\.txt|[^/]+\.cmake|meson\.build|Makefile\.am)$")
+_EXCUSES: Final = re.compile(
+    r"(?i)will_fail|disabled|should_fail|xfail|regular_expression|skip|custom|remove|return|\bif\b|false|#"
+)
+"""What can turn a failing test into a passing one in a build file, or remove one."""
+_TAKEN: Final = re.compile(
+    r"\b(?:const|let|var)\s+(\{[^}]*\}|\w+)\s*=\s*require\(\s*['\"](\.[^'\"]+)['\"]|"
+    r"\bimport\s+(?:type\s+)?(\{[^}]*\}|\w+)\s+from\s+['\"](\.[^'\"]+)['\"]"
+)
 
 
 def tampering(changes: Iterable[Change], order: Order) -> tuple[Finding, ...]:
@@ -47,8 +57,92 @@ def tampering(changes: Iterable[Change], order: Order) -> tuple[Finding, ...]:
         elif not (change.after is None and change.before in moved):
             findings += by_place(change, role, order.command)
     told = dict.fromkeys(settled(finding, order) for finding in findings)
-    return tuple(sorted(told, key=_order))
+    return tuple(sorted(told, key=lambda one: (one.path, one.line or 0, one.kind, one.test)))
 
 
-def _order(finding: Finding) -> tuple[str, int, str, str]:
-    return finding.path, finding.line_after or finding.line_before or 0, finding.kind, finding.test
+def by_place(change: Change, role: Role, command: str) -> list[Finding]:
+    """Return findings for a changed file by its role; only build files are read."""
+    is_new = change.before is None
+    match role:
+        case Role.SHADOW if change.after is not None:
+            return [
+                _at(change, Kind.RUNNER_REPLACED, Severity.FAILS, "it stands in place of the runner's code")
+            ]
+        case Role.STARTUP if change.after is not None:
+            is_python = change.path.endswith((".py", ".pth"))
+            severity = Severity.FAILS if is_python else Severity.SIGN_OFF
+            return [_at(change, Kind.RUNNER_REPLACED, severity, "it runs before the runner does")]
+        case Role.GOLDEN | Role.DATA:
+            if is_new or _names_more_tests(change):
+                return []
+            now = "it is gone" if change.after is None else "what the tests compare with is another"
+            return [_at(change, Kind.GOLDEN_CHANGED, Severity.SIGN_OFF, now)]
+        case Role.TEST | Role.AROUND | Role.PRODUCT if is_test_code(change.path) and not is_new:
+            now = "the base's tests did not run on the new code"
+            return [_at(change, Kind.NOT_COMPARED, Severity.SIGN_OFF, now)]
+        case Role.PRODUCT | Role.OTHER if not is_new and change.path in command.replace("./", "").split():
+            return [_at(change, Kind.RUNNER_CHANGED, Severity.SIGN_OFF, "the test command runs it")]
+        case Role.TEST | Role.AROUND | Role.SETTINGS | Role.PRODUCT | Role.OTHER | Role.SHADOW | Role.STARTUP:
+            return []
+        case _:
+            assert_never(role)
+
+
+def _names_more_tests(change: Change) -> bool:
+    """Return whether a build file keeps every line in order and adds only lines that excuse nothing."""
+    if not _BUILD.search(change.path) or change.before is None or change.after is None:
+        return False
+    kept = iter(change.new.splitlines())
+    added: list[str] = []
+    for line in change.old.splitlines():
+        for found in kept:
+            if found == line:
+                break
+            added.append(found)
+        else:
+            return False
+    return not any(_EXCUSES.search(line) for line in (*added, *kept))
+
+
+def _at(change: Change, kind: Kind, severity: Severity, now: str) -> Finding:
+    return Finding(kind, severity, change.path, now)
+
+
+def redirected(changes: Iterable[Change]) -> Iterator[Finding]:
+    """Find names that tests imported from elsewhere and now import from a test folder."""
+    for change in changes:
+        if change.before is None or change.after is None or not is_in_tests(change.path):
+            continue
+        before, after = _taken(change.path, change.before), _taken(change.path, change.after)
+        for name in sorted(before.keys() & after.keys()):
+            was, now = before[name], after[name]
+            if is_in_tests(now) and not is_in_tests(was):
+                line = change.new.partition(name)[0].count("\n") + 1
+                was, now = f"{name} from {was}", f"{name} from {now}"
+                yield Finding(Kind.PRODUCT_REPLACED, Severity.SIGN_OFF, change.path, now, was, line=line)
+
+
+def _taken(path: str, data: bytes) -> dict[str, str]:
+    """Return every name that a file imports, with its origin."""
+    match language_of(path):
+        case "python":
+            tree = parsed(data)
+            origins = imports_of(tree) if tree is not None else {}
+            return {name: _place(path, origin) for name, origin in origins.items()}
+        case "javascript":
+            found: dict[str, str] = {}
+            for one, at, other, there in _TAKEN.findall(data.decode("utf-8", "replace")):
+                where = posixpath.normpath(posixpath.join(posixpath.dirname(path), at or there))
+                found |= dict.fromkeys(re.findall(r"\w+", one or other), where)
+            return found
+        case _:
+            return {}
+
+
+def _place(path: str, origin: str) -> str:
+    """Return the path of a dotted import, from the top or relative to the file."""
+    beyond = len(origin) - len(origin.lstrip("."))
+    folder = posixpath.dirname(path) if beyond else ""
+    for _ in range(beyond - 1):
+        folder = posixpath.dirname(folder)
+    return posixpath.join(folder, origin.lstrip(".").replace(".", "/"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.proof.counts import compiled, javascript, others, python
+from asbuilt.proof.counts import others, summaries
 from asbuilt.proof.counts.model import Counts
 from asbuilt.proof.counts.reports import MAX_XML, failures_in, from_junit, from_report, joined
 from asbuilt.proof.counts.tap import from_tap
@@ -17,34 +17,16 @@ __all__ = ["MAX_XML", "Counts", "failures_in", "from_junit", "from_output", "fro
 
 _ANSI: Final = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _WHOLE: Final[tuple[Callable[[str], Counts | None], ...]] = (
-    python.from_pytest,
-    python.from_unittest,
-    javascript.from_jest,
-    javascript.from_node,
-    others.from_rspec,
-    javascript.from_mocha,
-    javascript.from_ava,
-    javascript.from_uvu,
-    compiled.from_ctest,
-    compiled.from_meson,
-    compiled.from_nextest,
-    others.from_prove,
-    others.from_phpunit,
-)
+    others.from_pytest, others.from_unittest, others.from_jest, others.from_node, summaries.RSPEC.read,
+    summaries.MOCHA.read, others.from_ava, others.from_uvu, others.from_ctest, summaries.MESON.read,
+    summaries.NEXTEST.read, others.from_prove, others.from_phpunit,
+)  # fmt: skip
 """Readers of runners that print one summary for everything."""
 _IN_PARTS: Final[tuple[Callable[[str], Counts | None], ...]] = (
-    compiled.from_go_json,
-    compiled.from_cargo,
-    compiled.from_go,
-    others.from_surefire,
-    others.from_gradle,
-    others.from_dotnet,
-    compiled.from_automake,
-    compiled.from_gtest,
-    compiled.from_catch,
-    compiled.from_unity,
-    from_tap,
-)
+    others.from_go_json, summaries.CARGO.read, others.from_go, summaries.SUREFIRE.read, summaries.GRADLE.read,
+    summaries.DOTNET.read, summaries.AUTOMAKE.read, summaries.GTEST.read, summaries.CATCH.read,
+    summaries.UNITY.read, from_tap,
+)  # fmt: skip
 """Readers of runners that print a summary per part; runners that start others come first."""
 
 

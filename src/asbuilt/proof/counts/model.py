@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -69,8 +68,3 @@ def agreeing(counts: Counts, tests: Iterable[tuple[str, State]]) -> Counts:
     """Add names to a summary's counts if the numbers agree; otherwise names may be invented."""
     every = list(tests)
     return named(counts, every) if counted(every)[:3] == counts[:3] else counts
-
-
-def words_of(text: str) -> dict[str, int]:
-    """Read a list like `1 failed, 2 passed`."""
-    return {word: int(number) for number, word in re.findall(r"(\d+) ([a-z]+)", text)}

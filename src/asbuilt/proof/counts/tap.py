@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from asbuilt.proof.counts.model import Counts, State
 
 _POINT: Final = re.compile(r"^( *)(not )?ok(?: +\d+)?(?: +- | +|$)(.*)$")
-_DIRECTIVE: Final = re.compile(r"(?<!\\)# *(?:skip|todo)\b.*$", re.IGNORECASE)
+_DIRECTIVE: Final = re.compile(r"(?i)(?<!\\)# *(?:skip|todo)\b.*$")
 _PLAN: Final = re.compile(r"^1\.\.(\d+)(?:\s+#.*)?$")
 _SUBTEST: Final = re.compile(r"^( *)# Subtest(?:: (.*))?$")
 _TIME: Final = re.compile(r" *# time=\S+(?: *\{)?$")

@@ -18,49 +18,20 @@ if TYPE_CHECKING:
 
     from asbuilt.proof.projects.index import Index
 
-_NAMES: Final = (
-    "tests",
-    "test",
-    "testing",
-    "unit",
-    "unittest",
-    "unittests",
-    "pytest",
-    "hatch-test",
-    "py",
-    "py3",
-    "default",
-)
+_NAMES: Final = tuple("tests test testing unit unittest unittests pytest hatch-test py py3 default".split())
 _FACTOR: Final = re.compile(r"^([\w.,{}!-]+):\s+(.*)$")
 _POSARGS: Final = re.compile(r"\{posargs(?::([^{}]*))?\}")
-_RUNNERS: Final = (
-    "stestr",
-    "trial",
-    "nose2",
-    "nosetests",
-    "green",
-    "zope-testrunner",
-    "ward",
-    "behave",
-    "robot",
-    "avocado",
+_RUNNERS: Final = tuple(
+    "stestr trial nose2 nosetests green zope-testrunner ward behave robot avocado".split()
 )
 _DROPPED: Final = re.compile(
     r"^(--(cov|no-cov|junit|basetemp|tb|color|durations|dist|html|numprocesses|verbos|quiet|showlocals|log|capture|timeout|reruns"
     r"|show-capture|strict|codspeed|full-trace|pyargs)\b|-[nvqsl]|-r\w|-x$|--maxfail)"
 )
-_TAKES_VALUE: Final = (
-    "-n",
-    "--cov",
-    "--cov-report",
-    "--cov-config",
-    "--basetemp",
-    "--junitxml",
-    "--tb",
-    "--durations",
-    "--dist",
-    "--maxfail",
+_TAKES_VALUE: Final = tuple(
+    "-n --cov --cov-report --cov-config --basetemp --junitxml --tb --durations --dist --maxfail".split()
 )
+_KEPT_WITH_VALUE: Final = "-m -k -p -c -o -W --ignore --ds --deselect --rootdir --import-mode".split()
 _ARGUMENTS: Final = 120
 
 
@@ -109,19 +80,7 @@ def arguments(declared: Declared, index: Index, folder: str) -> str:
         if _DROPPED.match(word):
             if word in _TAKES_VALUE:
                 next(words, None)
-        elif word in (
-            "-m",
-            "-k",
-            "-p",
-            "-c",
-            "-o",
-            "-W",
-            "--ignore",
-            "--ds",
-            "--deselect",
-            "--rootdir",
-            "--import-mode",
-        ):
+        elif word in _KEPT_WITH_VALUE:
             kept += [word, next(words, "")]
         elif word.startswith("-") or index.exists(below(folder, word.partition("::")[0].removeprefix("./"))):
             kept.append(word)

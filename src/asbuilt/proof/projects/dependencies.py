@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from asbuilt.proof.suites.model import Change, Order
 
 _REQUIREMENTS: Final = re.compile(r"(^|/)([\w.-]*requirements[\w.-]*\.(txt|in)|requirements/[\w.-]+\.txt)$")
-_ALLOWS: Final = re.compile(r"\*\*Allows:?\*\*:?(.*)", re.IGNORECASE)
-_DEPENDENCY: Final = re.compile(r"\b(?:dependency|dependencies|packages?)\b(.*)", re.IGNORECASE)
+_ALLOWS: Final = re.compile(r"(?i)\*\*Allows:?\*\*:?(.*)")
+_DEPENDENCY: Final = re.compile(r"(?i)\b(?:dependency|dependencies|packages?)\b(.*)")
 _NAME: Final = re.compile(r"[@\w][\w./@-]*")
-_GO: Final = re.compile(r"^\s*(?:require\s+)?([\w.-]+\.[\w.-]+/\S+)\s+(v\S+)", re.MULTILINE)
-_GEM: Final = re.compile(r"^\s*gem\s+['\"]([\w-]+)['\"](.*)$", re.MULTILINE)
+_GO: Final = re.compile(r"(?m)^\s*(?:require\s+)?([\w.-]+\.[\w.-]+/\S+)\s+(v\S+)")
+_GEM: Final = re.compile(r"(?m)^\s*gem\s+['\"]([\w-]+)['\"](.*)$")
 _MAVEN: Final = re.compile(
     r"<dependency>\s*<groupId>([^<]+)</groupId>\s*<artifactId>([^<]+)</artifactId>(?:\s*<version>([^<]+)</version>)?"
 )
@@ -69,10 +69,7 @@ def remarks_on_packages(
     """Yield a remark on each package that a phase adds or changes; an allowed one cites the plan's line."""
     allowed = allowed_in(f"{around}\n{order.text}")
     for change in changes:
-        before, after = (
-            dependencies_in(change.path, (data or b"").decode("utf-8", "replace"))
-            for data in (change.before, change.after)
-        )
+        before, after = (dependencies_in(change.path, text) for text in (change.old, change.new))
         for package, asked in after.items():
             if before.get(package) == asked:
                 continue
@@ -98,7 +95,7 @@ def allowances_in(text: str) -> list[str]:
 
 def _ordered(order: Order, package: str, asked: str) -> str | None:
     """Find the line of a phase that names a package together with its new version."""
-    name = re.compile(rf"(?<![\w-]){re.escape(package)}(?![\w-])", re.IGNORECASE)
+    name = re.compile(rf"(?i)(?<![\w-]){re.escape(package)}(?![\w-])")
     versions = re.findall(r"\d+(?:\.\d+)+", asked)
     told = (line for line in order.text.splitlines() if name.search(line))
     return next((line.strip() for line in told if any(one in line for one in versions)), None)

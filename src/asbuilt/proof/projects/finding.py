@@ -12,14 +12,14 @@ from asbuilt.proof.projects import node, python
 from asbuilt.proof.projects.index import Index, below, is_aside, is_within, parent, top_first
 from asbuilt.proof.projects.manifests import table, texts, toml
 from asbuilt.proof.projects.model import Suite
-from asbuilt.proof.projects.table import DOCKER, FOREIGN, TABLE
+from asbuilt.proof.projects.runner_marks import DOCKER, FOREIGN, TABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from asbuilt.proof.projects.index import Language
     from asbuilt.proof.projects.model import Project
-    from asbuilt.proof.projects.table import Family, Row
+    from asbuilt.proof.projects.runner_marks import Family, Row
+    from asbuilt.proof.suites.places import Language
 
 MOST: Final = 12
 """Most suites that are proposed; further ones are listed as not run."""
@@ -113,7 +113,9 @@ def _ranked(index: Index, folder: str, homes: Mapping[str, Sequence[str]]) -> li
         apart = [
             home
             for home in homes
-            if home != folder and is_within(home, folder) and _is_apart(index, home, folder)
+            if home != folder and is_within(home, folder)
+            # A separate Python project.
+            if python.is_rooted(index, home) and not is_aside(home[len(folder) :])
         ]
         ranked = python.candidates(index, folder, homes.get(folder, []), sorted(apart))
         found += [_Candidate("python", sign, suite) for sign, suite in ranked]
@@ -125,11 +127,6 @@ def _ranked(index: Index, folder: str, homes: Mapping[str, Sequence[str]]) -> li
             suite = Suite(folder, command, row.name, row.counts, setup)
             found.append(_Candidate(row.family, below(folder, sign), suite))
     return found
-
-
-def _is_apart(index: Index, home: str, folder: str) -> bool:
-    """Return whether a folder below another one is a separate Python project."""
-    return python.is_rooted(index, home) and not is_aside(home[len(folder) :])
 
 
 def _sign(index: Index, folder: str, row: Row) -> str | None:

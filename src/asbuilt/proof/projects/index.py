@@ -9,24 +9,25 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.proof.suites.places import TESTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from asbuilt.proof.projects.model import Project
+    from asbuilt.proof.suites.places import Language
 
-Language = Literal["python", "node", "go", "jvm", "ruby", "perl", "other"]
 _READ_AT_MOST: Final = 400
 _VENDORED: Final = re.compile(
     r"(^|/)(\.[^/]+|node_modules|bower_components|_?vendor(ed|s)?|third[-_]?party|3rdparty|extern(al)?|deps"
     r"|\.?venv|virtualenv|dist|build|target|out|site-packages|__pycache__)/"
 )
 _ASIDE: Final = re.compile(
-    r"(^|/)(examples?|samples?|demos?|docs?|documentation|website|site|bench(es|marks?)?|perf|fuzz(ing)?"
+    r"(?i)(^|/)(examples?|samples?|demos?|docs?|documentation|website|site|bench(es|marks?)?|perf|fuzz(ing)?"
     r"|_*fixtures?_*|testdata|test[-_]?(data|fixtures|projects?|apps?)|templates?|playgrounds?|tests?|specs?|__tests__"
-    r"|e2e|tutorials?|\{\{[^/]*)(/|$)",
-    re.IGNORECASE,
+    r"|e2e|tutorials?|\{\{[^/]*)(/|$)"
 )
 _MANIFESTS: Final = re.compile(
     r"(^|/)(pyproject\.toml|setup\.(cfg|py)|hatch\.toml|Pipfile|environment\.ya?ml|([\w.-]*[-_.])?requirements([-_.][\w.-]*)?\.(txt|in)"
@@ -43,32 +44,6 @@ _LOCKS: Final = re.compile(
     r"|bun\.lockb?|go\.sum|gradle\.lockfile|gradle-wrapper\.properties|constraints[\w.-]*\.txt|rust-toolchain(\.toml)?"
     r"|\.npmrc|\.nvmrc|\.python-version|\.gitmodules)$"
 )
-_TESTS: Final[tuple[tuple[Language, re.Pattern[str]], ...]] = (
-    (
-        "python",
-        re.compile(r"(^|/)(test_\w*|\w+_test|tests?)\.py$|(^|/)tests?/(.*/)?\w+(?<!/__init__)\.py$"),
-    ),
-    (
-        "node",
-        re.compile(
-            r"[._-](test|spec)\.[cm]?[jt]sx?$|(^|/)(__tests__|tests?|spec)/(.*/)?[^/]+\.[cm]?[jt]sx?$"
-            r"|(^|/)test(-[^/]*)?\.[cm]?[jt]sx?$"
-        ),
-    ),
-    ("go", re.compile(r"_test\.go$")),
-    ("jvm", re.compile(r"(^|/)src/\w*[tT]est\w*/.*\.(java|kt|groovy|scala)$")),
-    ("ruby", re.compile(r"_spec\.rb$|(^|/)tests?/(.*/)?[^/]+\.rb$")),
-    ("perl", re.compile(r"(^|/)t/(.*/)?[^/]+\.t$")),
-    (
-        "other",
-        re.compile(
-            r"(^|/)(tests?|specs?|t)/(.*/)?[^/]+\.(sh|bash|bats|php|exs|cs|fs|swift|scala|clj[cs]?|hs|ml|p[lm]|lua|r|R|jl"
-            r"|dart|c|cc|cpp|cxx|rs|erl|nim|cr|elm|zig|tcl|test|f90|kt|groovy|ps1|robot|exp|el|rkt|scm|gleam|purs|sol)$"
-            r"|(Tests?|Spec)\.(cs|php|swift|scala|fs|ps1)$|_test\.(exs|dart|cc|cpp|c)$|_SUITE\.erl$|\.(bats|phpt|t)$"
-        ),
-    ),
-)
-"""What looks like a test, in order: the first language that matches a name gets it."""
 
 
 def is_vendored(path: str) -> bool:
@@ -131,10 +106,10 @@ class Index:
         self._every = sorted(project.names)
         self.names = [name for name in self._every if not is_vendored(name)]
         self._in: dict[str, list[str]] = defaultdict(list)
-        self.tests: dict[Language, list[str]] = {language: [] for language, _ in _TESTS}
+        self.tests: dict[Language, list[str]] = {language: [] for language in TESTS}
         for name in self.names:
             self._in[parent(name)].append(name.rpartition("/")[2])
-            language = next((language for language, pattern in _TESTS if pattern.search(name)), None)
+            language = next((one for one, pattern in TESTS.items() if pattern.search(name)), None)
             if language is not None:
                 self.tests[language].append(name)
         self.folders = top_first({"", *self._in})

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 _REQUIREMENT: Final = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
-_COMMENT: Final = re.compile(r"(^|\s)#.*$", re.MULTILINE)
+_COMMENT: Final = re.compile(r"(?m)(^|\s)#.*$")
 
 
 @lru_cache(maxsize=512)
@@ -27,9 +27,9 @@ def toml(text: str) -> dict[str, Any]:
 
 @lru_cache(maxsize=512)
 def json_object(text: str) -> dict[str, Any]:
-    """Parse a JSON object."""
+    """Parse a JSON object; a byte order mark is accepted, as node does."""
     try:
-        value = json.loads(text)
+        value = json.loads(text.removeprefix("\ufeff"))
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.proof.projects.index import below, is_within, parent
 from asbuilt.proof.projects.manifests import json_object, table, texts
 from asbuilt.proof.projects.model import Suite
-from asbuilt.proof.projects.table import TABLE, row
+from asbuilt.proof.projects.runner_marks import TABLE, row
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

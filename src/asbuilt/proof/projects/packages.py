@@ -62,7 +62,8 @@ def python_setup(index: Index, folder: str, runner: str) -> str:
     wants = "pytest" if runner == "pytest" else ""
     found = [*_sources(index, folder, pyproject)]
     rest = _rest(index, folder, pyproject) if wants else ()
-    best = next((one for one in (*found, *rest) if _has(one, wants)), None)
+    runs = re.compile(rf"{wants}(-|$)")
+    best = next((one for one in (*found, *rest) if not wants or any(map(runs.match, one.names))), None)
     chosen = [best] if best else [source for source in found if not source.names & {"tox", "nox"}][:1]
     words = [
         *_project(index, folder, pyproject, chosen),
@@ -83,10 +84,6 @@ def python_setup(index: Index, folder: str, runner: str) -> str:
         told = " ".join(_uv(pyproject, chosen, wants if best is None else ""))
         installed = f"if command -v uv >/dev/null; then {told}; else {installed}; fi"
     return f"{_VENV} && {installed}"
-
-
-def _has(source: _Source, wants: str) -> bool:
-    return not wants or any(re.match(rf"{wants}(-|$)", name) for name in source.names)
 
 
 def _uv(pyproject: dict[str, Any], chosen: Sequence[_Source], missing: str) -> Iterator[str]:

@@ -10,7 +10,7 @@ from asbuilt.proof.projects.index import below, is_aside, is_within, parent
 from asbuilt.proof.projects.manifests import ini, table, texts, toml
 from asbuilt.proof.projects.model import Suite
 from asbuilt.proof.projects.packages import python_setup
-from asbuilt.proof.projects.table import row
+from asbuilt.proof.projects.runner_marks import row
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -21,14 +21,8 @@ MANIFESTS: Final = (
     "pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "tox.toml", "pytest.ini",
     ".pytest.ini", "pytest.toml", "noxfile.py",    "manage.py", "requirements*.txt", "Pipfile", "hatch.toml",
 )  # fmt: skip
-_PACKAGES: Final = (
-    "pyproject.toml",
-    "setup.py",
-    "setup.cfg",
-    "tox.ini",
-    "noxfile.py",
-    "Pipfile",
-    "*requirements*.txt",
+_PACKAGES: Final = tuple(
+    "pyproject.toml setup.py setup.cfg tox.ini noxfile.py Pipfile *requirements*.txt".split()
 )
 _MENTION: Final = re.compile(r"(?<![\w-])pytest(?!\w)")
 _TEST_FOLDERS: Final = ("test", "tests", "testing", "unit", "unittests", "integration", "functional", "spec")
@@ -39,17 +33,13 @@ def homes(index: Index) -> dict[str, list[str]]:
 
     It is the nearest folder above a test that has a manifest; without one, the first that is not a package.
     """
-    known = {
-        folder for folder in index.folders if index.here(folder, *MANIFESTS) and not _is_of_tests(folder)
-    }
+    aside = (*_TEST_FOLDERS, "requirements", "docs", "doc")
+    named = (folder for folder in index.folders if folder.rpartition("/")[2] not in aside)
+    known = {folder for folder in named if index.here(folder, *MANIFESTS)}
     found: dict[str, list[str]] = {}
     for test in index.tests["python"]:
         found.setdefault(_home(index, parent(test), known), []).append(test)
     return found
-
-
-def _is_of_tests(folder: str) -> bool:
-    return folder.rpartition("/")[2] in (*_TEST_FOLDERS, "requirements", "docs", "doc")
 
 
 def _home(index: Index, folder: str, known: set[str]) -> str:

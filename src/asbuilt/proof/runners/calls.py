@@ -8,37 +8,31 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.proof.runners.lines import PACKAGERS, line_of
-from asbuilt.proof.runners.table import ROWS, Call, is_printed_by
+from asbuilt.policy.shell.judge import argv_of
+from asbuilt.proof.projects.manifests import json_object, table
+from asbuilt.proof.runners.table import PACKAGERS, ROWS, Call, line_of, node_in
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from asbuilt.proof.runners.lines import Line
-    from asbuilt.proof.runners.table import Row, Runner
+    from asbuilt.proof.runners.table import Line, Row, Runner
 
 _TAKES_NEXT: Final = frozenset(
-    (
-        "-r",
-        "--require",
-        "--file",
-        "--config",
-        "-c",
-        "--import",
-        "--loader",
-        "--ignore",
-        "--exclude",
-        "--rootdir",
-    )
+    "-r --require --file --config -c --import --loader --ignore --exclude --rootdir".split()
 )
 """Options whose value may be a path that is not a test."""
 _RUST_TEST: Final = re.compile(r"(?:.*/)?tests/([^/]+)\.rs")
+_EXEC: Final = {"npm": ("npx", "--no-install"), "pnpm": ("pnpm", "exec"), "yarn": ("yarn", "run")}
+"""How each packager starts a program of the package without installing anything."""
+_STARTS_ITSELF: Final = ("node", "npx", *PACKAGERS)
 
 
 def runner_of(argv: tuple[str, ...], output: str) -> Runner | None:
     """Return the runner that a command starts: by its words, else by its output."""
     named = _named_in(line_of(argv))
-    return named or next((runner for runner in ROWS if is_printed_by(runner, output)), None)
+    return named or next(
+        (name for name, row in ROWS.items() if row.sign and re.search(row.sign, output, re.MULTILINE)), None
+    )
 
 
 def reporting(argv: tuple[str, ...], report: str) -> Call:
@@ -56,9 +50,9 @@ def failing_fast(runner: Runner | None, argv: tuple[str, ...]) -> Call:
     if row.find(line.words) is None:
         if runner == "pytest":
             return Call(argv, {"PYTEST_ADDOPTS": "-x"})
-        return _in_package(row, argv, row.fast) or Call(argv)
-    words = tuple(word for word in line.words if word not in row.slow)
-    return Call(line.argv(_with(row, words, row.fast, is_first=row.first)))
+        return _in_package(row, argv, row.fast.split()) or Call(argv)
+    words = tuple(word for word in line.words if word not in row.slow.split())
+    return Call(line.argv(_with(row, words, row.fast.split(), is_first=row.first)))
 
 
 def narrowed(
@@ -70,9 +64,9 @@ def narrowed(
     """
     row, line = ROWS[runner], line_of(argv)
     wanted = " or ".join((word, *also)) if runner == "pytest" else word
-    if row.word is None or (runner == "gradle" and not _is_test_task(line)):
+    if not row.word or (runner == "gradle" and not _is_test_task(line)):
         return None
-    words = tuple(one.replace("{word}", wanted) for one in row.word)
+    words = [one.replace("{word}", wanted) for one in row.word.split()]
     if row.find(line.words) is not None:
         return _call(line, row, report, words)
     if runner == "pytest":
@@ -90,7 +84,7 @@ def only(
     row, line = ROWS[runner], line_of(argv)
     at = row.find(line.words)
     if at is None:
-        return _in_package(row, argv, tuple(files)) if runner in ("vitest", "jest") else None
+        return _in_package(row, argv, files) if runner in ("vitest", "jest") else None
     if line.moves:
         return None
     own, before = line.words[at + 1 :], line.words[: at + 1]
@@ -112,7 +106,7 @@ def only(
                 return None
             own = (*own, *(word for found in targets if found for word in ("--test", found[1])))
         case "maven":
-            own = (*own, f"-Dtest={','.join(stems)}", *(row.word or ())[1:])
+            own = (*own, f"-Dtest={','.join(stems)}", *row.word.split()[1:])
         case "gradle":
             if not _is_test_task(line):
                 return None
@@ -126,14 +120,14 @@ def _named_in(line: Line) -> Runner | None:
     return next((runner for runner, row in ROWS.items() if row.find(line.words) is not None), None)
 
 
-def _call(line: Line, row: Row, report: str, more: tuple[str, ...] = ()) -> Call:
-    chosen = row.chosen and any(word.startswith(row.chosen) for word in line.words)
-    names = () if chosen else tuple(word.replace("{report}", report) for word in row.names)
+def _call(line: Line, row: Row, report: str, more: Sequence[str] = ()) -> Call:
+    chosen = any(word.startswith(tuple(row.chosen.split())) for word in line.words)
+    names = () if chosen else [word.replace("{report}", report) for word in row.names.split()]
     words = _with(row, line.words, names, is_first=not row.at_end)
     return Call(line.argv(_with(row, words, more, is_first=row.first)), {}, row.reports)
 
 
-def _with(row: Row, words: tuple[str, ...], more: tuple[str, ...], *, is_first: bool) -> tuple[str, ...]:
+def _with(row: Row, words: tuple[str, ...], more: Sequence[str], *, is_first: bool) -> tuple[str, ...]:
     """Add words right after the runner, or after its own arguments, where the last of two options wins."""
     at = (row.find(words) or 0) + 1
     if not is_first:
@@ -141,7 +135,7 @@ def _with(row: Row, words: tuple[str, ...], more: tuple[str, ...], *, is_first: 
     return (*words[:at], *more, *words[at:])
 
 
-def _in_package(row: Row, argv: tuple[str, ...], words: tuple[str, ...]) -> Call | None:
+def _in_package(row: Row, argv: tuple[str, ...], words: Sequence[str]) -> Call | None:
     """Add words after those of the script that a packager runs."""
     if argv[0] not in PACKAGERS or not row.in_packages:
         return None
@@ -160,3 +154,24 @@ def _without_paths(words: Sequence[str], there: Collection[str]) -> list[str]:
         for before, word in zip(("", *words), words, strict=False)
         if before in _TAKES_NEXT or word.partition("::")[0].removeprefix("./").rstrip("/") not in paths
     ]
+
+
+def real_argv(argv: tuple[str, ...], package: str) -> tuple[str, ...]:
+    """Return the command line behind `npm test` if its script is one plain call of a known runner.
+
+    With a `pretest` or `posttest` script, which the packager would run, the command stays as it is.
+    """
+    at = argv.index("--") if "--" in argv else len(argv)
+    own, more = argv[:at], argv[at + 1 :]
+    if own[0] not in PACKAGERS or own[1:] not in (("test",), ("t",), ("run", "test")):
+        return argv
+    scripts = table(json_object(package), "scripts")
+    script = scripts.get("test")
+    if not isinstance(script, str) or not script.strip() or {"pretest", "posttest"} & {*scripts}:
+        return argv
+    words = (*argv_of(script), *more)
+    if node_in(words) is None and not any(
+        row.in_packages and row.find(words) is not None for row in ROWS.values()
+    ):
+        return argv
+    return words if words[0] in _STARTS_ITSELF else (*_EXEC[own[0]], *words)

@@ -1,24 +1,49 @@
-"""The known test runners: one row each."""
+"""The known test runners, one row each, and how a command line shows them. Pure.
+
+Rule: only a certain runner is found; a word that may be another program's argument is not.
+"""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+import shlex
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from asbuilt.proof.runners.lines import (
-    django_in,
-    gradle_in,
-    maven_in,
-    node_in,
-    pytest_in,
-    started_as,
-    tool,
-    unittest_in,
-)
+from asbuilt.policy.shell.judge import argv_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+PACKAGERS: Final = ("npm", "pnpm", "yarn")
+_SHELL: Final = ("/bin/sh", "-c")
+_LAST: Final = re.compile(r"(?s)(.*(?:&&|;|\n))?(\s*(?:[A-Za-z_]\w*=[\w./:,+@%-]*\s+)*)(.*)")
+_MOVES: Final = re.compile(r"\b(?:cd|pushd)\b")
+_PYTEST: Final = ("pytest", "py.test")
+_BEFORE: Final = ("-m", "run", "--frozen", "--locked", "--offline", "--no-sync")
+"""Words after which a pytest is the started program, not another program's argument."""
+_VALUED: Final = ("--extra", "--group", "--only-group", "--python", "--package")
+"""Options of uv and similar tools that take the next word."""
+_STARTERS: Final = ("python", "uv", "poetry", "pdm", "hatch", "pipenv", "coverage")
+_NODE_STARTERS: Final = ("npx", "node", "exec", "run", "c8", "nyc", "cross-env", *PACKAGERS)
+_PHASES: Final = frozenset(("test", "package", "verify", "install"))
+
+
+class Line(NamedTuple):
+    """The last command of a command line, if it is a plain one."""
+
+    head: str | None
+    """What the shell runs before it, and its variables; None without a shell."""
+    words: tuple[str, ...]
+
+    @property
+    def moves(self) -> bool:
+        """Whether it may start in another folder, where paths of the tree do not apply."""
+        return self.head is not None and _MOVES.search(self.head) is not None
+
+    def argv(self, words: Sequence[str]) -> tuple[str, ...]:
+        """Return the command line with other words as its last command."""
+        return tuple(words) if self.head is None else (*_SHELL, self.head + shlex.join(words))
+
 
 # fmt: off
 Runner = Literal[
@@ -41,25 +66,27 @@ class Call(NamedTuple):
     """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """How to find and call a runner. `{report}` stands for a file's path, `{word}` for part of a name."""
+class Row(NamedTuple):
+    """How to find and call a runner. `{report}` stands for a file's path, `{word}` for part of a name.
+
+    Words that are added to its command line are separated by spaces.
+    """
 
     find: Callable[[Sequence[str]], int | None]
     """Returns the index of the last word before its own arguments."""
-    sign: str | None = None
+    sign: str = ""
     """Pattern in its output, for command lines that do not name it."""
-    names: tuple[str, ...] = ()
+    names: str = ""
     """Words that make it report each test by name."""
-    chosen: tuple[str, ...] = ()
+    chosen: str = ""
     """Prefixes of words by which the user has chosen another report."""
-    reports: tuple[str, ...] = ()
-    fast: tuple[str, ...] = ()
+    fast: str = ""
     """Words that end it at the first failure, if every release in use supports them."""
-    slow: tuple[str, ...] = ()
-    """Words that prevent that and are then removed."""
-    word: tuple[str, ...] | None = None
-    """Words that narrow it to tests with `{word}` in their names; None if it has no such option."""
+    word: str = ""
+    """Words that narrow it to tests with `{word}` in their names; empty if it has no such option."""
+    slow: str = ""
+    """Words that prevent an end at the first failure and are then removed."""
+    reports: tuple[str, ...] = ()
     first: bool = False
     """True: words that narrow or end it are added before its own arguments, where it expects options."""
     at_end: bool = False
@@ -68,128 +95,126 @@ class Row:
     """True: a script of package.json may start it, which adds words after its own."""
 
 
-_PYTEST_SIGN: Final = r"^=+ .*\bin [\d.]+s\b.*=+$|^\d+ (?:passed|failed)\b.* in [\d.]+s"
+def line_of(argv: tuple[str, ...]) -> Line:
+    """Split a command line before its last command: `cd api && CI=1 pytest -q` ends with pytest."""
+    if argv[:2] != _SHELL or (found := _LAST.fullmatch(argv[2])) is None:
+        return Line(None, argv)
+    words = argv_of(found[3].strip())
+    return Line(None, argv) if words[:2] == _SHELL else Line((found[1] or "") + found[2], words)
 
+
+def name_of(word: str) -> str:
+    """Return the name of a program without its folder."""
+    return word.rpartition("/")[2]
+
+
+def pytest_in(words: Sequence[str]) -> int | None:
+    """Find the last word before pytest's own arguments."""
+    names = [name_of(word) for word in words]
+    if names[0] in _PYTEST:
+        return 0
+    if not names[0].startswith(_STARTERS):
+        return None
+    found = (at for at, name in enumerate(names) if name in _PYTEST)
+    return next((at for at in found if words[at - 1] in _BEFORE or words[at - 2] in _VALUED), None)
+
+
+def unittest_in(words: Sequence[str]) -> int | None:
+    """Find the word `unittest` after `-m`."""
+    if not name_of(words[0]).startswith(_STARTERS) or "unittest" not in words:
+        return None
+    at = words.index("unittest")
+    return at if words[at - 1] == "-m" else None
+
+
+def django_in(words: Sequence[str]) -> int | None:
+    """Find the word `test` after `manage.py` or `django-admin`."""
+    names = [name_of(word) for word in words]
+    starts = (at for at, name in enumerate(names[:-1]) if name in ("manage.py", "django-admin"))
+    return next((at + 1 for at in starts if names[at + 1] == "test"), None)
+
+
+def node_in(words: Sequence[str]) -> int | None:
+    """Find node itself if it runs tests: its options come before its files."""
+    return 0 if name_of(words[0]) == "node" and "--test" in words else None
+
+
+def tool(*names: str) -> Callable[[Sequence[str]], int | None]:
+    """Return a function that finds a program of node's packages, alone or after programs that start one."""
+
+    def find(words: Sequence[str]) -> int | None:
+        for at, word in enumerate(words):
+            name = name_of(word)
+            if name in names:
+                return at + 1 if [*words[at + 1 : at + 2]] == ["run"] else at
+            if name not in _NODE_STARTERS and not word.startswith("-") and "=" not in word:
+                return None
+        return None
+
+    return find
+
+
+def started_as(*wanted: str) -> Callable[[Sequence[str]], int | None]:
+    """Return a function that finds a command by its first words."""
+
+    def find(words: Sequence[str]) -> int | None:
+        is_it = (name_of(words[0]), *words[1 : len(wanted)]) == wanted
+        return len(wanted) - 1 if is_it else None
+
+    return find
+
+
+def maven_in(words: Sequence[str]) -> int | None:
+    """Find a Maven command that includes the phase `test`."""
+    is_maven = name_of(words[0]) in ("mvn", "mvnw", "mvnd")
+    return 0 if is_maven and not _PHASES.isdisjoint(words) else None
+
+
+def gradle_in(words: Sequence[str]) -> int | None:
+    """Find the Gradle task that runs tests."""
+    if name_of(words[0]) not in ("gradle", "gradlew"):
+        return None
+    tasks = [at for at, word in enumerate(words) if word.rpartition(":")[2] in ("test", "check", "build")]
+    return tasks[-1] if tasks else None
+
+
+_SUREFIRE: Final = ("target/surefire-reports/TEST-*.xml", "target/failsafe-reports/TEST-*.xml")
+_PYTEST_SIGN: Final = r"^=+ .*\bin [\d.]+s\b.*=+$|^\d+ (?:passed|failed)\b.* in [\d.]+s"
+_MAVEN_SIGN: Final = r"^\[(?:INFO|WARNING|ERROR)\] Tests run: \d+"
+_CTEST_SIGN: Final = r"^\d+% tests passed, \d+ tests failed out of \d+$"
+_AVA_SIGN: Final = r"^  (?:\d+ tests? (?:passed|failed)|✘ No tests found)"
 ROWS: Final[dict[Runner, Row]] = {
     # An argument, not a variable: a variable would reach every pytest that a test starts, and the last one
     # to end would overwrite the report.
-    "pytest": Row(
-        find=pytest_in,
-        sign=_PYTEST_SIGN,
-        names=("--junitxml={report}",),
-        chosen=("--junitxml", "--junit-xml"),
-        fast=("-x",),
-        word=("--maxfail=0", "-k", "{word}"),
-    ),
-    "unittest": Row(
-        find=unittest_in,
-        sign=r"^Ran \d+ tests? in [\d.]+s$",
-        names=("-v",),
-        chosen=("-v", "--verbose", "-q", "--quiet"),
-        fast=("-f",),
-        word=("-k", "{word}"),
-        at_end=True,
-    ),
-    "django": Row(
-        find=django_in,
-        names=("-v", "2"),
-        chosen=("-v", "--verbosity"),
-        fast=("--failfast",),
-        word=("-k", "{word}"),
-        at_end=True,
-    ),
-    "vitest": Row(
-        find=tool("vitest", "vitest.mjs"),
-        sign=r"^\s*Test Files\s+\d+",
-        names=("--reporter=default", "--reporter=junit", "--outputFile.junit={report}"),
-        chosen=("--reporter", "--outputFile"),
-        fast=("--bail=1",),
-        word=("-t", "{word}"),
-        in_packages=True,
-    ),
-    "jest": Row(
-        find=tool("jest", "jest.js"),
-        sign=r"^Test Suites: ",
-        names=("--json", "--outputFile={report}"),
-        chosen=("--json", "--outputFile"),
-        fast=("--bail",),
-        word=("-t", "{word}"),
-        in_packages=True,
-    ),
-    "mocha": Row(
-        find=tool("mocha", "_mocha", "mocha.js", "mocha.cjs"),
-        sign=r"^  \d+ passing \(",
-        names=("--reporter", "spec"),
-        chosen=("--reporter", "-R"),
-        fast=("--bail",),
-        word=("--grep", "{word}"),
-        in_packages=True,
-    ),
-    "ava": Row(
-        find=tool("ava"),
-        sign=r"^  (?:\d+ tests? (?:passed|failed)|✘ No tests found)",
-        fast=("--fail-fast",),
-        word=("--match=*{word}*",),
-        in_packages=True,
-    ),
-    "tap": Row(find=tool("tap"), fast=("--bail",), in_packages=True),
+    "pytest": Row(pytest_in, _PYTEST_SIGN, "--junitxml={report}", "--junitxml --junit-xml", "-x",
+                  "--maxfail=0 -k {word}"),
+    "unittest": Row(unittest_in, r"^Ran \d+ tests? in [\d.]+s$", "-v", "-v --verbose -q --quiet", "-f",
+                    "-k {word}", at_end=True),
+    "django": Row(django_in, "", "-v 2", "-v --verbosity", "--failfast", "-k {word}", at_end=True),
+    "vitest": Row(tool("vitest", "vitest.mjs"), r"^\s*Test Files\s+\d+",
+                  "--reporter=default --reporter=junit --outputFile.junit={report}",
+                  "--reporter --outputFile", "--bail=1", "-t {word}", in_packages=True),
+    "jest": Row(tool("jest", "jest.js"), r"^Test Suites: ", "--json --outputFile={report}",
+                "--json --outputFile", "--bail", "-t {word}", in_packages=True),
+    "mocha": Row(tool("mocha", "_mocha", "mocha.js", "mocha.cjs"), r"^  \d+ passing \(", "--reporter spec",
+                 "--reporter -R", "--bail", "--grep {word}", in_packages=True),
+    "ava": Row(tool("ava"), _AVA_SIGN, fast="--fail-fast", word="--match=*{word}*", in_packages=True),
+    "tap": Row(tool("tap"), fast="--bail", in_packages=True),
     # Its JUnit reporter is not in every release in use; its output has the names.
-    "node": Row(find=node_in, sign=r"^(?:#|ℹ) tests \d+$", word=("--test-name-pattern={word}",), first=True),
-    "go": Row(
-        find=started_as("go", "test"),
-        sign=r"^ok  \t\S+",
-        names=("-v",),
-        chosen=("-v", "-json"),
-        fast=("-failfast",),
-        word=("-run", "{word}"),
-        first=True,
-    ),
-    "cargo": Row(
-        find=started_as("cargo", "test"),
-        sign=r"^test result: ",
-        slow=("--no-fail-fast",),
-        word=("--no-fail-fast", "{word}"),
-        first=True,
-    ),
-    "nextest": Row(
-        find=started_as("cargo", "nextest", "run"),
-        sign=r"^\s+Summary \[",
-        slow=("--no-fail-fast",),
-        word=("--no-fail-fast", "{word}"),
-        first=True,
-    ),
-    "ctest": Row(
-        find=started_as("ctest"),
-        sign=r"^\d+% tests passed, \d+ tests failed out of \d+$",
-        names=("--output-junit", "{report}"),
-        chosen=("--output-junit",),
-        fast=("--stop-on-failure",),
-        word=("-R", "{word}"),
-    ),
+    "node": Row(node_in, r"^(?:#|ℹ) tests \d+$", word="--test-name-pattern={word}", first=True),
+    "go": Row(started_as("go", "test"), r"^ok  \t\S+", "-v", "-v -json", "-failfast", "-run {word}",
+              first=True),
+    "cargo": Row(started_as("cargo", "test"), r"^test result: ", word="--no-fail-fast {word}",
+                 slow="--no-fail-fast", first=True),
+    "nextest": Row(started_as("cargo", "nextest", "run"), r"^\s+Summary \[", word="--no-fail-fast {word}",
+                   slow="--no-fail-fast", first=True),
+    "ctest": Row(started_as("ctest"), _CTEST_SIGN, "--output-junit {report}", "--output-junit",
+                 "--stop-on-failure", "-R {word}"),
     # Its JUnit file counts what TAP and Google Test programs report inside one test; its output does not.
-    "meson": Row(find=started_as("meson", "test"), sign=r"^Ok: +\d+\s*$", word=("{word}",)),
-    "maven": Row(
-        find=maven_in,
-        sign=r"^\[(?:INFO|WARNING|ERROR)\] Tests run: \d+",
-        reports=(
-            "target/surefire-reports/TEST-*.xml",
-            "target/failsafe-reports/TEST-*.xml",
-        ),
-        fast=("-Dsurefire.skipAfterFailureCount=1",),
-        word=("-Dtest=*{word}*", "-DfailIfNoTests=false", "-Dsurefire.failIfNoSpecifiedTests=false"),
-    ),
-    "gradle": Row(
-        find=gradle_in,
-        sign=r"^BUILD (?:SUCCESSFUL|FAILED) in ",
-        reports=("build/test-results/*/TEST-*.xml",),
-        word=("--tests", "*{word}*"),
-        first=True,
-    ),
-}
+    "meson": Row(started_as("meson", "test"), r"^Ok: +\d+\s*$", word="{word}"),
+    "maven": Row(maven_in, _MAVEN_SIGN, fast="-Dsurefire.skipAfterFailureCount=1", reports=_SUREFIRE,
+                 word="-Dtest=*{word}* -DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false"),
+    "gradle": Row(gradle_in, r"^BUILD (?:SUCCESSFUL|FAILED) in ", word="--tests *{word}*",
+                  reports=("build/test-results/*/TEST-*.xml",), first=True),
+}  # fmt: skip
 """In search order."""
-
-
-def is_printed_by(runner: Runner, output: str) -> bool:
-    """Return whether an output looks like a runner's."""
-    sign = ROWS[runner].sign
-    return sign is not None and re.search(sign, output, re.MULTILINE) is not None

@@ -24,6 +24,26 @@ class Change(NamedTuple):
     submodule: str | None = None
     """Commit of another repository, if the new version is a submodule."""
 
+    @property
+    def old(self) -> str:
+        """The text before; empty if the file did not exist."""
+        return (self.before or b"").decode("utf-8", "replace")
+
+    @property
+    def new(self) -> str:
+        """The text after; empty if the file is gone."""
+        return (self.after or b"").decode("utf-8", "replace")
+
+    @property
+    def added(self) -> list[tuple[int, str]]:
+        """The lines, with their numbers, that the file did not have before; blank ones are left out."""
+        before = {*self.old.splitlines()}
+        return [
+            (at, line)
+            for at, line in enumerate(self.new.splitlines(), 1)
+            if line.strip() and line not in before
+        ]
+
 
 class Order(NamedTuple):
     """What the plan orders, and how the project is tested."""
@@ -96,12 +116,11 @@ class Finding(NamedTuple):
     kind: Kind
     severity: Severity
     path: str
-    test: str
-    """The test's name as in its file; empty if the finding is about the file."""
-    line_before: int | None
-    line_after: int | None
-    was: str
     now: str
+    was: str = ""
+    test: str = ""
+    """The test's name as in its file; empty if the finding is about the file."""
+    line: int | None = None
     cited: Citation | None = None
     words: frozenset[str] = frozenset()
     """Names that the touched test uses: a plan that removes one of them removes the test as well."""

@@ -42,81 +42,24 @@ _ABOUT_TESTS: Final = (
 """Words by which a plan states that a product depends on tests or on its caller."""
 _HOLD: Final = _verbs("show contain include list hold gain", "has", "have", "gets?")
 _DENIED: Final = re.compile(
-    r"\b(?:do not|don't|does not|doesn't|never|not|without|no need to|rather than|instead of|cannot|nor|no|"
-    r"avoid)\s+(?:\w+\s+){0,2}$",
-    re.IGNORECASE,
+    r"(?i)\b(?:do not|don't|does not|doesn't|never|not|without|no need to|rather than|instead of|cannot|nor|"
+    r"no|avoid)\s+(?:\w+\s+){0,2}$"
 )
-_FORBIDS: Final = re.compile(
-    r"\b(?:do not|don't|must not|never|without|leave|untouched|unchanged)\b", re.IGNORECASE
-)
+_FORBIDS: Final = re.compile(r"(?i)\b(?:do not|don't|must not|never|without|leave|untouched|unchanged)\b")
 _BORDER: Final = re.compile(
-    r"[.;](?=\s|$)|\b(?:so that|but|while|keep(?:s|ing)?|still|stays?|staying|pass(?:es|ing)?|until|unless|"
-    r"except|(?:must|should|will) (?:not|pass|keep|stay|still|work|continue)|ma[dk]e)\b",
-    re.IGNORECASE,
+    r"(?i)[.;](?=\s|$)|\b(?:so that|but|while|keep(?:s|ing)?|still|stays?|staying|pass(?:es|ing)?|until|"
+    r"unless|except|(?:must|should|will) (?:not|pass|keep|stay|still|work|continue)|ma[dk]e)\b"
 )
 _BULLET: Final = re.compile(r"^\s*(?:[-*+]|\d+[.)]|#+|\|)\s")
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][\w.-]*")
 _LITERAL: Final = re.compile(r"\"[^\"]*\"|'[^']*'|(?<![\w.])-?\d+(?:\.\d+)?(?:e-?\d+)?(?![\w.])")
 _COMMON: Final = frozenset(
-    [
-        "test",
-        "tests",
-        "testing",
-        "spec",
-        "specs",
-        "suite",
-        "suites",
-        "file",
-        "files",
-        "code",
-        "function",
-        "functions",
-        "module",
-        "modules",
-        "class",
-        "method",
-        "remove",
-        "delete",
-        "drop",
-        "change",
-        "update",
-        "rename",
-        "move",
-        "old",
-        "new",
-        "case",
-        "cases",
-        "check",
-        "checks",
-        "with",
-        "from",
-        "that",
-        "this",
-        "their",
-        "them",
-        "into",
-        "for",
-        "the",
-        "and",
-        "its",
-        "only",
-        "when",
-        "then",
-        "also",
-        "should",
-        "must",
-        "which",
-        "have",
-        "does",
-        "returns",
-        "return",
-        "value",
-        "values",
-        "should",
-        "raises",
-        "skip",
-        "assert",
-    ]
+    (
+        "test tests testing spec specs suite suites file files code function functions module modules class "
+        "method remove delete drop change update rename move old new case cases check checks with from that "
+        "this their them into for the and its only when then also should must which have does returns return "
+        "value values should raises skip assert"
+    ).split()
 )
 
 _VERBS: Final[dict[Kind, str]] = {
@@ -137,7 +80,7 @@ _VERBS: Final[dict[Kind, str]] = {
 """What a plan can order. A kind that is missing here is never allowed: what cannot fail checks nothing."""
 
 
-_ALLOWS: Final = re.compile(r"\*\*Allows:?\*\*:?\s+(removal|skip|change)\s+(?:of\s+)?(.+)", re.IGNORECASE)
+_ALLOWS: Final = re.compile(r"(?i)\*\*Allows:?\*\*:?\s+(removal|skip|change)\s+(?:of\s+)?(.+)")
 _ALLOWED: Final[dict[str, tuple[Kind, ...]]] = {
     "removal": (Kind.TEST_REMOVED, Kind.NOT_COLLECTED, Kind.ASSERTION_REMOVED, Kind.NOT_COMPARED),
     "skip": (Kind.TEST_SKIPPED, Kind.NOT_COLLECTED),
@@ -268,8 +211,16 @@ def _names(clause: _Clause, finding: Finding) -> str:
 
 
 def _names_file(text: str, path: str) -> bool:
-    name = path.rpartition("/")[2]
-    return path in text or re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", text) is not None
+    """Return whether a text names a file: by its path, an end of its path, or its name alone.
+
+    In a repository with several projects many files share a name: `api/package.json` does not name
+    `web/package.json`.
+    """
+    name = re.escape(path.rpartition("/")[2])
+    named = re.finditer(rf"(?<![\w./@*+-])(?:\.?/)?((?:[\w.@*+-]+/)*){name}(?![\w-])", text)
+    return path in text or any(
+        "*" in one[1] or f"/{path}".endswith(f"/{one[1]}{one[0].rpartition('/')[2]}") for one in named
+    )
 
 
 def _names_a_folder(text: str, path: str) -> bool:

@@ -1,5 +1,8 @@
 """The role of a path in a suite: a test, runner settings, a golden file, or the product.
 
+What is a test file is defined here three times, for three questions: `TESTS` for a tree whose runner is not
+known yet, `is_test_file` for a known runner, and `role_of` for a language.
+
 Rule: decide by name alone, as runners do.
 """
 
@@ -7,17 +10,18 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final, Literal
+
+if TYPE_CHECKING:
+    from asbuilt.proof.runners import Runner
 
 _FOLDERS: Final = re.compile(
-    r"(^|/)(tests?|testing|test[-_]?(?:kit|helpers?|utils?|support|lib)|specs?|__tests__|e2e|integration_tests?|unit_tests?|testdata|src/test)(/|$)",
-    re.IGNORECASE,
+    r"(?i)(^|/)(tests?|testing|test[-_]?(?:kit|helpers?|utils?|support|lib)|specs?|__tests__|e2e|integration_tests?|unit_tests?|testdata|src/test)(/|$)"
 )
 _GOLDEN: Final = re.compile(
-    r"(^|/)(__snapshots__|snapshots?|goldens?|cassettes|__image_snapshots__|approvals)/"
+    r"(?i)(^|/)(__snapshots__|snapshots?|goldens?|cassettes|__image_snapshots__|approvals)/"
     r"|\.(snap|golden|approved\.\w+|ambr|snapshot)$|(^|/|[._-])(golden|expected|baseline|reference)[._-][^/]*\.(?!py$)\w+$"
-    r"|(^|/)(golden|expected|baseline|reference)\.(?!py$)\w+$|[._-](golden|expected|snapshot)\.(?!py$)\w+$",
-    re.IGNORECASE,
+    r"|(^|/)(golden|expected|baseline|reference)\.(?!py$)\w+$|[._-](golden|expected|snapshot)\.(?!py$)\w+$"
 )
 _SETTINGS: Final = re.compile(
     r"(^|/)(pyproject\.toml|\.?pytest\.ini|\.?pytest\.toml|setup\.cfg|tox\.ini|tox\.toml|noxfile\.py|package\.json|"
@@ -35,74 +39,56 @@ _SHADOWS: Final = re.compile(
 )
 _LANGUAGES: Final = {
     "py": "python",
-    "pyi": "",
-    "js": "javascript",
-    "jsx": "javascript",
-    "mjs": "javascript",
-    "cjs": "javascript",
-    "ts": "javascript",
-    "tsx": "javascript",
-    "mts": "javascript",
-    "cts": "javascript",
+    **dict.fromkeys("js jsx mjs cjs ts tsx mts cts".split(), "javascript"),
     "go": "go",
     "rs": "rust",
-    "java": "java",
-    "kt": "java",
-    "sh": "shell",
-    "bash": "shell",
-    "bats": "shell",
-    "zsh": "shell",
+    **dict.fromkeys(("java", "kt"), "java"),
+    **dict.fromkeys(("sh", "bash", "bats", "zsh"), "shell"),
 }
 _OTHERS: Final = frozenset(
-    [
-        "rb",
-        "php",
-        "cs",
-        "fs",
-        "swift",
-        "scala",
-        "clj",
-        "ex",
-        "exs",
-        "erl",
-        "hs",
-        "ml",
-        "pl",
-        "pm",
-        "t",
-        "lua",
-        "r",
-        "jl",
-        "dart",
-        "c",
-        "cc",
-        "cpp",
-        "cxx",
-        "h",
-        "hpp",
-        "m",
-        "mm",
-        "vb",
-        "groovy",
-        "nim",
-        "zig",
-        "cr",
-        "ps1",
-        "tcl",
-        "sql",
-        "feature",
-        "robot",
-        "elm",
-        "vue",
-        "svelte",
-    ]
+    (
+        "rb php cs fs swift scala clj ex exs erl hs ml pl pm t lua r jl dart c cc cpp cxx h hpp m mm vb "
+        "groovy nim zig cr ps1 tcl sql feature robot elm vue svelte"
+    ).split()
 )
 """Extensions of code that this package cannot parse."""
 _JAVASCRIPT_TEST: Final = re.compile(r"\.(test|spec|cy|e2e)\.\w+$|(^|/)__tests__/")
 _JAVA_TEST: Final = re.compile(r"(^|/)src/test/|(Tests?|IT|Spec)\.(java|kt)$|(^|/)Test[A-Z]\w*\.(java|kt)$")
-_OTHER_TEST: Final = re.compile(
-    r"([._-](test|spec)s?|Tests?|Spec)\.\w+$|(^|/)(test|spec)[._-][^/]*$", re.IGNORECASE
-)
+_OTHER_TEST: Final = re.compile(r"(?i)([._-](test|spec)s?|Tests?|Spec)\.\w+$|(^|/)(test|spec)[._-][^/]*$")
+
+
+Language = Literal["python", "node", "go", "jvm", "ruby", "perl", "other"]
+TESTS: Final[dict[Language, re.Pattern[str]]] = {
+    "python": re.compile(r"(^|/)(test_\w*|\w+_test|tests?)\.py$|(^|/)tests?/(.*/)?\w+(?<!/__init__)\.py$"),
+    "node": re.compile(
+        r"[._-](test|spec)\.[cm]?[jt]sx?$|(^|/)(__tests__|tests?|spec)/(.*/)?[^/]+\.[cm]?[jt]sx?$"
+        r"|(^|/)test(-[^/]*)?\.[cm]?[jt]sx?$"
+    ),
+    "go": re.compile(r"_test\.go$"),
+    "jvm": re.compile(r"(^|/)src/\w*[tT]est\w*/.*\.(java|kt|groovy|scala)$"),
+    "ruby": re.compile(r"_spec\.rb$|(^|/)tests?/(.*/)?[^/]+\.rb$"),
+    "perl": re.compile(r"(^|/)t/(.*/)?[^/]+\.t$"),
+    "other": re.compile(
+        r"(^|/)(tests?|specs?|t)/(.*/)?[^/]+\.(sh|bash|bats|php|exs|cs|fs|swift|scala|clj[cs]?|hs|ml|p[lm]|lua|r|R|jl"
+        r"|dart|c|cc|cpp|cxx|rs|erl|nim|cr|elm|zig|tcl|test|f90|kt|groovy|ps1|robot|exp|el|rkt|scm|gleam|purs|sol)$"
+        r"|(Tests?|Spec)\.(cs|php|swift|scala|fs|ps1)$|_test\.(exs|dart|cc|cpp|c)$|_SUITE\.erl$|\.(bats|phpt|t)$"
+    ),
+}
+"""What looks like a test, in order: the first language that matches a name gets it."""
+_OF_NODE: Final = r"[._-](test|spec)\.[cm]?[jt]sx?$|(^|/)(tests?|spec|__tests__)/.+\.[cm]?[jt]sx?$"
+_OF_C: Final = r"(^|/)(tests?|unittests?)/.+\.(c|cc|cpp|cxx)$|(^|/)test[^/]*\.(c|cc|cpp|cxx)$"
+_COLLECTED: Final[dict[Runner, str]] = {
+    "pytest": r"(^|/)(test_[^/]*|[^/]*_test)\.py$",
+    **dict.fromkeys(("unittest", "django"), r"(^|/)test[^/]*\.py$"),
+    "node": r"(^|/)([^/]+[._-]test|test-[^/]+|test)\.[cm]?[jt]s$|(^|/)test/[^/]+\.[cm]?[jt]s$",
+    "vitest": r"\.(test|spec)\.[cm]?[jt]sx?$",
+    "jest": r"\.(test|spec)\.[jt]sx?$|(^|/)__tests__/[^/]+\.[jt]sx?$",
+    "go": r"_test\.go$",
+    **dict.fromkeys(("mocha", "ava", "tap"), _OF_NODE),
+    **dict.fromkeys(("cargo", "nextest"), r"^tests/[^/]+\.rs$"),
+    **dict.fromkeys(("ctest", "meson"), _OF_C),
+    **dict.fromkeys(("maven", "gradle"), r"(^|/)src/test/.+\.(java|kt|groovy|scala)$"),
+}
 
 
 class Role(StrEnum):
@@ -156,6 +142,11 @@ def role_of(path: str) -> Role:
     if language or is_foreign(path):
         return Role.PRODUCT
     return Role.OTHER
+
+
+def is_test_file(runner: Runner, path: str) -> bool:
+    """Return whether a runner takes a file for tests, by its name."""
+    return re.search(_COLLECTED[runner], path) is not None
 
 
 def is_in_tests(path: str) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import configparser
 import re
-import tomllib
 from typing import TYPE_CHECKING, Any, Final
 
+from asbuilt.proof.projects.manifests import table, toml
 from asbuilt.proof.suites.commands import Told, options_compared
 from asbuilt.proof.suites.model import Kind, Severity
 
@@ -57,27 +57,19 @@ def ini_sections(text: str) -> dict[str, dict[str, str]]:
 
 
 def _from_toml(text: str, name: str) -> Settings:
-    try:
-        whole: dict[str, Any] = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError):
-        return {}
-    tool = whole.get("tool", {}) if name == "pyproject.toml" else {"pytest": whole.get("pytest", {})}
-    if not isinstance(tool, dict):
-        return {}
-    table = tool.get("pytest", {})
-    own = {**table, **table.get("ini_options", {})} if isinstance(table, dict) else {}
-    found = {key: _listed(value) for key, value in own.items() if not isinstance(value, dict)}
+    tool = table(toml(text), "tool") if name == "pyproject.toml" else toml(text)
+    own: dict[str, Any] = {**table(tool, "pytest"), **table(tool, "pytest", "ini_options")}
+    found = {
+        key: tuple(map(str, value)) if isinstance(value, list) else tuple(str(value).split("\n"))
+        for key, value in own.items()
+        if not isinstance(value, dict)
+    }
     if isinstance(own.get("addopts"), str):
         found["addopts"] = tuple(own["addopts"].split())
-    coverage = tool.get("coverage", {})
-    report = coverage.get("report", {}) if isinstance(coverage, dict) else {}
-    if isinstance(report, dict) and "fail_under" in report:
+    report = table(tool, "coverage", "report") if name == "pyproject.toml" else {}
+    if "fail_under" in report:
         found["coverage fail_under"] = (str(report["fail_under"]),)
     return found
-
-
-def _listed(value: object) -> tuple[str, ...]:
-    return tuple(str(one) for one in value) if isinstance(value, list) else tuple(str(value).split("\n"))
 
 
 def compared(before: Settings, after: Settings, moved: Iterable[str]) -> list[Told]:

@@ -7,45 +7,60 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from asbuilt.proof.projects.manifests import json_object, table
 from asbuilt.proof.suites import commands, pytest_settings
 from asbuilt.proof.suites.model import Change, Finding, Kind, Order, Severity
-from asbuilt.proof.suites.recipes import recipes_in, targets_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 _FAILS, _SIGN_OFF = Severity.FAILS, Severity.SIGN_OFF
-_TEST_SCRIPT: Final = re.compile(r"test|check|verify|^ci$|spec|e2e", re.IGNORECASE)
+_TEST_SCRIPT: Final = re.compile(r"(?i)test|check|verify|^ci$|spec|e2e")
 _IDLE: Final = re.compile(r"\s*(true|:|exit\s+0|echo\b[^;&|]*|printf\b[^;&|]*|node\s+-e\s+['\"]{2})?\s*")
 """A command that exits with 0 and checks nothing."""
 _VALUES: Final = re.compile(r"(?<![\w.-])\d+(?:\.\d+)?(?![\w.])|'[^']*'")
 _FORGIVING: Final = re.compile(
-    r"testFailureIgnore[>\s=]+true|<skipTests>\s*true|skipTests\s*=\s*true|maven\.test\.skip|maven\.test\.failure\.ignore|"
+    r"(?im)testFailureIgnore[>\s=]+true|<skipTests>\s*true|skipTests\s*=\s*true|maven\.test\.skip|maven\.test\.failure\.ignore|"
     r"<skip>\s*true|ignoreFailures\s*=?\s*true|onlyIf\s*\{\s*false|enabled\s*=\s*false|failOnNoDiscoveredTests\s*=\s*false|"
     r"ignoreTestFailures|junit\.jupiter\.conditions\.deactivate|passWithNoTests:?\s*true|allowOnly:?\s*true|"
     r"dangerouslyIgnoreUnhandledErrors:?\s*true|harness\s*=\s*false|^\s*test\s*=\s*false|autotests\s*=\s*false|"
     r"success_codes|ignore_outcome\s*=\s*true|ignore_errors\s*=\s*true|exit-zero|forbidOnly:?\s*false|retries\s*:|retry\s*:|"
-    r"maxRetries|failOnFlaky\s*=\s*false|\.IGNORE\b|MAKEFLAGS.*\s-?\w*[ik]\b|^\s*\.?SHELL(FLAGS)?\s*[:?]?=",
-    re.IGNORECASE | re.MULTILINE,
+    r"maxRetries|failOnFlaky\s*=\s*false|\.IGNORE\b|MAKEFLAGS.*\s-?\w*[ik]\b|^\s*\.?SHELL(FLAGS)?\s*[:?]?="
 )
 _NARROWING: Final = re.compile(
-    r"testPathIgnorePatterns|modulePathIgnorePatterns|testMatch|testRegex|testNamePattern|\bexcludes?\b|<excludes?>|"
+    r"(?i)testPathIgnorePatterns|modulePathIgnorePatterns|testMatch|testRegex|testNamePattern|\bexcludes?\b|<excludes?>|"
     r"excludeTestsMatching|excludeTags|excludeGroups|\bgrep\b|\binvert\b|includes?\s*[:=]|<includes?>|\"?spec\"?\s*:|"
-    r"\"?ignore\"?\s*:|roots\s*:|default-filter|useJUnitPlatform\s*\{",
-    re.IGNORECASE,
+    r"\"?ignore\"?\s*:|roots\s*:|default-filter|useJUnitPlatform\s*\{"
 )
 _LOADED: Final = re.compile(
-    r"setupFiles|setupFilesAfterEnv|globalSetup|globalTeardown|reporters?\b|testRunner|runner\s*:|require\b|snapshotResolver|"
-    r"moduleNameMapper|\balias\b|transform\b|^\s*replace\b|=>|testEnvironment|poolOptions|\[patch|\[replace|overrides|resolutions",
-    re.IGNORECASE | re.MULTILINE,
+    r"(?im)setupFiles|setupFilesAfterEnv|globalSetup|globalTeardown|reporters?\b|testRunner|runner\s*:|require\b|snapshotResolver|"
+    r"moduleNameMapper|\balias\b|transform\b|^\s*replace\b|=>|testEnvironment|poolOptions|\[patch|\[replace|overrides|resolutions"
 )
 _RUNNER_FILE: Final = re.compile(
     r"(^|/)(jest|vitest|karma|playwright|vite)\.\w+\.\w+$|(^|/)\.mocharc|(^|/)pom\.xml$|\.gradle(\.kts)?$|nextest\.toml$|"
     r"(^|/)go\.(mod|work)$|(^|/)Cargo\.toml$|gradle\.properties$|junit-platform\.properties$|bunfig\.toml$|noxfile\.py$|"
     r"(^|/)\.cargo/|(^|/)tox\.toml$|c8rc|nycrc|deno\.jsonc?$"
 )
+_TARGET: Final = re.compile(r"^([^:=#\t]+?)\s*::?(?!=)\s*([^=#;]*)(?:;\s*(.*))?$")
+_CALLED: Final = re.compile(r"(?:^|[;&|(]\s*|\s)(?:make|just|task)\s+([^;&|)]*)")
+"""Arguments that a shell command passes to make, just or task."""
+_TESTING: Final = re.compile(r"^(test|tests|check|ci|verify|all)$|test|check")
+
+
+class Recipes(NamedTuple):
+    """The contents of a recipe file."""
+
+    targets: dict[str, tuple[str, ...]]
+    """Every target with its dependencies."""
+    bodies: dict[str, tuple[str, ...]]
+    loose: list[str]
+    """Lines outside of targets: variables and settings."""
+
+    def commands(self, name: str) -> tuple[str, ...] | None:
+        """Return the commands of a target; None if there is no such target."""
+        return self.bodies.get(name)
 
 
 def compare_pytest(changes: Sequence[Change], order: Order, moved: tuple[str, ...]) -> list[Finding]:
@@ -66,7 +81,7 @@ def compare_pytest(changes: Sequence[Change], order: Order, moved: tuple[str, ..
         place = next((path for side in reversed(sides) for path, own in side.items() if own), folder)
         by_path = {change.path: change for change in changes}
         findings += [
-            Finding(kind, severity, place, "", None, _line(by_path.get(place), now), "", now)
+            Finding(kind, severity, place, now, line=_line(by_path.get(place), now))
             for kind, severity, now in pytest_settings.compared(before, after, moved)
         ]
     return findings
@@ -76,19 +91,18 @@ def compare_settings(change: Change, order: Order) -> list[Finding]:
     """Find what one settings file newly configures in a runner."""
     told = list(_told(change, order))
     return [
-        Finding(kind, severity, change.path, "", None, _line(change, now), "", now)
-        for kind, severity, now in told
+        Finding(kind, severity, change.path, now, line=_line(change, now)) for kind, severity, now in told
     ] + _recipes(change, order)
 
 
 def _told(change: Change, order: Order) -> Iterator[commands.Told]:
     name = change.path.rpartition("/")[2]
-    if b"pytest11" in (change.after or b"") and b"pytest11" not in (change.before or b""):
+    if "pytest11" in change.new and "pytest11" not in change.old:
         yield Kind.RUNNER_CHANGED, _SIGN_OFF, "pytest11: a plugin of the project's own"
     if name == "package.json":
         yield from _package(change, order)
     elif name in ("tox.ini", "setup.cfg"):
-        old, new = _tox(change.before), _tox(change.after)
+        old, new = _tox(change.old), _tox(change.new)
         for section in old:
             yield from commands.compared(old[section], new.get(section, ""))
         yield from (told for told in _lines(change) if told[1] is _FAILS and told[0] is Kind.RUNNER_CHANGED)
@@ -96,8 +110,8 @@ def _told(change: Change, order: Order) -> Iterator[commands.Told]:
         yield from _lines(change)
 
 
-def _tox(data: bytes | None) -> dict[str, str]:
-    sections = pytest_settings.ini_sections((data or b"").decode("utf-8", "replace"))
+def _tox(text: str) -> dict[str, str]:
+    sections = pytest_settings.ini_sections(text)
     return {
         name: "\n".join(line for line in body["commands"].split("\n") if line)
         for name, body in sections.items()
@@ -107,9 +121,8 @@ def _tox(data: bytes | None) -> dict[str, str]:
 
 def _package(change: Change, order: Order) -> Iterator[commands.Told]:
     """Compare scripts and runner settings of `package.json`."""
-    old, new = _json(change.before), _json(change.after)
-    scripts, now = old.get("scripts", {}), new.get("scripts", {})
-    scripts, now = scripts if isinstance(scripts, dict) else {}, now if isinstance(now, dict) else {}
+    old, new = json_object(change.old), json_object(change.new)
+    scripts, now = table(old, "scripts"), table(new, "scripts")
     for name in sorted({*scripts, *now}):
         before, after = str(scripts.get(name, "")), str(now.get(name, ""))
         is_check = any(re.search(rf"\brun\s+{re.escape(name)}(?![\w:-])", one) for one in order.checks)
@@ -152,22 +165,15 @@ def _another(name: str, before: str, after: str) -> commands.Told:
     return Kind.RUNNER_CHANGED, Severity.NOTE if is_kept else _SIGN_OFF, now
 
 
-def _json(data: bytes | None) -> dict[str, Any]:
-    try:
-        whole = json.loads(data or b"{}")
-    except (ValueError, RecursionError):
-        return {}
-    return whole if isinstance(whole, dict) else {}
-
-
 def _spread(value: object) -> list[str]:
     """Return settings one per line, as people write them."""
     return json.dumps(value, indent=1).splitlines() if value is not None else []
 
 
 def _lines(change: Change) -> Iterator[commands.Told]:
-    texts = ((data or b"").decode("utf-8", "replace") for data in (change.before, change.after))
-    old, new = ([line.strip().removesuffix(",") for line in text.splitlines()] for text in texts)
+    old, new = (
+        [line.strip().removesuffix(",") for line in text.splitlines()] for text in (change.old, change.new)
+    )
     yield from _said(old, new)
 
 
@@ -209,7 +215,7 @@ def _recipes(change: Change, order: Order) -> list[Finding]:
         r"(^|/)(GNUmakefile|[Mm]akefile|\.?[Jj]ustfile|[^/]*\.mk|Taskfile\.ya?ml)$", change.path
     ):
         return []
-    old, new = recipes_in(change.before), recipes_in(change.after)
+    old, new = recipes_in(change.old), recipes_in(change.new)
     wanted = targets_of(order.command, order.checks, old.targets)
     findings = []
     for name in sorted(wanted):
@@ -220,11 +226,11 @@ def _recipes(change: Change, order: Order) -> list[Finding]:
         else:
             told = [*_recipe(before or (), after)]
         findings += [
-            Finding(kind, severity, change.path, name, None, _line(change, now), was, now)
+            Finding(kind, severity, change.path, now, was, name, _line(change, now))
             for kind, severity, was, now in told
         ]
     for kind, severity, now in _said(old.loose, new.loose):
-        findings.append(Finding(kind, severity, change.path, "", None, _line(change, now), "", now))
+        findings.append(Finding(kind, severity, change.path, now, line=_line(change, now)))
     for one, other in (
         (one, other)
         for one in old.loose
@@ -232,7 +238,7 @@ def _recipes(change: Change, order: Order) -> list[Finding]:
         if _variable(one) and _variable(one) == _variable(other)
     ):
         findings += [
-            Finding(kind, severity, change.path, "", None, _line(change, other), one, now)
+            Finding(kind, severity, change.path, now, one, line=_line(change, other))
             for kind, severity, now in commands.compared(one.partition("=")[2], other.partition("=")[2])
         ]
     return findings
@@ -282,7 +288,72 @@ def _variable(line: str) -> str:
 
 def _line(change: Change | None, text: str) -> int | None:
     """Find the line of a text in the current file."""
-    lines = ((change and change.after) or b"").decode("utf-8", "replace").splitlines()
+    lines = change.new.splitlines() if change else []
     return next(
         (at for at, line in enumerate(lines, 1) if text and line.strip() and line.strip() in text), None
     )
+
+
+def recipes_in(text: str) -> Recipes:
+    """Parse a recipe file."""
+    targets: dict[str, tuple[str, ...]] = {}
+    bodies: dict[str, list[str]] = {}
+    loose: list[str] = []
+    current: list[str] = []
+    waiting = ""
+    for raw in text.splitlines():
+        if raw.endswith("\\"):
+            waiting += (
+                raw.removesuffix("\\").rstrip() + " " if not waiting else raw.removesuffix("\\").strip() + " "
+            )
+            continue
+        line, waiting = (waiting + (raw.strip() if waiting else raw)).rstrip(), ""
+        if line[:1] in ("\t", " ") and current:
+            for name in current:
+                bodies[name].append(line.strip())
+            continue
+        found = _TARGET.match(line) if line and not line.startswith(("#", ".")) else None
+        if found is None:
+            current = current if not line else []
+            if line and not line.startswith("#"):
+                loose.append(line)
+            continue
+        current = found[1].split()
+        for name in current:
+            targets[name] = tuple(found[2].split())
+            bodies.setdefault(name, [])
+            if found[3]:
+                bodies[name].append(found[3])
+    return Recipes(targets, {name: tuple(body) for name, body in bodies.items()}, loose)
+
+
+def targets_of(command: str, checks: Iterable[str], targets: dict[str, tuple[str, ...]]) -> set[str]:
+    """Return the targets that test the project or check the phase, with their dependencies."""
+    named = [
+        word
+        for check in checks
+        for call in _CALLED.findall(check)
+        for word in call.split()
+        if word in targets
+    ]
+    return _with_needs(_testing(command, targets), targets) | _with_needs(named, targets)
+
+
+def _testing(command: str, targets: dict[str, tuple[str, ...]]) -> list[str]:
+    words = command.split()
+    named = [word for word in words if word in targets]
+    if words[:1] in (["make"], ["just"]) and not named:
+        named = list(targets)[:1]
+    if not named:
+        named = [name for name in targets if _TESTING.search(name)]
+    return named
+
+
+def _with_needs(named: list[str], targets: dict[str, tuple[str, ...]]) -> set[str]:
+    found: set[str] = set()
+    while named:
+        name = named.pop()
+        if name not in found and name in targets:
+            found.add(name)
+            named += targets[name]
+    return found

@@ -6,7 +6,9 @@ Rule: a runner that reports either wrongly proves nothing, whatever it reports o
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, assert_never
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+from asbuilt.proof.suites.places import is_test_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -17,37 +19,31 @@ if TYPE_CHECKING:
 
 _FOLDERS: Final = 12
 """Most folders that get a pair; those of changed tests come first."""
-_OF_NODE: Final = re.compile(
-    r"[._-](test|spec)\.[cm]?[jt]sx?$|(^|/)(tests?|spec|__tests__)/.+\.[cm]?[jt]sx?$"
-)
-_OF_C: Final = re.compile(r"(^|/)(tests?|unittests?)/.+\.(c|cc|cpp|cxx)$|(^|/)test[^/]*\.(c|cc|cpp|cxx)$")
-_OF_JAVA: Final = re.compile(r"(^|/)src/test/.+\.(java|kt|groovy|scala)$")
-_FILES: Final[dict[Runner, re.Pattern[str]]] = {
-    "pytest": re.compile(r"(^|/)(test_[^/]*|[^/]*_test)\.py$"),
-    "unittest": re.compile(r"(^|/)test[^/]*\.py$"),
-    "django": re.compile(r"(^|/)test[^/]*\.py$"),
-    "node": re.compile(r"(^|/)([^/]+[._-]test|test-[^/]+|test)\.[cm]?[jt]s$|(^|/)test/[^/]+\.[cm]?[jt]s$"),
-    "vitest": re.compile(r"\.(test|spec)\.[cm]?[jt]sx?$"),
-    "jest": re.compile(r"\.(test|spec)\.[jt]sx?$|(^|/)__tests__/[^/]+\.[jt]sx?$"),
-    "go": re.compile(r"_test\.go$"),
-    "mocha": _OF_NODE,
-    "ava": _OF_NODE,
-    "tap": _OF_NODE,
-    "cargo": re.compile(r"^tests/[^/]+\.rs$"),
-    "nextest": re.compile(r"^tests/[^/]+\.rs$"),
-    "ctest": _OF_C,
-    "meson": _OF_C,
-    "maven": _OF_JAVA,
-    "gradle": _OF_JAVA,
-}
-_NONE: Final[tuple[Runner, ...]] = ("ctest", "meson", "tap")
-"""Runners without canaries."""
 _STEM: Final = re.compile(r"^(.*?)((?:[._-](?:test|spec))?(?:\.\w+))$")
-_IS_MODULE: Final = re.compile(r"^\s*import\b", re.MULTILINE)
-_PACKAGE: Final = re.compile(r"^package\s+([\w.]+)", re.MULTILINE)
+_IS_MODULE: Final = re.compile(r"(?m)^\s*import\b")
+_PACKAGE: Final = re.compile(r"(?m)^package\s+([\w.]+)")
 
 _MODULE: Final = 'import test from "node:test";\nimport assert from "node:assert";\n'
 _SCRIPT: Final = 'const test = require("node:test");\nconst assert = require("node:assert");\n'
+
+_TEMPLATES: Final[dict[Runner, str]] = {
+    "pytest": "def test_<name>():\n    assert <number> == <told>\n\n\n",
+    "unittest": "    def test_<name>(self):\n        self.assertEqual(<number>, <told>)\n\n",
+    "django": "    def test_<name>(self):\n        self.assertEqual(<number>, <told>)\n\n",
+    "node": 'test("<name>", () => { assert.strictEqual(<number>, <told>); });\n',
+    "vitest": 'test("<name>", () => { expect(<number>).toBe(<told>); });\n',
+    "jest": 'test("<name>", () => { expect(<number>).toBe(<told>); });\n',
+    "go": "\nfunc Test_<name>(t *testing.T) {\n\tif <number> != <told> {\n\t\tt.Fatal()\n\t}\n}\n",
+    "mocha": '(globalThis.it || globalThis.test)("<name>", () => {\n'
+    '  if (<number> !== <told>) throw new Error("<number> is not <told>");\n});\n',
+    "ava": 'test("<name>", t => { t.is(<number>, <told>); });\n',
+    "cargo": "#[test]\nfn <name>() {\n    assert_eq!(<number>, <told>);\n}\n\n",
+    "nextest": "#[test]\nfn <name>() {\n    assert_eq!(<number>, <told>);\n}\n\n",
+    "maven": "    @org.junit.Test\n    public void t<name>() {\n"
+    "        if (<number> != <told>) throw new AssertionError(<told>);\n    }\n",
+}
+_TEMPLATES["gradle"] = _TEMPLATES["maven"]
+"""One test of each runner that has canaries; the others run only what a build file lists."""
 
 State = Literal["right", "wrong", "absent"]
 
@@ -72,19 +68,14 @@ class Heard(NamedTuple):
     why: str
 
 
-def is_test_file(runner: Runner, path: str) -> bool:
-    """Return whether a runner takes a file for tests, by its name."""
-    return _FILES[runner].search(path) is not None
-
-
 def has_canary(runner: Runner) -> bool:
     """Return whether a runner has canaries; some run only what a build file lists."""
-    return runner not in _NONE
+    return runner in _TEMPLATES
 
 
 def no_canary(runner: Runner, *, can_narrow: bool) -> str:
     """Explain why a runner was not tried with canaries."""
-    why = "it cannot be told to run only some tests"
+    why = "it has no option to run only some tests"
     if not has_canary(runner):
         why = "there is none for it"
     elif can_narrow:
@@ -164,75 +155,47 @@ def _name(runner: Runner, sibling: str, word: str) -> str:
 
 def _pair(runner: Runner, path: str, text_of: Callable[[str], str], canary: Canary) -> str | None:
     """Return the code of a passing and a failing test; None for a language that is not supported."""
+    template = _TEMPLATES.get(runner)
+    if template is None or (runner in ("maven", "gradle") and not path.endswith(".java")):
+        return None
+    sibling = text_of(path) if runner in ("node", "ava", "go", "maven", "gradle") else ""
     number = int(canary.passes, 16)
-    passes, fails = f"{canary.word}_{canary.passes}", f"{canary.word}_{canary.fails}"
-    each = ((passes, number), (fails, number + 1))
-    match runner:
-        case "pytest":
-            return "".join(f"def test_{name}():\n    assert {number} == {told}\n\n\n" for name, told in each)
-        case "unittest" | "django":
-            head = f"import unittest\n\n\nclass T{canary.word}(unittest.TestCase):\n"
-            return head + "".join(
-                f"    def test_{name}(self):\n        self.assertEqual({number}, {told})\n\n"
-                for name, told in each
-            )
-        case "node":
-            return (_MODULE if _is_module(path, text_of) else _SCRIPT) + "".join(
-                f'test("{name}", () => {{ assert.strictEqual({number}, {told}); }});\n' for name, told in each
-            )
-        case "vitest" | "jest":
-            head = 'import { test, expect } from "vitest";\n' if runner == "vitest" else ""
-            return head + "".join(
-                f'test("{name}", () => {{ expect({number}).toBe({told}); }});\n' for name, told in each
-            )
-        case "go":
-            package = _PACKAGE.search(text_of(path))
-            return f'package {package[1] if package else "main"}\n\nimport "testing"\n' + "".join(
-                f"\nfunc Test_{name}(t *testing.T) {{\n\tif {number} != {told} {{\n\t\tt.Fatal()\n\t}}\n}}\n"
-                for name, told in each
-            )
-        case "mocha":
-            known = "(globalThis as any)" if re.search(r"\.[cm]?tsx?$", path) else "globalThis"
-            return "".join(
-                f'({known}.it || {known}.test)("{name}", () => {{\n'
-                f'  if ({number} !== {told}) throw new Error("{number} is not {told}");\n}});\n'
-                for name, told in each
-            )
-        case "ava":
-            head = (
-                'import test from "ava";\n' if _is_module(path, text_of) else 'const test = require("ava");\n'
-            )
-            return head + "".join(
-                f'test("{name}", t => {{ t.is({number}, {told}); }});\n' for name, told in each
-            )
-        case "cargo" | "nextest":
-            return "".join(
-                f"#[test]\nfn {name}() {{\n    assert_eq!({number}, {told});\n}}\n\n" for name, told in each
-            )
-        case "maven" | "gradle":
-            return _java(text_of(path), canary.word, each) if path.endswith(".java") else None
-        case "ctest" | "meson" | "tap":
-            return None
-        case _:
-            assert_never(runner)
-
-
-def _java(sibling: str, word: str, each: tuple[tuple[str, int], ...]) -> str:
+    if runner == "mocha" and re.search(r"\.[cm]?tsx?$", path):
+        template = template.replace("globalThis", "(globalThis as any)")
+    if "org.junit.jupiter" in sibling:
+        template = template.replace("org.junit.Test", "org.junit.jupiter.api.Test")
+    tests = "".join(
+        _filled(template, name=f"{canary.word}_{own}", number=str(number), told=str(told))
+        for own, told in ((canary.passes, number), (canary.fails, number + 1))
+    )
     package = _PACKAGE.search(sibling)
-    test = "org.junit.jupiter.api.Test" if "org.junit.jupiter" in sibling else "org.junit.Test"
-    number = each[0][1]
-    bodies = "".join(
-        f"    @{test}\n    public void t{name}() {{\n"
-        f"        if ({number} != {told}) throw new AssertionError({told});\n    }}\n"
-        for name, told in each
-    )
-    return f"{package[0] + ';' if package else ''}\n\npublic class T{word}Test {{\n{bodies}}}\n"
+    match runner:
+        case "unittest" | "django":
+            return f"import unittest\n\n\nclass T{canary.word}(unittest.TestCase):\n{tests}"
+        case "node":
+            return (_MODULE if _is_module(path, sibling) else _SCRIPT) + tests
+        case "ava":
+            is_module = _is_module(path, sibling)
+            return ('import test from "ava";\n' if is_module else 'const test = require("ava");\n') + tests
+        case "vitest":
+            return f'import {{ test, expect }} from "vitest";\n{tests}'
+        case "go":
+            return f'package {package[1] if package else "main"}\n\nimport "testing"\n{tests}'
+        case "maven" | "gradle":
+            head = f"{package[0]};" if package else ""
+            return f"{head}\n\npublic class T{canary.word}Test {{\n{tests}}}\n"
+        case _:
+            return tests
 
 
-def _is_module(path: str, text_of: Callable[[str], str]) -> bool:
-    return path.endswith(".mjs") or (
-        not path.endswith(".cjs") and _IS_MODULE.search(text_of(path)) is not None
-    )
+def _filled(template: str, **fields: str) -> str:
+    for name, value in fields.items():
+        template = template.replace(f"<{name}>", value)
+    return template
+
+
+def _is_module(path: str, text: str) -> bool:
+    return path.endswith(".mjs") or (not path.endswith(".cjs") and _IS_MODULE.search(text) is not None)
 
 
 class Sung(NamedTuple):

@@ -34,7 +34,7 @@ _BESIDE: Final = re.compile(
 )
 """Code that no suite is expected to run."""
 _TESTS_FILE: Final = re.compile(r"(^|/)tests?\.py$|_tests?\.py$|(^|/)test[^/]*\.py$")
-_PACKAGE: Final = re.compile(rb"^package[ \t]+\w+", re.MULTILINE)
+_PACKAGE: Final = re.compile(rb"(?m)^package[ \t]+\w+")
 _VAGUE: Final = frozenset({"__init__", "__main__", "index", "mod", "lib", "main"})
 """File names that are less specific than the name of their folder."""
 _NAMED: Final = 3

@@ -68,6 +68,7 @@ def remarks_on_flaky(flaky: Iterable[Flaky]) -> tuple[Remark, ...]:
             one.name,
             now=f"it failed, and passed when it was run again: {one.passed} of {one.runs}"
             + (", and both on the base" if one.was_so else ", and it never failed on the base"),
+            identity=f"{one.passed}/{one.runs}",
         )
         for one in flaky
     )

@@ -14,8 +14,7 @@ from codecs import BOM_UTF8
 from difflib import SequenceMatcher, get_close_matches
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.proof.suites.places import Role, is_in_tests, language_of, role_of
-from asbuilt.proof.trials.canaries import is_test_file
+from asbuilt.proof.suites.places import Role, is_in_tests, is_test_file, language_of, role_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -187,7 +186,9 @@ def _changes(tree: ast.AST, source: bytes, starts: Sequence[int]) -> Iterator[_C
                 yield *_place(node, starts), str(not value)
             case ast.Constant(value=int() as value):
                 yield *_place(node, starts), str(value + 1)
-            case ast.Return(value=ast.expr() as value) if not _is_none(value):
+            case ast.Return(value=ast.Constant(value=None)):
+                continue
+            case ast.Return(value=ast.expr() as value):
                 yield *_place(value, starts), "None"
             case _:
                 continue
@@ -202,10 +203,6 @@ def _observable(node: ast.AST) -> Iterator[ast.AST]:
     for child in ast.iter_child_nodes(node):
         if not any(child is one for one in hidden):
             yield from _observable(child)
-
-
-def _is_none(value: ast.expr) -> bool:
-    return isinstance(value, ast.Constant) and value.value is None
 
 
 def _place(node: ast.expr, starts: Sequence[int]) -> tuple[int, int]:

@@ -15,10 +15,9 @@ if TYPE_CHECKING:
     from asbuilt.proof.counts import Counts
 
 _CHECKS: Final = re.compile(
-    r"assert|expect|should|raises|throw|check|verif|must|require(?!\s*\()|ensure|equal|same|match|compare|fail|exit|panic"
+    r"(?i)assert|expect|should|raises|throw|check|verif|must|require(?!\s*\()|ensure|equal|same|match|compare|fail|exit|panic"
     r"|unwrap|snapshot|golden|approv|\bt\.(?:Error|Fatal)|\w\((?:t|tb|self)[,)]|Output:|\[\s|\btest\s|\b(?:grep|diff|cmp)\b"
-    r"|\bEXPECT|\bis\(|\bok\(|\?;|\bdone\(",
-    re.IGNORECASE,
+    r"|\bEXPECT|\bis\(|\bok\(|\?;|\bdone\("
 )
 """How a test in any language states what it checks, or passes it to a function that does."""
 
@@ -42,7 +41,8 @@ def without_checks(texts: Mapping[str, str], names: Collection[str]) -> tuple[tu
 def remarks_on_hollow(hollow: Sequence[tuple[str, str]]) -> tuple[Remark, ...]:
     """Return a sign-off for each new test that checks nothing."""
     now = "it looks at no answer, so it cannot fail for a wrong one"
-    return tuple(Remark(CHECKS_NOTHING, Severity.SIGN_OFF, path, own, now=now) for path, own in hollow)
+    told = Remark(CHECKS_NOTHING, Severity.SIGN_OFF, "", now=now, identity="")
+    return tuple(told._replace(path=path, test=own) for path, own in hollow)
 
 
 def added_names(sources: Mapping[str, tuple[bytes, bytes]]) -> set[str]:
@@ -70,8 +70,10 @@ def remarks_on_unnoticed(unnoticed: Sequence[str], own: Sequence[str] = ()) -> t
         return ()
     more = f", and {len(others)} more" if others else ""
     by = "every check passes" if unnoticed else "the phase's own tests pass"
-    now = f"{by} with {first}{more}"
-    return (Remark(NO_TEST_NOTICES, Severity.SIGN_OFF, first.partition(":")[0], now=now),)
+    remark = Remark(
+        NO_TEST_NOTICES, Severity.SIGN_OFF, first.partition(":")[0], now=f"{by} with {first}{more}"
+    )
+    return (remark._replace(identity="\n".join((*dict.fromkeys(unnoticed), "", *dict.fromkeys(own)))),)
 
 
 class Compared(NamedTuple):

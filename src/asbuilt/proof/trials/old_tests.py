@@ -25,40 +25,33 @@ Then = Literal["passed", "red", "helper", "load"]
 State = Literal["passed", "failed", "skipped"]
 _SHOWN: Final = 160
 _ASSERTED: Final = re.compile(
-    r"AssertionError|ERR_ASSERTION|DID NOT RAISE|DID NOT WARN|^\s*(?:E\s+)?assert\b|AssertionFailedError"
-    r"|\bexpect\(",
-    re.MULTILINE,
+    r"(?m)AssertionError|ERR_ASSERTION|DID NOT RAISE|DID NOT WARN|^\s*(?:E\s+)?assert\b|AssertionFailedError"
+    r"|\bexpect\("
 )
 _NOT_LOADED: Final = re.compile(
-    r"^[\s'\"E>]*(?:error: '?|name: '|Uncaught )?(?:[\w.]+\.)?(?:TypeError|NameError|UnboundLocalError|"
+    r"(?m)^[\s'\"E>]*(?:error: '?|name: '|Uncaught )?(?:[\w.]+\.)?(?:TypeError|NameError|UnboundLocalError|"
     r"AttributeError|ImportError|ModuleNotFoundError|SyntaxError|IndentationError|ReferenceError|"
     r"NoSuchMethodError|NoClassDefFoundError|NoMethodError|LoadError)\b"
     r"|fixture '[^']*' not found|failed on (?:setup|teardown)|collection failure|_FailedTest"
     r"|Cannot find module|is not (?:a function|defined|a constructor)\b|does not provide an export"
     r"|(?:command )?not found$"
-    r"|\[(?:build|setup) failed\]|could not compile|cannot find symbol|undefined: ",
-    re.MULTILINE,
+    r"|\[(?:build|setup) failed\]|could not compile|cannot find symbol|undefined: "
 )
 _AIDS: Final = re.compile(
-    r"support|helper|util|fixture|mock|fake|stub|assert|check|expect|matcher|compare|common|shared",
-    re.IGNORECASE,
+    r"(?i)support|helper|util|fixture|mock|fake|stub|assert|check|expect|matcher|compare|common|shared"
 )
 _OF_TESTS: Final = re.compile(
-    r"^\s*(?:import|from)\s+(?:_?pytest|unittest)\b|^\s*\"testing\"|import\s+\"testing\"|\borg\.junit|AssertionError"
-    r"|[\"'](?:node:)?(?:assert(?:/strict)?|test)[\"']|[\"'](?:chai|vitest|@jest/globals|expect)[\"']",
-    re.MULTILINE,
+    r"(?m)^\s*(?:import|from)\s+(?:_?pytest|unittest)\b|^\s*\"testing\"|import\s+\"testing\"|\borg\.junit|AssertionError"
+    r"|[\"'](?:node:)?(?:assert(?:/strict)?|test)[\"']|[\"'](?:chai|vitest|@jest/globals|expect)[\"']"
 )
-_INLINE: Final = re.compile(
-    rb"^#\[cfg\(test\)\]\s*\n(?:pub(?:\([^)]*\))? )?mod \w+ \{.*?^\}", re.MULTILINE | re.DOTALL
-)
+_INLINE: Final = re.compile(rb"(?ms)^#\[cfg\(test\)\]\s*\n(?:pub(?:\([^)]*\))? )?mod \w+ \{.*?^\}")
 """The test module in a Rust source; it ends at the start of a line."""
-_GROUP: Final = re.compile(r"^\s*(?:describe|context|suite|class)\b.*$", re.MULTILINE)
+_GROUP: Final = re.compile(r"(?m)^\s*(?:describe|context|suite|class)\b.*$")
 _VALUES: Final = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|(?<![\w.])\d+(?:\.\d+)?(?![\w.])")
 _ADDRESS: Final = re.compile(r"0x[0-9a-f]{6,}")
 _PLACE: Final = re.compile(r"([\w./@+-]+\.\w+)(?:\", line |:)(\d+)")
 _ASSERTS: Final = re.compile(
-    r"\b(?:assert\w*|expect|require|raise|throw|panic\w*|fail\w*|exit)\b|\bt\.(?:Error|Fatal)|\.should\b",
-    re.IGNORECASE,
+    r"(?i)\b(?:assert\w*|expect|require|raise|throw|panic\w*|fail\w*|exit)\b|\bt\.(?:Error|Fatal)|\.should\b"
 )
 
 
@@ -179,7 +172,8 @@ def _answered(
     if any(remark.path in check for check in order.checks):
         less = next((own_name(one.name) for one in olds if one.path == remark.path and _checks_less(one)), "")
         if less or remark.rule == Kind.GOLDEN_CHANGED:
-            return remark._replace(test=less, now="one of the phase's checks reads it, and it checks less")
+            told = "one of the phase's checks reads it, and it checks less"
+            return remark._replace(test=less, now=told, identity="")
     return remark._replace(severity=Severity.NOTE)
 
 
@@ -236,16 +230,15 @@ def _remark(rule: str, severity: Severity, kind: Kind, old: OldTest, order: Orde
     }[old.then]
     own = own_name(old.name)
     words = frozenset(re.findall(r"[^\W\d]\w+", old.was))
-    found = settled(
-        Finding(kind, severity, old.path, own, None, None, old.was, old.became, words=words), order
-    )
+    found = settled(Finding(kind, severity, old.path, old.became, old.was, own, words=words), order)
     cited = found.cited
     if cited is None and kind is Kind.TEST_REMOVED and old.then == "load":
         cited = orders_removal(order, old.path)
     is_ordered = cited is not None and (found.cited is None or found.severity is Severity.ALLOWED)
     left = Severity.ALLOWED if is_ordered else found.severity
     was = shortened(old.was, _SHOWN) if rule == Kind.NOT_COMPARED else "it passed on the base"
-    return Remark(rule, left, old.path, own, None, was, shortened(now, _SHOWN), cited_words(cited))
+    remark = Remark(rule, left, old.path, own, None, was, shortened(now, _SHOWN), cited_words(cited))
+    return remark._replace(identity=f"{old.then}\n{old.now}\n{old.said}\n{old.was}\n{old.became}")
 
 
 def said_of(message: str, own: str) -> str:

@@ -28,14 +28,22 @@ class Note(NamedTuple):
 
 def shelf(environ: Mapping[str, str], cwd: str) -> str:
     """Return the notes folder of the repository around `cwd`, else of `cwd`; creates nothing."""
+    # The path, not a digest of it: users can find it, and no two repositories share a folder.
+    return f"{state_home(environ)}/notes{_root(cwd)}"
+
+
+def memories(cwd: str) -> str:
+    """Return the folder in which Serena, an MCP server, keeps its memories of the repository."""
+    return f"{_root(cwd)}/.serena/memories"
+
+
+def _root(cwd: str) -> str:
     here = root = os.path.realpath(cwd)
     while not os.path.lexists(f"{root}/.git"):
         if root == "/":
-            root = here
-            break
+            return here
         root = os.path.dirname(root)
-    # The path, not a digest of it: users can find it, and no two repositories share a folder.
-    return f"{state_home(environ)}/notes{root}"
+    return root
 
 
 def is_name(name: str) -> bool:
@@ -43,19 +51,24 @@ def is_name(name: str) -> bool:
     return 0 < len(name) <= LONGEST_NAME and _ALLOWED.issuperset(name) and name[0] not in ".-"
 
 
-def notes_in(folder: str) -> list[Note]:
-    """List the notes, newest first."""
-    try:
-        found = [one for one in os.scandir(folder) if one.name.endswith(_END) and one.name[0] != "."]
-    except FileNotFoundError:
-        return []
-    notes = [Note(one.name.removesuffix(_END), one.stat(follow_symlinks=False).st_mtime) for one in found]
+def notes_in(*folders: str) -> list[Note]:
+    """List the notes of some folders, newest first."""
+    notes = []
+    for folder in folders:
+        try:
+            found = [one for one in os.scandir(folder) if one.name.endswith(_END) and one.name[0] != "."]
+        except OSError:
+            continue
+        notes += [
+            Note(one.name.removesuffix(_END), one.stat(follow_symlinks=False).st_mtime) for one in found
+        ]
     return sorted(notes, key=lambda note: note.at, reverse=True)
 
 
-def note_in(folder: str, name: str) -> str | None:
-    """Read a note; None if there is none of that name."""
-    return text_in(folder, name + _END) if is_name(name) else None
+def note_in(name: str, *folders: str) -> str | None:
+    """Read a note from the first folder that has it; None if there is none of that name."""
+    found = (text_in(folder, name + _END) for folder in folders) if is_name(name) else ()
+    return next((text for text in found if text is not None), None)
 
 
 def keep_note(folder: str, name: str, text: str) -> None:

@@ -63,6 +63,14 @@ def size_of(path: str) -> int:
         return 0
 
 
+def changed_at(path: str) -> float:
+    """Return when a file last changed; 0 if it does not exist."""
+    try:
+        return os.stat(path).st_mtime
+    except (OSError, ValueError):
+        return 0.0
+
+
 def _backwards(path: str) -> Iterator[bytes | None]:
     """Yield the lines, last first; None for a line that is too long."""
     file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)

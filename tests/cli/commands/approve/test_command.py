@@ -94,7 +94,7 @@ def test_a_text_that_came_without_its_question_voids_the_question_before(inbox: 
         [
             "exit 4",
             "--- stdout",
-            "a1 is about revision 1, and revision 2 is there, by agent. Nothing was answered.",
+            "a1 is about revision 1, but revision 2 by agent is newer. Nothing was answered.",
         ]
     )
     assert inbox.drafts.approved == ()
@@ -107,7 +107,7 @@ def test_a_no_says_what_becomes_of_the_draft(tmp_path: Path, shop: Path) -> None
     assert inbox.typed("approve", "no", "a1") == snapshot("""\
 exit 0
 --- stdout
-a1: no. You are asked once more what is to differ.
+a1: no. You will be asked again what to change.
 --- stderr
 Next: asbuilt watch rate-limit
 """)
@@ -115,20 +115,20 @@ Next: asbuilt watch rate-limit
     assert inbox.typed("approve", "show", "a2").splitlines()[2:5] == snapshot(
         [
             "Approve rate-limit?   a2   revision 2, sha256:5606",
-            "It was declined without a word: say with a no what is to differ.",
+            "It was declined without a reason. Give one with -m if you decline it again.",
             "Rate limiting for the public API",
         ]
     )
     assert inbox.typed("approve", "no", "a2") == snapshot("""\
 exit 0
 --- stdout
-a2: no, without a word again. Its authoring ends; the draft is kept.
+a2: no, again without a reason. The authoring ends; the draft is kept.
 """)
     inbox.draft(DRAFT)
     assert inbox.typed("approve", "no", "a3", "-m", "smaller") == snapshot("""\
 exit 0
 --- stdout
-a3: no. Its author gets your words and hands in another text.
+a3: no. The author gets your reason and submits a new draft.
 --- stderr
 Next: asbuilt watch rate-limit
 """)
@@ -148,13 +148,14 @@ a1   question   plans/rate-limit.md
     b  client address
   asked 2h ago; not answered
 --- stderr
-Next: asbuilt approve yes a1 -m a, or in your own words
+Next: asbuilt approve yes a1 -m a
+  or  in your own words: asbuilt approve a1 "your answer"
 """)
     assert inbox.typed("approve", "yes", asked, "-m", "z") == snapshot("""\
 exit 2
 --- stderr
 error: a1 has no option z: a, b
-  Why:  A letter means one of the options; nothing was answered.
+  Why:  A single letter means one of the options.
   Next: asbuilt approve show a1
 """)
     assert inbox.typed("approve", "yes", asked, "-m", "B") == snapshot("""\
@@ -173,8 +174,7 @@ def test_only_those_who_are_named_may_answer(inbox: Inbox) -> None:
 exit 4
 --- stderr
 error: a1 is not yours to answer: bob, lead-* may approve plans here
-  Why:  approvals.plan names them, and what lands carries the name of who said
-        yes.
+  Why:  approvals.plan lists them, and landed commits name the approver.
   Next: Ask one of them; asbuilt approve lists what waits.
 """)
     assert inbox.typed("approve", "yes", "a1", user="lead-ann", **chosen).startswith("exit 0\n")
@@ -208,7 +208,7 @@ def test_later_leaves_it_open_and_is_written_down(inbox: Inbox) -> None:
     assert inbox.typed("approve", "later", "a1") == snapshot("""\
 exit 0
 --- stdout
-a1 waits; nothing goes on before somebody answers.
+a1 still waits for an answer.
 """)
     assert inbox.typed("approve", "later", "a1") == inbox.typed("approve", "later", "a1")
     log = inbox.typed("log", "rate-limit").splitlines()
@@ -223,11 +223,23 @@ def test_only_a_plan_has_a_text_to_edit_and_only_somebody_at_a_terminal_edits(
 ) -> None:
     assert "error: --edit needs a terminal\n" in inbox.typed("approve", "yes", "a1", "--edit", "--no-input")
     inbox.story.ask("21:30:00", "2a")
-    assert "error: a2 is not about a plan: go on with phase 2a?\n" in ada.types(
+    assert "error: a2 is not about a plan: continue with phase 2a?\n" in ada.types(
         "approve", "yes", "a2", "--edit"
     )
     said = " ".join(inbox.typed("approve", "pr", "a2").split())
-    assert "a2 is not about a plan, so that nobody can review it: go on with phase 2a?" in said
+    assert "a2 is not about a plan: continue with phase 2a?" in said
+
+
+def test_a_proven_run_has_a_report_and_no_question(inbox: Inbox) -> None:
+    inbox.story.prove("21:30:00", "1", "4f1c9a2")
+    inbox.story.over("21:31:00", "held")
+    assert inbox.typed("approve", "show", "rate-limit.1") == snapshot("""\
+exit 2
+--- stderr
+error: rate-limit.1 is a proven run, not a question
+  Why:  Its report shows what would land.
+  Next: asbuilt report rate-limit.1
+""")
 
 
 def test_a_question_whose_draft_is_lost_says_so(inbox: Inbox) -> None:
@@ -303,16 +315,16 @@ def test_an_edit_that_breaks_the_plan_is_refused_kept_and_gone_on_with(inbox: In
     said = ada.types("approve", "yes", "a1", "--edit", EDITOR="sed -i 's/^None/Phase 9/'")
     assert said == snapshot("""\
 exit 4
-Your editor closed. What differs:
+Changes:
   - None.
   + Phase 9.
   - None.
   + Phase 9.
 error: your text has 1 error: line 46: phase 1 depends on phase 9, which does
        not exist
-  Why:  A run would work, and prove, against a text that contradicts itself.
-        Your text is kept.
-  Next: asbuilt approve yes a1 --edit goes on with your text.
+  Why:  asbuilt cannot tell when a phase of such a plan is done. Your text is
+        kept.
+  Next: asbuilt approve yes a1 --edit opens your text again.
 """)
     assert len(inbox.drafts.revisions) == 1
     said = ada.types(
@@ -325,15 +337,13 @@ error: your text has 1 error: line 46: phase 1 depends on phase 9, which does
 def test_what_was_answered_before_is_not_edited_any_more(inbox: Inbox, ada: AtTerminal) -> None:
     inbox.typed("approve", "no", "a1", "-m", "smaller", user="bob")
     assert ada.types("approve", "yes", "a1", "--edit", EDITOR="no-such-editor") == (
-        "exit 4\na1 was answered before: no, by bob.\n"
+        "exit 4\na1 was already answered: no, by bob.\nNext: asbuilt status rate-limit\n"
     )
 
 
 def test_an_edit_of_nothing_asks_about_the_same_text(inbox: Inbox, ada: AtTerminal) -> None:
     said = ada.types("approve", "yes", "a1", "--edit", typed=b"y\n", EDITOR="true")
-    assert said.startswith(
-        "exit 0\ny\nYour editor closed; what the plan wants is the same. a1 still waits.\n"
-    )
+    assert said.startswith("exit 0\ny\nThe requirements are unchanged. a1 still waits.\n")
     assert [(one.name, one.answer) for one in inbox.drafts.questions] == [("a1", "yes")]
     assert [one.edited for one in inbox.drafts.approved] == [False]
 
@@ -348,8 +358,7 @@ def test_who_was_answered_while_they_edited_is_told_and_keeps_their_text(
     said = ada.types("approve", "yes", "a1", "--edit", EDITOR=str(editor))
     assert said.partition("error: ")[2] == snapshot("""\
 a1 was answered while you edited: yes, by bob
-  Why:  Your text would take the place of what somebody has decided on. It is
-        kept as edits/r1-1.md in the state folder.
+  Why:  Your text is kept as edits/r1-1.md in the state folder.
   Next: asbuilt approve show a1
 """)
     assert [(one.name, one.answer) for one in inbox.drafts.questions] == [("a1", "yes")]
@@ -364,7 +373,7 @@ def test_a_word_that_is_no_answer_is_asked_again_and_leaving_answers_nothing(
     with Talk(inbox.shop, ada.environ, "watch", "rate-limit") as talk:
         talk.hears("l later >")
         talk.says("perhaps\n")
-        talk.hears('"perhaps" is none of these; nothing was answered.', "l later >")
+        talk.hears('"perhaps" is no answer; nothing was recorded.', "l later >")
         talk.interrupts()
         talk.hears("Waits for you: a1", "Next: asbuilt approve show a1")
     with Talk(inbox.shop, ada.environ, "watch", "rate-limit") as talk:

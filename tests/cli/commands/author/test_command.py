@@ -26,9 +26,9 @@ def test_what_plans_are_judged_by_is_printed_to_be_edited(shop: Path, environ: d
 
 def test_memory_is_emptied_and_that_is_said(shop: Path, environ: dict[str, str]) -> None:
     typed(shop, environ, "memory", "add", "Redis 6 is what we run")
-    assert typed(shop, environ, "author", "--clear-memory") == (0, "", "Forgotten: 1 memory.\n")
-    assert typed(shop, environ, "memory", "list") == (0, "Nothing is remembered here.\n", "")
-    assert typed(shop, environ, "author", "--clear-memory") == (0, "", "Nothing is remembered here.\n")
+    assert typed(shop, environ, "author", "--clear-memory") == (0, "", "Deleted 1 memory.\n")
+    assert typed(shop, environ, "memory", "list") == (0, "No memories of this repository.\n", "")
+    assert typed(shop, environ, "author", "--clear-memory") == (0, "", "No memories of this repository.\n")
 
 
 def test_where_nothing_is_committed_no_authoring_is_begun(asbuilt: Callable[..., str]) -> None:
@@ -42,10 +42,20 @@ error: there is no commit on main
     assert asbuilt("status") == snapshot("""\
 exit 0
 --- stdout
-Nothing has been run here.
+Nothing has run here.
 --- stderr
 Next: asbuilt plan list
 """)
+
+
+def test_a_mode_with_its_own_stages_refuses_a_limit_of_them(asbuilt: Callable[..., str]) -> None:
+    for mode in ("light", "standard", "interview"):
+        assert asbuilt("author", "greet people", f"--{mode}", "--max-phases", "3") == (
+            "exit 2\n--- stderr\n"
+            f"error: --{mode} has its own stages, so --max-phases cannot change them\n"
+            "  Why:  Only --staged takes a choice of stages.\n"
+            '  Next: asbuilt author "greet people" --staged, or leave --max-phases out.\n'
+        )
 
 
 def test_a_name_that_no_file_can_have_is_refused_with_one_that_it_can(asbuilt: Callable[..., str]) -> None:

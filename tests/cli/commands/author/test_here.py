@@ -9,7 +9,7 @@ import pytest
 
 from asbuilt.cli.commands.author.command import command
 from asbuilt.cli.commands.author.here import typed
-from asbuilt.session.authoring import keep_words, words_in
+from asbuilt.session.context.typed import command_in, keep_typed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +29,7 @@ CASES = {
 
 @pytest.mark.parametrize("words", CASES)
 def test_options_stand_at_the_end_and_the_rest_is_wanted_as_it_stands(words: str, tmp_path: Path) -> None:
-    keep_words(str(tmp_path), words)
+    keep_typed(str(tmp_path), "author", words)
     context = click.Context(command, info_name="author")
     assert typed(command, context, str(tmp_path)) == CASES[words]
     # They are taken once.
@@ -37,6 +37,8 @@ def test_options_stand_at_the_end_and_the_rest_is_wanted_as_it_stands(words: str
 
 
 def test_only_the_command_itself_is_heard() -> None:
-    assert words_in("/asbuilt:author  limit the API\n") == "limit the API"
-    assert words_in("/asbuilt:author") == ""
-    assert [words_in(one) for one in ("/asbuilt:authors x", "say /asbuilt:author", "author x")] == [None] * 3
+    assert command_in("/asbuilt:author  limit the API\n") == ("author", "limit the API")
+    assert command_in("/asbuilt:author") == ("author", "")
+    assert [command_in(one) for one in ("/asbuilt:authors x", "say /asbuilt:author", "author x")] == [
+        None
+    ] * 3

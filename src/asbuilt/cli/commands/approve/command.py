@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from asbuilt.cli.commands.approve.reviewers import plan_question
+from asbuilt.cli.commands.land import land
 from asbuilt.cli.runs.decisions import edited, give, told_of
 from asbuilt.cli.runs.drafts import as_json, draft_of, screen_of
 from asbuilt.cli.runs.inbox import (
@@ -17,14 +20,15 @@ from asbuilt.cli.runs.inbox import (
     waiting_everywhere,
     waiting_here,
 )
-from asbuilt.cli.runs.waiting import answering, under_review
-from asbuilt.cli.shell.desk import next_command
-from asbuilt.cli.shell.lazy import Command, Lazy, LazyGroup
-from asbuilt.cli.shell.options import Door, door_of, shared
+from asbuilt.cli.runs.next_step import answering
+from asbuilt.cli.runs.waiting import under_review
+from asbuilt.cli.shell.lazy import Lazy, LazyGroup
+from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.site import asker
-from asbuilt.cli.ui.clock import ago, at, stamp
+from asbuilt.cli.ui.clock import ago, stamp
 from asbuilt.cli.ui.columns import pad, shorten, width
 from asbuilt.cli.ui.confirm import agreed
+from asbuilt.cli.ui.messages import answer, next_command
 from asbuilt.cli.ui.questions import below, is_slip
 from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, UsageWrong
@@ -32,10 +36,12 @@ from asbuilt.flows.requests import put_off
 from asbuilt.journal import approvals, reviews
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.lifecycle.authoring.questions import options_of
+from asbuilt.session.authoring import is_bound
+from asbuilt.session.context.typed import take_typed
+from asbuilt.session.conversation import folder_of, key_of
 
 if TYPE_CHECKING:
     from asbuilt.cli.runs.decisions import Said
-    from asbuilt.cli.runs.inbox import Waits
     from asbuilt.cli.shell.site import Site
     from asbuilt.journal.approvals import Approval
     from asbuilt.journal.runs import Run
@@ -44,22 +50,25 @@ if TYPE_CHECKING:
 def _list(door: Door, *, everywhere: bool) -> int:
     asked = waiting_everywhere(door) if everywhere else waiting_here(door)
     proven = [] if everywhere else landing_here(door)
-    if door.json:
-        rows = [{**_json(one.asked, one.run), "id": one.name} for one in asked]
-        told = [
-            {"plan": run.plan, "run": _name(run), "ended_at": stamp(run.ended_at or run.at)} for run in proven
-        ]
-        door.screen.emit_json({"schema": "asbuilt.approvals/1", "waiting": rows, "to_land": told})
+    rows = [{**_json(one.asked, one.run), "id": one.name} for one in asked]
+    to_land = [
+        {"plan": run.plan, "run": _name(run), "ended_at": stamp(run.ended_at or run.at)} for run in proven
+    ]
+    if door.emitted("asbuilt.approvals/1", {"waiting": rows, "to_land": to_land}):
         return DONE
-    if asked:
-        _show_asked(door, asked)
-    for run in proven:
-        since = at(run.ended_at or run.at, datetime.now(UTC))
-        words = f"{_name(run)} is proven since {since}, not landed: `asbuilt land {run.options.slug}`"
-        for row in door.screen.out.hanging("", printable(words)):
-            door.screen.answer(row)
     if not asked and not proven:
         door.screen.answer("Nothing waits for you." if everywhere else "Nothing waits for you here.")
+        next_command(door, "asbuilt status --all" if everywhere else "asbuilt status")
+        return DONE
+    rows_shown = [(one.name, one.asked.kind, one.asked.gist, one.run, one.asked.asked_at) for one in asked]
+    for run in proven:
+        about = f"proven; land it on {run.options.branch}?"
+        rows_shown.append((_name(run), "landing", about, _name(run), run.ended_at or run.at))
+    _show_rows(door, rows_shown)
+    if asked:
+        answering(asked[0].asked, asked[0].name).show(door)
+    else:
+        next_command(door, f"asbuilt approve yes {_name(proven[0])}")
     return DONE
 
 
@@ -67,17 +76,15 @@ def _name(run: Run) -> str:
     return f"{run.options.slug}.{run.number}"
 
 
-def _show_asked(door: Door, asked: list[Waits]) -> None:
+def _show_rows(door: Door, rows: list[tuple[str, str, str, str, str]]) -> None:
     now, symbols = datetime.now(UTC), door.screen.out.symbols
-    wide = max(5, *(width(one.name) + 2 for one in asked))
+    wide = min(20, max(5, *(width(row[0]) + 2 for row in rows)))
     room = max(12, 47 - wide)
     door.screen.answer(f"  {'ID':<{wide}}{'KIND':<10}{'ABOUT':<{room}}{'FROM':<14}{'AGE':>7}")
-    for name, run, one in asked:
-        about = pad(shorten(printable(one.gist), room - 1, symbols), room)
-        row = f"  {pad(name, wide)}{one.kind:<10}{about}{shorten(run, 13, symbols):<14}"
-        door.screen.answer(printable(f"{row}{ago(one.asked_at, now):>7}"))
-    name = asked[0].name
-    next_command(door, answering(asked[0].asked, name), f', or `asbuilt approve no {name} -m "why"`')
+    for name, kind, gist, run, since in rows:
+        about = pad(shorten(printable(gist), room - 1, symbols), room)
+        row = f"  {pad(name, wide)}{kind:<10}{about}{shorten(run, 13, symbols):<14}"
+        door.screen.answer(printable(f"{row}{ago(since, now):>7}"))
 
 
 def _json(one: Approval, run: str) -> dict[str, Any]:
@@ -95,13 +102,50 @@ def _json(one: Approval, run: str) -> dict[str, Any]:
     }
 
 
-def _callback(context: click.Context) -> int | None:
-    if context.invoked_subcommand:
-        return None
-    return _list(door_of(context, json=True), everywhere=bool(context.params["everywhere"]))
+def _alone(door: Door, *, everywhere: bool, here: bool) -> int:
+    """List what waits, or with `here` do what the user typed after /asbuilt:approve: `a1`, `no a1 WHY`."""
+    folder = folder_of(door.environ, key_of(door.environ))
+    if here and (typed := (take_typed(folder, "approve") or "").split(maxsplit=2)):
+        return _answered_here(door, folder, typed)
+    return _list(door, everywhere=everywhere)
 
 
-group = LazyGroup(
+_QUESTION: Final = re.compile(r"(.+:)?a[0-9]+")
+_VERBS: Final = ("yes", "no", "later", "pr", "show")
+
+
+class _Inbox(LazyGroup):
+    """The group of `approve`, in which a question may come before its answer: `approve a1 b`."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Read `a1` as `show a1`, `a1 no` as `no a1`, and `a1 b` as a yes with the option b."""
+        if _QUESTION.fullmatch(args[0]):
+            name, *rest = args
+            said = rest[0] if rest and not rest[0].startswith("-") else ""
+            if not said or said in _VERBS:
+                args = [said or "show", name, *rest[bool(said) :]]
+            else:
+                args = ["yes", name, "-m", *rest]
+        return super().resolve_command(ctx, args)
+
+
+def _answered_here(door: Door, folder: str, typed: list[str]) -> int:
+    """Answer the question; a yes to this conversation's draft turns plan mode off."""
+    verb, *rest = typed if typed[0] in ("yes", "no", "later", "show") else ["yes", *typed]
+    note = ["-m", " ".join(rest[1:])] if rest[1:] and verb in ("yes", "no") else []
+    chosen = {"yes": yes, "no": no, "later": later, "show": show}[verb]
+    with chosen.make_context(verb, [*rest[:1], *note], parent=click.get_current_context()) as inner:
+        code: int = chosen.invoke(inner)
+    if verb != "yes" or not is_bound(folder):
+        return code
+    from asbuilt.cli.commands.author.here import go_on  # noqa: PLC0415  the door's dispatch
+
+    return go_on(door)
+
+
+group = _Inbox(
     "approve",
     commands={
         "yes": Lazy("approve.command:yes", "answer a question with yes"),
@@ -113,15 +157,18 @@ group = LazyGroup(
     examples=[
         ("asbuilt approve", "everything that waits for you here"),
         ("asbuilt approve --all", "in every repository of this journal, shared ones too"),
-        ("asbuilt approve show a1", "a plan on one screen, and what differs from the text before"),
+        ("asbuilt approve a1", "a plan on one screen, and what changed since the last text"),
+        ("asbuilt approve a1 b", "answer a question with option b"),
+        ("asbuilt approve yes a7", "yes; for a run in the list: land it"),
+        ('asbuilt approve no a7 -m "not before the release"', "no, with a reason"),
         ("asbuilt approve pr a1", "a plan as a pull request; its reviewers decide"),
-        ("asbuilt approve yes a7", "let it go on"),
-        ('asbuilt approve no a7 -m "not before the release"', "end it, with a reason"),
     ],
-    help="Answer what waits for a person. Every answer counts once and is recorded with your name.",
-    params=[click.Option(["--all", "everywhere"], is_flag=True, help="in every repository of this journal")],
-    callback=click.pass_context(lambda context, **_: _callback(context)),
-    invoke_without_command=True,
+    help="Answer questions, approve plans and confirm landings. Every answer is recorded with your name.",
+    params=[
+        click.Option(["--all", "everywhere"], is_flag=True, help="in every repository of this journal"),
+        click.Option(["--here"], is_flag=True, help="do what you typed after /asbuilt:approve"),
+    ],
+    alone=_alone,
 )
 
 
@@ -131,9 +178,9 @@ def _need_no_reason(site: Site, number: int) -> None:
         asked = approvals.named(session, LOCAL, site.repo, number)
     if asked is not None and asked.kind == "waiver" and asked.answer is None:
         raise UsageWrong(
-            f"{asked.name} asks for a waiver, and a waiver has a reason",
-            why="It is shown in the report, in the commit and in the plan.",
-            next_step=f'Say why: asbuilt approve yes {asked.name} -m "why"',
+            f"{asked.name} asks for a waiver, and a waiver needs a reason",
+            why="The reason is shown in the report, in the commit and in the plan.",
+            next_step=f'`asbuilt approve yes {asked.name} -m "why"`',
         )
 
 
@@ -143,12 +190,26 @@ def _need_an_option(site: Site, number: int, note: str) -> None:
     if asked.answer is None and is_slip(asked, note):
         raise UsageWrong(
             f"{asked.name} has no option {note.strip()}: {', '.join(options_of(asked.question))}",
-            why="A letter means one of the options; nothing was answered.",
+            why="A single letter means one of the options.",
             next_step=f"`asbuilt approve show {site.lead}{asked.name}`",
         )
 
 
+def _to_land(door: Door, name: str) -> Run | None:
+    """Return the run of the inbox that a name selects."""
+    return (
+        None if _QUESTION.fullmatch(name) else next((r for r in landing_here(door) if _name(r) == name), None)
+    )
+
+
 def _say(door: Door, name: str, said: Said, note: str | None) -> int:
+    run = _to_land(door, name)
+    if run is not None and said == "yes":
+        return land(door, run.options.slug)
+    if run is not None:
+        door.screen.answer(f"{name} is not landed; its commits are kept.")
+        next_command(door, f"asbuilt report {name}")
+        return DONE
     site, number = question_at(door, name)
     if said == "yes" and not (note or "").strip():
         _need_no_reason(site, number)
@@ -156,30 +217,24 @@ def _say(door: Door, name: str, said: Said, note: str | None) -> int:
         _need_an_option(site, number, note or "")
     given = give(door, site, number, said, note)
     code = given.code(said)
-    if door.json:
-        answer = {**_json(given.asked, asker_of(site, given.asked)), "counts": given.counts, "exit": code}
-        door.screen.emit_json({"schema": "asbuilt.answer/1", **answer})
+    data = {**_json(given.asked, asker_of(site, given.asked)), "counts": given.counts, "exit": code}
+    if door.emitted("asbuilt.answer/1", data):
         return code
     told = told_of(site, given, door.screen.out)
-    for row in told.rows:
-        door.screen.answer(row)
+    door.screen.answer_all(told.rows)
     if told.command:
         next_command(door, told.command)
     return code
 
 
-@click.command(
+@subcommand(
     "yes",
-    cls=Command,
-    examples=[
-        ("asbuilt approve yes a7", "let it go on"),
-        ("asbuilt approve yes a1 --edit", "change the plan in $EDITOR first; your text is what is approved"),
-    ],
+    ("asbuilt approve yes a7", "continue the run"),
+    ("asbuilt approve yes a1 --edit", "change the plan in $EDITOR first; your text is what is approved"),
 )
 @click.argument("question")
 @click.option("-m", "--message", metavar="TEXT", help="a remark, for the journal")
 @click.option("--edit", "is_edited", is_flag=True, help="change the plan in $VISUAL or $EDITOR first")
-@shared(json=True)
 def yes(door: Door, question: str, *, message: str | None, is_edited: bool) -> int:
     """Answer a question with yes; of a plan, a yes covers the very text that was shown."""
     if not is_edited:
@@ -187,91 +242,76 @@ def yes(door: Door, question: str, *, message: str | None, is_edited: bool) -> i
     if not door.may_ask or door.json:
         raise UsageWrong(
             "--edit needs a terminal",
-            why="An editor without anybody in front of it would wait for ever.",
-            next_step='Say what is to differ: `asbuilt approve no a1 -m "why"`',
+            why="An editor needs a user at the terminal.",
+            next_step=f'`asbuilt approve no {question} -m "what to change"`',
         )
-    site, number = question_at(door, question)
-    asked = question_in(site, number)
-    if asked.kind != "plan":
-        raise UsageWrong(
-            f"{asked.name} is not about a plan: {asked.gist}",
-            why="Only a plan has a text that can be changed before it is approved.",
-            next_step=f"`asbuilt approve show {site.lead}{asked.name}`",
-        )
+    site, asked = plan_question(door, question)
     if asked.answer is not None:
         return _say(door, question, "yes", message)
     now = edited(door, site, asked)
     draft = draft_of(site, now)
     if not agreed(door, f"Approve revision {draft.revision.number}, {draft.brief}?"):
-        door.screen.answer(f"{now.name} waits; nothing goes on before somebody answers.")
+        door.screen.answer(f"{now.name} still waits for an answer.")
         return DONE
     return _say(door, f"{site.lead}{now.name}", "yes", message)
 
 
-@click.command("no", cls=Command, examples=[('asbuilt approve no a7 -m "not yet"', "end it, with a reason")])
+@subcommand("no", ('asbuilt approve no a7 -m "not yet"', "end it, with a reason"))
 @click.argument("question")
 @click.option("-m", "--message", metavar="TEXT", help="why; the author of a plan gets these words")
-@shared(json=True)
 def no(door: Door, question: str, *, message: str | None) -> int:
     """Answer a question with no: a run ends, all work kept; a plan's author changes it by what you say."""
     return _say(door, question, "no", message)
 
 
-@click.command(
-    "later", cls=Command, examples=[("asbuilt approve later a7", "it waits; others see that you know")]
-)
+@subcommand("later", ("asbuilt approve later a7", "it waits; others see that you know"))
 @click.argument("question")
-@shared(json=True)
 def later(door: Door, question: str) -> int:
     """Leave a question open. It waits for as long as it takes: no agent works, nothing is lost."""
     site, number = question_at(door, question)
     asked = put_off(site.journal.store, LOCAL, site.repo, number, asker=asker(door))
-    if door.json:
-        door.screen.emit_json({"schema": "asbuilt.approval/1", **_json(asked, asker_of(site, asked))})
-    elif asked.answer is None:
-        door.screen.answer(f"{asked.name} waits; nothing goes on before somebody answers.")
-    else:
-        said = f"{asked.name} was answered before: {asked.answer}, by {asked.answered_by}."
+    said = f"{asked.name} still waits for an answer."
+    if asked.answer is not None:
+        said = f"{asked.name} was already answered: {asked.answer}, by {asked.answered_by}."
+    if not door.emitted("asbuilt.approval/1", _json(asked, asker_of(site, asked))):
         door.screen.answer(printable(said))
     return DONE
 
 
-@click.command(
+@subcommand(
     "show",
-    cls=Command,
-    examples=[
-        ("asbuilt approve show a7", "who asks what, since when"),
-        ("asbuilt approve show a1 --full", "the whole text of a plan"),
-    ],
+    ("asbuilt approve show a7", "who asks what, since when"),
+    ("asbuilt approve show a1 --full", "the whole text of a plan"),
 )
 @click.argument("question")
 @click.option("--full", is_flag=True, help="of a plan: its whole text")
-@shared(json=True)
 def show(door: Door, question: str, *, full: bool) -> int:
     """Show one question, whole: a plan on one screen, with what differs from the text before."""
+    if _to_land(door, question) is not None:
+        raise UsageWrong(
+            f"{question} is a proven run, not a question",
+            why="Its report shows what would land.",
+            next_step=f"`asbuilt report {question}`",
+        )
     site, number = question_at(door, question)
     found = question_in(site, number)
     draft = draft_of(site, found) if found.kind == "plan" else None
-    if door.json:
-        told = {} if draft is None else {"draft": as_json(door, site, draft)}
-        door.screen.emit_json({"schema": "asbuilt.approval/1", **_json(found, asker_of(site, found)), **told})
+    told = {"draft": as_json(door, site, draft)} if door.json and draft else {}
+    if door.emitted("asbuilt.approval/1", {**_json(found, asker_of(site, found)), **told}):
         return DONE
     if draft is None:
         _show_question(door, found)
     elif full:
-        for line in draft.plan.source.lines:
-            door.screen.answer(printable(line))
+        door.screen.answer_all(map(printable, draft.plan.source.lines))
         return DONE
     else:
-        for row in screen_of(door, site, found, draft, door.screen.out):
-            door.screen.answer(row)
+        door.screen.answer_all(screen_of(door, site, found, draft, door.screen.out))
     state = f"answered {found.answer} by {found.answered_by}" if found.answer else "not answered"
     now = datetime.now(UTC)
     door.screen.answer(printable(f"  asked {ago(found.asked_at, now)} ago; {state}"))
     if found.answer is None:
         reviewed = _reviewed(site, found, now)
-        for row in door.screen.out.hanging("  ", reviewed, commands=False) if reviewed else ():
-            door.screen.answer(row)
+        answer(door, "  ", reviewed) if reviewed else ()
         _say_how(door, found, f"{site.lead}{found.name}")
     return DONE
 
@@ -286,15 +326,20 @@ def _say_how(door: Door, asked: Approval, name: str) -> None:
     """Print how to answer a question."""
     if asked.kind == "question":
         first = next(iter(options_of(asked.question)), "a")
-        next_command(door, f"asbuilt approve yes {name} -m {first}", ", or in your own words")
+        next_command(
+            door,
+            f"asbuilt approve yes {name} -m {first}",
+            other=f'in your own words: `asbuilt approve {name} "your answer"`',
+        )
         return
-    edits = ", or with `--edit`;" if asked.kind == "plan" else ", or"
-    next_command(door, f"asbuilt approve yes {name}", f'{edits} `asbuilt approve no {name} -m "why"`')
+    if asked.kind == "plan":
+        edit = f"edit it first: `asbuilt approve yes {name} --edit`"
+        next_command(door, f"asbuilt approve yes {name}", other=edit)
+    else:
+        answering(asked, name).show(door)
 
 
 def _show_question(door: Door, found: Approval) -> None:
     door.screen.answer(printable(f"{found.name}   {found.kind}   {found.plan}"))
-    for row in door.screen.out.hanging("  ", found.question.partition("\n")[0]):
-        door.screen.answer(row)
-    for row in below(door.screen.out, found):
-        door.screen.answer(row)
+    door.screen.answer_all(door.screen.out.hanging("  ", found.question.partition("\n")[0]))
+    door.screen.answer_all(below(door.screen.out, found))

@@ -10,19 +10,18 @@ from typing import TYPE_CHECKING, NamedTuple, assert_never
 import click
 
 from asbuilt import wiring
-from asbuilt.cli.commands.run import target_of
+from asbuilt.cli.commands.run.follow import target_of
 from asbuilt.cli.runs.decisions import give
 from asbuilt.cli.runs.drafts import draft_of
 from asbuilt.cli.runs.inbox import question_at, question_in
-from asbuilt.cli.shell.lazy import Command
-from asbuilt.cli.shell.options import Door, shared
+from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.site import asker
 from asbuilt.cli.ui.screen import printable
-from asbuilt.errors import DONE, WAITS_FOR_APPROVAL, UsageWrong
+from asbuilt.errors import DONE, PARKED, UsageWrong
 from asbuilt.events.options import RunOptions
 from asbuilt.flows.authoring.review_request import decision, propose, text_of
 from asbuilt.flows.authoring.reviews import await_reviews
-from asbuilt.git.forge.detect import open_forge
+from asbuilt.git.forge.github import open_forge
 from asbuilt.journal import approvals, runs
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.reviews import Terms
@@ -35,30 +34,28 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.pull_request.reviews import Decision
 
 
-@click.command(
-    "pr",
-    cls=Command,
-    examples=[
-        ("asbuilt approve pr a1", "open its pull request, or hear now what the reviewers said"),
-    ],
-)
+@subcommand("pr", ("asbuilt approve pr a1", "open its pull request, or hear now what the reviewers said"))
 @click.argument("question")
-@shared(json=True)
 def command(door: Door, question: str) -> int:
     """Open a pull request that puts a plan to reviewers. The worker polls it; run this again to poll now.
 
     An approving review of exactly this text by a reviewer in approvals.plan (github:LOGIN) approves it.
     A review that requests changes declines it; its remarks become findings. Exits with 5 while undecided.
     """
-    site, number = question_at(door, question)
+    return review(door, *plan_question(door, question))
+
+
+def plan_question(door: Door, name: str) -> tuple[Site, Approval]:
+    """Find a question about a plan. Raise if it is about something else."""
+    site, number = question_at(door, name)
     asked = question_in(site, number)
     if asked.kind != "plan":
         raise UsageWrong(
-            f"{asked.name} is not about a plan, so that nobody can review it: {asked.gist}",
-            why="Only a plan has a text that can be a pull request.",
+            f"{asked.name} is not about a plan: {asked.gist}",
+            why="Only a plan has a text that can be changed or reviewed before it is approved.",
             next_step=f"`asbuilt approve show {site.lead}{asked.name}`",
         )
-    return review(door, site, asked)
+    return site, asked
 
 
 def put_to_reviewers(door: Door, site: Site, address: Address, *, is_here: bool) -> int:
@@ -67,7 +64,7 @@ def put_to_reviewers(door: Door, site: Site, address: Address, *, is_here: bool)
         waiting = approvals.waiting(session, LOCAL, site.repo)
     asked = next((one for one in waiting if one.kind == "plan" and one.plan == address.plan), None)
     if asked is None:
-        return WAITS_FOR_APPROVAL
+        return PARKED
     told = _reviewed(door, site, asked, is_here=is_here)
     door.screen.talk(printable(told.words))
     return told.code
@@ -76,9 +73,9 @@ def put_to_reviewers(door: Door, site: Site, address: Address, *, is_here: bool)
 def review(door: Door, site: Site, asked: Approval) -> int:
     """Open the draft's pull request if it has none, answer by its reviews, and print the result."""
     told = _answered(asked) if asked.answer else _reviewed(door, site, asked)
-    if door.json:
-        door.screen.emit_json(told.as_json())
-    else:
+    now, url = told.asked, told.url
+    data = {"id": now.name, "answer": now.answer, "answered_by": now.answered_by, "url": url}
+    if not door.emitted("asbuilt.review/1", {**data, "exit": told.code}):
         door.screen.answer(printable(told.words))
     return told.code
 
@@ -118,12 +115,6 @@ class Told(NamedTuple):
     url: str
     code: int
 
-    def as_json(self) -> dict[str, object]:
-        """Return it as JSON data."""
-        now = self.asked
-        told = {"id": now.name, "answer": now.answer, "answered_by": now.answered_by, "url": self.url}
-        return {"schema": "asbuilt.review/1", **told, "exit": self.code}
-
 
 def _taken(door: Door, site: Site, asked: Approval, said: Decision, url: str) -> Told:
     match said:
@@ -133,7 +124,7 @@ def _taken(door: Door, site: Site, asked: Approval, said: Decision, url: str) ->
             given = give(door, site, asked.number, "no", said.note, by=said.by)
         case Undecided():
             words = f"{asked.name} waits for a review: {url} ({said.why})"
-            return Told(asked, words, url, WAITS_FOR_APPROVAL)
+            return Told(asked, words, url, PARKED)
         case _:
             assert_never(said)
     return _answered(given.asked, url)

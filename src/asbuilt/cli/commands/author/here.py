@@ -13,27 +13,34 @@ from typing import TYPE_CHECKING, Final, assert_never
 import click
 
 from asbuilt import wiring
-from asbuilt.cli.commands.mode.change import begun
+from asbuilt.cli.commands.mode.commands import begun
 from asbuilt.cli.shell.site import asker, look_at
 from asbuilt.cli.ui.messages import answer, next_command
 from asbuilt.cli.ui.screen import printable
+from asbuilt.cli.ui.words import listed
 from asbuilt.errors import DONE, GateStopped, NotFound
+from asbuilt.flows.authoring.perform import sketch_file
 from asbuilt.flows.requests import stop
+from asbuilt.journal import approvals
 from asbuilt.lifecycle.authoring.turns import Over, Persons, Theirs, Yours
 from asbuilt.policy.plan_mode.hold import HoldUnreadable
-from asbuilt.session.authoring import NEXT, Bound, BoundUnreadable, bind, bound_in, put_aside, take_words
-from asbuilt.session.conversation import folder_of, hold_in, keep_hold, key_of, lives
+from asbuilt.session.authoring import NEXT, WORK, Bound, BoundUnreadable, bind, bound_in, put_aside
+from asbuilt.session.context.typed import take_typed
+from asbuilt.session.conversation import end_hold, folder_of, hold_in, keep_hold, key_of, lives
 from asbuilt.session.locking import Locked
 from asbuilt.session.records import records
 
 if TYPE_CHECKING:
     from asbuilt.cli.shell.options import Door
     from asbuilt.cli.shell.site import Site
+    from asbuilt.flows.authoring.conversation import Conversing
     from asbuilt.journal.runs import Run
 
 _PATIENCE_S: Final = 100.0
 """Seconds to wait. Claude Code ends a command after two minutes; longer work needs another call."""
 _LOOK_S: Final = 0.3
+_SCHEMA: Final = "asbuilt.authoring/1"
+_NOTHING: Final = "No plan is being authored here."
 _OPTION: Final = re.compile(r"(?:^|\s)(?=--[a-z])")
 
 
@@ -43,9 +50,9 @@ def conversation_around(door: Door) -> str:
     if key and lives(key):
         return folder_of(door.environ, key)
     raise NotFound(
-        "no conversation of Claude Code is around this command",
-        why="Only its hooks can hold a conversation to the stages of a plan.",
-        next_step='Without one: asbuilt author "what you want" --staged',
+        "this command does not run inside a Claude Code conversation",
+        why="Only Claude Code's hooks can keep a conversation in the stages of a plan.",
+        next_step='At a terminal: asbuilt author "what you want" --staged',
     )
 
 
@@ -54,7 +61,7 @@ def typed(command: click.Command, context: click.Context, folder: str) -> list[s
 
     Options come last. Text that only looks like an option is part of the prompt.
     """
-    words = take_words(folder) or ""
+    words = take_typed(folder, "author") or ""
     for found in _OPTION.finditer(words):
         try:
             options = shlex.split(words[found.end() :])
@@ -74,10 +81,15 @@ def begin(door: Door, site: Site, run: Run) -> int:
 def go_on(door: Door) -> int:
     """Print what is due in this conversation's authoring, or take over one whose conversation has ended."""
     folder = conversation_around(door)
-    site, run = _open(door)
-    if site is None or run is None:
-        answer(door, "", "Nothing is authored in a conversation here.")
+    authored = _authored(door)
+    if authored is None:
+        answer(door, "", _NOTHING)
         next_command(door, "asbuilt status")
+        return DONE
+    site, run = authored
+    if not run.options.is_in_conversation:
+        answer(door, f"{run.options.slug}   ", f"{_place(door, site, run)}. A worker authors it.")
+        next_command(door, f"asbuilt watch {run.options.slug}")
         return DONE
     try:
         bound = bound_in(folder)
@@ -91,50 +103,87 @@ def go_on(door: Door) -> int:
 
 
 def show(door: Door) -> int:
-    """Print which plan is authored here, and its stage."""
-    site, run = _open(door)
-    if site is None or run is None:
-        answer(door, "", "Nothing is authored in a conversation here.")
+    """Print which plan is authored here, its stage, and what it waits for."""
+    authored = _authored(door)
+    if authored is None:
+        if not door.emitted(_SCHEMA, {"active": False}):
+            answer(door, "", _NOTHING)
         return DONE
-    answer(door, f"{run.options.slug}   ", _place(door, site, run))
+    site, run = authored
+    authoring, options = _opened(door, site, run), run.options
+    sketch = sketch_file(site.journal.home, run.run)
+    place = authoring.place or "its beginning"
+    with site.journal.store.read() as session:
+        asked = [one.name for one in approvals.waiting_of(session, run.org, run.repo, run.run)]
+    told = {
+        "plan": run.plan,
+        "run": f"{options.slug}.{run.number}",
+        "mode": options.how_authored.mode,
+        "in_conversation": options.is_in_conversation,
+        "place": place,
+        "questions": asked,
+        "plan_so_far": str(sketch) if sketch.exists() else None,
+    }
+    if door.emitted(_SCHEMA, {**authoring.state, **told}):
+        return DONE
+    answer(door, f"{options.slug}   ", place)
+    if asked:
+        answer(door, "waits   ", f"for your answer to {listed(asked)}: asbuilt approve")
+    if sketch.exists():
+        door.screen.answer(printable(f"so far  {sketch}"))
     return DONE
 
 
 def cancel(door: Door) -> int:
     """Cancel the authoring of this checkout, and print its stage. Accepted results stay in the journal."""
-    site, run = _open(door)
-    if site is None or run is None:
-        answer(door, "", "Nothing is authored in a conversation here, so there is nothing to cancel.")
+    authored = _authored(door)
+    if authored is None:
+        if not door.emitted(_SCHEMA, {"active": False, "cancelled": None}):
+            answer(door, "", f"{_NOTHING} There is nothing to cancel.")
         return DONE
+    site, run = authored
     where = _place(door, site, run)
     stop(site.journal.store, run, reason="cancelled", asker=asker(door))
     wiring.ensure_worker(site.journal.home, door.environ)
     for one in _folders(door, run):
         bind(one, None)
-    answer(door, f"{run.options.slug}   ", f"Cancelled at {where}. What was accepted is kept.")
-    next_command(door, f"asbuilt resume {run.options.slug}", " takes it up again")
+        end_hold(one)
+    if door.emitted(_SCHEMA, {"active": False, "cancelled": run.plan, "place": where}):
+        return DONE
+    answer(door, f"{run.options.slug}   ", f"Cancelled at {where}. Accepted outputs are kept.")
+    next_command(door, f"asbuilt run {run.options.slug}")
     return DONE
 
 
-def _open(door: Door) -> tuple[Site | None, Run | None]:
-    """Return the authoring of this checkout that a conversation does."""
+def _authored(door: Door) -> tuple[Site, Run] | None:
+    """Return the authoring of this checkout, by a conversation or by a worker."""
     _, site = look_at(door)
-    if site is None:
-        return None, None
+    run = authored_in(site) if site else None
+    return (site, run) if site and run else None
+
+
+def authored_in(site: Site) -> Run | None:
+    """Return the open authoring of a checkout."""
     here = str(site.repository.root)
-    for run in site.open_runs():
-        if run.options.is_in_conversation and run.options.checkout == here:
-            return site, run
-    return site, None
+    authored = (run for run in site.open_runs() if run.options.kind == "author")
+    return next((run for run in authored if run.options.checkout == here), None)
 
 
 def _bound_to(site: Site, run: Run) -> Bound:
-    return Bound(run.run, run.repo, str(site.repository.root), run.options.slug)
+    file = ""
+    if run.options.how_authored.mode == "interview":
+        sketch = sketch_file(site.journal.home, run.run)
+        sketch.parent.mkdir(parents=True, exist_ok=True)
+        file = str(sketch)
+    return Bound(run.run, run.repo, str(site.repository.root), run.options.slug, file=file)
+
+
+def _opened(door: Door, site: Site, run: Run) -> Conversing:
+    return wiring.conversing(str(site.repository.root), door.environ, repo=run.repo, run=run.run)
 
 
 def _place(door: Door, site: Site, run: Run) -> str:
-    authoring = wiring.conversing(str(site.repository.root), door.environ, repo=run.repo, run=run.run)
-    return authoring.place or "its beginning"
+    return _opened(door, site, run).place or "its beginning"
 
 
 def _folders(door: Door, run: Run) -> list[str]:
@@ -158,8 +207,8 @@ def _need_alone(door: Door, run: Run) -> None:
         if lives(one.rpartition("/")[2]):
             raise GateStopped(
                 f"{run.options.slug} is authored in another conversation",
-                why="Two would hand in outputs of the same stage.",
-                next_step="Go on there, or end it: asbuilt author cancel",
+                why="Two conversations would submit outputs of the same stage.",
+                next_step="Continue there, or end it: asbuilt author cancel",
             )
         bind(one, None)
 
@@ -167,7 +216,7 @@ def _need_alone(door: Door, run: Run) -> None:
 def _go_on(door: Door, site: Site, folder: str, bound: Bound) -> int:
     """Turn plan mode on, wait for the conversation's or the user's turn, and print what is due."""
     with Locked(folder):
-        _hold(door, folder)
+        _hold(door, folder, bound)
         bind(folder, bound._replace(asked="", stops=0))
     authoring = wiring.conversing(bound.root, door.environ, repo=bound.repo, run=bound.run)
     until = time.monotonic() + _PATIENCE_S
@@ -178,15 +227,16 @@ def _go_on(door: Door, site: Site, folder: str, bound: Bound) -> int:
         case Yours():
             with Locked(folder):
                 bind(folder, bound._replace(asked=turn.name, stops=0, is_new=False))
-            _tell(door, authoring.asked(begins=True, is_new=bound.is_new))
+            _tell(door, authoring.asked(begins=True, is_new=bound.is_new, file=bound.file))
         case Theirs(what):
-            _tell(door, f"{bound.slug}: another process is at it still: {what}. Run `{NEXT}` again.")
+            _tell(door, f"{bound.slug}: another process still works on {what}. Run `{NEXT}` again.")
         case Persons(why, question):
             _tell(door, _approval(bound.slug, why, question))
-        case Over(reason):
+        case Over(reason, is_approved):
             with Locked(folder):
                 bind(folder, None)
-            _tell(door, f"The authoring of {bound.slug} is over: {reason}.")
+                off = WORK if is_approved and end_hold(folder) else ""
+            _tell(door, f"The authoring of {bound.slug} is over: {reason}.{off}")
         case _:
             assert_never(turn)
     return DONE
@@ -196,19 +246,18 @@ def _approval(slug: str, why: str, name: str) -> str:
     if not name:
         return f"{slug} waits for the user: {why}. Tell them, and end your turn."
     return (
-        f"The draft of {slug} is in the store, and waits for the user as {name}. Say so, and end your turn."
-        f" `asbuilt approve show {name}` shows it, `asbuilt approve yes {name}` approves it, and"
-        f' `asbuilt approve no {name} -m "why"` sends it back, at a terminal of theirs or by'
-        f" /asbuilt:approve {name}; then `{NEXT}` says what is to change. Planning stays held until they type"
-        " `asbuilt mode exit`."
+        f"The draft of {slug} waits for the user's approval as {name}. Say so, and end your turn. The user"
+        f" types /asbuilt:approve {name} here (or `asbuilt approve yes {name}` at a terminal): that turns"
+        f" plan mode off, and work may start. /asbuilt:approve no {name} WHY sends the draft back; then"
+        f" `{NEXT}` says what to change."
     )
 
 
-def _hold(door: Door, folder: str) -> None:
-    """Turn plan mode on. No file may be written, because the plan is submitted and not yet a file."""
+def _hold(door: Door, folder: str, bound: Bound) -> None:
+    """Turn plan mode on. Only the plan that an interview grows may be written."""
     try:
         if hold_in(folder) is None:
-            keep_hold(folder, begun(door).changed(plans=()))
+            keep_hold(folder, begun(door).changed(plans=(bound.file,) if bound.file else ()))
     except HoldUnreadable:
         # With an unreadable hold the gate refuses everything, and only the user can end that.
         return
@@ -216,5 +265,4 @@ def _hold(door: Door, folder: str) -> None:
 
 def _tell(door: Door, text: str) -> None:
     """Print a text without wrapping, because an agent reads it."""
-    for row in printable(text, lines=True).split("\n"):
-        door.screen.answer(row)
+    door.screen.answer_all(printable(text, lines=True).split("\n"))

@@ -9,8 +9,8 @@ group: Final = LazyGroup(
     help=(
         "Show and set what you have chosen.\n\n"
         "The highest wins: environment (ASBUILT_LANDING_MODE), the repository's asbuilt.toml or"
-        " [tool.asbuilt], your own file, the organisation's file, default. What the organisation"
-        " locks stands above all."
+        " [tool.asbuilt], your own file, the organisation's file, default. Values that the"
+        " organisation locks win over all others."
     ),
     examples=[
         ("asbuilt config show --origin", "every setting, and who set it"),

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from asbuilt.cli.commands.config.show import complete_key, words
-from asbuilt.cli.shell.lazy import Command
-from asbuilt.cli.shell.options import Door, shared
+from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.settings_files import chosen_now, edit, file_for, refuse_locked
 from asbuilt.cli.ui.screen import printable
 from asbuilt.library.repository import find_repository
@@ -24,20 +23,17 @@ _USER: Final = click.option(
 )
 
 
-@click.command(
+@subcommand(
     "set",
-    cls=Command,
-    examples=[
-        ('asbuilt config set checks.tests "uv run pytest -q"', "for everybody who works here"),
-        ("asbuilt config set plans.folder docs/plans --user", "for yourself, everywhere"),
-        ("asbuilt config set ui.patterns 'web/**, *.css'", "a list: commas between"),
-        ("asbuilt config set checks.env +API_TOKEN", "one more in a list"),
-    ],
+    ('asbuilt config set checks.tests "uv run pytest -q"', "for everybody who works here"),
+    ("asbuilt config set plans.folder docs/plans --user", "for yourself, everywhere"),
+    ("asbuilt config set ui.patterns 'web/**, *.css'", "a list: commas between"),
+    ("asbuilt config set checks.env +API_TOKEN", "one more in a list"),
+    json=False,
 )
 @click.argument("key", shell_complete=complete_key)
 @click.argument("value")
 @_USER
-@shared(json=False)
 def command(door: Door, key: str, value: str, *, user: bool) -> None:
     """Change one value in a settings file; comments in it stay.
 
@@ -55,17 +51,14 @@ def command(door: Door, key: str, value: str, *, user: bool) -> None:
     _change(door, setting, read, user=user)
 
 
-@click.command(
+@subcommand(
     "unset",
-    cls=Command,
-    examples=[
-        ("asbuilt config unset checks.tests", "from this repository's asbuilt.toml"),
-        ("asbuilt config unset plans.folder --user", "from your own file"),
-    ],
+    ("asbuilt config unset checks.tests", "from this repository's asbuilt.toml"),
+    ("asbuilt config unset plans.folder --user", "from your own file"),
+    json=False,
 )
 @click.argument("key", shell_complete=complete_key)
 @_USER
-@shared(json=False)
 def unset(door: Door, key: str, *, user: bool) -> None:
     """Remove one value from a settings file: the file that `config set` would write."""
     _change(door, setting_named(key), None, user=user)

@@ -8,8 +8,9 @@ import click
 from click.shell_completion import CompletionItem
 
 from asbuilt.cli.shell.boundary import tell
-from asbuilt.cli.shell.lazy import Command
-from asbuilt.cli.shell.options import Door, shared
+from asbuilt.cli.shell.options import Door, subcommand
+from asbuilt.cli.ui.columns import table
+from asbuilt.cli.ui.messages import talk
 from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, USAGE, SettingInvalid
 from asbuilt.library.repository import find_repository
@@ -42,18 +43,14 @@ def complete_key(context: click.Context, parameter: click.Parameter, incomplete:
     ]
 
 
-@click.command(
+@subcommand(
     "show",
-    cls=Command,
-    examples=[
-        ("asbuilt config show", "every setting"),
-        ("asbuilt config show --origin", "and the file and line that set it"),
-        ("asbuilt config show plans.folder", "the value alone, for a script"),
-    ],
+    ("asbuilt config show", "every setting"),
+    ("asbuilt config show --origin", "and the file and line that set it"),
+    ("asbuilt config show plans.folder", "the value alone, for a script"),
 )
 @click.argument("key", required=False, shell_complete=complete_key)
 @click.option("--origin", is_flag=True, help="name the file and line that set each value")
-@shared(json=True)
 def command(door: Door, key: str | None, *, origin: bool) -> int:
     """Show every setting, its value and who set it."""
     named = setting_named(key) if key else None
@@ -99,27 +96,15 @@ def _part(value: str | Table) -> str:
 
 
 def _show_all(door: Door, rows: Sequence[tuple[Setting, Chosen]], *, origin: bool) -> None:
-    screen = door.screen
-    heads = ("KEY", "VALUE", "SET BY" if origin else "")
-    cells = {
-        setting.key: (setting.key, words(chosen.value), _set_by(chosen) if origin else "")
-        for setting, chosen in rows
-    }
-    widths = [max(len(row[column]) for row in (heads, *cells.values())) for column in (0, 1)]
-
-    def show(row: tuple[str, str, str]) -> None:
-        screen.answer(f"{row[0]:<{widths[0]}}  {row[1]:<{widths[1]}}  {row[2]}".rstrip())
-
-    show(heads)
-    for setting, _ in rows:
-        if setting.read_by is not None:
-            show(cells[setting.key])
-    unread = [setting for setting, _ in rows if setting.read_by is None]
+    cells = [
+        (setting.key, words(chosen.value), _set_by(chosen) if origin else "") for setting, chosen in rows
+    ]
+    head, *drawn = table([("KEY", "VALUE", "SET BY" if origin else ""), *cells])
+    shown = [(row, setting.read_by is not None) for row, (setting, _) in zip(drawn, rows, strict=True)]
+    door.screen.answer_all((head, *(row for row, is_read in shown if is_read)))
+    unread = [row for row, is_read in shown if not is_read]
     if unread:
-        screen.answer()
-        screen.answer("Kept for later; no command reads these yet:")
-    for setting in unread:
-        show(cells[setting.key])
+        door.screen.answer_all(("", "Kept for later; no command reads these yet:", *unread))
 
 
 def _show_one(door: Door, setting: Setting, chosen: Chosen, *, origin: bool) -> None:
@@ -130,10 +115,7 @@ def _show_one(door: Door, setting: Setting, chosen: Chosen, *, origin: bool) -> 
     may = "a repository may set it" if setting.repository_may_set else "a repository may not set it"
     read = f"read by asbuilt {setting.read_by}" if setting.read_by else "no command reads it yet"
     choices = f" ({', '.join(setting.choices)})" if setting.choices else ""
-    for row in screen.err.hanging(
-        "", f"{setting.key}: {setting.meaning}{choices}; {may}; {read}.", commands=False
-    ):
-        screen.talk(row)
+    talk(door, "", f"{setting.key}: {setting.meaning}{choices}; {may}; {read}.")
 
 
 def _alone(value: str | float) -> str:

@@ -1,60 +1,118 @@
 """`asbuilt demo`: show a whole run of a small plan. Rule: the real commands do everything it shows.
 
-It runs them in a temporary folder, which is deleted at the end unless --keep is given.
+It runs them in a temporary folder, which is deleted at the end unless --keep is given, and with settings of
+its own.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import re
 import shlex
 import shutil
+import sys
 import tempfile
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from asbuilt.agents.sandbox.launch import probe
-from asbuilt.cli.commands.demo.scene import PLAN, Scene
-from asbuilt.cli.shell.lazy import Command
-from asbuilt.cli.shell.options import Door, shared
+from asbuilt.cli.shell.options import Door, subcommand
+from asbuilt.cli.shell.scratch import Scratch
 from asbuilt.cli.shell.site import Site, site_of
 from asbuilt.cli.ui.caught import block, caught
+from asbuilt.cli.ui.messages import next_command
 from asbuilt.cli.ui.screen import cut, printable
 from asbuilt.errors import DONE, FAILED, INTERRUPTED
 from asbuilt.journal.queries.overview import events_of, run_view
 from asbuilt.proof.evidence import evidence_from
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from asbuilt.cli.ui.caught import Caught
     from asbuilt.journal.queries.overview import RunView
     from asbuilt.proof.evidence import Evidence
 
+
+PLAN: Final = "rate-limit"
+_SLEEP: Final = re.compile(r"sleep = ([\d.]+)")
+_FILES: Final = {
+    "asbuilt.toml": """\
+[checks]
+tests = "python3 -m unittest discover tests"
+""",
+    "shop.py": '''\
+"""The shop's API: a path in, a status out."""
+
+
+def answer(path):
+    return 200 if path.startswith("/v1/") else 404
+''',
+    "tests/test_shop.py": """\
+import unittest
+
+from shop import answer
+
+
+class ShopTest(unittest.TestCase):
+    def test_a_known_path(self):
+        self.assertEqual(answer("/v1/cart"), 200)
+
+    def test_an_unknown_path(self):
+        self.assertEqual(answer("/cart"), 404)
+
+    def test_a_busy_day(self):
+        self.assertEqual([answer("/v1/cart") for _ in range(9)], [200] * 9)
+""",
+}
+
+
+class Scene(Scratch):
+    """The folder of a demo; nothing is left elsewhere."""
+
+    def __init__(self, folder: Path, environ: Mapping[str, str]) -> None:
+        own = {
+            # The Python that runs asbuilt is certain to exist.
+            "PATH": os.pathsep.join((str(Path(sys.executable).parent), environ.get("PATH", os.defpath))),
+            "ASBUILT_AGENTS_IMPLEMENT": "scripted",
+            "ASBUILT_SANDBOX_REQUIRED": "false",
+            # One phase after the other is easier to follow.
+            "ASBUILT_RUN_LANES": "1",
+            # The shop needs no packages, and the demo must work offline.
+            "ASBUILT_CHECKS_SETUP": "none",
+            "XDG_CONFIG_HOME": str(folder / "config"),
+        }
+        super().__init__(folder, "shop-api", environ, own)
+        self.script = folder / "agent.toml"
+
+    def prepare(self, *, pace: float) -> None:
+        """Write the repository with its plan, and the script with its pauses scaled by `pace`."""
+        script = _SLEEP.sub(lambda sleep: f"sleep = {float(sleep[1]) * pace}", _own("agent.toml"))
+        self.script.write_text(script, encoding="utf-8")
+        self.build({**_FILES, f"plans/{PLAN}.md": _own(f"{PLAN}.md")}, message="A shop without limits")
+
+
+def _own(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
 _AGENT: Final = "scripted"
 _RUN: Final = ("run", PLAN, "--finish", "--auto", "--foreground", "--script", "../agent.toml")
-_RINGS: Final = {"bwrap": "The ring (bubblewrap)", "seatbelt": "The ring (Seatbelt)"}
-_COLUMN: Final = 36
-_NEXT: Final = (
-    ("asbuilt doctor", "is this machine ready for your own plans?"),
-    ('asbuilt author "what you want"', "agents plan it, you approve it"),
-    ("asbuilt run PLAN --finish --auto", "all phases proven, then landed"),
-)
+_SANDBOXES: Final = {"bwrap": "The sandbox (bubblewrap)", "seatbelt": "The sandbox (Seatbelt)"}
 
 
-@click.command(
+@subcommand(
     "demo",
-    cls=Command,
-    examples=[
-        ("asbuilt demo", "a plan of four phases, proven and landed: 30 s, no model"),
-        ("asbuilt demo --keep", "leave its repository, to look around in"),
-    ],
+    ("asbuilt demo", "a plan of four phases, proven and landed: 30 s, no model"),
+    ("asbuilt demo --keep", "leave its repository, to look around in"),
 )
-@click.option("--fast", is_flag=True, help="without the pauses for whoever looks on")
+@click.option("--fast", is_flag=True, help="without the pauses for readers")
 @click.option("--keep", is_flag=True, help="leave the demo's folder, and say where it is")
 @click.option("--pace", type=float, default=1.0, hidden=True)
-@shared(json=True)
 def command(door: Door, *, fast: bool, keep: bool, pace: float) -> int:
     """Show a small plan being run, proven and landed, in a repository of its own.
 
@@ -95,18 +153,17 @@ def _play(door: Door, scene: Scene, kept: Path | None) -> int:
     titles = {phase.id: phase.title for phase in view.phases}
     for one in lies:
         door.screen.talk()
-        for row in block(door.screen.err, one, agent=_AGENT, title=titles[one.phase]):
-            door.screen.talk(row)
+        door.screen.talk_all(block(door.screen.err, one, agent=_AGENT, title=titles[one.phase]))
     door.screen.talk()
     _conclude(door, scene, kept, landed=landed)
     return DONE if landed else FAILED
 
 
 def _introduce(door: Door, scene: Scene) -> None:
-    pen, ring = door.screen.err, probe()
+    pen = door.screen.err
     place = cut(printable(str(scene.checkout)), pen.width - len("It works in ."), symbols=pen.symbols)
-    held = _RINGS.get(ring.for_work)
-    unheld = "No ring is here to hold the agent, which plays only our script: `asbuilt doctor`"
+    held = _SANDBOXES.get(probe().for_work)
+    unheld = "Sandbox unavailable; the agent plays only the demo's script: `asbuilt doctor`"
     for line in (
         "A plan of four phases. The agent plays a script; everything else is real.",
         f"It works in {place}. Nothing else is touched.",
@@ -127,20 +184,12 @@ def _what_came(site: Site) -> tuple[RunView, list[Caught]]:
 
 
 def _conclude(door: Door, scene: Scene, kept: Path | None, *, landed: bool) -> None:
-    screen, pen = door.screen, door.screen.err
     if landed:
         _say(door, "Both were fixed and proven before anything landed.")
     if kept:
         _say(door, "To look around, with asbuilt log, git log or asbuilt land --undo:")
         _where(door, scene)
-    screen.talk()
-    screen.talk("In a repository of yours:")
-    for what, meaning in _NEXT:
-        if _COLUMN + len(meaning) <= pen.width:
-            screen.talk(f"  {pen.bold(what)}{' ' * (_COLUMN - 2 - len(what))}{meaning}")
-        else:
-            screen.talk(f"  {pen.bold(what)}")
-            _say(door, meaning, lead="    ")
+    next_command(door, "asbuilt init", ", in a repository of yours")
 
 
 def _where(door: Door, scene: Scene) -> None:
@@ -152,9 +201,8 @@ def _where(door: Door, scene: Scene) -> None:
         door.screen.talk(f"  {door.screen.err.bold(what)}")
 
 
-def _say(door: Door, text: str, *, lead: str = "") -> None:
-    for row in door.screen.err.hanging(lead, text):
-        door.screen.talk(row)
+def _say(door: Door, text: str) -> None:
+    door.screen.talk_all(door.screen.err.hanging("", text))
 
 
 def _emit(
@@ -164,7 +212,7 @@ def _emit(
         {
             "schema": "asbuilt.demo/1",
             "landed": landed,
-            "ring": probe().for_work,
+            "sandbox": probe().for_work,
             "folder": printable(str(kept)) if kept else None,
             "caught": [
                 {"phase": one.phase, "attempt": one.number, "says": one.says, "against": list(one.against)}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
+from asbuilt import wiring
 from asbuilt.cli.commands.config.set import command as set_value
 from asbuilt.cli.commands.doctor import page
 from asbuilt.cli.commands.doctor.fixes import FIXES, explained
@@ -17,40 +18,29 @@ from asbuilt.cli.runs.check_trial import given_here
 from asbuilt.cli.runs.test_command import is_settled, settle, show, try_all, unknown_tests
 from asbuilt.cli.runs.test_command import save as keep
 from asbuilt.cli.shell.desk import Desk, desk_for
-from asbuilt.cli.shell.lazy import Command
-from asbuilt.cli.shell.options import Door, shared
+from asbuilt.cli.shell.lazy import Lazy, LazyGroup
 from asbuilt.cli.ui.confirm import agreed
 from asbuilt.cli.ui.messages import next_command
 from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, FAILED, GATE_STOPPED, UsageWrong
+from asbuilt.journal.engine import segments
+from asbuilt.journal.ids import LOCAL
+from asbuilt.journal.runs import FAR
 from asbuilt.lifecycle.run.preparation import SETTLE
 from asbuilt.proof.candidates import best
+from asbuilt.settings import load
+
+if TYPE_CHECKING:
+    from asbuilt.cli.shell.options import Door
 
 _BY_HAND: Final = 'asbuilt config set checks.tests "COMMAND"'
 _BY_EXIT_CODE: Final = "asbuilt config set checks.counts exit-code"
 
 
-@click.command(
-    "doctor",
-    cls=Command,
-    examples=[
-        ("asbuilt doctor", "what is ready, what is not, and what helps"),
-        ("asbuilt doctor --tests", "run the tests on a clean checkout, and choose the command"),
-        ("asbuilt doctor --tests --save", "save the best test command that was found, unasked"),
-        ("asbuilt doctor --fix sandbox", "show the change that helps, then ask"),
-        ("asbuilt doctor --json", "the same, for a script"),
-    ],
-)
-@click.option("--tests", is_flag=True, help="also run the tests, in the sandbox, on a clean checkout")
-@click.option("--save", is_flag=True, help="with --tests: save the best test command to asbuilt.toml")
-@click.option("--fix", type=click.Choice(FIXES), help="show what would mend it, then ask")
-@click.option("--yes", is_flag=True, help="with --fix: do what needs no root without asking")
-@shared(json=True)
-def command(door: Door, *, tests: bool, save: bool, fix: str | None, yes: bool) -> int:
-    """Check that this machine is set up. Exits with 1 when a problem stops runs.
-
-    Everything is tried, not assumed: the sandbox has to refuse a write and a connection now.
-    """
+def check(door: Door, *, tests: bool, save: bool, fix: str | None, yes: bool) -> int:
+    """Check that this machine is set up. Everything is tried: the sandbox has to refuse a write now."""
+    if fix == "engine":
+        return _fix_engine(door)
     if fix is not None:
         return _fix_sandbox(door, yes=yes)
     desk = desk_for(door) if tests or save else None
@@ -59,11 +49,8 @@ def command(door: Door, *, tests: bool, save: bool, fix: str | None, yes: bool) 
     facts = look(door, tests=None if desk is None else given_here(door, desk))
     rows = judge(facts)
     told = conclusion(rows, facts)
-    if door.json:
-        door.screen.emit_json(page.as_json(rows, told))
-    else:
-        for line in page.lines(door.screen.out, rows, told):
-            door.screen.answer(line)
+    if not door.emitted(page.SCHEMA, page.as_json(rows, told)):
+        door.screen.answer_all(page.lines(door.screen.out, rows, told))
     return FAILED if any(row.state is State.PROBLEM for row in rows) else DONE
 
 
@@ -81,13 +68,12 @@ def _settle(door: Door, desk: Desk, *, save: bool) -> int:
             chosen = found.way
             keep(door, desk, chosen)
     unknown = () if seen else unknown_tests(door, desk)
-    if door.json:
-        rows = [{"command": one.way.shown, "found": one.way.found, "did": one.words} for one in seen]
-        told = {"ways": rows, "saved": chosen.shown if chosen else None}
-        door.screen.emit_json({"schema": "asbuilt.tests/1", **told})
+    rows = [{"command": one.way.shown, "found": one.way.found, "did": one.words} for one in seen]
+    if door.emitted("asbuilt.tests/1", {"ways": rows, "saved": chosen.shown if chosen else None}):
+        pass
     elif unknown:
         shown = printable(", ".join(unknown))
-        door.screen.answer(f"There are tests, and no command that runs them is known: {shown}.")
+        door.screen.answer(f"Tests exist, but no command that runs them was found: {shown}.")
         next_command(door, _BY_HAND)
     elif not seen:
         door.screen.answer("No tests found; only the plan's checks will run.")
@@ -103,6 +89,18 @@ def _settle(door: Door, desk: Desk, *, save: bool) -> int:
     return DONE if chosen is not None or not (seen or unknown) else FAILED
 
 
+def _fix_engine(door: Door) -> int:
+    """Enqueue every open segment again: after a backup was restored, or the engine's tables were damaged."""
+    journal = wiring.open_journal(load(repository=None, environ=door.environ), door.environ)
+    with journal.store.write() as session:
+        again = segments.ask_again(session, LOCAL, before=FAR)
+    if again:
+        wiring.ensure_worker(journal.home, door.environ)
+    if not door.emitted("asbuilt.engine/1", {"enqueued": again}):
+        door.screen.answer(f"{again} {'run' if again == 1 else 'runs'} enqueued again; none starts twice.")
+    return DONE
+
+
 def _fix_sandbox(door: Door, *, yes: bool) -> int:
     if door.json:
         raise UsageWrong(
@@ -112,12 +110,42 @@ def _fix_sandbox(door: Door, *, yes: bool) -> int:
         )
     sandbox = look_at_sandbox(required=True)
     if sandbox.holds:
-        door.screen.answer("The sandbox holds: a write and a connection were refused just now.")
+        door.screen.answer("The sandbox works: a write and a connection were refused just now.")
         return DONE
-    for line in explained(door.screen.out, sandbox.refusals[0]):
-        door.screen.answer(line)
-    door.screen.answer("Or, without root, go on without a sandbox: sandbox.required = false.")
+    door.screen.answer_all(explained(door.screen.out, sandbox.refusals[0]))
+    door.screen.answer("Or, without root, continue without a sandbox: sandbox.required = false.")
     if not (yes or agreed(door, "Set sandbox.required to false?")):
         return GATE_STOPPED
     click.get_current_context().invoke(set_value, key="sandbox.required", value="false", user=True)
     return DONE
+
+
+group: Final = LazyGroup(
+    "doctor",
+    commands={
+        "agents": Lazy("doctor.agents:command", "list agents and test their sandbox"),
+        "notify": Lazy("doctor.notify:command", "send a test notification"),
+        "bug-report": Lazy("doctor.bug_report:command", "pack what a bug report needs, redacted"),
+    },
+    examples=[
+        ("asbuilt doctor", "what is set up, what is missing, and how to fix it"),
+        ("asbuilt doctor --tests", "run the tests on a clean checkout, and choose the command"),
+        ("asbuilt doctor --tests --save", "save the best test command that was found, unasked"),
+        ("asbuilt doctor --fix sandbox", "show the change that helps, then ask"),
+        ("asbuilt doctor --fix engine", "enqueue again every run that should continue and does not"),
+        ("asbuilt doctor agents", "installed agents and their roles"),
+        ("asbuilt doctor --json", "the same, for a script"),
+    ],
+    help="Check this machine, its agents and this repository. Exits with 1 when a problem stops runs.",
+    params=[
+        click.Option(
+            ["--tests"], is_flag=True, help="also run the tests, in the sandbox, on a clean checkout"
+        ),
+        click.Option(
+            ["--save"], is_flag=True, help="with --tests: save the best test command to asbuilt.toml"
+        ),
+        click.Option(["--fix"], type=click.Choice(FIXES), help="show what would fix it, then ask"),
+        click.Option(["--yes"], is_flag=True, help="with --fix: do what needs no root without asking"),
+    ],
+    alone=check,
+)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from asbuilt.agents.sandbox.unavailable import Refusal
     from asbuilt.cli.ui.screen import Pen
 
-FIXES: Final = ("sandbox",)
+FIXES: Final = ("sandbox", "engine")
 
 _PROFILE_FILE: Final = "/etc/apparmor.d/bwrap"
 _PROFILE: Final = """\
@@ -66,7 +66,7 @@ def remedy_for(refusal: Refusal) -> Remedy | None:
             )
         case "container":
             return Remedy(
-                what="Start the container with these options more; its own ring then lets ours be made:",
+                what="Start the container with these options, so that asbuilt can create its sandbox:",
                 lines=("--security-opt seccomp=unconfined", "--security-opt systempaths=unconfined"),
             )
         case "leaks" | "landlock" | "unknown":

@@ -1,28 +1,40 @@
-"""Run every probe once. Rule: probes change nothing."""
+"""Run every probe once, and probe the forge and the state folder: its disk, the journal, the worker.
+
+Rule: probes change nothing.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
+from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from asbuilt.cli.commands.doctor.facts import Facts, ForgeFacts, LooseFacts, Tried
+from asbuilt.cli.commands.doctor.facts import Facts, ForgeFacts, LooseFacts, StoreFacts, Tried, WorkerFacts
 from asbuilt.cli.commands.doctor.gate import look_at_gate
-from asbuilt.cli.commands.doctor.machine import look_at_clock, look_at_power, look_at_sandbox, moment
+from asbuilt.cli.commands.doctor.machine import (
+    look_at_clock,
+    look_at_power,
+    look_at_reach,
+    look_at_sandbox,
+    moment,
+)
 from asbuilt.cli.commands.doctor.programs import look_for_agents, version_of
-from asbuilt.cli.commands.doctor.reach import look_at_reach
 from asbuilt.cli.commands.doctor.repository import look_at_git, look_at_tests, trouble_of, try_tests
-from asbuilt.cli.commands.doctor.state import look_at_notices, look_at_store, look_at_worker
-from asbuilt.errors import ForgeFailed, GitFailed, NotFound
-from asbuilt.git.forge.detect import open_forge
+from asbuilt.errors import ForgeFailed, GitFailed, NotFound, StoreFailed
 from asbuilt.git.forge.gh import Gh
+from asbuilt.git.forge.github import open_forge
 from asbuilt.git.repository import open_repository
-from asbuilt.journal.home import Home
+from asbuilt.journal.database.schema import STEPS
+from asbuilt.journal.home import Home, refuse_network
+from asbuilt.journal.ids import LOCAL
+from asbuilt.journal.notices import unheard
 from asbuilt.library.repository import find_repository
 from asbuilt.settings import state_folder, survey
 from asbuilt.settings.places import loose
 from asbuilt.settings.running import command_in
+from asbuilt.wiring import open_store, worker_pid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,6 +42,60 @@ if TYPE_CHECKING:
 
     from asbuilt.cli.shell.options import Door
     from asbuilt.flows.environments.terms import Given
+    from asbuilt.journal.notices import Unheard
+    from asbuilt.settings import Settings
+
+
+_KNOWN_SCHEMA: Final = STEPS[-1].number
+
+
+def look_at_store(home: Home, settings: Settings) -> StoreFacts:
+    """Return where the journal is, its schema or error, and the free disk space."""
+    schema, trouble = None, None
+    try:
+        refuse_network(home.path)
+        schema = _schema(home, settings)
+    except StoreFailed as error:
+        trouble = trouble_of(error)
+    return StoreFacts(
+        database="Postgres" if settings.text("store.url") else "SQLite",
+        free_bytes=_free(home.path),
+        schema=schema,
+        known_schema=_KNOWN_SCHEMA,
+        trouble=trouble,
+    )
+
+
+def look_at_notices(home: Home, settings: Settings) -> tuple[Unheard, ...]:
+    """Return notification channels whose last message failed; empty without a readable journal."""
+    try:
+        if _schema(home, settings) != _KNOWN_SCHEMA:
+            return ()
+        with closing(open_store(home, settings)) as store, store.read() as session:
+            return tuple(unheard(session, LOCAL))
+    except StoreFailed:
+        return ()
+
+
+def look_at_worker(home: Home) -> WorkerFacts:
+    """Return whether a process holds the worker's lock, and its id."""
+    pid = worker_pid(home)
+    return WorkerFacts(running=pid is not None, pid=pid or None)
+
+
+def _schema(home: Home, settings: Settings) -> int | None:
+    if not settings.text("store.url") and not home.journal.exists():
+        return None
+    with closing(open_store(home, settings)) as store:
+        return store.version()
+
+
+def _free(folder: Path) -> int | None:
+    there = next((one for one in (folder, *folder.parents) if one.exists()), None)
+    try:
+        return shutil.disk_usage(there).free if there else None
+    except OSError:
+        return None
 
 
 def look(door: Door, *, tests: Given | None = None) -> Facts:

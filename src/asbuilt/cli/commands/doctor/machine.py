@@ -1,7 +1,8 @@
-"""Probe the machine: the sandbox, sleep, and the clock."""
+"""Probe the machine: the sandbox and what is reachable from inside, sleep, and the clock."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -14,11 +15,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.agents.awake import awake
+from asbuilt.agents.commands import SandboxProcesses
 from asbuilt.agents.sandbox.launch import probe
-from asbuilt.cli.commands.doctor.facts import ClockFacts, PowerFacts, SandboxFacts
+from asbuilt.cli.commands.doctor.facts import ClockFacts, PowerFacts, ReachFacts, SandboxFacts
+from asbuilt.errors import SandboxUnavailable
+from asbuilt.policy.sandbox.rules import secrets
+from asbuilt.policy.sandbox.variables import passed
+from asbuilt.ports import Command
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from asbuilt.settings import Settings
+
 
 _ASK_TIMEOUT_S: Final = 3
 _AT_ONCE_S: Final = 0.1
@@ -138,3 +147,67 @@ def _asked(argv: Sequence[str]) -> str:
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else ""
+
+
+_AGENTS: Final = (
+    *(".claude/.credentials.json", ".claude.json", ".codex/auth.json", ".gemini/oauth_creds.json"),
+    ".local/share/opencode/auth.json",
+)
+_MOST: Final = 500
+_LIMIT_S: Final = 30
+_FORBIDDEN: Final = 403
+_INSIDE: Final = """\
+import json, os, sys, urllib.error, urllib.request
+read = 0
+for path in json.loads(sys.argv[1]):
+    try:
+        with open(path, "rb") as file:
+            read += bool(file.read(1))
+    except OSError:
+        pass
+try:
+    urllib.request.urlopen("http://not-on-the-list.invalid/", timeout=5)
+    answer = 200
+except urllib.error.HTTPError as error:
+    answer = error.code
+except OSError:
+    answer = 0
+print(json.dumps([read, answer]))
+"""
+
+
+def look_at_reach(environ: Mapping[str, str], settings: Settings) -> ReachFacts | None:
+    """Read every credential file and connect to an unlisted host, in a sandbox; None: could not be tested."""
+    home = Path(environ.get("HOME") or "~").expanduser()
+    logins = [str(path) for path in _logins(home)][:_MOST]
+    with tempfile.TemporaryDirectory(prefix="asbuilt-reach-") as name:
+        processes = SandboxProcesses(
+            scratch=Path(name, "scratch"), homes=(home,), environment=passed(environ)
+        )
+        command = Command(
+            argv=(sys.executable, "-I", "-S", "-c", _INSIDE, json.dumps(logins)),
+            cwd=Path(name),
+            network="list",
+            timeout_s=_LIMIT_S,
+        )
+        try:
+            output = processes.run(command).output
+            read, answer = json.loads(output.splitlines()[0])
+        except (SandboxUnavailable, ValueError, IndexError):
+            return None
+    return ReachFacts(
+        logins=len(logins),
+        readable=int(read),
+        refuses=answer == _FORBIDDEN,
+        network=settings.text("sandbox.network"),
+        setup=settings.text("sandbox.setup"),
+    )
+
+
+def _logins(home: Path) -> Iterator[Path]:
+    folders, files = secrets(str(home))
+    for path in (*map(Path, files), *(home / name for name in _AGENTS)):
+        if path.is_file():
+            yield path
+    for folder in map(Path, folders):
+        yield from (path for path in folder.glob("*") if path.is_file())

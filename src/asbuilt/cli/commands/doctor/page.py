@@ -9,7 +9,7 @@ from asbuilt.cli.commands.doctor.row import State
 from asbuilt.cli.ui.screen import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from asbuilt.cli.commands.doctor.row import Row
     from asbuilt.cli.ui.screen import Pen
@@ -47,10 +47,11 @@ def as_json(rows: Sequence[Row], conclusion: str) -> dict[str, Any]:
 
 
 def _row(pen: Pen, row: Row) -> Iterator[str]:
-    plain = f"{_symbol(pen, row.state)} {row.name:<{_NAME}}"
+    symbol, coloured = _symbol(pen, row.state)
+    plain = f"{symbol} {row.name:<{_NAME}}"
     lead = f"{plain}{printable(row.lead)}   " if row.lead else plain
     first, *rest = pen.hanging(lead, row.said, commands=False, under=len(plain))
-    yield _styled(pen, row) + first.removeprefix(plain)
+    yield f"{coloured} {pen.bold(row.name)}{' ' * (_NAME - len(row.name))}{first.removeprefix(plain)}"
     yield from rest
     indent = " " * (len(plain) if pen.width >= _ROOMY else 2)
     for label, text in (("Why:  ", row.why), ("Next: ", row.next_step), ("Or:   ", row.otherwise)):
@@ -58,32 +59,18 @@ def _row(pen: Pen, row: Row) -> Iterator[str]:
             yield from pen.hanging(indent + label, text)
 
 
-def _styled(pen: Pen, row: Row) -> str:
-    symbol = _symbol(pen, row.state)
-    gap = " " * (_NAME - len(row.name))
-    match row.state:
-        case State.GOOD:
-            symbol = pen.green(symbol)
-        case State.NOTE:
-            symbol = pen.yellow(symbol)
-        case State.PROBLEM:
-            symbol = pen.red(symbol)
-        case State.IDLE:
-            pass
-        case _:
-            assert_never(row.state)
-    return f"{symbol} {pen.bold(row.name)}{gap}"
-
-
-def _symbol(pen: Pen, state: State) -> str:
+def _symbol(pen: Pen, state: State) -> tuple[str, str]:
+    """Return the symbol of a state, and the same in its colour."""
+    colour: Callable[[str], str]
     match state:
         case State.GOOD:
-            return pen.symbols.proven
+            symbol, colour = pen.symbols.proven, pen.green
         case State.IDLE:
-            return pen.symbols.not_started
+            symbol, colour = pen.symbols.not_started, str
         case State.NOTE:
-            return pen.symbols.note
+            symbol, colour = pen.symbols.note, pen.yellow
         case State.PROBLEM:
-            return pen.symbols.failed
+            symbol, colour = pen.symbols.failed, pen.red
         case _:
             assert_never(state)
+    return symbol, colour(symbol)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
-import subprocess
 import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.agents.commands import RingProcesses
+from asbuilt.agents.commands import SandboxProcesses
 from asbuilt.cli.commands.doctor.facts import GitFacts, SuiteFacts, Tried, Trouble
-from asbuilt.errors import AsbuiltError, GateStopped, GitFailed, NotFound, RingUnavailable
+from asbuilt.cli.commands.doctor.programs import version_of
+from asbuilt.errors import AsbuiltError, GateStopped, GitFailed, NotFound, SandboxUnavailable
 from asbuilt.flows.checks.project import project_of
 from asbuilt.flows.environments.check_environment import Rigs
 from asbuilt.flows.environments.terms import Given
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from asbuilt.settings import Settings
 
 _BRANCH: Final = "refs/heads/"
-_VERSION_TIMEOUT_S: Final = 10
 
 
 def look_at_git(start: Path, environ: Mapping[str, str]) -> GitFacts:
@@ -42,7 +40,7 @@ def look_at_git(start: Path, environ: Mapping[str, str]) -> GitFacts:
     program = shutil.which("git", path=environ.get("PATH"))
     if program is None:
         return GitFacts(version=None)
-    version = _version(program)
+    version = version_of(program, environ.get("PATH", os.defpath)) or ""
     try:
         return _in_repository(open_repository(start), version)
     except NotFound:
@@ -76,7 +74,7 @@ def try_tests(
     tree = read_commit(repository, commit).tree
     with tempfile.TemporaryDirectory(prefix="asbuilt-doctor-", ignore_cleanup_errors=True) as made:
         folder = Path(made).resolve()
-        processes = RingProcesses(
+        processes = SandboxProcesses(
             scratch=folder / "scratch", hidden=(hidden,), environment=passed(os.environ)
         )
         try:
@@ -84,7 +82,7 @@ def try_tests(
             wanted = resolve_setup(setup, project_of(repository, tree), (Suite("", facts.command),))
             with rigs.take(wanted) as rig:
                 tried = _tried(rig, tree, facts.command)
-        except (GitFailed, RingUnavailable, GateStopped) as error:
+        except (GitFailed, SandboxUnavailable, GateStopped) as error:
             tried = Tried(outcome="INDETERMINATE", why=error.what)
     return replace(facts, tried=tried)
 
@@ -103,21 +101,6 @@ def _tried(rig: Rig, tree: str, command: str) -> Tried:
 def trouble_of(error: AsbuiltError) -> Trouble:
     """Convert an error to a fact."""
     return Trouble(what=error.what, why=error.why, next_step=error.next_step)
-
-
-def _version(program: str) -> str:
-    try:
-        said = subprocess.run(  # noqa: S603 - the user's own git
-            [program, "--version"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_VERSION_TIMEOUT_S,
-            check=False,
-        ).stdout
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    found = re.search(rb"\d+(?:\.\d+)+", said)
-    return found[0].decode() if found else ""
 
 
 def _in_repository(repository: Repository, version: str) -> GitFacts:

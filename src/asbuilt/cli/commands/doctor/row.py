@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Observed = TypeVar("Observed")
 
 
 class State(Enum):
@@ -27,9 +33,9 @@ class Stops(Enum):
 class Row:
     """A subject: its state, and what fixes it."""
 
-    name: str
     state: State
     said: str
+    name: str = ""
     lead: str = ""
     """Text before the words, three spaces apart: a version, a command."""
     why: str = ""
@@ -38,3 +44,23 @@ class Row:
     facts: object = None
     stops: Stops = Stops.RUNS
     """What a problem of this subject stops."""
+
+
+def judged(name: str, facts: Observed, judge: Callable[[Observed], Row]) -> Row:
+    """Judge the facts of a subject, and return the row with its name and facts."""
+    return replace(judge(facts), name=name, facts=facts)
+
+
+def good(said: str, **more: Any) -> Row:  # noqa: ANN401 - the fields of a row
+    """Return the row of a subject that is set up."""
+    return Row(state=State.GOOD, said=said, **more)
+
+
+def note(said: str, **more: Any) -> Row:  # noqa: ANN401 - the fields of a row
+    """Return the row of a subject that stops nothing."""
+    return Row(state=State.NOTE, said=said, **more)
+
+
+def problem(said: str, **more: Any) -> Row:  # noqa: ANN401 - the fields of a row
+    """Return the row of a subject that needs user action."""
+    return Row(state=State.PROBLEM, said=said, **more)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from shlex import quote
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.cli.commands.doctor.held import gate_row, reach_row, sandbox_row
-from asbuilt.cli.commands.doctor.row import Row, State, Stops
+from asbuilt._version import VERSION
+from asbuilt.cli.commands.doctor.fixes import remedy_for
+from asbuilt.cli.commands.doctor.row import Row, State, Stops, good, judged, note, problem
 from asbuilt.cli.ui.words import counted, listed, size
 
 if TYPE_CHECKING:
@@ -17,8 +18,12 @@ if TYPE_CHECKING:
         ClockFacts,
         Facts,
         ForgeFacts,
+        GateFacts,
         GitFacts,
+        LooseFacts,
         PowerFacts,
+        ReachFacts,
+        SandboxFacts,
         StoreFacts,
         SuiteFacts,
         Trouble,
@@ -29,11 +34,11 @@ if TYPE_CHECKING:
 _TIGHT: Final = 2_000_000_000
 _FULL: Final = 200_000_000
 _CLOCK_OFF_S: Final = 60
-
-
-def judge(facts: Facts) -> tuple[Row, ...]:
-    """Return a row for every subject with facts."""
-    return tuple(_rows(facts))
+_REFUSED: Final = "a write and a connection were refused just now"
+_INIT: Final = "`asbuilt init --claude`"
+_FIX: Final = "`asbuilt doctor --fix sandbox` shows the change, then asks"
+_WITHOUT: Final = "`asbuilt config set sandbox.required false`; reports then say so"
+SANDBOXES: Final = {"bwrap": "bubblewrap", "landlock": "Landlock", "seatbelt": "Seatbelt", "none": ""}
 
 
 def conclusion(rows: tuple[Row, ...], facts: Facts) -> str:
@@ -51,86 +56,65 @@ def _effect(stops: list[Stops]) -> str:
     return "A run asks you first; --auto stops." if Stops.UNATTENDED in stops else "Runs start."
 
 
+def judge(facts: Facts) -> tuple[Row, ...]:
+    """Return a row for every subject with facts."""
+    return tuple(_rows(facts))
+
+
 def _rows(facts: Facts) -> Iterator[Row]:
-    yield _git(facts.git)
+    yield judged("git", facts.git, _git)
     for trouble in facts.settings:
-        yield _trouble("settings", trouble, trouble)
+        yield judged("settings", trouble, _trouble)
     if facts.loose is not None:
-        yield Row(
-            name="settings",
-            state=State.NOTE,
-            said=f"others on this machine can read {facts.loose.paths[0]}",
-            why="They may hold addresses with logins. The next `asbuilt config set --user` closes them.",
-            next_step=f"`chmod go-rwx {' '.join(map(quote, facts.loose.paths))}`",
-            facts=facts.loose,
-        )
-    yield _agents(facts.agents)
-    yield sandbox_row(facts.sandbox)
+        yield judged("settings", facts.loose, _loose)
+    yield judged("agents", facts.agents, _agents)
+    yield judged("sandbox", facts.sandbox, _sandbox)
     if facts.reach is not None:
-        yield reach_row(facts.reach)
+        yield judged("reach", facts.reach, _reach)
     if facts.gate is not None:
-        yield gate_row(facts.gate)
-    yield _tests(facts.tests)
-    yield _store(facts.store)
-    yield _worker(facts.worker)
+        yield judged("gate", facts.gate, _gate)
+    yield judged("tests", facts.tests, _tests)
+    yield judged("store", facts.store, _store)
+    yield judged("worker", facts.worker, _worker)
     if facts.forge is not None:
-        yield _forge(facts.forge)
+        yield judged("forge", facts.forge, _forge)
     for unheard in facts.unheard:
-        yield _unheard(unheard)
+        yield judged("notify", unheard, _unheard)
     if facts.power is not None and facts.power.sleeps:
-        yield _power(facts.power)
-    if facts.clock is not None and (said := _wrong_clock(facts.clock)):
-        yield Row(
-            name="clock",
-            state=State.NOTE,
-            said=said,
-            why="Schedules and usage limits end by the clock; durations are measured without it.",
-            next_step="Set the clock, or switch on time synchronisation.",
-            facts=facts.clock,
-        )
+        yield judged("power", facts.power, _power)
+    if facts.clock is not None and _wrong_clock(facts.clock):
+        yield judged("clock", facts.clock, _clock)
 
 
-def _trouble(name: str, trouble: Trouble, facts: object, stops: Stops = Stops.RUNS) -> Row:
-    return Row(
-        name=name,
-        state=State.PROBLEM,
-        said=trouble.what,
-        why=trouble.why,
-        next_step=trouble.next_step,
-        facts=facts,
-        stops=stops,
+def _trouble(trouble: Trouble, stops: Stops = Stops.RUNS) -> Row:
+    return problem(trouble.what, why=trouble.why, next_step=trouble.next_step, stops=stops)
+
+
+def _loose(loose: LooseFacts) -> Row:
+    return note(
+        f"others on this machine can read {loose.paths[0]}",
+        why="They may hold addresses with logins. The next `asbuilt config set --user` closes them.",
+        next_step=f"`chmod go-rwx {' '.join(map(quote, loose.paths))}`",
     )
 
 
 def _git(git: GitFacts) -> Row:
     if git.version is None:
-        return Row(
-            name="git",
-            state=State.PROBLEM,
-            said="no program git on PATH",
+        return problem(
+            "no program git on PATH",
             why="Plans are run in workspaces that git makes, and land as commits.",
             next_step="Install the package git.",
-            facts=git,
         )
     if git.trouble is not None:
-        return _trouble("git", git.trouble, git)
+        return _trouble(git.trouble)
     if git.repository is None:
-        return Row(
-            name="git",
-            state=State.NOTE,
-            lead=git.version,
-            said="not in a repository; a run needs one",
-            facts=git,
-        )
+        return note("not in a repository; a run needs one", lead=git.version)
     if not git.has_commits:
-        return Row(
-            name="git",
-            state=State.PROBLEM,
+        return problem(
+            f"{git.repository} has no commit yet",
             lead=git.version,
-            said=f"{git.repository} has no commit yet",
             why="A run starts from a commit, and proves what it adds to it.",
             next_step="`git commit` what there is.",
-            facts=git,
         )
     changed = f"{counted(git.changed, 'file')} changed (yours; never touched)" if git.changed else "clean"
     parts = [
@@ -140,15 +124,12 @@ def _git(git: GitFacts) -> Row:
         changed,
     ]
     if not git.operations and git.branch is not None:
-        return Row(name="git", state=State.GOOD, lead=git.version, said=", ".join(parts), facts=git)
-    return Row(
-        name="git",
-        state=State.PROBLEM,
+        return good(", ".join(parts), lead=git.version)
+    return problem(
+        ", ".join(parts),
         lead=git.version,
-        said=", ".join(parts),
         why="A run starts from a finished state of the branch that it lands on.",
-        next_step="`git status` shows how to go on." if git.operations else "`git switch` to a branch.",
-        facts=git,
+        next_step="`git status` shows how to continue." if git.operations else "`git switch` to a branch.",
     )
 
 
@@ -160,127 +141,159 @@ def _agents(agents: AgentsFacts) -> Row:
     install = f"`{agents.lacking[0][2]}`" if agents.lacking else ""
     if drivable:
         rest = f"; found and not driven: {listed(others)}" if others else ""
-        said = "; ".join([listed(drivable) + rest, *without])
-        return Row(name="agents", state=State.GOOD, said=said, next_step=install, facts=agents)
+        return good("; ".join([listed(drivable) + rest, *without]), next_step=install)
     here = [f"{listed(others)} found"] if others else []
     what = "; ".join([*here, *without]) or f"none of {', '.join(agents.looked_for)} found"
-    return Row(
-        name="agents",
-        state=State.NOTE,
-        said=f"{what}; only the scripted agent works here",
-        next_step=install,
-        facts=agents,
+    return note(f"{what}; only the scripted agent works here", next_step=install)
+
+
+def _sandbox(sandbox: SandboxFacts) -> Row:
+    name = " ".join(part for part in (SANDBOXES[sandbox.level], sandbox.version) if part)
+    if sandbox.holds:
+        return good(_REFUSED, lead=name)
+    causes = "; ".join(refusal.what for refusal in sandbox.refusals)
+    holds = f"{name} holds planning commands only" if sandbox.level == "landlock" else ""
+    said = "; ".join(part for part in (causes, holds) if part)
+    if not sandbox.required:
+        why = "sandbox.required is false: agents and checks run unheld, and reports say so."
+        return note(said, why=why)
+    first = sandbox.refusals[0]
+    return problem(
+        said,
+        why=f"{first.why.removesuffix('.')}. An agent could write to all that you can.",
+        next_step=first.next_step if remedy_for(first) is None else _FIX,
+        otherwise=_WITHOUT,
+        stops=Stops.UNATTENDED,
     )
+
+
+def _reach(reach: ReachFacts) -> Row:
+    said = f"an agent can read {reach.readable} of {reach.logins} logins in your home"
+    said = said if reach.logins else "no logins in your home"
+    is_held = not reach.readable and reach.refuses
+    told = "a host that is not listed was refused just now" if reach.refuses else "no host was refused"
+    networks = (("sandbox.network", reach.network), ("sandbox.setup", reach.setup))
+    opened = [key for key, value in networks if value == "open"]
+    if not is_held:
+        return problem(
+            f"{said}; {told}",
+            why="What an agent can read and reach, it can send away.",
+            next_step="`asbuilt doctor bug-report` packs what is needed to find out why.",
+        )
+    if opened:
+        return note(said, why=f"{' and '.join(opened)} open: every host is reached.")
+    return good(f"{said}; {told}")
+
+
+def _gate(gate: GateFacts) -> Row:
+    if not gate.installed:
+        return note("not installed; in Claude Code planning is held by its own plan mode", next_step=_INIT)
+    if not gate.refused:
+        return problem(
+            f"installed hook let a known-bad call through: {gate.said}",
+            why="Claude Code runs a tool whenever the hook before it fails.",
+            next_step=_INIT,
+            stops=Stops.NOTHING,
+        )
+    if gate.version != VERSION:
+        return problem(
+            f"installed plugin is that of {gate.version or 'no version'}; this is asbuilt {VERSION}",
+            why="Hook and commands of two versions may differ in what they keep.",
+            next_step=_INIT,
+            stops=Stops.NOTHING,
+        )
+    tried = f"installed hook refused a known-bad call in {round(gate.took_ms)} ms"
+    if not gate.enabled:
+        return note(f"{tried}, and is not enabled in Claude Code", next_step=_INIT)
+    return good(tried)
 
 
 def _tests(tests: SuiteFacts) -> Row:
     if not tests.command:
-        return Row(
-            name="tests",
-            state=State.NOTE,
-            said="no command is set; a run looks for one, and asks",
+        return note(
+            "no command is set; a run looks for one, and asks",
             next_step="`asbuilt doctor --tests` tries what it finds, and saves your choice.",
-            facts=tests,
         )
     if tests.tried is None:
-        said = f"from {tests.origin} (--tests also runs it)"
-        return Row(name="tests", state=State.GOOD, lead=tests.command, said=said, facts=tests)
+        return good(f"from {tests.origin} (--tests also runs it)", lead=tests.command)
     where = "on a clean checkout"
     if tests.tried.outcome == "PASS":
         failing = f", {tests.tried.failing} failing" if tests.tried.failing else ""
         return Row(
-            name="tests",
             state=State.NOTE if failing else State.GOOD,
-            lead=tests.command,
             said=f"{tests.tried.why}{failing} {where}",
+            lead=tests.command,
             why="What fails before a run is noted, and does not stop it." if failing else "",
-            facts=tests,
         )
-    return Row(
-        name="tests",
-        state=State.PROBLEM,
+    return problem(
+        f"{tests.tried.outcome} {where}: {tests.tried.why}",
         lead=tests.command,
-        said=f"{tests.tried.outcome} {where}: {tests.tried.why}",
         why="A run is measured against what the tests show before it; these show nothing.",
         next_step=f"Make it pass from a fresh clone, or set another: {tests.origin} names it.",
-        facts=tests,
     )
 
 
 def _store(store: StoreFacts) -> Row:
     if store.trouble is not None:
-        return _trouble("store", store.trouble, store)
+        return _trouble(store.trouble)
     if store.schema is not None and store.schema > store.known_schema:
-        return Row(
-            name="store",
-            state=State.PROBLEM,
-            said=f"the journal has schema {store.schema}; this version knows {store.known_schema}",
+        return problem(
+            f"the journal has schema {store.schema}; this version knows {store.known_schema}",
             why="A newer asbuilt wrote it, and an older one could misread what happened.",
             next_step="Install the newer asbuilt again.",
-            facts=store,
         )
-    parts = [
-        store.database,
-        *([f"schema {store.schema}"] if store.schema else []),
-        *([] if store.free_bytes is None else [f"{size(store.free_bytes)} free"]),
-    ]
-    said = ", ".join(parts)
     room = store.free_bytes
+    schema = f"schema {store.schema}" if store.schema else ""
+    free = "" if room is None else f"{size(room)} free"
+    said = ", ".join(filter(None, (store.database, schema, free)))
     if room is None or room >= _TIGHT:
-        return Row(name="store", state=State.GOOD, said=said, facts=store)
+        return good(said)
     return Row(
-        name="store",
         state=State.PROBLEM if room < _FULL else State.NOTE,
         said=said,
         why="Workspaces, outputs and the journal share this disk; a run stops when it is full.",
         next_step="Make room, or set ASBUILT_HOME to a folder on another local disk.",
-        facts=store,
         stops=Stops.NOTHING,
     )
 
 
 def _worker(worker: WorkerFacts) -> Row:
     if not worker.running:
-        return Row(name="worker", state=State.IDLE, said="starts with the first run", facts=worker)
-    said = "running" if worker.pid is None else f"running, pid {worker.pid}"
-    return Row(name="worker", state=State.GOOD, said=said, facts=worker)
+        return Row(state=State.IDLE, said="starts with the first run")
+    return good("running" if worker.pid is None else f"running, pid {worker.pid}")
 
 
 def _forge(forge: ForgeFacts) -> Row:
-    lead = f"gh {forge.version}" if forge.version else ""
     if forge.trouble is None:
-        said = f"signed in to {forge.host}"
-        return Row(name="forge", state=State.GOOD, lead=lead or "gh", said=said, facts=forge)
+        return good(f"signed in to {forge.host}", lead=f"gh {forge.version or ''}".rstrip())
     if not forge.wanted:
         # Landing by pull request is off here, so this is only a note.
-        return Row(
-            name="forge",
-            state=State.NOTE,
-            said=forge.trouble.what,
-            next_step=forge.trouble.next_step,
-            facts=forge,
-        )
+        return note(forge.trouble.what, next_step=forge.trouble.next_step)
     # A run works without a forge; only its landing waits.
-    return _trouble("forge", forge.trouble, forge, Stops.NOTHING)
+    return _trouble(forge.trouble, Stops.NOTHING)
 
 
 def _unheard(unheard: Unheard) -> Row:
-    return Row(
-        name="notify",
-        state=State.NOTE,
-        said=f"{unheard.way} was last not heard: {unheard.said}",
-        why="A run goes on without it, and waits where it needs you.",
-        next_step=f"`asbuilt notify test {unheard.way}` sends a message by it.",
-        facts=unheard,
+    return note(
+        f"{unheard.way} was last not heard: {unheard.said}",
+        why="Runs continue without it, and wait where they need you.",
+        next_step=f"`asbuilt doctor notify {unheard.way}` sends a test notification.",
     )
 
 
 def _power(power: PowerFacts) -> Row:
-    then = "a run pauses then, and goes on after"
+    then = "runs pause then, and continue afterwards"
     if power.held_by is not None:
         then = f"{power.held_by} keeps it awake while an agent works"
-    said = f"this laptop sleeps when idle; {then}"
-    return Row(name="power", state=State.NOTE, said=said, facts=power)
+    return note(f"this laptop sleeps when idle; {then}")
+
+
+def _clock(clock: ClockFacts) -> Row:
+    return note(
+        _wrong_clock(clock),
+        why="Schedules and usage limits end by the clock; durations are measured without it.",
+        next_step="Set the clock, or switch on time synchronisation.",
+    )
 
 
 def _wrong_clock(clock: ClockFacts) -> str:

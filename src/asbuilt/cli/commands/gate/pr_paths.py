@@ -7,21 +7,17 @@ from __future__ import annotations
 
 import click
 
-from asbuilt.cli.shell.lazy import Command
-from asbuilt.cli.shell.options import Door, shared
+from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.errors import DONE, FAILED, ForgeFailed, NotFound, PathsUnknown
-from asbuilt.git.forge.detect import open_forge
+from asbuilt.git.forge.github import open_forge
 from asbuilt.git.repository import open_repository
 from asbuilt.lifecycle.pull_request.forge import crossing
 
 
-@click.command(
+@subcommand(
     "pr-paths",
-    cls=Command,
-    examples=[
-        ("asbuilt gate pr-paths --prefix src/api/", "exit 1, and their numbers, when an open one is there"),
-        ("asbuilt gate pr-paths --prefix src/api/ --exclude-pr 12", "your own does not count"),
-    ],
+    ("asbuilt gate pr-paths --prefix src/api/", "exit 1, and their numbers, when an open one is there"),
+    ("asbuilt gate pr-paths --prefix src/api/ --exclude-pr 12", "your own does not count"),
 )
 @click.option(
     "--prefix",
@@ -34,7 +30,6 @@ from asbuilt.lifecycle.pull_request.forge import crossing
 )
 @click.option("--exclude-pr", type=int, metavar="NUMBER", help="a pull request that does not count")
 @click.option("--remote", default="origin", metavar="NAME", help="where they are; origin without it")
-@shared(json=True)
 def command(door: Door, prefixes: tuple[str, ...], exclude_pr: int | None, remote: str) -> int:
     """Print the numbers of open pull requests that change a path with this beginning, one a line.
 
@@ -45,9 +40,7 @@ def command(door: Door, prefixes: tuple[str, ...], exclude_pr: int | None, remot
         numbers = crossing(forge.touched(), prefixes, but=exclude_pr)
     except (ForgeFailed, NotFound) as error:
         raise PathsUnknown(error.what, why=error.why, next_step=error.next_step) from error
-    if door.json:
-        door.screen.emit_json({"schema": "asbuilt.gate-pr-paths/1", "pulls": list(numbers)})
-    else:
+    if not door.emitted("asbuilt.gate-pr-paths/1", {"pulls": list(numbers)}):
         for number in numbers:
             door.screen.answer(str(number))
     return FAILED if numbers else DONE

@@ -1,87 +1,107 @@
-"""`asbuilt init`: install asbuilt into the user's agents. Without options it lists what it can do."""
+"""`asbuilt init`: show what is here and what can be installed; with an option, install it into an agent."""
 
 from __future__ import annotations
 
 from difflib import unified_diff
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
+from asbuilt.cli.commands.init import found
 from asbuilt.cli.commands.init.claude import Rewrite, forgetting, naming, rewrite
+from asbuilt.cli.commands.init.importing import bring, found_here
 from asbuilt.cli.commands.init.placing import NONE_PLACED, Placed, changes, place, take_away, would_take
-from asbuilt.cli.commands.init.seats import Seat, seat_of
-from asbuilt.cli.commands.init.tools import TOOLS
-from asbuilt.cli.shell.desk import next_command
-from asbuilt.cli.shell.lazy import Command
-from asbuilt.cli.shell.options import Door, shared
+from asbuilt.cli.commands.init.seats import TOOLS, Seat, seat_of
+from asbuilt.cli.shell.options import Door, subcommand, with_options
+from asbuilt.cli.ui.messages import next_command
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import DONE, UsageWrong
+from asbuilt.library.repository import find_repository
 from asbuilt.session.bytecode import compile_hooks
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _SCHEMA: Final = "asbuilt.init/1"
 
 
-def _flags(command: Callable[..., int]) -> Callable[..., int]:
-    for tool in reversed(TOOLS.values()):
-        command = click.option(f"--{tool.name}", is_flag=True, help=f"{tool.title}: {tool.gets}")(command)
-    return command
-
-
-@click.command(
+@subcommand(
     "init",
-    cls=Command,
-    examples=[
-        ("asbuilt init", "what can be set up, and what is"),
-        ("asbuilt init --claude", "the plugin of Claude Code, for you alone"),
-        ("asbuilt init --claude --dry-run", "what that would write; nothing is written"),
-        ("asbuilt init --claude --remove", "take it away; settings are as they were"),
-        ("asbuilt init --codex --gemini", "the same commands in other agents"),
-    ],
+    ("asbuilt init", "what is here: agent, tests, sandbox, and the next step"),
+    ("asbuilt init --claude", "the plugin of Claude Code, for you alone"),
+    ("asbuilt init --claude --dry-run", "what that would write; nothing is written"),
+    ("asbuilt init --claude --remove", "take it away; settings are as they were"),
+    ("asbuilt init --codex --gemini", "the same commands in other agents"),
+    ("asbuilt init --import", "settings of zskills and Claude Code; shows the difference first"),
 )
-@_flags
-@click.option("--remove", is_flag=True, help="take it away again")
-@click.option("--dry-run", is_flag=True, help="say what would happen, and write nothing")
-@shared(json=True)
-def command(door: Door, *, remove: bool, dry_run: bool, **chosen: bool) -> int:
-    """Put asbuilt into the agent that you use. Nothing goes into a repository.
+@with_options(
+    *(click.option(f"--{one.name}", is_flag=True, help=f"{one.title}: {one.gets}") for one in TOOLS.values())
+)
+@click.option("--remove", is_flag=True, help="remove it again")
+@click.option("--import", "imports", is_flag=True, help="import settings of zskills and Claude Code")
+@click.option("--yes", is_flag=True, help="import without a question")
+@click.option("--dry-run", is_flag=True, help="show what would change, and write nothing")
+def command(door: Door, *, remove: bool, imports: bool, yes: bool, dry_run: bool, **chosen: bool) -> int:
+    """Install asbuilt into the agent that you use. Nothing is written into a repository.
 
-    For Claude Code a plugin is written into your data folder and named in your settings.json: two entries,
-    spliced in, and nothing else in it changes by a byte.
+    Without an option it writes nothing. It shows the settings, agents, tests and sandbox of a run.
+
+    For Claude Code a plugin is written into your data folder and named in your settings.json: two entries are
+    added, and nothing else in it changes.
+
+    --import reads .claude/zskills-config.json, plansDirectory of Claude Code's settings, and its
+    CLAUDE_CODE_PLAN variables, shows what differs from your settings, and writes them after a yes.
     """
     seats = [seat_of(name, door.environ) for name in TOOLS if chosen[name]]
+    if imports and (seats or remove):
+        raise UsageWrong(
+            "--import takes no agent and no --remove",
+            why="It writes settings, and the other options write files of an agent.",
+            next_step="`asbuilt init --import`",
+        )
+    if imports:
+        return bring(door, dry_run=dry_run, yes=yes)
     if not seats:
         if remove or dry_run:
             raise UsageWrong(
                 f"{'--remove' if remove else '--dry-run'} needs the name of an agent",
-                why="Each has files of its own.",
-                next_step="`asbuilt init --claude --remove` takes that of Claude Code away.",
+                why="Every agent has its own files.",
+                next_step="`asbuilt init --claude --remove` removes those of Claude Code.",
             )
         return _overview(door)
     told = [(_remove if remove else _set_up)(door, seat, dry_run=dry_run) for seat in seats]
-    if door.json:
-        door.screen.emit_json({"schema": _SCHEMA, "dry_run": dry_run, "agents": told})
-    elif not remove and not dry_run and any(seat.settings for seat in seats):
-        door.screen.answer("Conversations that start from now on have it, open ones after /reload-plugins.")
-        next_command(door, "asbuilt doctor", ", which tries the gate")
+    if door.emitted(_SCHEMA, {"dry_run": dry_run, "agents": told}) or remove or dry_run:
+        return DONE
+    has_gate = any(seat.settings for seat in seats)
+    if has_gate:
+        door.screen.answer("Active in new conversations, and in open ones after /reload-plugins.")
+    door.screen.answer()
+    seen = found.look(door)
+    found.show(door, seen)
+    if has_gate:
+        next_command(door, "asbuilt doctor", ", which tests the gate")
+    else:
+        next_command(door, found.next_step(door, seen))
     return DONE
 
 
 def _overview(door: Door) -> int:
     there = {name: bool(seat_of(name, door.environ).record.files) for name in TOOLS}
-    if door.json:
-        door.screen.emit_json({"schema": _SCHEMA, "set_up": there})
+    seen = found.look(door)
+    here = {"agents": seen.agents, "tests": seen.tests, "ways": seen.ways, "sandbox": seen.sandbox.level}
+    if door.emitted(_SCHEMA, {"set_up": there, "found": here}):
         return DONE
-    screen = door.screen
-    screen.answer("Put asbuilt into the agent that you use. Nothing goes into a repository.")
-    screen.answer("")
+    screen, symbols = door.screen, door.screen.out.symbols
+    found.show(door, seen)
+    screen.answer("  wrote     nothing; with an option, only files of that agent in your home")
+    screen.answer()
     for name, tool in TOOLS.items():
-        mark = screen.out.symbols.proven if there[name] else screen.out.symbols.not_started
+        mark = symbols.proven if there[name] else symbols.not_started
         typed = screen.out.bold(f"{f'asbuilt init --{name}':<23}")
         screen.answer(f"{mark} {typed}  {tool.gets}")
+    others = [one for one in found_here(door, find_repository(door.start)) if one.setting is not None]
+    if others:
+        said = f"{counted(len(others), 'setting')} of other tools can be imported: asbuilt init --import"
+        screen.answer_all(("", said))
+    next_command(door, found.next_step(door, seen))
     return DONE
 
 
@@ -123,7 +143,7 @@ def _tell(door: Door, seat: Seat, placed: Placed, named: Rewrite | None, *, dry_
     parts = [
         *([f"{counted(len(placed.written), 'file')} {would}written"] if placed.written else []),
         *([f"{counted(len(placed.removed), 'file')} {would}removed"] if placed.removed else []),
-        *([f"{len(placed.left)} left: somebody changed them"] if placed.left else []),
+        *([f"{len(placed.left)} left: changed by others"] if placed.left else []),
     ]
     mark = symbols.not_started if dry_run else symbols.note if placed.left else symbols.proven
     door.screen.answer(f"{mark} {seat.tool.name:<9} {folder}   {', '.join(parts) or 'nothing to change'}")
@@ -137,7 +157,7 @@ def _tell(door: Door, seat: Seat, placed: Placed, named: Rewrite | None, *, dry_
     elif named.before is None:
         said = f"{would}written"
     else:
-        said = f"2 entries {would}{'taken out' if named.kept is None else 'added'}, nothing else"
+        said = f"2 entries {would}{'removed' if named.kept is None else 'added'}, nothing else"
     mark = symbols.not_started if dry_run else symbols.proven
     door.screen.answer(f"{mark} {'settings':<9} {name}   {said}")
     if dry_run:

@@ -70,13 +70,13 @@ def keep_record(file: Path, record: Record) -> None:
     put(file, (json.dumps(kept, indent=1) + "\n").encode())
 
 
-def put(file: Path, data: bytes) -> None:
+def put(file: Path, data: bytes, *, name: str = "") -> None:
     """Write one of our files, new or existing."""
     before = content(file)
     if before is None:
-        create(file, data)
+        create(file, data, name=name)
     elif before != data:
-        replace(file, data, expected=digest(before))
+        replace(file, data, expected=digest(before), name=name)
 
 
 def content(file: Path) -> bytes | None:

@@ -1,25 +1,117 @@
-"""Folders and files of each agent on this machine. Read-only."""
+"""Agents that asbuilt can be installed into: what each gets, its folders and files, and their source."""
 
 from __future__ import annotations
 
 import shutil
 import sys
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from asbuilt.cli.commands.init import source
+from asbuilt.cli.commands.init import rendering
 from asbuilt.cli.commands.init.placing import read_record
 from asbuilt.cli.commands.init.rendering import Call
-from asbuilt.cli.commands.init.tools import TOOLS, Tool, claude_settings, home_of
 from asbuilt.cli.commands.worker.units import program
+from asbuilt.errors import NotFound
 from asbuilt.session.entry import hook_argv
-from asbuilt.settings import data_folder
+from asbuilt.settings import config_folder, data_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from asbuilt.cli.commands.init.placing import Record
+
+
+def source_folder() -> Path:
+    """Find the folder: in the installed package, or in the repository that asbuilt is run from."""
+    packed = Path(str(files(__package__).joinpath("plugin")))
+    found = packed if packed.is_dir() else Path(__file__).parents[5] / "plugin"
+    if not (found / ".claude-plugin").is_dir():
+        raise NotFound(
+            f"there is no plugin at {packed}",
+            why="This folder is part of the installation of asbuilt.",
+            next_step="Install asbuilt again.",
+        )
+    return found
+
+
+def plugin_source() -> dict[str, str]:
+    """Read every file, by its relative path."""
+    folder = source_folder()
+    return {
+        file.relative_to(folder).as_posix(): file.read_text(encoding="utf-8")
+        for file in sorted(folder.rglob("*"))
+        if file.is_file()
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """An agent that asbuilt can be installed into."""
+
+    name: str
+    title: str
+    gets: str
+    """What it gets, in a few words."""
+    render: Callable[[Mapping[str, str], Call], dict[str, str]]
+    top: Callable[[Mapping[str, str]], Path]
+    """The parent folder of our files; it belongs to the agent."""
+    below: str
+    """Our folder in it; empty: our files have distinct names instead."""
+
+
+def claude_settings(environ: Mapping[str, str]) -> Path:
+    """Return the path of the user's Claude Code settings."""
+    return _folder(environ, "CLAUDE_CONFIG_DIR", ".claude") / "settings.json"
+
+
+def home_of(environ: Mapping[str, str]) -> Path:
+    """Return the user's home folder."""
+    return Path(environ.get("HOME") or "~").expanduser()
+
+
+def _folder(environ: Mapping[str, str], variable: str, below_home: str) -> Path:
+    return Path(environ.get(variable) or home_of(environ) / below_home).absolute()
+
+
+TOOLS: Final = {
+    tool.name: tool
+    for tool in (
+        Tool(
+            name="claude",
+            title="Claude Code",
+            gets="the gate, plans that survive /clear, commands",
+            render=rendering.claude,
+            top=data_folder,
+            below="claude",
+        ),
+        Tool(
+            name="codex",
+            title="Codex",
+            gets="skills, as $asbuilt-status",
+            render=rendering.codex,
+            top=lambda environ: _folder(environ, "CODEX_HOME", ".codex") / "skills",
+            below="",
+        ),
+        Tool(
+            name="gemini",
+            title="Gemini",
+            gets="an extension: commands, as /asbuilt:status",
+            render=rendering.gemini,
+            top=lambda environ: home_of(environ) / ".gemini" / "extensions",
+            below="asbuilt",
+        ),
+        Tool(
+            name="opencode",
+            title="opencode",
+            gets="commands, as /asbuilt-status",
+            render=rendering.opencode,
+            top=lambda environ: config_folder(environ) / "opencode" / "commands",
+            below="",
+        ),
+    )
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +144,7 @@ class Seat:
 
     def files(self) -> dict[Path, bytes]:
         """Render the files that belong there."""
-        rendered = self.tool.render(source.read(), _call(self.path))
+        rendered = self.tool.render(plugin_source(), _call(self.path))
         return {self.folder / name: text.encode() for name, text in rendered.items()}
 
 

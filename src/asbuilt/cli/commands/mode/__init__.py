@@ -7,21 +7,20 @@ from asbuilt.cli.shell.lazy import Lazy, LazyGroup
 group: Final = LazyGroup(
     "mode",
     help=(
-        "While planning is held in a conversation, nothing is changed from it but its own plan. Plan mode of"
-        " Claude Code begins that by itself; these commands are for a person.\n\nA conversation is found by"
-        " where the command is typed: inside of one, or in a folder in which just one is open. Else name it"
-        " with --conversation."
+        "While plan mode is on, a conversation is read-only except for its own plan. Claude Code's plan mode"
+        " turns it on automatically; these commands are for you.\n\nThe command finds the conversation around"
+        " it, or the only one that is open in this folder. Otherwise name it with --conversation."
     ),
     examples=[
-        ("asbuilt mode show", "is planning held, since when, and by what?"),
-        ("asbuilt mode enter", "hold planning in the conversation of this folder"),
-        ("asbuilt mode exit", "let it go on; only a person may, not the agent itself"),
+        ("asbuilt mode show", "whether plan mode is on, since when, and what turned it on"),
+        ("asbuilt mode enter", "turn plan mode on in the conversation of this folder"),
+        ("asbuilt mode exit", "turn it off; an agent cannot"),
     ],
     commands={
-        "show": Lazy("mode.show:command", "is planning held, since when, and by what?"),
-        "plan": Lazy("mode.plan:command", "hold planning, or show the plan that is written"),
-        "enter": Lazy("mode.change:enter", "hold planning"),
-        "exit": Lazy("mode.change:exit_", "let it go on"),
-        "set": Lazy("mode.change:set_", "plan holds it, any other mode lets it go on"),
+        "show": Lazy("mode.commands:show", "show whether plan mode is on"),
+        "plan": Lazy("mode.commands:plan", "what /asbuilt:plan does in a conversation"),
+        "enter": Lazy("mode.commands:enter", "turn plan mode on"),
+        "exit": Lazy("mode.commands:exit_", "turn plan mode off"),
+        "set": Lazy("mode.commands:set_", "plan turns it on, any other mode turns it off"),
     },
 )

@@ -26,7 +26,7 @@ group: Final = LazyGroup(
         "mark": Lazy("plan.mark:command", "state a phase's or an item's status in the file"),
         "open": Lazy("plan.open:command", "edit it, then hear what changed"),
         "refine": Lazy("plan.refine:command", "change what is open; what is done stays as it is"),
-        "import": Lazy("plan.bring:command", "take in a plan from a file or another machine"),
-        "export": Lazy("plan.export:command", "pack it for another machine"),
+        "import": Lazy("plan.bundles:bring", "take in a plan from a file or another machine"),
+        "export": Lazy("plan.bundles:export", "pack it for another machine"),
     },
 )

@@ -9,8 +9,8 @@ import click
 
 from asbuilt.cli.runs.check_trial import show_tried, trying
 from asbuilt.cli.shell.desk import complete_plan, desk_for, problem_counts, show_the_first_step
-from asbuilt.cli.shell.lazy import Command
-from asbuilt.cli.shell.options import Door, shared
+from asbuilt.cli.shell.options import Door, subcommand
+from asbuilt.cli.ui.messages import answer
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import DONE, FAILED, NotFound, PlanUnreadable
@@ -50,16 +50,13 @@ class _Checked(NamedTuple):
         return self.plan is None or any(problem.severity == "error" for problem in self.plan.problems)
 
 
-@click.command(
+@subcommand(
     "check",
-    cls=Command,
-    examples=[
-        ("asbuilt plan check rate-limit", "errors and warnings, with their lines"),
-        ("asbuilt plan check", "every plan of this repository"),
-        ("asbuilt plan check plans/login.md -v", "remarks too"),
-        ("asbuilt plan check rate-limit --fix", "write missing metadata as TBD"),
-        ("asbuilt plan check rate-limit --try", "run its checks before the work: do they fail?"),
-    ],
+    ("asbuilt plan check rate-limit", "errors and warnings, with their lines"),
+    ("asbuilt plan check", "every plan of this repository"),
+    ("asbuilt plan check plans/login.md -v", "remarks too"),
+    ("asbuilt plan check rate-limit --fix", "write missing metadata as TBD"),
+    ("asbuilt plan check rate-limit --try", "run its checks before the work: do they fail?"),
 )
 @click.argument("names", metavar="[PLAN]...", nargs=-1, shell_complete=complete_plan)
 @click.option("--fix", is_flag=True, help="write metadata that is missing as TBD; nothing else is touched")
@@ -67,9 +64,8 @@ class _Checked(NamedTuple):
     "--try",
     "is_trial",
     is_flag=True,
-    help="run the checks of open phases on what is committed, in the ring: none of them may pass yet",
+    help="run the checks of open phases on what is committed, in the sandbox: none of them may pass yet",
 )
-@shared(json=True)
 def command(door: Door, names: tuple[str, ...], *, fix: bool, is_trial: bool) -> int:
     """Say what is wrong with a plan. Ends with 1 when there is an error; warnings alone end with 0."""
     desk = desk_for(door)
@@ -77,9 +73,7 @@ def command(door: Door, names: tuple[str, ...], *, fix: bool, is_trial: bool) ->
     if is_trial:
         with trying(door, desk) as trial:
             checked = [_tried(desk, trial, one) for one in checked]
-    if door.json:
-        door.screen.emit_json({"schema": _SCHEMA, "plans": [_as_json(one) for one in checked]})
-    else:
+    if not door.emitted(_SCHEMA, {"plans": [_as_json(one) for one in checked]}):
         for one in checked:
             _show(door, one)
         _sum_up(door, desk, checked)
@@ -129,12 +123,10 @@ def _show(door: Door, checked: _Checked) -> None:
         screen.answer(f"{path}: {screen.out.red('error')}: {printable(checked.trouble)}")
         return
     if checked.written:
-        for row in screen.out.hanging(f"{path}: wrote ", ", ".join(checked.written), commands=False):
-            screen.answer(row)
+        answer(door, f"{path}: wrote ", ", ".join(checked.written))
     listed = [problem for problem in plan.problems if problem.severity != "info" or screen.verbose]
     for problem in listed:
-        for row in _rows(door, path, problem):
-            screen.answer(row)
+        screen.answer_all(_rows(door, path, problem))
     if checked.tried is not None:
         show_tried(door, checked.tried)
     counts = problem_counts(plan)

@@ -5,22 +5,18 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-import click
-
 from asbuilt.cli.shell.desk import Desk, desk_for, show_the_first_step
-from asbuilt.cli.shell.lazy import Command
-from asbuilt.cli.shell.options import Door, shared
-from asbuilt.cli.ui.columns import cut_path, pad, shorten, width
+from asbuilt.cli.shell.options import Door, subcommand
+from asbuilt.cli.ui.columns import cut_path, shorten, table
+from asbuilt.cli.ui.messages import answer, talk
 from asbuilt.cli.ui.screen import WIDTH, printable
 from asbuilt.errors import NotFound, PlanUnreadable
 from asbuilt.library.shelves import plans
 
 if TYPE_CHECKING:
-    from asbuilt.cli.ui.screen import Screen
     from asbuilt.library.shelves import PlanFile
     from asbuilt.plan.model import Plan
 
-_SCHEMA: Final = "asbuilt.plans/1"
 _NAME_WIDTH: Final = 30
 _NEXT_WIDTH: Final = 8
 
@@ -34,22 +30,18 @@ class _Row(NamedTuple):
     changed: datetime | None
 
 
-@click.command(
+@subcommand(
     "list",
-    cls=Command,
-    examples=[
-        ("asbuilt plan list", "every plan here, and how far it is"),
-        ("asbuilt plan list --json", "the same, for a script"),
-    ],
+    ("asbuilt plan list", "every plan here, and how far it is"),
+    ("asbuilt plan list --json", "the same, for a script"),
 )
-@shared(json=True)
 def command(door: Door) -> None:
     """List every plan here and how far it is."""
     desk = desk_for(door)
     rows = [_row(desk, at) for at in plans(desk.library)]
-    if door.json:
-        door.screen.emit_json({"schema": _SCHEMA, "plans": [_as_json(row) for row in rows]})
-    elif rows:
+    if door.emitted("asbuilt.plans/1", {"plans": [_as_json(row) for row in rows]}):
+        return
+    if rows:
         _show(door, rows)
     else:
         door.screen.answer("No plans here yet.")
@@ -67,7 +59,7 @@ def _row(desk: Desk, at: PlanFile) -> _Row:
 
 
 def _show(door: Door, rows: list[_Row]) -> None:
-    screen, symbols = door.screen, door.screen.out.symbols
+    symbols = door.screen.out.symbols
     slugs = [row.at.slug for row in rows]
     # A plan without a valid and unique name is shown by its path.
     names = [
@@ -82,23 +74,14 @@ def _show(door: Door, rows: list[_Row]) -> None:
             done = f"{progress.done} of {progress.total}" if progress.total else "-"
             following = shorten(following, _NEXT_WIDTH, symbols)
             cells.append((name, done, following, _when(row.changed), printable(row.plan.title)))
-    widths = [max(width(line[at]) for line in cells) for at in range(4)]
-    for line in cells:
-        lead = "  ".join(pad(cell, columns) for cell, columns in zip(line, widths, strict=False))
-        screen.answer(shorten(f"{lead}  {line[4]}", WIDTH, symbols).rstrip())
-    _show_trouble(screen, rows)
-
-
-def _show_trouble(screen: Screen, rows: list[_Row]) -> None:
-    lead = f"{screen.out.symbols.note} "
+    door.screen.answer_all(shorten(line, WIDTH, symbols) for line in table(cells))
+    lead = f"{symbols.note} "
     for row in rows:
         if row.plan is None:
-            for line in screen.out.hanging(lead, f"{row.at.shown} {row.trouble}", commands=False):
-                screen.answer(line)
+            answer(door, lead, f"{row.at.shown} {row.trouble}")
         elif not row.at.slug:
             said = f"{row.at.shown} cannot be typed as a name; rename it: a-z, digits and hyphens."
-            for line in screen.err.hanging(lead, said, commands=False):
-                screen.talk(line)
+            talk(door, lead, said)
 
 
 def _when(changed: datetime | None) -> str:

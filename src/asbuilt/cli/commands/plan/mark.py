@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import click
 
 from asbuilt.cli.shell.desk import complete_phase, complete_plan, desk_for
-from asbuilt.cli.shell.lazy import Command
-from asbuilt.cli.shell.options import Door, shared
+from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.site import asker, open_site
+from asbuilt.cli.ui.messages import talk
 from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import EditRefused, UsageWrong
 from asbuilt.events.phases import PhaseMarked
@@ -30,13 +30,12 @@ if TYPE_CHECKING:
 
     from asbuilt.library.finding import Opened
     from asbuilt.library.shelves import PlanFile
-    from asbuilt.plan.markdown.splice import Edit
+    from asbuilt.plan.markdown.source import Edit
     from asbuilt.plan.model import Plan
 
     _Change = tuple[PlanFile, Plan, Edit]
     from collections.abc import Iterator
 
-    from asbuilt.cli.shell.options import Door
     from asbuilt.library.shelves import PlanFile
 
 _NOT_PROVEN: Final = "Marked, not proven: no check was run."
@@ -60,15 +59,13 @@ class _Wish(NamedTuple):
     note: str | None
 
 
-@click.command(
+@subcommand(
     "mark",
-    cls=Command,
-    examples=[
-        ("asbuilt plan mark rate-limit 2a done", "one phase"),
-        ("asbuilt plan mark rate-limit 2a done --commit a1b2c3d", "with the commit that did it"),
-        ("asbuilt plan mark rate-limit 2a done --item 3", "one of its work items"),
-        ("asbuilt plan mark rate-limit --complete", "the whole plan"),
-    ],
+    ("asbuilt plan mark rate-limit 2a done", "one phase"),
+    ("asbuilt plan mark rate-limit 2a done --commit a1b2c3d", "with the commit that did it"),
+    ("asbuilt plan mark rate-limit 2a done --item 3", "one of its work items"),
+    ("asbuilt plan mark rate-limit --complete", "the whole plan"),
+    json=False,
 )
 @click.argument("plan", shell_complete=complete_plan)
 @click.argument("phase", required=False, shell_complete=complete_phase)
@@ -78,7 +75,6 @@ class _Wish(NamedTuple):
 @click.option("--item", type=int, metavar="N", help="only the Nth work item of the phase")
 @click.option("--items", is_flag=True, help="its work items' boxes too")
 @click.option("--complete", "whole", is_flag=True, help="state that the whole plan is complete, and when")
-@shared(json=False)
 def command(  # noqa: PLR0913 - click passes each option by its name
     door: Door,
     plan: str,
@@ -142,8 +138,7 @@ def _mark(door: Door, opened: Opened, wish: _Wish) -> None:
     else:
         screen.answer(f"{printable(opened.at.shown)}: {name} is marked {words} already.")
     for what in left_out:
-        for row in screen.err.hanging(f"{screen.err.symbols.note} ", f"Not written: {what}.", commands=False):
-            screen.talk(row)
+        talk(door, f"{screen.err.symbols.note} ", f"Not written: {what}.")
     if changed and wish.status is Status.DONE:
         screen.talk(_NOT_PROVEN)
 

@@ -2,50 +2,64 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from asbuilt.cli.shell.desk import desk_for, next_command
-from asbuilt.cli.shell.lazy import Command
-from asbuilt.cli.shell.options import Door, shared
+from asbuilt.cli.shell.desk import desk_for
+from asbuilt.cli.shell.options import Door, subcommand
+from asbuilt.cli.ui.messages import next_command
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted
-from asbuilt.errors import NotFound, UsageWrong
+from asbuilt.errors import NotFound, SettingInvalid, UsageWrong
 from asbuilt.library.naming import put_for_session, put_named, put_new
+from asbuilt.library.reading import read_bytes
 from asbuilt.library.shelves import describe
-from asbuilt.plan.editing.template import blank_plan
+from asbuilt.plan.editing.template import TEMPLATE, blank_plan
 from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from asbuilt.library.shelves import Library
+    from asbuilt.settings import Settings
+
+_SETTING: Final = "plan.template"
+_MOST: Final = 50_000
+"""Largest template in bytes; every agent that plans reads all of it."""
 
 
-@click.command(
+@subcommand(
     "new",
-    cls=Command,
-    examples=[
-        ('asbuilt plan new "rate limiting"', "plans/rate-limiting.md, to fill in"),
-        ('asbuilt plan new "rate limiting" --phases 4', "with four phases"),
-        ("asbuilt plan new", "under two readable words, to name later"),
-        ('asbuilt plan new "rate limiting" --user', "in your own folder, outside the repository"),
-    ],
+    ('asbuilt plan new "rate limiting"', "plans/rate-limiting.md, to fill in"),
+    ('asbuilt plan new "rate limiting" --phases 4', "with four phases"),
+    ("asbuilt plan new", "under two readable words, to name later"),
+    ('asbuilt plan new "rate limiting" --user', "in your own folder, outside the repository"),
+    ("asbuilt plan new --template > plan.md", "the template, to edit; plan.template names your own"),
+    json=False,
 )
 @click.argument("title", nargs=-1)
 @click.option("--name", metavar="NAME", help="the file's name, if not made of the title")
 @click.option("--phases", type=click.IntRange(1, 26), default=2, help="how many phases to prepare")
 @click.option("--user", is_flag=True, help="put it into your own folder, not into the repository")
-@shared(json=False)
-def command(door: Door, title: tuple[str, ...], *, name: str | None, phases: int, user: bool) -> None:
-    """Write a plan to fill in; a file that is there is never overwritten."""
+@click.option("--template", is_flag=True, help="print the template of new plans, and do nothing else")
+def command(
+    door: Door, title: tuple[str, ...], *, name: str | None, phases: int, user: bool, template: bool
+) -> None:
+    """Write a plan to fill in. Existing files are never overwritten.
+
+    The plan has the form of the repository's template (plan.template). Agents that write plans get it, too.
+    """
     desk = desk_for(door)
     library = desk.library
+    form = template_text(desk.settings, library.repository.root if library.repository else None)
+    if template:
+        door.screen.answer_all(map(printable, form.splitlines()))
+        return
     folder = library.user_folder if user else plans_folder(library)
     words = _title(" ".join(title))
-    data = _blank(words or "Untitled", phases)
+    data = _blank(words or "Untitled", phases, form)
 
     def show(file: Path) -> str:
         return describe(library, file).shown
@@ -62,10 +76,27 @@ def command(door: Door, title: tuple[str, ...], *, name: str | None, phases: int
     next_command(door, f"asbuilt plan open {typed}", f", then `asbuilt plan check {typed}`")
 
 
-def _blank(title: str, phases: int) -> bytes:
+def template_text(settings: Settings, root: Path | None) -> str:
+    """Return the template of new plans. Raise if the file of the setting gives no plan with phases."""
+    named = settings.text(_SETTING)
+    if not named or root is None:
+        return TEMPLATE
+    text = read_bytes(root / named, limit=_MOST, name=named).decode("utf-8", "replace")
+    tried = blank_plan("Untitled", phases=2, created=date(2026, 1, 1), template=text)
+    found = len(read(tried.encode()).phases)
+    if found == 2:
+        return text
+    raise SettingInvalid(
+        f"{named} is no template: a plan of 2 phases made from it reads as {counted(found, 'phase')}",
+        why=f"{_SETTING} names it, and new plans would not have the phases that you ask for.",
+        next_step="Give it a heading `## Phase {number} — {name}`, as the file has without the setting.",
+    )
+
+
+def _blank(title: str, phases: int, template: str) -> bytes:
     """Return the text of a plan that parses as this title and these phases."""
     today = datetime.now(UTC).astimezone().date()
-    text = blank_plan(title, phases=phases, created=today)
+    text = blank_plan(title, phases=phases, created=today, template=template)
     # A title like "Phase 1: x" parses as a phase unless a word precedes it.
     for heading in (f"\n# {title}\n", f"\n# Plan: {title}\n"):
         data = text.replace(f"\n# {title}\n", heading, 1).encode()
@@ -74,7 +105,7 @@ def _blank(title: str, phases: int) -> bytes:
             return data
     raise UsageWrong(
         f'"{title}" cannot be a title',
-        why="The plan would read as something else than it says.",
+        why="The plan would parse as another title or other phases.",
         next_step="Choose plainer words.",
     )
 
@@ -83,9 +114,9 @@ def _title(given: str) -> str:
     title = " ".join(given.split())
     if printable(title) != title:
         raise UsageWrong(
-            f'the title "{printable(title)}" holds a character that nobody sees',
-            why="It would steer terminals, or make the plan read as something else than it says.",
-            next_step="Leave that character out.",
+            f'the title "{printable(title)}" has an invisible character',
+            why="It could control the terminal, or change how the plan parses.",
+            next_step="Remove that character.",
         )
     return title
 
@@ -95,7 +126,7 @@ def plans_folder(library: Library) -> Path:
     if library.folder is None:
         raise NotFound(
             "no repository here",
-            why="A plan lives in the repository it is about.",
+            why="New plans are written into a repository.",
             next_step="`cd` into one, name one with --repo DIR, or add --user for your own folder.",
         )
     return library.folder

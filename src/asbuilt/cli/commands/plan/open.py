@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from asbuilt.cli.shell.desk import complete_plan, desk_for, next_command, problem_counts
-from asbuilt.cli.shell.lazy import Command
-from asbuilt.cli.shell.options import Door, shared
+from asbuilt.cli.shell.desk import complete_plan, desk_for, problem_counts
+from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.ui.editor import edit
+from asbuilt.cli.ui.messages import next_command
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import DONE, FAILED, UsageWrong
@@ -19,16 +19,13 @@ if TYPE_CHECKING:
     from asbuilt.library.finding import Opened
 
 
-@click.command(
+@subcommand(
     "open",
-    cls=Command,
-    examples=[
-        ("asbuilt plan open rate-limit", "in $VISUAL or $EDITOR"),
-        ("EDITOR='code --wait' asbuilt plan open rate-limit", "in another one"),
-    ],
+    ("asbuilt plan open rate-limit", "in $VISUAL or $EDITOR"),
+    ("EDITOR='code --wait' asbuilt plan open rate-limit", "in another one"),
+    json=False,
 )
 @click.argument("plan", shell_complete=complete_plan)
-@shared(json=False)
 def command(door: Door, plan: str) -> int:
     """Edit a plan in your own editor, then hear what changed."""
     if not door.may_ask:

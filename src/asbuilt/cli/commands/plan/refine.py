@@ -14,19 +14,17 @@ import click
 
 from asbuilt import wiring
 from asbuilt.cli.runs.check_trial import show_tried, trying
-from asbuilt.cli.runs.decisions import decide
+from asbuilt.cli.runs.decisions import decide, refinements_of
 from asbuilt.cli.runs.drafts import change_rows
-from asbuilt.cli.runs.refined import refinements_of
 from asbuilt.cli.runs.terms import with_team
-from asbuilt.cli.shell.desk import complete_plan, next_command, problem_counts
-from asbuilt.cli.shell.lazy import Command
-from asbuilt.cli.shell.options import Door, shared
+from asbuilt.cli.shell.desk import complete_plan, problem_counts
+from asbuilt.cli.shell.options import Door, script_option, subcommand
 from asbuilt.cli.shell.site import asker, open_site
 from asbuilt.cli.ui.editor import edit
-from asbuilt.cli.ui.messages import answer
+from asbuilt.cli.ui.messages import answer, next_command
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted
-from asbuilt.errors import DONE, GATE_STOPPED, WAITS_FOR_APPROVAL, AsbuiltError, GateStopped, UsageWrong
+from asbuilt.errors import DONE, GATE_STOPPED, PARKED, AsbuiltError, GateStopped, UsageWrong
 from asbuilt.events.options import RunOptions
 from asbuilt.flows.authoring.redraft import AgentRedrafting
 from asbuilt.flows.authoring.refinement import Wish
@@ -105,15 +103,12 @@ class _Work(NamedTuple):
         return self.site.journal.home.edits / f"refine-{self.site.repo}-{self.opened.at.slug}.md"
 
 
-@click.command(
+@subcommand(
     "refine",
-    cls=Command,
-    examples=[
-        ('asbuilt plan refine rate-limit "Redis, not memcached"', "write it in your editor"),
-        ('asbuilt plan refine rate-limit -m "Redis, not memcached"', "let the agent that plans write it"),
-        ('asbuilt plan refine rate-limit "one phase more" --from new.md', "take the new text from a file"),
-        ("asbuilt plan refine rate-limit", "go on: ask again, or write what was approved"),
-    ],
+    ('asbuilt plan refine rate-limit "Redis, not memcached"', "write it in your editor"),
+    ('asbuilt plan refine rate-limit -m "Redis, not memcached"', "let the agent that plans write it"),
+    ('asbuilt plan refine rate-limit "one phase more" --from new.md', "take the new text from a file"),
+    ("asbuilt plan refine rate-limit", "continue: ask again, or write what was approved"),
 )
 @click.argument("plan", shell_complete=complete_plan)
 @click.argument("change", required=False, metavar="[WHAT CHANGES]")
@@ -122,14 +117,8 @@ class _Work(NamedTuple):
 )
 @click.option("-m", "wanted", metavar="WHAT CHANGES", help="let the agent that plans write it (roles.plan)")
 @click.option("--agent", metavar="NAME", help="with -m: another agent")
-@click.option(
-    "--script",
-    metavar="FILE",
-    type=click.Path(exists=True, dir_okay=False),
-    help="with -m: what the scripted agent plays",
-)
+@script_option("with -m: what the scripted agent plays")
 @click.option("--try", "is_trial", is_flag=True, help="run the checks of open phases before you are asked")
-@shared(json=True)
 def command(
     door: Door,
     plan: str,
@@ -149,7 +138,7 @@ def command(
         if change is not None or source is not None or not wanted.strip():
             raise UsageWrong(
                 "-m says what changes, and the agent writes it",
-                why="Of two texts, or two wishes, nobody knows which one you mean.",
+                why="Only one text or one request can be used.",
                 next_step=f'`asbuilt plan refine {plan} -m "what changes"`',
             )
         return _propose(work, wanted, _agent(work, given["agent"], given["script"]), is_trial=is_trial)
@@ -157,7 +146,7 @@ def command(
         if source is not None:
             raise UsageWrong(
                 "say in a few words what changes",
-                why="Whoever approves it is shown that, and the journal keeps it.",
+                why="The approver sees it, and the journal records it.",
                 next_step=f'`asbuilt plan refine {plan} "what changes" --from {source}`',
             )
         return _go_on(work)
@@ -170,8 +159,8 @@ def _author(work: _Work, source: str | None) -> Redrafting:
         return _FromFile(by, source)
     if not work.door.may_ask:
         raise UsageWrong(
-            "nobody is here to write the new text",
-            why="An editor without anybody in front of it would wait for ever.",
+            "writing the new text needs a terminal",
+            why="It opens your editor, and there is no terminal here.",
             next_step=f'`asbuilt plan refine {work.name} -m "what changes"` lets an agent write it;'
             " --from FILE takes it from a file.",
         )
@@ -252,7 +241,7 @@ def _need_no_error(problems: Sequence[Problem]) -> None:
     if errors:
         raise GateStopped(
             f"the new text has {counted(len(errors), 'error')}: line {errors[0].line}: {errors[0].message}",
-            why="A run would work, and prove, against a text that contradicts itself.",
+            why="The plan has errors, so asbuilt cannot tell when a phase is done.",
             next_step=errors[0].advice,
         )
 
@@ -262,8 +251,7 @@ def _show(door: Door, before: Plan, after: Plan) -> None:
     pen = door.screen.out
     found = [f"{phase} {word}" for phase, word in changed_phases(before, after).items()]
     answer(door, "Phases  ", ", ".join(found) or "none; only the text around them")
-    for row in change_rows(pen, changes(before.source.lines, after.source.lines), most=_SHOWN):
-        door.screen.answer(row)
+    door.screen.answer_all(change_rows(pen, changes(before.source.lines, after.source.lines), most=_SHOWN))
     door.screen.talk(f"plan check: {problem_counts(after) or 'clean'}")
 
 
@@ -278,8 +266,10 @@ def _put(work: _Work, number: int, **more: Any) -> int:  # noqa: ANN401 - JSON v
         last = work.refinements.last()
         return DONE if last is None or last.step is None else _go_on(work)
     said = f"a{number} waits for a yes; the file is as it was."
-    code = _told(work, "waits", said, WAITS_FOR_APPROVAL, question=f"a{number}", **more)
-    next_command(door, f"asbuilt approve yes a{number}", f", or `asbuilt approve show a{number}`")
+    code = _told(work, "waits", said, PARKED, question=f"a{number}", **more)
+    next_command(
+        door, f"asbuilt approve show a{number}", other=f"approve it: `asbuilt approve yes a{number}`"
+    )
     return code
 
 
@@ -315,9 +305,7 @@ def _file(work: _Work, last: Refining) -> int:
 
 def _told(work: _Work, state: str, said: str, code: int, **more: Any) -> int:  # noqa: ANN401 - JSON values
     door, at = work.door, work.opened.at
-    if door.json:
-        shown = {"schema": "asbuilt.refinement/1", "plan": at.shown, "state": state, **more, "exit": code}
-        door.screen.emit_json(shown)
-    else:
+    data = {"plan": at.shown, "state": state, **more, "exit": code}
+    if not door.emitted("asbuilt.refinement/1", data):
         answer(door, "", f"{at.shown}: {said}")
     return code

@@ -10,12 +10,11 @@ import click
 
 from asbuilt.cli.commands.plan.picture import draw
 from asbuilt.cli.runs.costs import expected
-from asbuilt.cli.shell.desk import complete_phase, complete_plan, desk_for, next_command, problem_counts
-from asbuilt.cli.shell.lazy import Command
-from asbuilt.cli.shell.options import Door, shared
+from asbuilt.cli.shell.desk import complete_phase, complete_plan, desk_for, problem_counts
+from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.reading import look
 from asbuilt.cli.ui.columns import cut_path, shorten, width
-from asbuilt.cli.ui.messages import answer
+from asbuilt.cli.ui.messages import answer, next_command
 from asbuilt.cli.ui.screen import WIDTH, printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import UsageWrong
@@ -40,20 +39,16 @@ if TYPE_CHECKING:
 _SHOWN_PROBLEMS = 5
 
 
-@click.command(
+@subcommand(
     "show",
-    cls=Command,
-    examples=[
-        ("asbuilt plan show rate-limit", "phases, waves, progress, problems"),
-        ("asbuilt plan show plans/login.md --json", "the same as a contract for scripts"),
-        ("asbuilt plan show rate-limit --phase 2a", "one phase: items, criteria, checks"),
-        ("asbuilt plan show rate-limit --phase 2a --verbatim", "the exact bytes of its section"),
-    ],
+    ("asbuilt plan show rate-limit", "phases, waves, progress, problems"),
+    ("asbuilt plan show plans/login.md --json", "the same as a contract for scripts"),
+    ("asbuilt plan show rate-limit --phase 2a", "one phase: items, criteria, checks"),
+    ("asbuilt plan show rate-limit --phase 2a --verbatim", "the exact bytes of its section"),
 )
 @click.argument("plan", shell_complete=complete_plan)
 @click.option("--phase", "phase_id", metavar="ID", shell_complete=complete_phase, help="only this phase")
 @click.option("--verbatim", is_flag=True, help="with --phase: its bytes as they stand in the file")
-@shared(json=True)
 def command(door: Door, plan: str, phase_id: str | None, *, verbatim: bool) -> None:
     """Show a plan: its phases, how far they are, and what is wrong with it.
 
@@ -139,19 +134,15 @@ def _inference(desk: Desk, plan: Plan, phase: Phase) -> Inference | None:
 
 def _show_plan(door: Door, desk: Desk, opened: Opened, *, marked: int) -> None:
     screen, plan = door.screen, opened.plan
-    for row in _head(screen.out, opened):
-        screen.answer(row)
-    for row in draw(plan, screen.out):
-        screen.answer(row)
+    screen.answer_all(_head(screen.out, opened))
+    screen.answer_all(draw(plan, screen.out))
     for phase in plan.phases:
         inference = _inference(desk, plan, phase)
         if inference is not None:
             reasons = "; ".join(inference.because)
             said = f"inferred {inference.outcome}, {inference.confidence} confidence: {reasons}"
-            for row in screen.out.hanging(f"  {phase.id}  ", said, commands=False):
-                screen.answer(row)
-    for row in screen.out.hanging("", _summary(opened, marked), commands=False):
-        screen.answer(row)
+            answer(door, f"  {phase.id}  ", said)
+    answer(door, "", _summary(opened, marked))
     _show_problems(door, desk, opened)
 
 
@@ -205,8 +196,7 @@ def _show_problems(door: Door, desk: Desk, opened: Opened) -> None:
         mark = screen.out.symbols.failed if is_error else screen.out.symbols.note
         more = f" ({len(alike) - 1} more like it)" if len(alike) > 1 else ""
         said = f"{alike[0].message}{more}"
-        for row in screen.out.hanging(f"{mark} line {alike[0].line}: ", said, commands=False):
-            screen.answer(row)
+        answer(door, f"{mark} line {alike[0].line}: ", said)
     if kinds:
         screen.answer(f"{problem_counts(plan)}.")
         next_command(door, f"asbuilt plan check {desk.name_of(opened.at)}")
@@ -221,8 +211,7 @@ def _show_phase(door: Door, phase: Phase) -> None:
     if width(title) + 3 + width(tail) <= WIDTH:
         screen.answer(f"{pen.bold(title)}   {tail}")
     else:
-        for row in (*map(pen.bold, pen.hanging("", title, commands=False)), tail):
-            screen.answer(row)
+        screen.answer_all((*map(pen.bold, pen.hanging("", title, commands=False)), tail))
     on = phase.depends_on.on
     depends = ", ".join(on) or "nothing"
     implied = " (not stated: everything before it)" if on and not phase.depends_on.stated else ""
@@ -241,7 +230,6 @@ def _show_phase(door: Door, phase: Phase) -> None:
     # A command is never cut or broken, so that it can be copied.
     lines = [line for check in phase.checks for line in check.command.split("\n")]
     rows += [f"{'Checks' if at == 0 else '':<9}{printable(line)}" for at, line in enumerate(lines)]
-    for row in rows:
-        screen.answer(row)
+    screen.answer_all(rows)
     if not lines:
         screen.answer("Checks   none that can be run")

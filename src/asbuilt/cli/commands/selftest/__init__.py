@@ -8,7 +8,7 @@ group = LazyGroup(
     "selftest",
     commands={
         "agent": Lazy("selftest.agent:command", "five small plans with your own agent, measured"),
-        "lies": Lazy("selftest.lies:command", "are lies caught, and honest work let through?"),
+        "lies": Lazy("selftest.lies:command", "measure which lies are caught and whether honest work passes"),
     },
     examples=[
         ("asbuilt selftest lies", "the whole corpus against this installation; no model"),

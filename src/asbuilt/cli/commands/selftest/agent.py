@@ -19,15 +19,14 @@ from asbuilt._version import VERSION
 from asbuilt.agents.activity import models_of
 from asbuilt.agents.roster import assigned, roster
 from asbuilt.agents.sandbox.launch import probe
-from asbuilt.cli.commands.bug_report.command import redaction_for
+from asbuilt.cli.commands.doctor.bug_report import redaction_for
 from asbuilt.cli.commands.selftest import measured
-from asbuilt.cli.commands.selftest.exercises import NAMES, PLAN, read_exercises
-from asbuilt.cli.commands.selftest.hidden import run_hidden
+from asbuilt.cli.commands.selftest.exercises import NAMES, PLAN, read_exercises, run_hidden
 from asbuilt.cli.commands.selftest.measured import Agents, Outcome, Row
-from asbuilt.cli.shell.lazy import Command
-from asbuilt.cli.shell.options import Door, shared
+from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.scratch import Scratch
 from asbuilt.cli.ui.confirm import agreed
+from asbuilt.cli.ui.messages import talk
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import DONE, FAILED, NameTaken, StoreFailed, UsageWrong
@@ -68,14 +67,11 @@ class Terms(NamedTuple):
     """A folder with a script for each exercise, for the scripted agent."""
 
 
-@click.command(
+@subcommand(
     "agent",
-    cls=Command,
-    examples=[
-        ("asbuilt selftest agent", "five small plans with your agent and login; asks first"),
-        ("asbuilt selftest agent --agent codex --only python", "one plan, another agent"),
-        ("asbuilt selftest agent --yes --markdown result.md", "no question; write the table to share"),
-    ],
+    ("asbuilt selftest agent", "five small plans with your agent and login; asks first"),
+    ("asbuilt selftest agent --agent codex --only python", "one plan, another agent"),
+    ("asbuilt selftest agent --yes --markdown result.md", "no question; write the table to share"),
 )
 @click.option("--agent", "named", metavar="NAME", help="the agent that works (agents.implement)")
 @click.option(
@@ -93,7 +89,6 @@ class Terms(NamedTuple):
     help="write the table to a new file; -: print it as Markdown",
 )
 @click.option("--scripts", type=click.Path(exists=True, file_okay=False, path_type=Path), hidden=True)
-@shared(json=True)
 def command(
     door: Door,
     *,
@@ -160,14 +155,13 @@ def _confirmed(door: Door, terms: Terms, exercises: Sequence[Exercise], *, yes: 
         ("Plans", plans + (f"; not run: {', '.join(missing)}" if missing else "")),
         ("Cost", f"{expected}; {limit}"),
     ):
-        for row in door.screen.err.hanging(f"{lead:<9}", words, commands=False):
-            door.screen.talk(row)
+        talk(door, f"{lead:<9}", words)
     if yes or not runnable:
         return True
     if door.may_ask and not door.json:
         return agreed(door, f"Run {counted(len(runnable), 'plan')} with your own login?")
     raise UsageWrong(
-        "selftest agent costs money, and nobody can be asked here",
+        "selftest agent costs money, and there is no terminal to confirm it",
         why="The plans run with your own agent and login.",
         next_step="`asbuilt selftest agent --yes`",
     )
@@ -291,7 +285,6 @@ def _show(door: Door, rows: Sequence[Row], agents: Agents, file: Path | None) ->
     elif file == _STDOUT:
         door.screen.answer(page.rstrip())
     else:
-        for row in (agents.line, *measured.drawn(rows), measured.summary(rows)):
-            door.screen.answer(row)
+        door.screen.answer_all((agents.line, *measured.drawn(rows), measured.summary(rows)))
     if file not in (None, _STDOUT):
         create(file, page.encode())

@@ -1,4 +1,4 @@
-"""The corpus of deceptions and honest work, one file each. docs/lies.md describes the format.
+"""The corpus of deceptions and honest work, one file each. docs/reference/lies.md describes the format.
 
 Rule: a case with an unknown key or a missing one is refused, so that a typo cannot make a lie that never
 fails.
@@ -99,7 +99,7 @@ def _corpus_at(folder: Path) -> Path:
             raise NotFound(
                 f"{folder} has no folder {part}/",
                 why="A corpus has three folders: lies/, honest/ and projects/.",
-                next_step="docs/lies.md describes their files.",
+                next_step="docs/reference/lies.md describes their files.",
             )
     return folder
 
@@ -202,7 +202,7 @@ def _wrong(file: Path, what: str) -> ScriptInvalid:
     return ScriptInvalid(
         f"{file}: {what}",
         why="A case that is understood in part would show something else than it says.",
-        next_step="docs/lies.md tells what a case consists of.",
+        next_step="docs/reference/lies.md describes the files of a case.",
     )
 
 

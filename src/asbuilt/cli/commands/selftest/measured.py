@@ -6,12 +6,13 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.cli.ui.clock import lasting
+from asbuilt.cli.ui.columns import table
 from asbuilt.lifecycle.run.money import NO_PAST, Spent, forecast, total
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from asbuilt.cli.commands.selftest.hidden import Seen
+    from asbuilt.cli.commands.selftest.exercises import Seen
 
 SCHEMA: Final = "asbuilt.selftest.agent/1"
 RANGE_USD: Final = (0.10, 1.00)
@@ -78,7 +79,7 @@ def estimate(past: Sequence[Spent], plans: int, silent: Sequence[str]) -> str:
     expected = forecast(past, plans)
     if expected == NO_PAST:
         least, most = (each * plans for each in RANGE_USD)
-        expected = f"${least:.2f} to ${most:.2f}, assumed: {NO_PAST}"
+        expected = f"${least:.2f} to ${most:.2f}, assumed without past runs"
     if not silent:
         return expected
     return f"unknown: {' and '.join(silent)} report{'s' * (len(silent) == 1)} no dollars"
@@ -122,18 +123,13 @@ def summary(rows: Sequence[Row]) -> str:
 
 def drawn(rows: Sequence[Row]) -> list[str]:
     """Draw the table for a terminal."""
-    table = [_HEAD, *(row.cells for row in rows)]
-    widths = [max(len(row[at]) for row in table) for at in range(len(_HEAD) - 1)]
-    return [
-        "  ".join([*(cell.ljust(wide) for cell, wide in zip(row, widths, strict=False)), row[-1]]).rstrip()
-        for row in table
-    ]
+    return table([_HEAD, *(row.cells for row in rows)])
 
 
 def markdown(rows: Sequence[Row], agents: Agents) -> str:
     """Write the table as Markdown that can be shared."""
-    table = [_HEAD, ("---",) * len(_HEAD), *(row.cells for row in rows)]
-    lines = ["| " + " | ".join(_cell(cell) for cell in row) + " |" for row in table]
+    cells = [_HEAD, ("---",) * len(_HEAD), *(row.cells for row in rows)]
+    lines = ["| " + " | ".join(_cell(cell) for cell in row) + " |" for row in cells]
     return "\n".join(["## asbuilt selftest agent", "", agents.line, "", *lines, "", summary(rows), ""])
 
 

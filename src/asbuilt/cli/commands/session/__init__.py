@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from asbuilt.cli.shell.lazy import Lazy, LazyGroup
-from asbuilt.cli.shell.options import door_of
+
+if TYPE_CHECKING:
+    from asbuilt.cli.shell.options import Door
 
 _AGENT: Final = "asbuilt.session.agent"
 
@@ -29,38 +31,36 @@ def _parted(args: list[str]) -> tuple[list[str], bool, list[str]]:
     return args[:at], at < len(args), args[at + 1 :]
 
 
-def _start(context: click.Context, *, plan: bool) -> int | None:
-    if context.invoked_subcommand is not None:
-        return None
+def _start(door: Door, *, plan: bool) -> int:
     from asbuilt.cli.commands.session import start  # noqa: PLC0415  the door's dispatch
 
-    return start.start(door_of(context, json=False), context.meta.get(_AGENT, []), plan=plan)
+    return start.start(door, click.get_current_context().meta.get(_AGENT, []), plan=plan)
 
 
 group: Final = SessionGroup(
     "session",
     help=(
-        "Start your own agent in a conversation that asbuilt knows, or look after one.\n\n"
-        "With --plan the kernel holds it: it reads the repository, toolchains and its own settings, plug-ins"
-        " and skills, reaches its model and `sandbox.hosts`, and writes only to the folder of plans and to a"
-        " state folder of its own. Nothing that is said in it ends that; leave it to go on."
+        "Start your own agent in a conversation that asbuilt knows, or manage one.\n\n"
+        "With --plan it runs in a read-only sandbox: it reads the repository, toolchains, its own settings"
+        " and skills, connects to its model and `sandbox.hosts`, and writes only to the plans folder and to"
+        " its own state folder. The sandbox ends with the conversation."
     ),
     examples=[
-        ("asbuilt session --plan -- claude", "plan with Claude Code, held by the gate and by the kernel"),
+        ("asbuilt session --plan -- claude", "plan with Claude Code, read-only by the gate and the sandbox"),
         ("asbuilt session -- claude --continue", "your agent as it is; asbuilt knows the conversation"),
         ("asbuilt session load rate-limit", "in a conversation: its plan is this one"),
         ("asbuilt session status", "in a conversation: how full it is, and what it works on"),
     ],
     commands={
-        "status": Lazy("session.status:command", "context, plan and mode of this conversation"),
-        "list": Lazy("session.list:command", "every plan here, and who works on it"),
-        "load": Lazy("session.load:command", "give a plan to this conversation"),
-        "note": Lazy("session.note:group", "what a later context is to know"),
-        "loop": Lazy("session.loop:command", "one prompt, in one fresh context after another"),
+        "status": Lazy("session.commands:status", "context, plan and mode of this conversation"),
+        "list": Lazy("session.commands:list_", "list plans here and their conversations"),
+        "load": Lazy("session.commands:load", "make a plan the conversation's own"),
+        "note": Lazy("session.note:group", "notes for a later context"),
+        "loop": Lazy("session.commands:loop", "repeat a prompt in fresh contexts"),
     },
     params=[
-        click.Option(["--plan"], is_flag=True, help="hold it: only plans are written"),
+        click.Option(["--plan"], is_flag=True, help="read-only sandbox: only plans are written"),
     ],
-    callback=click.pass_context(lambda context, plan, **_: _start(context, plan=plan)),
-    invoke_without_command=True,
+    alone=_start,
+    json=False,
 )

@@ -8,29 +8,35 @@ from typing import Final
 
 import click
 
-from asbuilt.cli.shell.lazy import Command, Lazy, LazyGroup
-from asbuilt.cli.shell.options import Door, shared
+from asbuilt.cli.shell.lazy import Lazy, LazyGroup
+from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.ui.messages import next_command
 from asbuilt.cli.ui.screen import printable
-from asbuilt.errors import DONE, NotFound, UsageWrong
-from asbuilt.session.context.notes import LARGEST, LONGEST_NAME, is_name, keep_note, note_in, notes_in, shelf
+from asbuilt.errors import NotFound, UsageWrong
+from asbuilt.session.context.notes import (
+    LARGEST,
+    LONGEST_NAME,
+    is_name,
+    keep_note,
+    memories,
+    note_in,
+    notes_in,
+    shelf,
+)
 from asbuilt.session.words import ago
 
 _EXAMPLE: Final = 'asbuilt session note add rate-limit-2a "expiry is done, the race is not"'
 
 
-@click.command(
+@subcommand(
     "add",
-    cls=Command,
-    examples=[
-        (_EXAMPLE, "keep it under that name"),
-        ("asbuilt session note add rate-limit-2a < notes.md", "keep what comes in"),
-    ],
+    (_EXAMPLE, "keep it under that name"),
+    ("asbuilt session note add rate-limit-2a < notes.md", "keep what comes in"),
+    json=False,
 )
 @click.argument("name")
 @click.argument("text", required=False)
-@shared(json=False)
-def add(door: Door, name: str, text: str | None) -> int:
+def add(door: Door, name: str, text: str | None) -> None:
     """Keep a note under a name, in place of the one before it."""
     if not is_name(name):
         raise UsageWrong(
@@ -47,51 +53,42 @@ def add(door: Door, name: str, text: str | None) -> int:
         )
     keep_note(shelf(door.environ, str(door.start)), name, said.rstrip("\n") + "\n")
     door.screen.answer(f"Kept {name}.")
-    return DONE
 
 
-@click.command(
-    "show",
-    cls=Command,
-    examples=[("asbuilt session note show rate-limit-2a", "the note of that name")],
-)
+@subcommand("show", ("asbuilt session note show rate-limit-2a", "the note of that name"), json=False)
 @click.argument("name")
-@shared(json=False)
-def show(door: Door, name: str) -> int:
+def show(door: Door, name: str) -> None:
     """Show a note."""
-    folder = shelf(door.environ, str(door.start))
-    text = note_in(folder, name)
+    folders = _folders(door)
+    text = note_in(name, *folders)
     if text is None:
-        names = ", ".join(note.name for note in notes_in(folder)[:8])
+        names = ", ".join(note.name for note in notes_in(*folders)[:8])
         raise NotFound(
             f'no note "{name}"',
             why=f"There are {names}." if names else "There are none about this repository.",
             next_step="`asbuilt session note list`",
         )
-    for row in text.rstrip("\n").split("\n"):
-        door.screen.answer(printable(row))
-    return DONE
+    door.screen.answer_all(map(printable, text.rstrip("\n").split("\n")))
 
 
-@click.command(
-    "list",
-    cls=Command,
-    examples=[("asbuilt session note list", "the newest first")],
-)
-@shared(json=True)
-def listing(door: Door) -> int:
+@subcommand("list", ("asbuilt session note list", "the newest first"))
+def listing(door: Door) -> None:
     """List the notes about this repository, the newest first."""
-    notes, now = notes_in(shelf(door.environ, str(door.start))), time.time()
-    if door.json:
-        rows = [{"name": note.name, "age_s": int(now - note.at)} for note in notes]
-        door.screen.emit_json({"schema": "asbuilt.session-notes/1", "notes": rows})
-        return DONE
+    notes, now = notes_in(*_folders(door)), time.time()
+    rows = [{"name": note.name, "age_s": int(now - note.at)} for note in notes]
+    if door.emitted("asbuilt.session-notes/1", {"notes": rows}):
+        return
     if not notes:
         door.screen.answer("No notes about this repository.")
         next_command(door, _EXAMPLE)
     for note in notes:
         door.screen.answer(f"{printable(note.name)}   {door.screen.out.dim(ago(now - note.at))}")
-    return DONE
+
+
+def _folders(door: Door) -> tuple[str, str]:
+    """Return the folders of notes: asbuilt's own, then Serena's memories."""
+    here = str(door.start)
+    return shelf(door.environ, here), memories(here)
 
 
 group: Final = LazyGroup(

@@ -21,7 +21,7 @@ from asbuilt.agents.plan_session import PlanningSeat, can_share_a_terminal, run
 from asbuilt.agents.sandbox.launch import probe
 from asbuilt.cli.shell.desk import desk_for
 from asbuilt.cli.ui.screen import printable
-from asbuilt.errors import GateStopped, NotFound, RingUnavailable, UsageWrong
+from asbuilt.errors import GateStopped, NotFound, SandboxUnavailable, UsageWrong
 from asbuilt.flows.run.briefs import opened
 from asbuilt.policy.plan_mode.hold import Hold
 from asbuilt.session.bytecode import compile_hooks
@@ -45,7 +45,7 @@ def start(door: Door, agent: Sequence[str], *, plan: bool) -> int:
     if not agent:
         raise UsageWrong(
             "no agent is named",
-            why="A conversation is started with the agent that stands behind two dashes.",
+            why="Put the agent's command after `--`.",
             next_step=_EXAMPLE,
         )
     if plan:
@@ -69,13 +69,13 @@ def _insist_on_what_can_be_held(agent: Sequence[str]) -> None:
     if Path(agent[0]).name != "claude":
         raise UsageWrong(
             f"--plan starts claude, not {agent[0]}",
-            why="Of no other agent is it known how to hold it at a terminal.",
+            why="asbuilt can sandbox no other agent at a terminal.",
             next_step=f"{_EXAMPLE}, or leave --plan out",
         )
     if any(one.partition("=")[0] == "--settings" for one in agent):
         raise UsageWrong(
-            "with --plan, --settings is not yours to give",
-            why="The gate stands in it, and a second one would take its place.",
+            "--plan and --settings do not go together",
+            why="asbuilt passes the gate in --settings, and a second one would replace it.",
             next_step="Write them into ~/.claude/settings.json.",
         )
 
@@ -113,8 +113,8 @@ def _plan(door: Door, program: str, arguments: Sequence[str], key: str, known: M
     except Unheld as unheld:
         raise GateStopped(
             str(unheld),
-            why="What was not refused just now is not believed to hold.",
-            next_step="`asbuilt doctor` tries the ring and says what is in its way.",
+            why="The sandbox has just allowed a write that it must refuse.",
+            next_step="`asbuilt doctor` tests the sandbox and shows what is wrong.",
         ) from unheld
     argv = (program, *_planning(arguments, plans=os.path.relpath(plans, root), looks=rule(state)))
     before = seat.seals()
@@ -126,8 +126,8 @@ def _plan(door: Door, program: str, arguments: Sequence[str], key: str, known: M
     if changed := differing(before, seat.seals()):
         raise GateStopped(
             f"{', '.join(changed)} in {seat.state.login} changed while it planned",
-            why="Claude Code would act on it at its next start, outside the ring.",
-            next_step="Look at it. If it was not you, put it back as it was.",
+            why="Claude Code reads it at its next start, outside the sandbox.",
+            next_step="Check it. If you did not change it, restore it.",
         )
     return code
 
@@ -136,15 +136,15 @@ def _level(*, required: bool) -> Level:
     level = probe().for_work
     if level == "none" and required:
         causes = "; ".join(reason.what for reason in probe().reasons)
-        raise RingUnavailable(
-            f"no ring holds an agent on this machine: {causes}",
-            why="It could write to anything that you can write to.",
-            next_step="`asbuilt doctor` says what helps, or: asbuilt config set sandbox.required false",
+        raise SandboxUnavailable(
+            f"the sandbox is unavailable on this machine: {causes}",
+            why="Without it, the agent could write wherever you can.",
+            next_step="`asbuilt doctor` shows a fix, or: asbuilt config set sandbox.required false",
         )
     if sys.stdin.isatty() and not can_share_a_terminal(level):
-        raise RingUnavailable(
+        raise SandboxUnavailable(
             "on this processor nothing keeps an agent from typing into your terminal",
-            why="What it types would be run by your shell, outside the ring.",
+            why="Your shell would run what the agent types, outside the sandbox.",
             next_step="Start it without a terminal: claude -p, its input from a pipe.",
         )
     return level

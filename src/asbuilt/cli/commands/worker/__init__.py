@@ -4,41 +4,34 @@ from __future__ import annotations
 
 import signal
 import threading
+from typing import TYPE_CHECKING
 
 import click
 
 from asbuilt import wiring
 from asbuilt.cli.shell.boundary import tell
 from asbuilt.cli.shell.lazy import Lazy, LazyGroup
-from asbuilt.cli.shell.options import Door, door_of
-from asbuilt.errors import DONE, AsbuiltError, EngineDamaged
-from asbuilt.settings import load
+from asbuilt.errors import DONE, AsbuiltError
+from asbuilt.settings import Settings, load
+
+if TYPE_CHECKING:
+    from asbuilt.cli.shell.options import Door
 
 
-def _callback(context: click.Context, /, *, foreground: bool, idle: int | None, **_: object) -> int | None:
-    if context.invoked_subcommand:
-        return None
-    door = door_of(context, json=True)
-    return _serve(door, idle) if foreground else _start(door)
-
-
-def _start(door: Door) -> int:
-    """Start a worker if none is alive, and print its process id."""
+def _alone(door: Door, *, foreground: bool, idle: int | None) -> int:
+    """Run the worker in this process, or start one if none is alive, and print its process id."""
     settings = load(repository=None, environ=door.environ)
     journal = wiring.open_journal(settings, door.environ)
+    if foreground:
+        return _serve(door, journal, settings, idle)
     before = wiring.worker_pid(journal.home)
     pid = before or wiring.ensure_worker(journal.home, door.environ)
-    if door.json:
-        door.screen.emit_json({"schema": "asbuilt.worker/1", "pid": pid, "started": before is None})
-        return DONE
-    door.screen.answer(f"The worker is {'running' if before else 'started'} (pid {pid}).")
+    if not door.emitted("asbuilt.worker/1", {"pid": pid, "started": before is None}):
+        door.screen.answer(f"The worker is {'running' if before else 'started'} (pid {pid}).")
     return DONE
 
 
-def _serve(door: Door, idle: int | None) -> int:
-    """Run the worker in this process."""
-    settings = load(repository=None, environ=door.environ)
-    journal = wiring.open_journal(settings, door.environ)
+def _serve(door: Door, journal: wiring.Journal, settings: Settings, idle: int | None) -> int:
     ended = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ended.set())
@@ -46,9 +39,6 @@ def _serve(door: Door, idle: int | None) -> int:
     while True:
         try:
             mine = wiring.serve(journal, settings, ended, idle_s=idle, build=build)
-        except EngineDamaged as error:
-            door.screen.talk(f"{error.what}. It is set aside, and made anew from the journal.")
-            wiring.begin_anew()
         except AsbuiltError as error:
             # Not raised: the interpreter would wait for the engine's threads, which may wait for an agent.
             wiring.leave(tell(door.screen.err, error))
@@ -76,10 +66,9 @@ group = LazyGroup(
     ],
     help=(
         "The process that does what was asked for. One a user; the first run starts it. Installed, the"
-        " system starts it when you log in, so that runs go on after a restart."
+        " system starts it when you log in, so that runs continue after a restart."
     ),
-    callback=click.pass_context(_callback),
-    invoke_without_command=True,
+    alone=_alone,
     params=[
         click.Option(["--foreground"], is_flag=True, help="be the worker in this terminal"),
         click.Option(["--idle"], type=int, metavar="SECONDS", hidden=True),

@@ -14,35 +14,28 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from asbuilt.cli.commands.init.placing import put
 from asbuilt.cli.commands.worker import units
-from asbuilt.cli.shell.lazy import Command
-from asbuilt.cli.shell.options import Door, shared
+from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.ui.confirm import agreed
 from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, FAILED, NameTaken
 from asbuilt.library.reading import read_bytes
-from asbuilt.library.writing import create, replace
-from asbuilt.plan.markdown.source import digest
 from asbuilt.settings import SETTINGS, config_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_SCHEMA: Final = "asbuilt.worker-install/1"
 _TIMEOUT_S: Final = 60
 _STORE: Final = SETTINGS["store.url"].variable
 
 
-@click.command(
+@subcommand(
     "install",
-    cls=Command,
-    examples=[
-        ("asbuilt worker install", "write the unit, show it, ask to enable it"),
-        ("asbuilt worker install --yes", "and enable it without asking"),
-    ],
+    ("asbuilt worker install", "write the unit, show it, ask to enable it"),
+    ("asbuilt worker install --yes", "and enable it without asking"),
 )
 @click.option("--yes", is_flag=True, help="enable it without asking")
-@shared(json=True)
 def install(door: Door, *, yes: bool) -> int:
     """Let the system start the worker when you log in: a systemd user unit, on macOS a launchd agent.
 
@@ -57,46 +50,32 @@ def install(door: Door, *, yes: bool) -> int:
         enabled = _told(door, unit.enable)
         code = DONE if enabled else FAILED
     commands = [shlex.join(argv) for argv in unit.enable]
-    if door.json:
-        door.screen.emit_json(
-            {
-                "schema": _SCHEMA,
-                "file": str(unit.file),
-                "written": written,
-                "text": unit.text,
-                "enabled": enabled,
-                "next": [] if enabled else commands,
-            }
-        )
-    elif enabled:
+    told = {"file": str(unit.file), "written": written, "text": unit.text, "enabled": enabled}
+    if door.emitted("asbuilt.worker-install/1", {**told, "next": [] if enabled else commands}):
+        return code
+    if enabled:
         door.screen.answer("Enabled and started.")
     else:
         _show_commands(door, "Not enabled. To enable and start it:", commands)
     return code
 
 
-@click.command(
-    "uninstall",
-    cls=Command,
-    examples=[("asbuilt worker uninstall", "stop it, and take the unit away")],
-)
+@subcommand("uninstall", ("asbuilt worker uninstall", "stop it, and take the unit away"), json=False)
 @click.option("--yes", is_flag=True, help="stop and disable it without asking")
-@shared(json=False)
-def uninstall(door: Door, *, yes: bool) -> int:
+def uninstall(door: Door, *, yes: bool) -> None:
     """Take the worker's unit away again. Runs are not lost: the worker starts with the next command."""
     unit = _unit(door.environ)
     name = printable(unit.name)
     if _content(unit) is None:
         door.screen.answer(f"{name} is not there; nothing to take away.")
-        return DONE
+        return
     told = _may_tell(door, unit, yes=yes, question="Stop and disable it now?") and _told(door, unit.disable)
     unit.file.unlink(missing_ok=True)
     if unit.link is not None and unit.link.is_symlink():
         unit.link.unlink()
     door.screen.answer(f"Removed {name}.")
     if not told:
-        _show_commands(door, "If it runs, it goes on until it is stopped:", [shlex.join(unit.stop)])
-    return DONE
+        _show_commands(door, "If it is running, stop it:", [shlex.join(unit.stop)])
 
 
 def is_installed(environ: Mapping[str, str]) -> bool:
@@ -130,13 +109,9 @@ def _content(unit: units.Unit) -> bytes | None:
 
 def _write(unit: units.Unit) -> bool:
     before, after = _content(unit), unit.text.encode("utf-8", "surrogateescape")
-    if before == after:
-        return False
-    if before is None:
-        create(unit.file, after, name=unit.name)
-    else:
-        replace(unit.file, after, expected=digest(before), name=unit.name)
-    return True
+    if before != after:
+        put(unit.file, after, name=unit.name)
+    return before != after
 
 
 def _show(door: Door, unit: units.Unit, *, written: bool) -> None:
@@ -146,11 +121,8 @@ def _show(door: Door, unit: units.Unit, *, written: bool) -> None:
     for line in unit.text.rstrip("\n").split("\n"):
         screen.answer(f"  {printable(line)}".rstrip())
     if door.environ.get(_STORE):
-        for row in screen.err.hanging(
-            f"{screen.err.symbols.note} ",
-            f"{_STORE} is not in it: it may hold a password. `asbuilt config set store.url URL` keeps it.",
-        ):
-            screen.talk(row)
+        said = f"{_STORE} is not in it: it may hold a password. `asbuilt config set store.url URL` keeps it."
+        screen.talk_all(screen.err.hanging(f"{screen.err.symbols.note} ", said))
 
 
 def _show_commands(door: Door, lead: str, commands: list[str]) -> None:

@@ -5,9 +5,12 @@ Rule: the requested amount is never below the minimum, so that an honest short a
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from asbuilt.plan.rules.length import Length
+from asbuilt.plan.lint import Length
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 UNDERSTANDING: Final = (
     "problem", "why", "purpose", "success", "constraint", "assumption", "impact", "requirement",
@@ -59,3 +62,9 @@ class Demands(NamedTuple):
 
 
 DEMANDS: Final = Demands()
+
+
+def demands_of(amounts: Mapping[str, tuple[int, int]], length: Length) -> Demands:
+    """Return the demands with the chosen amounts; a prompt never asks for less than is needed."""
+    chosen: dict[str, Any] = {name: Demand(floor, max(floor, aim)) for name, (floor, aim) in amounts.items()}
+    return DEMANDS._replace(length=length, **chosen)

@@ -17,8 +17,7 @@ from asbuilt.lifecycle.authoring.validators.wording import is_placeholder, norma
 from asbuilt.lifecycle.flaws import Flaw
 from asbuilt.plan.editing.template import blank_plan
 from asbuilt.plan.markdown.blocks import Fence, Heading, parse
-from asbuilt.plan.markdown.body import part_of
-from asbuilt.plan.markdown.sections import sections_in
+from asbuilt.plan.markdown.sections import part_of, sections_in
 from asbuilt.plan.markdown.source import encode
 from asbuilt.plan.problems import Rule, Severity
 from asbuilt.plan.reader import read
@@ -27,9 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from asbuilt.lifecycle.authoring.validators.references import Tree
+    from asbuilt.plan.lint import Length
     from asbuilt.plan.markdown.blocks import Block
     from asbuilt.plan.model import Check, Phase, Plan
-    from asbuilt.plan.rules.length import Length
 
 _NONE: Final = frozenset(
     {"none", "no", "nothing", "keine", "keins", "nichts", "aucune", "aucun", "ninguna", "ninguno", "nenhuma",

@@ -6,14 +6,10 @@ Rule: every token is known, and a `>` is accepted only where it cannot redirect.
 from __future__ import annotations
 
 from asbuilt.policy.shell.place import writes
-from asbuilt.policy.shell.programs.spec import Program, read_all
-from asbuilt.policy.shell.programs.spec import look as look_at
+from asbuilt.policy.shell.programs.spec import read_all
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from asbuilt.policy.shell.lexer import Word
     from asbuilt.policy.shell.place import Place
     from asbuilt.policy.shell.programs.spec import Given
 
@@ -42,17 +38,18 @@ _SIGNS = (
 # fmt: on
 
 
-def _judged(given: Given, place: Place) -> None:
+def program(given: Given, place: Place) -> None:
+    """Check awk's program, variables and files."""
     if not given.operands:
         raise writes("awk lacks its program", "awk '{print $1}' FILE")
     for value in given.values("-v"):
         name, equals, _ = value.partition("=")
         if not equals or not _NAMED.issuperset(name) or name in _REFUSED:
             raise writes(f"-v {value} of awk is not a plain variable")
-    program = given.operands[0]
-    if program.pattern or not _Program(program.text).is_harmless():
+    first = given.operands[0]
+    if first.pattern or not _Program(first.text).is_harmless():
         raise writes(
-            f"the awk program {program.text!r} is not one that only prints",
+            f"the awk program {first.text!r} is not one that only prints",
             "awk '{print $1}' FILE, awk 'NR>=10 && NR<=20' FILE",
         )
     if any(word.text.startswith("/inet") for word in given.operands):
@@ -63,16 +60,6 @@ def _judged(given: Given, place: Place) -> None:
 def _assigns(text: str) -> bool:
     name, equals, _ = text.partition("=")
     return bool(equals) and bool(name) and _NAMED.issuperset(name)
-
-
-_AWK = Program("-F=T -v=T", "texts", ordered=True, judge=_judged)
-
-
-def look(name: str, words: Sequence[Word], place: Place) -> None:
-    """Judge awk; raises Refused."""
-    if len(words) == 1 and words[0].text in ("--version", "-V"):
-        return
-    look_at(name, _AWK, words, place)
 
 
 class _Program:

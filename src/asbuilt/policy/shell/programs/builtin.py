@@ -8,7 +8,7 @@ from __future__ import annotations
 from asbuilt.policy.shell.place import writes
 from asbuilt.policy.shell.programs import find
 from asbuilt.policy.shell.programs.spec import Program
-from asbuilt.policy.shell.programs.spec import look as look_at
+from asbuilt.policy.shell.programs.spec import judge as judge_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,37 +34,27 @@ _MISREAD = frozenset(("&&", "||", "/", "=", "=="))
 """Operands that shells read differently in a test."""
 _NUMBER_FORMATS = frozenset("diouxXeEfFgGaA")
 _NEVER_INNER = frozenset(("asbuilt", "cd", "command", "nice", "time", "timeout", "[["))
-_NAMES = Program("-a -t -p -P -s", "texts", globs="none")
+_NAMES = "texts plain: -a -t -p -P -s"
+_ROWS = {
+    **dict.fromkeys(("true", "false", ":"), "texts plain:"),
+    **dict.fromkeys(("type", "which", "whereis"), _NAMES),
+    "pwd": "none: -L -P --help",
+    "sleep": "texts plain least=1:",
+}
 
 
-def look(name: str, words: Sequence[Word], place: Place) -> None:
+def judge(name: str, words: Sequence[Word], place: Place) -> None:
     """Judge one of these; raises Refused."""
-    if name == "echo":
-        return
-    if name in ("true", "false", ":"):
-        look_at(name, Program("", "texts", globs="none"), words, place)
-    elif name == "pwd":
-        look_at(name, Program("-L -P --help", "none"), words, place)
-    elif name in ("umask", "ulimit", "mount"):
-        _told(name, words)
+    if name in _ROWS:
+        judge_options(name, Program(_ROWS[name]), words, place)
     elif name == "printf":
         _printf(words)
-    elif name in ("type", "which", "whereis"):
-        look_at(name, _NAMES, words, place)
     elif name in ("test", "[", "[["):
         _test(name, words, place)
-    elif name == "sleep":
-        look_at(name, Program("", "texts", globs="none", least=1), words, place)
-    elif name == "command":
-        _command(words, place)
-    else:
+    elif name == "command" and words and words[0].text in ("-v", "-V"):
+        judge_options("command", Program(_NAMES), words[1:], place)
+    elif name != "echo":
         _wrapped(name, [*words], place)
-
-
-def _told(name: str, words: Sequence[Word]) -> None:
-    """Accept a limit or a mount that is only printed; with more words it is set."""
-    if [word.text for word in words] not in ([], ["-a"], ["-n"], ["-S"]) or (name == "mount" and words):
-        raise writes(f"{name} with {words[0].text} sets something", name)
 
 
 def _printf(words: Sequence[Word]) -> None:
@@ -136,13 +126,6 @@ def _is_whole(text: str) -> bool:
     return bool(figures) and _DIGITS.issuperset(figures)
 
 
-def _command(words: Sequence[Word], place: Place) -> None:
-    if words and words[0].text in ("-v", "-V"):
-        look_at("command", _NAMES, words[1:], place)
-    else:
-        _wrapped("command", [*words], place)
-
-
 def _wrapped(name: str, rest: list[Word], place: Place) -> None:
     """Judge the command that another command starts."""
     if name == "timeout":
@@ -152,12 +135,12 @@ def _wrapped(name: str, rest: list[Word], place: Place) -> None:
     elif name == "time" and rest[:1] and rest[0].text == "-p":
         del rest[0]
     inner = rest[0] if rest else None
-    look_inside = find(inner.text) if inner is not None and inner.bare and not inner.pattern else None
-    if inner is None or look_inside is None or inner.text in _NEVER_INNER:
+    judge_inner = find(inner.text) if inner is not None and inner.bare and not inner.pattern else None
+    if inner is None or judge_inner is None or inner.text in _NEVER_INNER:
         raise writes(
             f"{name} starts {inner.text if inner else 'nothing'}, which is not on the list of what only reads"
         )
-    look_inside(inner.text, rest[1:], place)
+    judge_inner(inner.text, rest[1:], place)
 
 
 def _timed(rest: list[Word]) -> None:

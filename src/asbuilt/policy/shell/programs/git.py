@@ -16,7 +16,7 @@ from asbuilt.policy.shell.programs.gitverbs import (
     SECOND,
 )
 from asbuilt.policy.shell.programs.spec import Program
-from asbuilt.policy.shell.programs.spec import look as look_at
+from asbuilt.policy.shell.programs.spec import judge as judge_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ _HOLD_SECRETS = (
 """Parts of the names of settings whose values may be credentials."""
 
 
-def look(name: str, words: Sequence[Word], place: Place) -> None:
+def judge(name: str, words: Sequence[Word], place: Place) -> None:
     """Judge one call of git; raises Refused."""
     del name
     stands = place.folders
@@ -75,23 +75,23 @@ def _verb(verb: str, rest: Sequence[Word], place: Place) -> None:
     if verb == "annotate":
         verb = "blame"
     if verb in CONTENT:
-        look_at(name, Program(CONTENT[verb], "texts", judge=_shown), rest, place)
+        judge_options(name, Program(f"texts:{CONTENT[verb]}", _shown), rest, place)
     elif verb in NAMES:
-        judge = {"branch": _branch, "tag": _tag}.get(verb, _listed)
-        look_at(name, Program(NAMES[verb], "texts", judge=judge), rest, place)
+        check = {"branch": _made, "tag": _made}.get(verb, _listed)
+        judge_options(name, Program(f"texts:{NAMES[verb]}", check), rest, place)
     elif verb in SECOND:
         _second(verb, rest, place)
     elif verb == "config":
-        look_at(name, Program(CONFIG, "texts", globs="none", judge=_config), rest, place)
+        judge_options(name, Program(f"texts plain:{CONFIG}", _config), rest, place)
     elif verb == "reflog":
         _reflog(rest, place)
     elif verb == "symbolic-ref":
-        one = Program("-q --quiet --short --recurse --no-recurse", "texts", globs="none", least=1, most=1)
-        look_at(name, one, rest, place)
+        row = "texts plain least=1 most=1: -q --quiet --short --recurse --no-recurse"
+        judge_options(name, Program(row), rest, place)
     elif verb == "var":
-        look_at(name, Program("", "texts", globs="none", least=1, most=1), rest, place)
+        judge_options(name, Program("texts plain least=1 most=1:"), rest, place)
     elif verb in ("version", "--version", "-v", "--exec-path", "--html-path", "--man-path", "--info-path"):
-        look_at(name, Program("--build-options", "none"), rest, place)
+        judge_options(name, Program("none: --build-options"), rest, place)
     elif verb in _NETWORK:
         raise Refused(
             f"git {verb} reaches another machine, and planning stays on this one.", "git log origin/main"
@@ -147,7 +147,7 @@ def _shown(given: Given, place: Place) -> None:
     if any(_starts_gpg(value) for value in given.values("--format", "--pretty")):
         raise writes("%G in a format of git starts gpg", "git log --format='%h %an %s'")
     if any(value in ("r", "remerge") for value in given.values("--diff-merges")):
-        raise writes("a diff with a merge made anew writes objects", "git show -m")
+        raise writes("a diff that repeats a merge writes objects", "git show -m")
     operands = given.operands
     if given.name == "git grep" and not given.has("-e", "-f") and operands and given.parted != 0:
         operands = operands[1:]
@@ -156,7 +156,8 @@ def _shown(given: Given, place: Place) -> None:
     if given.has("--no-index"):
         for word in operands:
             place.tree(word)
-    for word in [*operands, *map(Word, _after_colon(given.values("-L")))]:
+    ranges = (value.rpartition(":")[2] for value in given.values("-L") if ":" in value)
+    for word in [*operands, *map(Word, ranges)]:
         for path in _paths(word.text):
             place.content(Word(path, pattern=path), by_shell=bool(word.pattern))
             place.filtered(path)
@@ -165,10 +166,6 @@ def _shown(given: Given, place: Place) -> None:
 def _starts_gpg(form: str) -> bool:
     """Return whether a format asks for a signature: %G and a letter, also with a sign between."""
     return "signature" in form or any(piece.lstrip("+- ").startswith("G") for piece in form.split("%")[1:])
-
-
-def _after_colon(ranges: list[str]) -> list[str]:
-    return [value.rpartition(":")[2] for value in ranges if ":" in value]
 
 
 def _paths(text: str) -> list[str]:
@@ -195,20 +192,15 @@ def _listed(given: Given, place: Place) -> None:
         place.content(Word(value))
 
 
-def _branch(given: Given, place: Place) -> None:
+def _made(given: Given, place: Place) -> None:
+    """Check branch and tag: with a name and without a filter they make one."""
     _listed(given, place)
-    lists = given.has("-l", "--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at")
-    if given.operands and not lists:
-        raise writes(f"git branch {given.operands[0].text} makes a branch", "git branch --list 'PATTERN'")
-
-
-def _tag(given: Given, place: Place) -> None:
-    _listed(given, place)
-    lists = given.has(
-        "-l", "--list", "-n", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at"
-    )
-    if given.operands and not lists:
-        raise writes(f"git tag {given.operands[0].text} makes a tag", "git tag --list 'PATTERN'")
+    verb = given.name.removeprefix("git ")
+    filters = ("-l", "--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at")
+    if given.operands and not given.has(*filters, *(("-n",) if verb == "tag" else ())):
+        raise writes(
+            f"{given.name} {given.operands[0].text} makes a {verb}", f"{given.name} --list 'PATTERN'"
+        )
 
 
 def _config(given: Given, place: Place) -> None:
@@ -242,7 +234,7 @@ def _reflog(rest: Sequence[Word], place: Place) -> None:
     if changes:
         raise writes(f"git reflog {changes[0]} changes it", "git reflog show")
     words = rest[1:] if first in ("show", "list") else rest
-    look_at("git reflog", Program(CONTENT["log"], "texts", judge=_shown), words, place)
+    judge_options("git reflog", Program(f"texts:{CONTENT['log']}", _shown), words, place)
 
 
 def _second(verb: str, rest: Sequence[Word], place: Place) -> None:
@@ -256,4 +248,4 @@ def _second(verb: str, rest: Sequence[Word], place: Place) -> None:
         raise writes(f"git {verb} {first}".rstrip() + " is not on the list of what only reads", allowed)
     options, most = forms[first]
     words = rest[1:] if first else rest
-    look_at(f"git {verb} {first}", Program(options, "texts", most=most, judge=_shown), words, place)
+    judge_options(f"git {verb} {first}", Program(f"texts most={most}:{options}", _shown), words, place)

@@ -6,12 +6,11 @@ Rule: jq's `env` is refused wherever it could be the function; yq accepts plain 
 from __future__ import annotations
 
 from asbuilt.policy.shell.place import Refused, writes
-from asbuilt.policy.shell.programs.spec import Program, read_all
-from asbuilt.policy.shell.programs.spec import look as look_at
+from asbuilt.policy.shell.programs.spec import read_all
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from asbuilt.policy.shell.lexer import Word
     from asbuilt.policy.shell.place import Place
@@ -23,16 +22,27 @@ _LOADS = frozenset(("import", "include", "modulemeta", "get_search_list"))
 _YQ_WORDS = frozenset(("keys", "length", "type", "tag", "sort", "unique", "first", "last", "to_entries"))
 
 
-def _judged(given: Given, place: Place) -> None:
-    if not given.operands:
+def jq(given: Given, place: Place) -> None:
+    """Check jq's program and files."""
+    _checked(given, given.operands, place, _jq)
+
+
+def yq(given: Given, place: Place) -> None:
+    """Check yq's expression and files."""
+    verb = given.operands[:1] and given.operands[0].text in ("e", "eval")
+    _checked(given, given.operands[1:] if verb else given.operands, place, _yq)
+
+
+def _checked(given: Given, operands: Sequence[Word], place: Place, check: Callable[[str], None]) -> None:
+    if not operands:
         raise writes(f"{given.name} lacks its filter", f"{given.name} '.' FILE")
-    program = given.operands[0]
+    program = operands[0]
     if program.pattern:
         raise writes(
             f"the shell may replace {program.text} by file names", f"{given.name} '{program.text}' FILE"
         )
-    (_jq if given.name == "jq" else _yq)(program.text)
-    read_all(given.operands[1:], place)
+    check(program.text)
+    read_all(operands[1:], place)
 
 
 def _jq(text: str) -> None:
@@ -62,27 +72,3 @@ def _yq(text: str) -> None:
     plain = all(word.startswith(".") or word.isdigit() or word in _YQ_WORDS for word in words)
     if not _PATH.issuperset(text) or not plain:
         raise writes(f"the yq expression {text!r} is not a plain path", "yq '.a.b[0]' FILE")
-
-
-_JQ = Program(
-    "-r -c -s -n -S -e -M -C -a -j -R -h --raw-output --raw-output0 --compact-output --slurp --null-input"
-    " --sort-keys --exit-status --monochrome-output --color-output --ascii-output --join-output --raw-input"
-    " --tab --indent=N --unbuffered --stream --stream-errors --seq --arg=W --argjson=W --rawfile=V"
-    " --slurpfile=V -V --version --help",
-    "texts",
-    judge=_judged,
-)
-_YQ = Program(
-    "-r -P -C -M -N -e --raw-output --prettyPrint --colors --no-colors --no-doc --exit-status",
-    "texts",
-    judge=_judged,
-)
-
-
-def look(name: str, words: Sequence[Word], place: Place) -> None:
-    """Judge one of these programs; raises Refused."""
-    if len(words) == 1 and words[0].text in ("--version", "-V", "--help"):
-        return
-    if name == "yq" and words and words[0].text in ("e", "eval"):
-        words = words[1:]
-    look_at(name, _JQ if name == "jq" else _YQ, words, place)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from asbuilt.policy.shell.place import writes
 from asbuilt.policy.shell.programs.spec import Program, read_all
-from asbuilt.policy.shell.programs.spec import look as look_at
+from asbuilt.policy.shell.programs.spec import judge as judge_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from asbuilt.policy.shell.place import Place
     from asbuilt.policy.shell.programs.spec import Given
 
-_DIGITS = frozenset("0123456789")
-_PLAIN = frozenset("pPdDgGhHxnNFz=lqQ")
-_NUMBERED = frozenset("lqQ")
-_FLAGS = frozenset("gpiImM0123456789")
-_ENDS = frozenset(";\n}")
+_DIGITS = "0123456789"
+_PLAIN = "pPdDgGhHxnNFz=lqQ"
+_NUMBERED = "lqQ"
+_FLAGS = "gpiImM0123456789"
+_ENDS = ";\n}"
 
 
-def look(name: str, words: Sequence[Word], place: Place) -> None:
+def judge(name: str, words: Sequence[Word], place: Place) -> None:
     """Judge sed; raises Refused."""
     if len(words) == 1 and words[0].text in ("--version", "--help"):
         return
@@ -32,7 +32,7 @@ def look(name: str, words: Sequence[Word], place: Place) -> None:
     if edited:
         file = words[-1].text if len(words) > 1 else "its file"
         raise writes(f"{name} {edited} rewrites {file}", f"sed -n '1,80p' {file}")
-    look_at(name, _SED, words, place)
+    judge_options(name, _SED, words, place)
 
 
 def _judged(given: Given, place: Place) -> None:
@@ -54,10 +54,9 @@ def _judged(given: Given, place: Place) -> None:
 
 
 _SED = Program(
-    "-n -e=T -E -r -s -u -z -l=N --quiet --silent --expression=T --regexp-extended --separate --unbuffered"
-    " --null-data --posix --sandbox --line-length=N --debug",
-    "texts",
-    judge=_judged,
+    "texts: -n -e=T -E -r -s -u -z -l=N --quiet --silent --expression=T --regexp-extended --separate"
+    " --unbuffered --null-data --posix --sandbox --line-length=N --debug",
+    _judged,
 )
 
 
@@ -74,16 +73,13 @@ class _Script:
             self._skip(" \t;\n")
             if not self._peek():
                 return depth == 0 and bool(self._text.strip())
-            if self._peek() == "}":
-                self._at += 1
+            if self._takes("}"):
                 depth -= 1
                 if depth < 0 or not self._ends():
                     return False
-                continue
-            if not self._addresses():
+            elif not self._addresses():
                 return False
-            if self._peek() == "{":
-                self._at += 1
+            elif self._takes("{"):
                 depth += 1
             elif not self._command():
                 return False
@@ -91,76 +87,62 @@ class _Script:
     def _peek(self) -> str:
         return self._text[self._at : self._at + 1]
 
-    def _skip(self, characters: str) -> None:
-        while self._peek() and self._peek() in characters:
-            self._at += 1
+    def _takes(self, characters: str) -> bool:
+        """Consume one of these characters, if it is next."""
+        found = bool(self._peek()) and self._peek() in characters
+        self._at += found
+        return found
+
+    def _skip(self, characters: str) -> bool:
+        """Consume all of these characters that are next; return whether there was one."""
+        start = self._at
+        while self._takes(characters):
+            pass
+        return self._at > start
 
     def _ends(self) -> bool:
         """Return whether a command ends here, after blanks."""
         self._skip(" \t")
         return not self._peek() or self._peek() in _ENDS
 
-    def _number(self) -> bool:
-        start = self._at
-        while self._peek() in _DIGITS:
-            self._at += 1
-        return self._at > start
-
     def _addresses(self) -> bool:
         """Consume none, one or two addresses and a negation."""
         if self._address():
             self._skip(" \t")
-            if self._peek() == ",":
-                self._at += 1
+            if self._takes(","):
                 self._skip(" \t")
-                if self._peek() and self._peek() in "+~":
-                    self._at += 1
-                    if not self._number():
-                        return False
-                elif not self._address():
+                if not (self._skip(_DIGITS) if self._takes("+~") else self._address()):
                     return False
             self._skip(" \t")
-        if self._peek() == "!":
-            self._at += 1
+        if self._takes("!"):
             self._skip(" \t")
         return True
 
     def _address(self) -> bool:
-        if self._number():
-            if self._peek() == "~":
-                self._at += 1
-                return self._number()
-            return True
-        if self._peek() == "$":
-            self._at += 1
-            return True
-        if self._peek() == "/":
-            self._at += 1
+        if self._skip(_DIGITS):
+            return not self._takes("~") or self._skip(_DIGITS)
+        if self._takes("/"):
             found = self._until("/")
-            while found and self._peek() and self._peek() in "IM":
-                self._at += 1
+            if found:
+                self._skip("IM")
             return found
-        return False
+        return self._takes("$")
 
     def _until(self, end: str, *, regex: bool = True) -> bool:
         """Read up to a delimiter that is not escaped; one in brackets is refused, because seds differ."""
         inside = False
-        while character := self._peek():
+        while (character := self._peek()) and character != "\n":
             self._at += 1
-            if character == "\n":
-                return False
             if character == "\\":
-                if not self._peek() or self._peek() == "\n":
+                if not self._peek() or self._takes("\n"):
                     return False
                 self._at += 1
             elif character == end:
                 return not inside
             elif regex and character == "[" and not inside:
                 inside = True
-                if self._peek() == "^":
-                    self._at += 1
-                if self._peek() == "]":
-                    self._at += 1
+                self._takes("^")
+                self._takes("]")
             elif inside and character == "[" and self._peek() and self._peek() in ":.=":
                 closing = self._text.find(f"{self._peek()}]", self._at + 1)
                 if closing < 0:
@@ -173,20 +155,23 @@ class _Script:
     def _command(self) -> bool:
         letter = self._peek()
         self._at += 1
-        if letter == "s":
-            return self._replacing()
-        if letter == "y":
-            end = self._delimiter()
-            return (
-                bool(end) and self._until(end, regex=False) and self._until(end, regex=False) and self._ends()
-            )
-        if letter and letter in "aic":
+        if letter in ("s", "y"):
+            # A delimiter that every sed reads alike.
+            end = self._peek()
+            if not self._takes("/|#,:@!%_+~=") or not self._until(end, regex=letter == "s"):
+                return False
+            if not self._until(end, regex=False):
+                return False
+            if letter == "s":
+                self._skip(_FLAGS)
+            return self._ends()
+        if letter in ("a", "i", "c"):
             return self._text_follows()
-        if letter not in _PLAIN or not letter:
+        if not letter or letter not in _PLAIN:
             return False
         if letter in _NUMBERED:
             self._skip(" ")
-            self._number()
+            self._skip(_DIGITS)
         return self._ends()
 
     def _text_follows(self) -> bool:
@@ -195,17 +180,3 @@ class _Script:
         text = self._text[self._at : end if end >= 0 else len(self._text)]
         self._at += len(text)
         return bool(text.strip()) and "\\" not in text
-
-    def _delimiter(self) -> str:
-        """Consume a delimiter that every sed reads alike."""
-        end = self._peek()
-        self._at += 1
-        return end if end and end in "/|#,:@!%_+~=" else ""
-
-    def _replacing(self) -> bool:
-        end = self._delimiter()
-        if not end or not self._until(end) or not self._until(end, regex=False):
-            return False
-        while self._peek() in _FLAGS:
-            self._at += 1
-        return self._ends()

@@ -1,4 +1,4 @@
-"""Options and operands that a program may get, as in its manual page, and the parser of its words. Pure.
+"""What a program may be given, and the parser of its words. Pure.
 
 Rule: options are an allow-list, spelled in full; any other option is refused.
 """
@@ -11,55 +11,44 @@ from asbuilt.policy.shell.place import Refused, writes
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Literal
 
     from asbuilt.policy.shell.place import Place
 
-    Operands = Literal["files", "names", "texts", "none", "pattern"]
-    Globs = Literal["any", "anchored", "none"]
-    Judge = Callable[["Given", Place], None]
+    Check = Callable[["Given", Place], None]
 
 _NUMBER = frozenset("0123456789.,+-kKmMgGtTbBsx%")
 _WILD = frozenset("*?[")
+_OPERANDS = frozenset(("files", "names", "texts", "none", "pattern"))
 
 
 class Program:
-    """One program, or one verb of a program.
+    """One program, or one verb of a program, from its row: what it takes, a colon, its options.
 
-    `options` is a list as in a manual page: `-n` has no value, `-n=N` takes a value, `--color[=T]` takes one
+    Operands are `files` that are read, `names` of files, `texts`, `none`, or a `pattern` and then files; at
+    least `least=N` and at most `most=N`. Wildcards may be anywhere but at the start of a word: with `any`
+    also there, because no option does harm; with `plain` nowhere. With `ordered`, options end at the first
+    operand; with `late`, words after it that look like options belong to another program. `-n5` is `-n 5`,
+    except with `apart`: the program reads the rest as more options. With `-V`, that option alone prints the
+    version.
+
+    Options are listed as in a manual page: `-n` has no value, `-n=N` takes a value, `--color[=T]` takes one
     only after `=`, `-#` is a number as an option. Kinds of values: N number, T text, F file that is read, D
     file of which only the name matters, G pattern of file names, W two words of text, V a word of text and a
     file that is read.
     """
 
-    __slots__ = ("attached", "globs", "judge", "late", "least", "most", "operands", "options", "ordered")
+    __slots__ = ("check", "least", "most", "operands", "options", "takes")
 
-    def __init__(  # noqa: PLR0913  a value with nine fields, on a path where dataclasses are too dear
-        self,
-        options: str = "",
-        operands: Operands = "files",
-        *,
-        globs: Globs = "anchored",
-        least: int = 0,
-        most: int = 1_000,
-        attached: bool = True,
-        ordered: bool = False,
-        late: bool = False,
-        judge: Judge | None = None,
-    ) -> None:
-        self.options = options
-        self.operands = operands
-        self.globs = globs
-        """Accepted wildcards: `any` (no option does harm), `anchored` (none leads a word), `none`."""
-        self.least = least
-        self.most = most
-        self.attached = attached
-        """`-n5` is `-n 5`; some programs read the rest as more options instead."""
-        self.ordered = ordered
-        """Options end at the first operand."""
-        self.late = late
-        """Words after it that look like options belong to another program."""
-        self.judge = judge
+    def __init__(self, row: str, check: Check | None = None) -> None:
+        takes, _, self.options = row.partition(":")
+        self.takes = frozenset(takes.split())
+        numbers = dict(word.split("=") for word in self.takes if "=" in word)
+        self.least, self.most = int(numbers.get("least", 0)), int(numbers.get("most", 1_000))
+        self.operands = next(iter(self.takes & _OPERANDS))
+        module, _, function = next((word for word in self.takes if "." in word), "").partition(".")
+        if module:
+            check = getattr(__import__(f"{__package__}.{module}", fromlist=[function]), function)
+        self.check = check
 
 
 class Given:
@@ -78,16 +67,20 @@ class Given:
         """Return whether one of these options was given."""
         return any(option in names for option, _ in self.options)
 
-    def texts(self) -> list[str]:
-        """Return all operands and values."""
-        return [*(word.text for word in self.operands), *(value for _, value in self.options)]
-
     def values(self, *names: str) -> list[str]:
         """Return the values of these options."""
         return [value for option, value in self.options if option in names]
 
 
-def look(name: str, program: Program, words: Sequence[Word], place: Place) -> Given:
+def judge_row(name: str, row: str, words: Sequence[Word], place: Place) -> None:
+    """Judge a program by its row in the table; raises Refused."""
+    program = Program(row)
+    if len(words) == 1 and words[0].text in {"--help", "--version", *({"-V"} & program.takes)}:
+        return
+    judge(name, program, words, place)
+
+
+def judge(name: str, program: Program, words: Sequence[Word], place: Place) -> Given:
     """Parse the words of a program against its allow-list; raises Refused."""
     given = _read(name, program, words, place)
     count = len(given.operands)
@@ -97,8 +90,8 @@ def look(name: str, program: Program, words: Sequence[Word], place: Place) -> Gi
         raise writes(f"{name} with {count} operands is not known to only read")
     for at, word in enumerate(given.operands):
         _wildcards(name, program, word, parted=given.parted is not None and at >= given.parted)
-    if program.judge is not None:
-        program.judge(given, place)
+    if program.check is not None:
+        program.check(given, place)
     if program.operands == "files":
         read_all(given.operands, place)
     elif program.operands == "pattern":
@@ -117,17 +110,16 @@ def read_all(words: Sequence[Word], place: Place) -> None:
             place.content(word)
 
 
-def no_lists(given: Given, place: Place) -> None:
-    """Judge a program that reads more options from a file named with @."""
-    del place
-    if any(text.startswith("@") for text in given.texts()):
-        raise writes(f"{given.name} takes more options from a file named with @")
+def follow_all(words: Sequence[Word], place: Place, allowed: str) -> None:
+    """Check the folders in which a program follows links."""
+    for word in words or [Word(".")]:
+        place.followed(word, allowed)
 
 
 def _wildcards(name: str, program: Program, word: Word, *, parted: bool) -> None:
-    if not word.pattern or program.globs == "any":
+    if not word.pattern or "any" in program.takes:
         return
-    if program.globs == "none":
+    if "plain" in program.takes:
         raise writes(f"{word.text} may stand for more than one file, of which {name} would write one")
     if word.leads and not parted:
         raise writes(
@@ -144,10 +136,10 @@ def _read(name: str, program: Program, words: Sequence[Word], place: Place) -> G
         text = word.text
         if given.parted is not None or text == "-" or text[:1] != "-":
             given.operands.append(word)
-            if program.ordered and given.parted is None:
+            if "ordered" in program.takes and given.parted is None:
                 given.operands += rest
                 rest = []
-                if not program.late:
+                if "late" not in program.takes:
                     _no_late_options(name, given.operands)
         elif text == "--":
             given.parted = len(given.operands)
@@ -156,7 +148,7 @@ def _read(name: str, program: Program, words: Sequence[Word], place: Place) -> G
         elif text[1:].isdigit() and "-#" in known:
             given.options.append(("-#", text[1:]))
         else:
-            _short(given, known, word, rest, place, attached=program.attached)
+            _short(given, known, word, rest, place, attached="apart" not in program.takes)
     return given
 
 

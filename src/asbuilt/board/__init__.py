@@ -1,0 +1,1 @@
+"""The board: every plan, agent and question in a browser, on this machine only."""

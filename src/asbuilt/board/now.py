@@ -1,0 +1,139 @@
+"""The first page: what needs the user, what works, what waits, what landed today."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.board.addresses import plan_path, question_path, run_path
+from asbuilt.lifecycle.run.money import total
+from asbuilt.lifecycle.status.progress import IN_WORK
+from asbuilt.pages.document import (
+    Document,
+    Figure,
+    Figures,
+    Link,
+    Mark,
+    Paragraph,
+    Point,
+    Points,
+    Section,
+    Table,
+)
+from asbuilt.pages.times import lasting, moment, seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from asbuilt.board.reading import Here, Reading
+    from asbuilt.journal.queries.overview import PlanView, RunView
+    from asbuilt.pages.document import Block, Tone, Words
+
+TONES: Final[dict[str, Tone]] = {
+    "landed": "proven",
+    "proven": "proven",
+    "done": "proven",
+    "held": "open",
+    "failed": "failed",
+    "stopped": "failed",
+    "waiting": "open",
+    "paused": "open",
+}
+"""Colours of states; states of work in progress have none."""
+
+
+def now_page(reading: Reading) -> Document:
+    """Make the page from every repository in the journal."""
+    found, now = reading.repositories(), reading.now
+    needs = [point for here in found for point in _needs(here, now)]
+    working = [row for here in found for row in _working(here, now)]
+    waiting = [row for here in found for row in _waiting(here, reading)]
+    landed = [row for here in found for row in _landed(here, reading)]
+    spent = total([view.spent for here in found for view in here.plans if _is_today(view, now)])
+    blocks: list[Block] = [
+        Figures(
+            (
+                Figure(str(len(needs)), "need you", "open" if needs else "plain"),
+                Figure(str(len(working)), "work now"),
+                Figure(str(len(waiting)), "wait"),
+                Figure(str(len(landed)), "landed today", "proven" if landed else "plain"),
+                Figure(spent.brief or "none", "cost of the plans that changed today"),
+            )
+        ),
+        Section(("Needs you",), (Points(tuple(needs)),) if needs else (Paragraph(("Nothing.",)),)),
+    ]
+    if working:
+        blocks.append(Section(("Works",), (Table(("plan", "phase", "state", "for"), tuple(working)),)))
+    if waiting:
+        blocks.append(Section(("Waits",), (Table(("plan", "reason", "for", "until"), tuple(waiting)),)))
+    if landed:
+        blocks.append(Section(("Landed today",), (Table(("plan", "run", "at"), tuple(landed)),)))
+    blocks += [_plans(here) for here in found]
+    names = ", ".join(here.name for here in found) or "No plan has been run on this machine."
+    return Document("Now", ("asbuilt board",), (names,), tuple(blocks), ())
+
+
+def _needs(here: Here, now: datetime) -> Iterator[Point]:
+    for asked in here.questions:
+        age = lasting(seconds(asked.asked_at, now.isoformat()))
+        link = Link(f"{asked.name} {asked.gist}", question_path(here.known.repo, asked))
+        yield Point((Mark(asked.kind, "open"), " ", link), ((f"{here.name}, asked {age} ago",),))
+    for run in here.to_land:
+        name = run.name
+        link = Link(f"{name} is proven and not landed", run_path(run))
+        yield Point((Mark("landing", "open"), " ", link), ((f"asbuilt land {run.options.slug}",),))
+
+
+def _open(here: Here) -> Iterator[tuple[PlanView, RunView]]:
+    for view in here.plans:
+        if view.run is not None and not view.run.run.is_over:
+            yield view, view.run
+
+
+def _working(here: Here, now: datetime) -> Iterator[tuple[Words, ...]]:
+    for view, run in _open(here):
+        for phase in run.phases:
+            if run.run.state == "running" and phase.state in IN_WORK:
+                since = lasting(seconds(phase.since, now.isoformat())) if phase.since else ""
+                yield _named(here, view), (f"{phase.id} {phase.title}",), (phase.state,), (since,)
+
+
+def _waiting(here: Here, reading: Reading) -> Iterator[tuple[Words, ...]]:
+    for view, run in _open(here):
+        waits = run.waits_for
+        if run.run.state != "running":
+            why = waits.why or (run.questions[0].gist if run.questions else waits.kind)
+            age = lasting(seconds(waits.since, reading.now.isoformat())) if waits.since else ""
+            until = moment(waits.until, reading.zone) if waits.until else ""
+            yield _named(here, view), (why,), (age,), (until,)
+
+
+def _landed(here: Here, reading: Reading) -> Iterator[tuple[Words, ...]]:
+    for view in here.plans:
+        run = view.run
+        if run is not None and run.run.state == "landed" and _is_today(view, reading.now):
+            ended = moment(run.run.ended_at or run.run.at, reading.zone)
+            yield _named(here, view), (Link(run.name, run_path(run.run)),), (ended,)
+
+
+def _is_today(view: PlanView, now: datetime) -> bool:
+    return (
+        moment(view.changed_at, now.tzinfo).partition(",")[0]
+        == moment(now.isoformat(), now.tzinfo).partition(",")[0]
+    )
+
+
+def _named(here: Here, view: PlanView) -> Words:
+    return (Link(view.slug, plan_path(here.known.repo, view.address.plan)),)
+
+
+def _plans(here: Here) -> Section:
+    rows = []
+    for view in here.plans:
+        state = view.run.run.state if view.run else "not run"
+        done = f"{view.done} of {len(view.phases)}" if view.phases else ""
+        mark = Mark(state, TONES.get(state, "plain"))
+        rows.append((_named(here, view), (mark,), (done,), (view.spent.brief,)))
+    return Section(
+        (here.name,), (Table(("plan", "state", "phases done", "cost"), tuple(rows)),), is_folded=False
+    )

@@ -1,0 +1,153 @@
+"""Questions: the inbox, one question with what it is about, and the answer."""
+
+from __future__ import annotations
+
+import getpass
+import os
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.board.addresses import question_path, run_path
+from asbuilt.board.plan_page import clipped
+from asbuilt.flows.authoring.drafts import draft_asked
+from asbuilt.flows.authoring.refinement import is_refinement
+from asbuilt.flows.requests import Asker, answer
+from asbuilt.journal import approvals, runs
+from asbuilt.journal.home import machine
+from asbuilt.journal.ids import LOCAL
+from asbuilt.lifecycle.authoring.questions import options_of
+from asbuilt.pages.document import (
+    Code,
+    Document,
+    Form,
+    Link,
+    Listing,
+    Mark,
+    Paragraph,
+    Patch,
+    Point,
+    Points,
+    Section,
+)
+from asbuilt.pages.times import lasting, moment, seconds
+from asbuilt.proof.trying import told as told_of_checks
+from asbuilt.settings import load
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from asbuilt.board.reading import Reading
+    from asbuilt.journal.approvals import Answer, Approval
+    from asbuilt.pages.document import Block
+
+_NEEDS_REASON: Final = "waiver"
+_LABELS: Final = {
+    "plan": ("Approve this plan", "Reject, with a reason"),
+    "sign-off": ("Accept this change", "Do not land it"),
+    "waiver": ("Accept without it", "Do not accept"),
+    "drift": ("Correct the plan", "Keep the plan's number"),
+}
+_OTHERS: Final = ("Yes", "No")
+
+
+def inbox_page(reading: Reading) -> Document:
+    """List what waits for the user, in every repository."""
+    points = [
+        Point(
+            (
+                Mark(asked.kind, "open"),
+                " ",
+                Link(f"{asked.name} {asked.gist}", question_path(here.known.repo, asked)),
+            ),
+            ((f"{here.name}, asked {lasting(seconds(asked.asked_at, reading.now.isoformat()))} ago",),),
+        )
+        for here in reading.repositories()
+        for asked in here.questions
+    ]
+    blocks: tuple[Block, ...] = (
+        (Points(tuple(points)),) if points else (Paragraph(("Nothing waits for you.",)),)
+    )
+    return Document("Questions", (Link("Now", "/"),), (f"{len(points)} open",), blocks, ())
+
+
+def question_page(reading: Reading, repo: str, number: int, note: str = "") -> Document | None:
+    """Show one question with its subject and, while it is open, its form; `note`: the result of an answer."""
+    with reading.journal.store.read() as session:
+        asked = approvals.named(session, LOCAL, repo, number)
+        run = None if asked is None else runs.find(session, LOCAL, repo, asked.run)
+    if asked is None:
+        return None
+    told: list[Block] = [Paragraph((note,))] if note else []
+    lines = asked.question.split("\n")
+    told += [Listing("\n".join(lines[1:]))] if len(lines) > 1 else []
+    told += _draft(reading, repo, asked) if asked.kind == "plan" else []
+    if run is not None:
+        told.append(Paragraph(("Asked by ", Link(run.name, run_path(run)))))
+    if asked.answer is not None:
+        who = f"{asked.answer}, by {asked.answered_by}, {moment(asked.answered_at or '', reading.zone)}"
+        told.append(
+            Paragraph((Mark("answered", "plain"), f" {who}", f": {asked.note}" if asked.note else ""))
+        )
+    elif is_refinement(asked.run):
+        told.append(
+            Paragraph(("Answer this one in the terminal: ", Code(f"asbuilt approve yes {asked.name}")))
+        )
+    else:
+        told.append(_form(repo, asked))
+    age = lasting(seconds(asked.asked_at, reading.now.isoformat()))
+    above = (Link("Now", "/"), " / ", Link("Questions", "/questions"))
+    return Document(
+        f"{lines[0][:1].upper()}{lines[0][1:]}",
+        above,
+        (Mark(asked.kind, "open"), f" {asked.name}, asked {age} ago"),
+        tuple(told),
+        (),
+    )
+
+
+def _form(repo: str, asked: Approval) -> Form:
+    yes, no = _LABELS.get(asked.kind, _OTHERS)
+    options = tuple((letter, f"{letter}) {text}") for letter, text in options_of(asked.question).items())
+    note = "Reason (needed for a yes)" if asked.kind == _NEEDS_REASON else "Note"
+    return Form(question_path(repo, asked), (("yes", yes), ("no", no)), note, options)
+
+
+def _draft(reading: Reading, repo: str, asked: Approval) -> list[Block]:
+    """Show the very text that a yes approves, and what differs from the last approved text."""
+    draft = draft_asked(reading.journal.store, reading.journal.blobs, repo, asked)
+    blocks: list[Block] = []
+    if draft.since:
+        rows = "\n".join(f"{one.sign} {one.text}" for one in draft.changes)
+        blocks.append(Section((f"What differs from {draft.since}",), (Patch(clipped(rows)),)))
+    text = draft.plan.source.data.decode("utf-8", "replace")
+    name = f"{draft.name[:1].upper()}{draft.name[1:]}"
+    blocks.append(Section((name,), (Listing(clipped(text)),), is_folded=bool(draft.since)))
+    if draft.tried is not None:
+        blocks.append(Paragraph((f"Checks: {told_of_checks(draft.tried)}",)))
+    return blocks
+
+
+def answer_question(reading: Reading, repo: str, number: int, fields: Mapping[str, str]) -> str:
+    """Record an answer under the user's name; return what became of it, in a sentence.
+
+    The rule of the terminal applies: the first answer counts, and everybody else gets told who gave it.
+    """
+    said: Answer = "yes" if fields.get("said") == "yes" else "no"
+    note = (fields.get("option") or fields.get("note") or "").strip()[:2_000]
+    with reading.journal.store.read() as session:
+        asked = approvals.named(session, LOCAL, repo, number)
+    if asked is None or is_refinement(asked.run):
+        return "This question cannot be answered here."
+    if said == "yes" and asked.kind == _NEEDS_REASON and not note:
+        return "A waiver needs a reason; nothing was answered."
+    repository = reading.repository(repo)
+    settings = load(repository=repository.root if repository else None, environ=os.environ)
+    counts, found = answer(
+        reading.journal.store, LOCAL, repo, number,
+        said=said, note=note or None,
+        asker=Asker(getpass.getuser(), machine(), os.environ),
+        approvers=settings.globs("approvals.plan"),
+    )  # fmt: skip
+    if not counts:
+        before = f"{found.answer}, by {found.answered_by}"
+        return f"{found.name} was already answered: {before}. Your answer does not count."
+    return f"Recorded: {said}, by {found.answered_by}."

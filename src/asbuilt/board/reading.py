@@ -1,0 +1,83 @@
+"""What the board's pages read: the journal, the attempts' folders and git. Nothing is written."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from asbuilt.agents import activity
+from asbuilt.errors import AsbuiltError
+from asbuilt.git.repository import open_repository
+from asbuilt.journal import approvals, repositories, runs
+from asbuilt.journal.ids import LOCAL
+from asbuilt.journal.queries.overview import plan_views
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+    from asbuilt.git.repository import Repository
+    from asbuilt.journal.approvals import Approval
+    from asbuilt.journal.queries.folds import Folds
+    from asbuilt.journal.queries.overview import PlanView
+    from asbuilt.journal.repositories import Known
+    from asbuilt.journal.runs import Run
+    from asbuilt.wiring import Journal
+
+
+class Here(NamedTuple):
+    """A repository, its plans, its questions and its runs that wait for landing."""
+
+    known: Known
+    plans: list[PlanView]
+    questions: list[Approval]
+    to_land: list[Run]
+
+    @property
+    def name(self) -> str:
+        """The name of the repository's folder."""
+        return self.known.folder.name
+
+
+class Reading(NamedTuple):
+    """A journal and the time zone of the user."""
+
+    journal: Journal
+    zone: tzinfo | None
+    folds: Folds
+    """Facts that pages share, so that a page folds only events that no page has read."""
+
+    @property
+    def now(self) -> datetime:
+        """The time at which a page is made."""
+        return datetime.now(self.zone)
+
+    def repositories(self) -> list[Here]:
+        """Return every repository that has plans in the journal."""
+        # The lock first: a snapshot older than a kept fold would have it folded again.
+        with self.folds.held, self.journal.store.read() as session:
+            found = [
+                Here(
+                    known,
+                    plan_views(session, self.journal.blobs, LOCAL, known.repo, self.folds),
+                    approvals.waiting(session, LOCAL, known.repo),
+                    runs.to_land(session, LOCAL, known.repo),
+                )
+                for known in repositories.every(session, LOCAL)
+            ]
+        return [one for one in found if one.plans]
+
+    def folder(self, attempt: str) -> Path:
+        """Return the folder of an attempt; raises `ValueError` for a name that is none."""
+        return activity.folder_of(self.journal.home.path, attempt)
+
+    def repository(self, repo: str) -> Repository | None:
+        """Open a repository for reading; None if it is gone, not on this machine, or the fleet's."""
+        with self.journal.store.read() as session:
+            known = repositories.find(session, LOCAL, repo)
+        if known is None or known.remote is not None:
+            return None
+        try:
+            return open_repository(Path(known.folder))
+        except AsbuiltError:
+            return None

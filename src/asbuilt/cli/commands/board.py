@@ -1,0 +1,77 @@
+"""`asbuilt board`: every plan, agent and question in a browser."""
+
+from __future__ import annotations
+
+import webbrowser
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+
+from asbuilt import wiring
+from asbuilt.cli.shell.desk import desk_for
+from asbuilt.cli.shell.lazy import Command
+from asbuilt.cli.shell.options import Door, shared
+from asbuilt.errors import DONE, NotFound
+
+
+@click.command(
+    "board",
+    cls=Command,
+    examples=[
+        ("asbuilt board", "start it, and open it in your browser"),
+        ("asbuilt board --print-link", "another link to the board that runs; it works once"),
+        ("asbuilt board --no-open --port 8642", "on a server, for an SSH tunnel"),
+    ],
+)
+@click.option("--print-link", "only_link", is_flag=True, help="print a link that signs a browser in, once")
+@click.option("--no-open", is_flag=True, help="start no browser")
+@click.option("--port", type=click.IntRange(1024, 65535), help="this port; it is kept for the next start")
+@click.option("--bind", default="127.0.0.1", metavar="HOST", help="listen on this address; needs TLS files")
+@click.option("--certificate", type=click.Path(path_type=Path), help="TLS certificate, for --bind")
+@click.option("--key", type=click.Path(path_type=Path), help="TLS key, for --bind")
+@shared(json=True)
+def command(  # noqa: PLR0913 - the options of the command
+    door: Door,
+    *,
+    only_link: bool,
+    no_open: bool,
+    port: int | None,
+    bind: str,
+    certificate: Path | None,
+    key: Path | None,
+) -> int:
+    """Show every plan, agent and question in a browser, and answer there. Only this machine can connect."""
+    settings = desk_for(door).settings
+    journal = wiring.find_journal(settings, door.environ)
+    if journal is None:
+        raise NotFound(
+            "nothing has run on this machine",
+            why="The board shows runs.",
+            next_step="`asbuilt plan list` shows what could be run.",
+        )
+    if find_spec("uvicorn") is None:
+        raise NotFound(
+            "the board is not installed",
+            why="It needs a web server, which the other commands do not.",
+            next_step="uv tool install 'asbuilt[board]'",
+        )
+    from asbuilt.board.server import Bind, is_served, link_to, serve  # noqa: PLC0415  the door's dispatch
+
+    folder, at = journal.home.board, Bind(bind, port, certificate, key)
+    link, place = link_to(folder, at)
+    runs_already = is_served(place, at.host)
+    if door.json:
+        door.screen.emit_json({"schema": "asbuilt.board/1", "link": link, "is_served": runs_already})
+    else:
+        door.screen.answer(link)
+    if only_link or door.json:
+        return DONE
+    if not no_open:
+        webbrowser.open(link)
+    if runs_already:
+        door.screen.talk("The board runs already.")
+        return DONE
+    door.screen.talk("The link works once, for 10 minutes. Ctrl-C ends the board; runs continue.")
+    serve(journal, wiring.zone(settings), folder, at, place)
+    return DONE

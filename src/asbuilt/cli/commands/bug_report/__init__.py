@@ -1,1 +1,0 @@
-"""Build a bundle for a bug report: what explains the problem, and nothing private."""

@@ -1,0 +1,112 @@
+"""`asbuilt gate` check and command: may a command run in plan mode, and what does the plugin run?
+
+Rule: no command is run, and every input line gets an answer.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from asbuilt.cli.shell.options import Door, subcommand
+from asbuilt.cli.ui.screen import printable
+from asbuilt.errors import DONE, GATE_STOPPED, UsageWrong
+from asbuilt.library.repository import find_repository
+from asbuilt.policy.notation import read
+from asbuilt.policy.shell.judge import verdict
+from asbuilt.session.conversation import state_home
+from asbuilt.session.entry import ASKED, hook_argv
+from asbuilt.session.folders import names_in
+from asbuilt.session.look import rule
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Judge = Callable[[str], str | None]
+
+
+@subcommand(
+    "check",
+    ("asbuilt gate check 'git log | head'", "allowed; exit code 0"),
+    ("asbuilt gate check \"sed -i 's/a/b/' app.py\"", "refused, with the reason; exit code 4"),
+    ("asbuilt gate check --jsonl < commands.jsonl", 'lines of {"cmd": "ls"}, an answer for each'),
+)
+@click.argument("text", metavar="[COMMAND]", required=False)
+@click.option("--jsonl", is_flag=True, help='read lines of {"cmd": "ls"} and answer each with one')
+def check(door: Door, text: str | None, *, jsonl: bool) -> int:
+    """Check whether a command may run here while plan mode is on. Runs nothing.
+
+    The gate allows only commands and options that it knows to be read-only. It refuses everything else, with
+    the reason and the nearest command that is allowed.
+    """
+    if jsonl == (text is not None):
+        raise UsageWrong(
+            "gate check takes a command, or --jsonl and lines on standard input",
+            why="It judges one or the other.",
+            next_step="Quote the whole command: asbuilt gate check 'git log | head'",
+        )
+    judge = _judge_at(door)
+    if text is None:
+        for line in sys.stdin.buffer:
+            door.screen.emit_json(_answered(line, judge))
+        return DONE
+    answer = _answer(text, judge(text))
+    refused = answer["verdict"] == "deny"
+    if not door.emitted("asbuilt.gate-check/1", answer):
+        door.screen.answer(f"refused: {printable(answer['reason'])}" if refused else "allowed in plan mode")
+    return GATE_STOPPED if refused else DONE
+
+
+def _judge_at(door: Door) -> Judge:
+    cwd = str(door.start.absolute())
+    repository = find_repository(door.start)
+    root = str(repository.root) if repository else cwd
+
+    def judge(text: str) -> str | None:
+        return verdict(
+            text,
+            cwd=cwd,
+            home=door.environ.get("HOME", ""),
+            root=root,
+            resolve=os.path.realpath,
+            exists=os.path.lexists,
+            names=names_in,
+        )
+
+    return judge
+
+
+def _answered(line: bytes, judge: Judge) -> dict[str, str]:
+    """Answer one line, valid or not."""
+    try:
+        asked = read(line.decode())
+    except ValueError:
+        return _answer("", "This line is no JSON in UTF-8.")
+    text = asked.get("cmd") if isinstance(asked, dict) else None
+    if not isinstance(text, str):
+        return _answer("", 'This line is no {"cmd": TEXT}.')
+    return _answer(text, judge(text))
+
+
+def _answer(text: str, refused: str | None) -> dict[str, str]:
+    return {"cmd": text, "verdict": "deny" if refused else "allow", "reason": refused or ""}
+
+
+@subcommand(
+    "command",
+    ("asbuilt gate command", "as one line for a shell"),
+    ("asbuilt gate command --json", "as lists of words, for each event that the gate answers"),
+)
+def hook_command(door: Door) -> None:
+    """Print what Claude Code runs before every call of a tool: the payload on stdin, the answer on stdout.
+
+    It prints nothing while plan mode is off, and blocks by a deny or by exit code 2.
+    """
+    events = {event: list(hook_argv(event)) for event in ASKED}
+    argv, spares = events["PreToolUse"], rule(state_home(door.environ))
+    if not door.emitted("asbuilt.gate.command/1", {"argv": argv, "events": events, "rule": spares}):
+        door.screen.answer(shlex.join(argv))

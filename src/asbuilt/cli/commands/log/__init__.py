@@ -1,0 +1,1 @@
+"""`asbuilt log`: events of a plan, and what agents wrote."""

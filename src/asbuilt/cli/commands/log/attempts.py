@@ -1,0 +1,134 @@
+"""`asbuilt log --attempts`: every attempt, its changes, and a branch with its files."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+from asbuilt.cli.commands.log.kept import Kept, every, the_kept
+from asbuilt.cli.shell.site import look_at, site_of
+from asbuilt.cli.ui.clock import at, stamp
+from asbuilt.cli.ui.messages import next_command
+from asbuilt.cli.ui.screen import cut, printable
+from asbuilt.cli.ui.words import counted
+from asbuilt.errors import DONE
+from asbuilt.git.refs import base_of, changes, patch, restore
+
+if TYPE_CHECKING:
+    from asbuilt.cli.shell.options import Door
+    from asbuilt.cli.shell.site import Site
+    from asbuilt.cli.ui.screen import Pen
+
+
+def show_attempts(door: Door, plan: str | None) -> int:
+    """List attempts, the newest first: who worked, how it ended, and where its files are kept."""
+    site = site_of(door, plan) if plan is not None else look_at(door)[1]
+    listed = [] if site is None else every(site, plan)
+    files = {one.attempt.id: _files(site, one) for one in listed if site is not None}
+    if door.json:
+        rows = [_json(one, files[one.attempt.id]) for one in listed]
+        door.screen.emit_json({"schema": "asbuilt.attempts/1", "attempts": rows})
+        return DONE
+    if not listed:
+        door.screen.answer("No agent has worked here.")
+        next_command(door, "asbuilt plan list")
+        return DONE
+    now = datetime.now(UTC)
+    for one in listed:
+        _show(door, one, files[one.attempt.id], now)
+    kept = next((one.attempt.name for one in listed if one.commit is not None), None)
+    next_command(door, f"asbuilt log {kept} --patch" if kept is not None else "asbuilt status")
+    return DONE
+
+
+def show_changes(door: Door, attempt: str, *, whole: bool) -> int:
+    """Show what an attempt changed against what its phase was built on; `whole`: the changed lines too."""
+    site, kept, commit = the_kept(door, attempt)
+    base = base_of(site.repository, commit)
+    changed = changes(site.repository, commit)
+    text = patch(site.repository, commit).decode("utf-8", "surrogateescape") if whole else None
+    if door.json:
+        files = [one._asdict() for one in changed]
+        row = {"attempt": kept.attempt.name, "base": base, "commit": commit, "files": files, "patch": text}
+        door.screen.emit_json({"schema": "asbuilt.attempt/1", **row})
+        return DONE
+    pen = door.screen.out
+    head = f"{pen.bold(kept.attempt.name)}   {counted(len(changed), 'file')} changed against {base[:7]}"
+    door.screen.answer(head)
+    for one in changed:
+        lines = "binary" if one.added is None else f"+{one.added} -{one.removed}"
+        path = cut(printable(one.path), pen.width - len(lines) - 4, symbols=pen.symbols)
+        door.screen.answer(f"  {path}  {lines}")
+    if text is None:
+        next_command(door, f"asbuilt log {kept.attempt.name} --patch")
+        return DONE
+    door.screen.answer()
+    for line in printable(text, lines=True).splitlines():
+        door.screen.answer(line)
+    return DONE
+
+
+def restore_files(door: Door, attempt: str, branch: str) -> int:
+    """Create a branch at an attempt's files. The checkout does not change, and no branch is moved."""
+    site, kept, commit = the_kept(door, attempt)
+    restore(site.repository, commit, branch)
+    if door.json:
+        row = {"attempt": kept.attempt.name, "branch": branch, "commit": commit}
+        door.screen.emit_json({"schema": "asbuilt.restored/1", **row})
+        return DONE
+    door.screen.answer(printable(f"{branch} is at {commit[:7]}: the files of {kept.attempt.name}."))
+    next_command(door, f"git switch {quote(branch)}")
+    return DONE
+
+
+def _files(site: Site, one: Kept) -> int | None:
+    return None if one.commit is None else len(changes(site.repository, one.commit))
+
+
+def _show(door: Door, one: Kept, files: int | None, now: datetime) -> None:
+    pen, facts = door.screen.out, one.attempt.facts
+    when = at(facts.ended_at or facts.began_at, now)
+    changed = "nothing kept" if files is None else f"{counted(files, 'file')} changed"
+    lead = f"{_symbol(pen, one)} {printable(one.attempt.name)}  "
+    for row in pen.hanging(lead, f"{facts.role}, {ending(one)} {when}, {changed}", commands=False, under=2):
+        door.screen.answer(row)
+    if files is not None:
+        door.screen.answer(f"  {pen.dim(cut(one.ref, pen.width - 2, symbols=pen.symbols))}")
+
+
+def _symbol(pen: Pen, one: Kept) -> str:
+    facts, symbols = one.attempt.facts, pen.symbols
+    if one.attempt.is_proven:
+        return symbols.proven
+    if facts.ending is None:
+        return symbols.working
+    return symbols.failed if facts.failures else symbols.not_run
+
+
+def ending(one: Kept) -> str:
+    """Return how an attempt ended: what its agent said, and whether asbuilt has proven it."""
+    facts = one.attempt.facts
+    if facts.ending is None:
+        return "running since"
+    if facts.ending != "done":
+        return facts.ending.replace("_", " ")
+    if one.attempt.is_proven:
+        return "proven"
+    return "says done, not proven" if facts.failures else "says done, not judged"
+
+
+def _json(one: Kept, files: int | None) -> dict[str, Any]:
+    facts = one.attempt.facts
+    return {
+        "attempt": one.attempt.name,
+        "phase": one.attempt.phase,
+        "role": facts.role,
+        "ending": facts.ending,
+        "proven": one.attempt.is_proven,
+        "began_at": stamp(facts.began_at),
+        "ended_at": stamp(facts.ended_at) if facts.ended_at else None,
+        "files": files,
+        "ref": one.ref if one.commit else None,
+        "commit": one.commit,
+    }

@@ -1,0 +1,343 @@
+"""Commands of `asbuilt mode`: plan mode of a conversation, on or off, and the text of `/asbuilt:plan`.
+
+Rule: an agent cannot turn plan mode off, so it may run `mode plan`; of several conversations none is guessed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import click
+
+from asbuilt.cli.shell.desk import desk_for
+from asbuilt.cli.shell.options import Door, subcommand
+from asbuilt.cli.ui.clock import at
+from asbuilt.cli.ui.messages import answer, next_command
+from asbuilt.cli.ui.screen import printable
+from asbuilt.cli.ui.words import counted
+from asbuilt.errors import DONE, GateStopped, NotFound, UsageWrong
+from asbuilt.policy.plan_mode.hold import PLAN, Hold, HoldUnreadable, plan_file_in
+from asbuilt.session.context.typed import take_typed
+from asbuilt.session.conversation import folder_of, hold_in, keep_hold, key_of, lives
+from asbuilt.session.locking import Locked
+from asbuilt.session.records import records
+from asbuilt.session.state import state_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+conversation_option = click.option(
+    "--conversation", metavar="KEY", help="which one, as `asbuilt mode show` names it"
+)
+
+
+class Conversation(NamedTuple):
+    """A known conversation."""
+
+    key: str
+    folder: str
+
+    def hold(self) -> Hold | None:
+        """Return the hold if plan mode is on, else None."""
+        return hold_in(self.folder)
+
+    def shown(self) -> str:
+        """Describe its state in a few words."""
+        try:
+            return "plan mode on" if self.hold() else "plan mode off"
+        except HoldUnreadable:
+            return "unreadable"
+
+
+def chosen(door: Door, key: str | None) -> Conversation:
+    """Find the conversation: by key, by the environment, or as the only one in this folder."""
+    if key is not None:
+        # A key is the name of one folder, whatever characters it has.
+        known = key_of({"ASBUILT_CONVERSATION": key})
+        if not known or not Path(folder_of(door.environ, known)).is_dir():
+            raise NotFound(
+                f"no conversation is known as {key}",
+                why="asbuilt knows one after plan mode was on in it or a plan was approved, until it ends.",
+                next_step="In its folder, type: asbuilt mode show",
+            )
+        return Conversation(known, folder_of(door.environ, known))
+    around = key_of(door.environ)
+    if around and lives(around):
+        return Conversation(around, folder_of(door.environ, around))
+    found = around_here(door)
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise NotFound(
+            "no conversation is known in this folder",
+            why="asbuilt knows one after plan mode was on in it or a plan was approved.",
+            next_step="In the conversation, type: /asbuilt:plan",
+        )
+    listed = ", ".join(f"{one.key} ({one.shown()})" for one in found)
+    raise UsageWrong(
+        f"{len(found)} conversations are open in this folder: {listed}",
+        why="Each has its own mode.",
+        next_step=f"Add --conversation {found[0].key}",
+    )
+
+
+def around_here(door: Door) -> list[Conversation]:
+    """Return the open conversations in this folder or below it."""
+    here = os.path.realpath(door.start)
+    return [
+        Conversation(one.key, one.folder)
+        for one in records(door.environ)
+        if one.is_alive and _is_within(os.path.realpath(one.state.cwd), here)
+    ]
+
+
+def is_asked_by_agent(door: Door, key: str) -> bool:
+    """Return whether an agent runs this: CLAUDECODE is set, or the conversation is an ancestor process."""
+    return bool(door.environ.get("CLAUDECODE")) or key.partition("-")[0] in _above(os.getpid())
+
+
+def _above(pid: int) -> list[str]:
+    """Return the ids of a process's ancestors; empty on systems without /proc."""
+    found = []
+    while pid > 1:
+        try:
+            with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123  a file of the kernel
+                pid = int(file.read().rpartition(b")")[2].split()[1])
+        except (OSError, IndexError, ValueError):
+            break
+        found.append(str(pid))
+    return found
+
+
+def _is_within(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(f"{folder.rstrip('/')}/")
+
+
+_BY: Final = {"mode": "Claude Code", "command": "your command", "session": "asbuilt session --plan"}
+UNREADABLE: Final = "Plan mode counts as on, and every call is refused: its state cannot be read."
+
+
+@subcommand(
+    "show",
+    ("asbuilt mode show", "typed by you or your agent inside a conversation, or in its folder"),
+    ("asbuilt mode show --json", "for a script"),
+)
+@conversation_option
+def show(door: Door, conversation: str | None) -> None:
+    """Show whether plan mode is on, since when, and what turned it on."""
+    found, unreadable, hold = chosen(door, conversation), "", None
+    try:
+        hold = found.hold()
+    except HoldUnreadable as error:
+        unreadable = str(error)
+    told = {
+        "conversation": found.key,
+        "planning": "unreadable" if unreadable else "held" if hold else "not held",
+        "by": hold.by if hold else None,
+        "since": datetime.fromtimestamp(hold.since, UTC).isoformat() if hold else None,
+        "before": hold.before or None if hold else None,
+        "plans": list(hold.plans) if hold else [],
+    }
+    if door.emitted("asbuilt.mode/1", told):
+        return
+    if unreadable:
+        answer(door, "", f"{UNREADABLE} ({unreadable})")
+        next_command(door, f"asbuilt mode exit --conversation {found.key}", ", typed by you")
+    else:
+        answer(door, f"{found.key}   ", words(hold))
+
+
+def words(hold: Hold | None) -> str:
+    """Describe plan mode in a sentence."""
+    if hold is None:
+        return "Plan mode is off."
+    since = at(datetime.fromtimestamp(hold.since, UTC).isoformat(), datetime.now(UTC))
+    then = f" Mode before: {hold.before}." if hold.before else ""
+    plan = f" Only this may be written: {', '.join(hold.plans)}." if hold.plans else ""
+    return f"Plan mode is on since {since}, turned on by {_BY[hold.by]}.{then}{plan}"
+
+
+_MODES: Final = ("default", "acceptEdits", "auto", "bypassPermissions", PLAN)
+_KERNEL: Final = " The sandbox of this conversation stays read-only; leave it and start another."
+_SHIFT: Final = " Claude Code's own mode changes only there: press Shift+Tab."
+_OWN: Final = " If Claude Code itself is in plan mode, press Shift+Tab there or approve the plan."
+
+
+@subcommand("enter", ("asbuilt mode enter", "read-only, except for the plan"), json=False)
+@conversation_option
+def enter(door: Door, conversation: str | None) -> int:
+    """Turn plan mode on in a conversation, until the plan is approved or you turn it off."""
+    return _enter(door, chosen(door, conversation))
+
+
+@subcommand(
+    "exit",
+    ("asbuilt mode exit", "typed at a terminal of yours, in the folder of the conversation"),
+    ("asbuilt mode exit --conversation 4711-90210", "where several are open"),
+    json=False,
+)
+@conversation_option
+def exit_(door: Door, conversation: str | None) -> None:
+    """Turn plan mode off in a conversation. An agent cannot: inside the conversation type /asbuilt:plan exit.
+
+    An approved plan, or a prompt of yours in another mode of Claude Code, turns it off too.
+    """
+    found = chosen(door, conversation)
+    if not _exit(door, found):
+        raise GateStopped(
+            f"plan mode is not on in {found.key}",
+            why="There is nothing to exit.",
+            next_step="asbuilt mode show",
+        )
+
+
+@subcommand("set", ("asbuilt mode set plan", "the same as asbuilt mode enter"), json=False)
+@click.argument("mode", type=click.Choice(_MODES))
+@conversation_option
+def set_(door: Door, mode: str, conversation: str | None) -> int:
+    """Turn plan mode on (`plan`) or off (any other mode). Only Shift+Tab changes Claude Code's own mode."""
+    found = chosen(door, conversation)
+    if mode == PLAN:
+        return _enter(door, found)
+    if not _exit(door, found):
+        answer(door, f"{found.key}   ", f"{words(None)}{_SHIFT}")
+    return DONE
+
+
+def begun(door: Door) -> Hold:
+    """Build the hold for plan mode that the user turns on: only a plan in the plans folder may be written."""
+    library = desk_for(door).library
+    plans = library.folder or library.user_folder
+    return Hold(by="command", since=time.time(), root=str(door.start), plans=(str(plans),))
+
+
+def _enter(door: Door, found: Conversation) -> int:
+    with Locked(found.folder):
+        hold = _hold(door, found) or begun(door)
+        hold = hold if hold.by == "session" else hold.changed(by="command")
+        keep_hold(found.folder, hold)
+    answer(door, f"{found.key}   ", words(hold))
+    return DONE
+
+
+def _exit(door: Door, found: Conversation) -> bool:
+    """Turn plan mode off; return whether it was on."""
+    with Locked(found.folder):
+        hold = _hold(door, found)
+        if hold is None:
+            return False
+        if is_asked_by_agent(door, found.key):
+            raise GateStopped(
+                "an agent cannot turn plan mode off",
+                why="The user does, by approving the plan or by a command.",
+                next_step=f"asbuilt mode exit --conversation {found.key} (there: /asbuilt:plan exit)",
+            )
+        keep_hold(found.folder, None)
+    answer(door, f"{found.key}   ", f"{words(None)}{_KERNEL if hold.by == 'session' else _OWN}")
+    return True
+
+
+def _hold(door: Door, found: Conversation) -> Hold | None:
+    """Read the hold. An unreadable one counts as on; it is then rewritten or removed."""
+    try:
+        return found.hold()
+    except HoldUnreadable:
+        return begun(door)
+
+
+_SHOWN_LINES: Final = 200
+_ENDS: Final = "To turn it off, approve the plan or type: /asbuilt:plan exit"
+_CLAUDE: Final = " Claude Code itself is in plan mode: press Shift+Tab, or approve the plan."
+_SANDBOX: Final = " It ends with this conversation: `asbuilt session --plan` started it."
+_NUMBERS: Final = re.compile(r"#?\d[\d\s,#-]*")
+
+
+@subcommand("plan", ("asbuilt mode plan", "what /asbuilt:plan says in a conversation"), json=False)
+def plan(door: Door) -> int:
+    """Turn plan mode on in the conversation around this command; if it is on, show the plan and its path.
+
+    It is off when the plan is approved, or when you type `/asbuilt:plan exit` there.
+    """
+    key = key_of(door.environ)
+    if not key or not lives(key):
+        answer(
+            door, "", "This terminal is in no conversation of Claude Code, so plan mode cannot be on here."
+        )
+        next_command(door, "asbuilt session --plan -- claude", " starts one in a read-only sandbox")
+        return DONE
+    folder = folder_of(door.environ, key)
+    typed = take_typed(folder, "plan") or ""
+    with Locked(folder):
+        try:
+            hold = hold_in(folder)
+        except HoldUnreadable as error:
+            answer(door, "", f"{UNREADABLE} ({error})")
+            next_command(door, "asbuilt mode exit", ", typed at a terminal of your own")
+            return DONE
+        if typed == "exit":
+            return _left(door, folder, hold)
+        if _NUMBERS.fullmatch(typed):
+            answer(door, "", f"These are numbers of tasks: asbuilt task plan {typed}")
+            return DONE
+        if hold is None:
+            return _begin(door, folder)
+    return _show_plan(door, folder, hold)
+
+
+def _left(door: Door, folder: str, hold: Hold | None) -> int:
+    """Report the result of `/asbuilt:plan exit`; the hook has turned plan mode off where that is possible."""
+    if hold is not None:
+        answer(door, "", f"{words(hold)}{_SANDBOX if hold.by == 'session' else _CLAUDE}")
+        return DONE
+    state = state_in(folder)
+    mode = f" Permission mode: {state.mode}." if state and state.mode else ""
+    answer(door, "", f"{words(None)}{mode} Work may start.")
+    return DONE
+
+
+def _begin(door: Door, folder: str) -> int:
+    state = state_in(folder)
+    hold = begun(door).changed(before=state.mode if state else "")
+    keep_hold(folder, hold)
+    plans = _shown(door, Path(hold.plans[0]))
+    answer(door, "", f"Enabled plan mode. Read-only, except for a plan in {plans}. {_ENDS}")
+    return DONE
+
+
+def _show_plan(door: Door, folder: str, hold: Hold) -> int:
+    named = list(_named(folder, hold))
+    written = [file for file in named if file.is_file()]
+    answer(door, "", words(hold))
+    if not written:
+        answer(door, "", "No plan written yet." + (f" It will be {_shown(door, named[0])}." if named else ""))
+        return DONE
+    newest = max(written, key=lambda file: file.stat().st_mtime)
+    rows = printable(newest.read_text(encoding="utf-8", errors="replace"), lines=True).rstrip().split("\n")
+    # Not wrapped, so that it can be copied.
+    door.screen.answer_all((f"Plan: {_shown(door, newest)}", "", *rows[:_SHOWN_LINES]))
+    if len(rows) > _SHOWN_LINES:
+        answer(door, "", f"{counted(len(rows) - _SHOWN_LINES, 'line')} more.")
+    return DONE
+
+
+def _shown(door: Door, path: Path) -> str:
+    return printable(str(path.relative_to(door.start) if path.is_relative_to(door.start) else path))
+
+
+def _named(folder: str, hold: Hold) -> Iterator[Path]:
+    """Return the paths of the conversation's plan: as proposed, as written, or as named by Claude Code."""
+    yield from (Path(one) for one in (hold.proposed, *hold.plans) if one.endswith(".md"))
+    state = state_in(folder)
+    try:
+        with Path(state.transcript if state else "").open(encoding="utf-8", errors="replace") as lines:
+            given = plan_file_in(lines)
+    except OSError:
+        given = ""
+    if given:
+        yield Path(given)

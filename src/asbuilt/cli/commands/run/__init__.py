@@ -1,0 +1,1 @@
+"""`asbuilt run`: start or continue a plan."""

@@ -1,0 +1,381 @@
+"""`asbuilt run`: start a plan, or continue it. The worker does the work."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import click
+from msgspec import structs
+
+from asbuilt import wiring
+from asbuilt.cli.commands.run.continuing import Continuing, continue_named, continue_only
+from asbuilt.cli.commands.run.doubts import goes_on, refuse_other_ways, refuse_too_early
+from asbuilt.cli.commands.run.follow import ask_for, target_of
+from asbuilt.cli.runs import outcome
+from asbuilt.cli.runs.costs import expected
+from asbuilt.cli.runs.drafts import difference
+from asbuilt.cli.runs.schedules import put_on, read_times, refuse_contradictions, times
+from asbuilt.cli.runs.terms import announce, terms_of, with_team
+from asbuilt.cli.runs.test_command import is_settled, settle
+from asbuilt.cli.shell.desk import complete_phase, complete_plan, desk_for
+from asbuilt.cli.shell.lazy import Command
+from asbuilt.cli.shell.options import Door, shared, with_options
+from asbuilt.cli.shell.renamed import ONLY_NOTE
+from asbuilt.cli.shell.site import Site, asker, open_site
+from asbuilt.cli.ui.clock import now_in
+from asbuilt.cli.ui.messages import answer, headline, next_command
+from asbuilt.cli.ui.screen import printable
+from asbuilt.cli.ui.words import counted
+from asbuilt.errors import DONE, GateStopped, UsageWrong
+from asbuilt.events.options import LANDINGS, one_of
+from asbuilt.events.plain import plain_options
+from asbuilt.flows.requests import holder_of, note
+from asbuilt.flows.run.approval import need_approval
+from asbuilt.journal.home import machine
+from asbuilt.journal.ids import LOCAL, Address
+from asbuilt.journal.queries.overview import events_of
+from asbuilt.lifecycle.run.preparation import SETTLE
+from asbuilt.lifecycle.run.timers import written
+from asbuilt.lifecycle.status.standing import done_now, fold_plan
+from asbuilt.plan.editing.edit import the_phase
+from asbuilt.plan.model import Status
+from asbuilt.proof.projects.recorded import chosen
+from asbuilt.settings.running import chosen_for_runs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from asbuilt.cli.runs.schedules import Timed, When
+    from asbuilt.cli.ui.screen import Pen
+    from asbuilt.events.options import RunOptions
+    from asbuilt.journal.queries.overview import Told
+    from asbuilt.library.finding import Opened
+    from asbuilt.plan.model import Phase, Plan
+    from asbuilt.settings import Settings
+
+_NOTE: Final = 1_500
+"""Longest note, in characters of JSON; an event is small."""
+_EXAMPLES: Final = [
+    ("asbuilt run rate-limit", "its next phase, or continue where it stopped"),
+    ("asbuilt run rate-limit 2a", "this phase"),
+    ("asbuilt run rate-limit --finish", "all remaining phases, asking between them"),
+    ("asbuilt run rate-limit --finish --auto", "all remaining phases, no questions, then land"),
+    ('asbuilt run rate-limit --every "weekday at 22:00"', "a phase a night, unattended"),
+    ("asbuilt run rate-limit --finish --between 22:00-07:00", "phases start only at night"),
+    ("asbuilt run rate-limit --finish --pr", "all remaining phases, as a pull request that you merge"),
+    ('asbuilt run rate-limit -m "we use Redis 6"', "with a note for the next attempt"),
+    ("asbuilt run rate-limit --agent codex", "continue with another agent"),
+    ("asbuilt run rate-limit --detach", "return at once; asbuilt watch follows it"),
+    ("asbuilt run rate-limit --dry-run", "show what would happen; nothing is written"),
+]
+
+
+class Wish(NamedTuple):
+    """The options of the command line."""
+
+    phase: str | None
+    finish: bool
+    auto: bool
+    hold: bool
+    landing: str | None
+    agent: str | None
+    script: str | None
+    lanes: int | None = None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether no option asks for a run of another shape than the last one."""
+        return not (self.phase or self.finish or self.auto or self.hold or self.landing or self.lanes)
+
+
+_landing = with_options(
+    click.option("--hold", is_flag=True, help="prove all, land nothing (default without --auto or --pr)"),
+    click.option("--cherry-pick", "landing", flag_value="cherry-pick", help="land all of it at the end"),
+    click.option("--pr", "landing", flag_value="pr", help="land by a pull request; --auto merges it"),
+    click.option("--direct", "landing", flag_value="direct", help="land each phase once it is proven"),
+)
+"""Where proven commits go."""
+_work = with_options(
+    click.option("--agent", metavar="NAME", help="the agent that works (agents.implement)"),
+    click.option(
+        "--lanes",
+        metavar="N",
+        type=click.IntRange(1, 64),
+        help="phases to work on at once, with --auto (run.lanes)",
+    ),
+    click.option(
+        "--script",
+        metavar="FILE",
+        type=click.Path(exists=True, dir_okay=False, resolve_path=True),
+        help="what the scripted agent plays",
+    ),
+)
+"""Who works, and on how many phases at once."""
+
+
+@click.command("run", cls=Command, examples=_EXAMPLES)
+@click.argument("plan", required=False, shell_complete=complete_plan)
+@click.argument("phase", required=False, shell_complete=complete_phase)
+@click.option("--finish", is_flag=True, help="all remaining phases")
+@click.option("--auto", is_flag=True, help="ask nothing, and land what is proven")
+@_landing
+@_work
+@click.option("-m", "--message", metavar="TEXT", help="a note for the next attempt; it changes no criterion")
+@times
+@click.option("--dry-run", is_flag=True, help="show what would happen, and write nothing")
+@click.option("--detach", is_flag=True, help="return at once; the worker continues")
+@click.option("--foreground", is_flag=True, help="work in this process, without a worker")
+@click.option(ONLY_NOTE, "is_only_note", is_flag=True, hidden=True)
+@shared(json=True)
+def command(  # noqa: PLR0913 - click passes each option by its name
+    door: Door,
+    plan: str | None,
+    *,
+    dry_run: bool,
+    detach: bool,
+    foreground: bool,
+    is_only_note: bool,
+    message: str | None,
+    when: When,
+    **given: Any,  # noqa: ANN401 - click passes each option by its name
+) -> int:
+    """Start a plan, or continue it: paused, parked, stopped, failed or cut off.
+
+    Each phase is written by an agent in a workspace of its own and proven by checks that asbuilt runs.
+    """
+    wish = Wish(**given)
+    is_timed = when.every is not None or when.between is not None
+    continuing = Continuing(
+        wish.agent, wish.script, detach, is_plain=wish.is_plain and not is_timed and not foreground
+    )
+    if plan is None:
+        return continue_only(door, continuing)
+    refuse_contradictions(plan, when, finish=wish.finish, phase=wish.phase, foreground=foreground)
+    timed = read_times(door, desk_for(door).settings, when)
+    wish = wish._replace(auto=wish.auto or timed.every is not None)
+    if dry_run:
+        return _rehearse(door, plan, wish, timed)
+    if message is not None:
+        slug = _noted(door, plan, message)
+        if is_only_note:
+            return _show_noted(door, slug, message)
+    if timed.every is None and (code := continue_named(door, plan, continuing)) is not None:
+        return code
+    return _start(door, plan, wish, timed, is_all=not when.now, is_here=foreground, detach=detach)
+
+
+def _start(  # noqa: PLR0913 - a run is followed in these ways
+    door: Door, plan: str, wish: Wish, timed: Timed, *, is_all: bool, is_here: bool, detach: bool
+) -> int:
+    """Request a new run of a plan, or schedule it."""
+    site = open_site(door)
+    opened = site.desk.open(plan)
+    if not wish.auto and _is_attended(door):
+        # Refuse a run that could not work before its tests are tried, which may take minutes.
+        options_for(site.desk.settings, door.environ, opened, site.repository.root, wish, timed)
+        site = _settled(door, site, opened)
+    options = options_for(site.desk.settings, door.environ, opened, site.repository.root, wish, timed)
+    address = Address(LOCAL, site.repo, opened.at.shown)
+    _hold_to_approval(door, site, address, opened)
+    with site.journal.store.read() as session:
+        held = holder_of(session, address)
+        done = _done(opened.plan, events_of(session, site.journal.blobs, address))
+    if held is not None and timed.every is None:
+        return outcome.declined(door, opened.at.slug, held)
+    phases = _wanted(opened.plan, wish, done)
+    refuse_too_early(opened.at.slug, phases, done)
+    if not _goes_ahead(door, opened, phases, options, wish):
+        return DONE
+    if timed.every and put_on(door, site, address, timed.every, options, is_all=is_all):
+        return DONE
+    return ask_for(door, site, address, opened.at.slug, options, is_here=is_here, detach=detach)
+
+
+def _noted(door: Door, plan: str, text: str) -> str:
+    """Save a note for the plan's next attempt; return the plan's name."""
+    said = text.strip()
+    if not said or len(json.dumps(said)) > _NOTE:
+        raise UsageWrong(
+            f"a note of {len(said)} characters cannot be stored; it has 1 to {_NOTE}",
+            why="The requirements of a phase are in its plan; a note only helps the agent.",
+            next_step=f"Shorten the note, or write it into the plan: `asbuilt plan show {plan}`",
+        )
+    site = open_site(door)
+    opened = site.desk.open(plan)
+    address = Address(LOCAL, site.repo, opened.at.shown)
+    note(site.journal.store, address, opened.at.slug, text=said, asker=asker(door))
+    if not door.json:
+        headline(door, opened.at.slug, "Note saved for the next attempt. Criteria and checks are unchanged.")
+    return opened.at.slug
+
+
+def _show_noted(door: Door, slug: str, text: str) -> int:
+    if door.json:
+        door.screen.emit_json({"schema": "asbuilt.note/1", "plan": slug, "note": text.strip()})
+    else:
+        next_command(door, f"asbuilt status {slug}")
+    return DONE
+
+
+def _is_attended(door: Door) -> bool:
+    return door.may_ask and not door.json
+
+
+def _settled(door: Door, site: Site, opened: Opened) -> Site:
+    """Ask once for the test command; return the site with reloaded settings."""
+    if is_settled(site.desk):
+        return site
+    settle(door, site.desk, plan=opened.at.shown if _is_inside(site, opened) else "")
+    return site._replace(desk=desk_for(door))
+
+
+def _is_inside(site: Site, opened: Opened) -> bool:
+    """Return whether a plan's file is in the repository, and not in the user's own folder."""
+    return opened.at.file.resolve().is_relative_to(site.repository.root.resolve())
+
+
+def _goes_ahead(door: Door, opened: Opened, phases: Sequence[Phase], options: RunOptions, wish: Wish) -> bool:
+    """Show doubts, terms and phases that need the user's review; return whether to start."""
+    if not goes_on(door, opened, phases, is_attended=not wish.auto and _is_attended(door)):
+        return False
+    announce(door, options, expected(door, len(phases), options.depth or "normal"))
+    _tell_of_eyes(door, phases)
+    return _agreed(door, phases, wish)
+
+
+def _hold_to_approval(door: Door, site: Site, address: Address, opened: Opened) -> None:
+    """Refuse a plan whose text differs from the approved one, and show the changes."""
+    store, blobs = site.journal.store, site.journal.blobs
+    data, by = opened.plan.source.data, asker(door).actor
+    try:
+        need_approval(store, blobs, address, slug=opened.at.slug, data=data, by=by)
+    except GateStopped:
+        for row in difference(site, address, opened.plan, door.screen.err):
+            door.screen.talk(row)
+        raise
+
+
+def options_for(
+    settings: Settings, environ: Mapping[str, str], opened: Opened, checkout: Path, wish: Wish, timed: Timed
+) -> RunOptions:
+    """Build the options of a run: flags before settings. Raise if the run could not work."""
+    plan, slug = opened.plan, opened.at.slug
+    errors = [problem for problem in plan.problems if problem.severity == "error"]
+    if errors:
+        raise GateStopped(
+            f"{slug} has {counted(len(errors), 'error')}: {errors[0].message}",
+            why="The plan has errors, so asbuilt cannot tell when a phase is done.",
+            next_step=f"`asbuilt plan check {slug}`",
+        )
+    branch = target_of(checkout)
+    phase = None if wish.phase is None else the_phase(plan, wish.phase).id
+    landing = one_of(LANDINGS, wish.landing or settings.text("landing.mode"))
+    if landing == "direct" and settings.text("landing.direct") == "refuse":
+        raise GateStopped(
+            "direct landing is refused here (landing.direct)",
+            why="Nothing reaches a protected branch before all of it is proven.",
+            next_step=f"`asbuilt run {slug} --cherry-pick`",
+        )
+    # Opening a pull request needs no approval; merging it does.
+    hold = wish.hold or not (wish.auto or landing == "pr")
+    refuse_other_ways(slug, _wanted(plan, wish, _done(plan, [])), landing, hold=hold)
+    by_settings = chosen_for_runs(settings)
+    options = structs.replace(
+        by_settings,
+        kind="run",
+        checkout=str(checkout),
+        branch=branch,
+        slug=slug,
+        issues=tuple(plan.issues),
+        host=machine(),
+        mode="finish" if wish.finish else "phase",
+        phase=phase,
+        auto=wish.auto,
+        between=timed.hours,
+        hold=hold,
+        landing=landing,
+        lanes=wish.lanes or settings.number("run.lanes"),
+        pull=structs.replace(by_settings.pull, branch_prefix=settings.text("landing.branch_prefix")),
+    )
+    return with_team(options, settings, environ, agent=wish.agent, script=wish.script)
+
+
+def _done(plan: Plan, events: Told) -> frozenset[str]:
+    """Return the phases that are done. Proven phases that have not landed are marked in no file yet."""
+    return done_now(fold_plan(events), (phase.id for phase in plan.phases if phase.status is Status.DONE))
+
+
+def _wanted(plan: Plan, wish: Wish, done: frozenset[str]) -> list[Phase]:
+    """Return the phases that a run would work on, in file order."""
+    if wish.phase is not None:
+        return [the_phase(plan, wish.phase)]
+    left = [phase for phase in plan.phases if phase.id not in done]
+    return left if wish.finish else [phase for phase in left if done.issuperset(phase.depends_on.on)][:1]
+
+
+def _tell_of_eyes(door: Door, phases: Sequence[Phase]) -> None:
+    """Print which phases need the user's review before landing."""
+    seen = [phase.id for phase in phases if phase.touches_ui]
+    if seen and not door.json:
+        many = len(seen) > 1
+        which = f"Phases {', '.join(seen[:-1])} and {seen[-1]} change" if many else f"Phase {seen[0]} changes"
+        them = "them" if many else "it"
+        door.screen.talk(f"{which} what people see: landing waits until you have looked at {them}.")
+
+
+def _agreed(door: Door, phases: Sequence[Phase], wish: Wish) -> bool:
+    """Show what a phase promises and ask for confirmation; `--finish` and `--auto` imply it."""
+    if wish.auto or wish.finish or not phases or not door.may_ask or door.json:
+        return True
+    for phase in phases:
+        after = ", ".join(phase.depends_on.on)
+        door.screen.talk(printable(f"{phase.id}  {phase.title}{f'   after {after}' if after else ''}"))
+        for row in _promised(phase, door.screen.err):
+            door.screen.talk(row)
+    return click.confirm("Run it?", default=True, err=True)
+
+
+def _promised(phase: Phase, pen: Pen) -> Iterator[str]:
+    """Yield the work items of a phase and the number of its checks, wrapped."""
+    for item in phase.work_items:
+        yield from pen.hanging("  - ", item.text, commands=False)
+    yield f"  {counted(len(phase.checks), 'check')} of its own"
+
+
+def _rehearse(door: Door, name: str, wish: Wish, timed: Timed) -> int:
+    desk = desk_for(door)
+    opened = desk.open(name)
+    repository = desk.library.repository
+    is_open = repository is not None and not is_settled(desk)
+    saved = is_open and _is_attended(door) and settle(door, desk).chosen is not None
+    desk = desk_for(door) if saved else desk
+    checkout = repository.root if repository else door.start
+    options = options_for(desk.settings, door.environ, opened, checkout, wish, timed)
+    now = written(now_in(None))
+    heard = wiring.plan_events(desk.settings, door.environ, repository, opened.at.shown) if repository else []
+    done = _done(opened.plan, heard)
+    wanted = _wanted(opened.plan, wish, done)
+    refuse_too_early(opened.at.slug, wanted, done)
+    if door.json:
+        phases = [{"id": phase.id, "title": phase.title} for phase in wanted]
+        told = {"phases": phases, "options": plain_options(options), "schedule": timed.plain(now)}
+        door.screen.emit_json({"schema": "asbuilt.rehearsal/1", **told})
+        return DONE
+    screen = door.screen
+    screen.answer(f"{screen.out.bold(opened.at.slug)}   {printable(opened.at.shown)}")
+    for phase in wanted:
+        screen.answer(printable(f"{screen.out.symbols.not_started} {phase.id:<4}{phase.title}"))
+        for row in () if wish.auto or wish.finish else _promised(phase, screen.out):
+            screen.answer(row)
+    suites = chosen(options)
+    tests = ", ".join(suite.shown for suite in suites or ()) or "none; only the plan's checks run"
+    unset = f"not set; `{SETTLE}` tries what it finds and saves it"
+    answer(door, "Tests    ", unset if suites is None else tests)
+    terms = terms_of(options, expected(door, len(wanted), options.depth or "normal"))
+    for lead, words in [*terms, *timed.rows(now)]:
+        answer(door, f"{lead:<9}", words)
+    if not saved:
+        screen.talk("Nothing was written.")
+    return DONE

@@ -1,0 +1,185 @@
+"""Request a run, start a worker if none is alive, and follow the run. Following never changes it."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from msgspec import UNSET
+
+from asbuilt import wiring
+from asbuilt.cli.commands.run.ordering import for_fleet, from_here, has_fleet, serving
+from asbuilt.cli.live.asking import answered
+from asbuilt.cli.live.lookout import Lookout
+from asbuilt.cli.live.viewers import viewer_for
+from asbuilt.cli.runs import outcome
+from asbuilt.cli.runs.grants import need_grants
+from asbuilt.cli.runs.schedules import show_next
+from asbuilt.cli.shell.site import asker
+from asbuilt.cli.ui.messages import next_command
+from asbuilt.cli.ui.screen import printable
+from asbuilt.errors import DONE, GateStopped
+from asbuilt.flows.requests import Declined, note, request
+from asbuilt.git.repository import current_branch, open_repository
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from asbuilt.cli.shell.options import Door
+    from asbuilt.cli.shell.site import Site
+    from asbuilt.events.options import RunOptions
+    from asbuilt.journal.ids import Address
+    from asbuilt.journal.queries.overview import RunView
+    from asbuilt.journal.runs import Run
+
+_BRANCH: Final = "refs/heads/"
+_PAUSE_S: Final = 10.0
+_SOON_S: Final = 0.05
+
+
+def ask_for(  # noqa: PLR0913 - a run is followed in these ways
+    door: Door,
+    site: Site,
+    address: Address,
+    slug: str,
+    options: RunOptions,
+    *,
+    is_here: bool = False,
+    detach: bool = False,
+) -> int:
+    """Request a run, start a worker and follow it. A declined run prints who holds the plan."""
+    journal = site.journal
+    options = need_grants(door, from_here(site, options))
+    options = for_fleet(door, site, address, options)
+    asked = request(journal.store, journal.home.runs, address, slug=slug, options=options, asker=asker(door))
+    if isinstance(asked, Declined):
+        return outcome.declined(door, slug, asked)
+    if is_here:
+        return _in_this_process(door, site, asked)
+    return look_on(door, site, asked, serving(door, site, options), detach=detach)
+
+
+def _detached(door: Door, site: Site, run: Run) -> int:
+    if door.json:
+        door.screen.emit_json({"schema": "asbuilt.run/1", **outcome.as_json(site.view(run)), "exit": DONE})
+        return DONE
+    door.screen.answer(printable(f"{run.options.slug}.{run.number} started."))
+    next_command(door, f"asbuilt watch {run.options.slug}")
+    return DONE
+
+
+def look_on(door: Door, site: Site, run: Run, pid: int, *, starts: bool = True, detach: bool = False) -> int:
+    """Follow a run. Ctrl-C leaves it running and prints how to watch or stop it.
+
+    With `starts`, a worker is started whenever none is alive. With `detach`, only the run's name is printed.
+    """
+    if detach:
+        return _detached(door, site, run)
+    home = site.journal.home
+
+    def is_served() -> bool:
+        if run.options.fleet is not UNSET:
+            return has_fleet(site.journal)
+        return (wiring.ensure_worker(home, door.environ) if starts else wiring.worker_pid(home)) is not None
+
+    lookout = _lookout(door, site, run, is_served=is_served)
+    try:
+        view = _until_it_ends(door, site, lookout)
+    except KeyboardInterrupt:
+        return _left_running(door, run, wiring.worker_pid(home) or pid)
+    code = outcome.shown(door, view)
+    show_next(door, site, run.address)
+    return code
+
+
+def _left_running(door: Door, run: Run, pid: int) -> int:
+    """Print that the run continues in the worker, and how to watch or stop it."""
+    slug = run.options.slug
+    door.screen.talk(printable(f"Left running: {slug}.{run.number} continues in the worker (pid {pid})."))
+    next_command(door, f"asbuilt watch {slug}", other=f"end it: `asbuilt stop {slug}`")
+    return DONE
+
+
+def _lookout(
+    door: Door, site: Site, run: Run, *, is_served: Callable[[], bool], is_here: bool = False
+) -> Lookout:
+    bell = site.desk.settings.flag("attention.bell")
+    may_note = door.may_ask and run.options.kind == "run"
+    viewer = viewer_for(door.screen, bell=bell, person=asker(door).actor, may_note=may_note)
+    attempts = wiring.attempts(site.journal.home)
+    # Without a terminal, a script gets its answer when the run parks; in this process the run would end.
+    leaves = not (door.may_ask or door.screen.err.is_live or is_here)
+
+    def send(text: str) -> None:
+        note(site.journal.store, run.address, run.options.slug, text=text, asker=asker(door))
+
+    return Lookout(
+        site.journal,
+        run,
+        viewer,
+        attempts,
+        is_served=is_served,
+        is_here=is_here,
+        leaves_parked=leaves,
+        send=send,
+    )
+
+
+def _until_it_ends(door: Door, site: Site, lookout: Lookout) -> RunView:
+    """Follow a run until it is over or waits for an answer that is not given here."""
+    view = lookout.watch()
+    while answered(door, site, view):
+        view = lookout.watch()
+    return view
+
+
+def _in_this_process(door: Door, site: Site, run: Run) -> int:
+    """Act as the worker for this run. If a worker is already alive, it does the work."""
+    home, ended = site.journal.home, threading.Event()
+    thread = threading.Thread(
+        target=wiring.serve, args=(site.journal, site.desk.settings, ended), daemon=True
+    )
+    thread.start()
+    while (pid := wiring.worker_pid(home)) is None and thread.is_alive():
+        time.sleep(_SOON_S)
+    if pid != os.getpid():
+        return look_on(door, site, run, pid or wiring.ensure_worker(home, door.environ))
+    lookout = _lookout(door, site, run, is_served=thread.is_alive, is_here=True)
+    try:
+        view = _until_it_ends(door, site, lookout)
+    except KeyboardInterrupt:
+        return _pause(door, lookout)
+    ended.set()
+    thread.join(10)
+    return outcome.shown(door, view)
+
+
+def _pause(door: Door, lookout: Lookout) -> int:
+    """Leave once asbuilt is between two moves, after 10 s at most. An agent's work is kept in any case."""
+    door.screen.talk(f"Pausing at a safe point, at most {_PAUSE_S:.0f}s. Again: end now, work kept.")
+    until = time.monotonic() + _PAUSE_S
+    view = lookout.look()
+    with suppress(KeyboardInterrupt):
+        while view.waits_for.kind == "asbuilt" and time.monotonic() < until:
+            time.sleep(_SOON_S)
+            view = lookout.look()
+    door.screen.answer(printable(f"{view.name} is paused; all work is kept."))
+    next_command(door, f"asbuilt run {view.run.options.slug}")
+    # Do not wait for the engine's threads: they wait for an agent, and every move can be repeated.
+    wiring.leave()
+
+
+def target_of(checkout: Path) -> str:
+    """Return the checked-out branch, on which proven work lands."""
+    branch = (current_branch(open_repository(checkout)) or "").removeprefix(_BRANCH)
+    if not branch:
+        raise GateStopped(
+            "no branch is checked out here",
+            why="Proven work lands on the branch that is checked out.",
+            next_step="`git branch --list` shows the branches; switch to one, then run again.",
+        )
+    return branch

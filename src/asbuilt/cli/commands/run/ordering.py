@@ -1,0 +1,66 @@
+"""Requests for runs that any machine of a fleet may take."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from msgspec import UNSET, structs
+
+from asbuilt import wiring
+from asbuilt.cli.ui.messages import next_command
+from asbuilt.flows.fleet.order import ordered
+from asbuilt.journal.engine import fleet
+from asbuilt.journal.engine.workers import earlier
+from asbuilt.journal.ids import LOCAL
+from asbuilt.library.reading import read_bytes
+from asbuilt.lifecycle.fleet.places import check_label
+
+if TYPE_CHECKING:
+    from asbuilt.cli.shell.options import Door
+    from asbuilt.cli.shell.site import Site
+    from asbuilt.events.options import RunOptions
+    from asbuilt.journal.ids import Address
+    from asbuilt.wiring import Journal
+
+_LOST_S: Final = 60.0
+
+
+def from_here(site: Site, options: RunOptions) -> RunOptions:
+    """Return options of an earlier run of the fleet with this checkout, to be ordered again."""
+    if options.fleet is UNSET:
+        return options
+    return structs.replace(options, checkout=str(site.repository.root), fleet=UNSET)
+
+
+def for_fleet(door: Door, site: Site, address: Address, options: RunOptions) -> RunOptions:
+    """Return the options with an order for the fleet; as they are, where a run stays on this machine."""
+    if not site.journal.store.is_shared:
+        return options
+    settings = site.desk.settings
+    return ordered(
+        site.journal.store,
+        site.journal.blobs,
+        site.repository,
+        options,
+        plan=read_bytes(site.repository.root / Path(address.plan).expanduser(), name=address.plan),
+        environ=door.environ,
+        attempts=settings.text("fleet.attempts"),
+        labels=tuple(check_label(label) for label in settings.globs("fleet.labels")),
+    )
+
+
+def has_fleet(journal: Journal) -> bool:
+    """Return whether a worker that takes runs of the fleet had a heartbeat within the last minute."""
+    with journal.store.read() as session:
+        return any(one.slots for one in fleet.members(session, LOCAL, since=earlier(session.now, _LOST_S)))
+
+
+def serving(door: Door, site: Site, options: RunOptions) -> int:
+    """Start a worker on this machine for a run that stays here; return its PID, or 0 for the fleet's."""
+    if options.fleet is UNSET:
+        return wiring.ensure_worker(site.journal.home, door.environ)
+    if not has_fleet(site.journal) and not door.json:
+        door.screen.talk("No worker of the fleet is online; the run waits for one.")
+        next_command(door, "asbuilt fleet workers", other="on a server: `asbuilt fleet join URL`")
+    return 0

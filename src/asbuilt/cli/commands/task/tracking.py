@@ -1,0 +1,335 @@
+"""`asbuilt task` add, list, show, status, import and export.
+
+Rule: specs/state.json and TODO.md are written both or neither, and only by export.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+from msgspec import to_builtins
+
+from asbuilt.cli.shell.options import Door, subcommand
+from asbuilt.cli.shell.reading import look
+from asbuilt.cli.shell.site import asker, open_site
+from asbuilt.cli.ui.clock import at, stamp
+from asbuilt.cli.ui.confirm import agreed
+from asbuilt.cli.ui.messages import answer, headline, next_command
+from asbuilt.cli.ui.screen import printable
+from asbuilt.cli.ui.words import counted
+from asbuilt.errors import DONE, PARKED, GateStopped, NotFound, UsageWrong
+from asbuilt.flows.tasks.views import finish, found_here, wanted_by_hand, write_here
+from asbuilt.journal.ids import LOCAL, new_id
+from asbuilt.ledger import tasks
+from asbuilt.lifecycle.tasks.model import (
+    GENERAL,
+    LONGEST,
+    Changed,
+    Failed,
+    moved,
+    numbers_in,
+    slug_for,
+    the_task,
+)
+from asbuilt.lifecycle.tasks.state_json import STATE, read_state
+from asbuilt.lifecycle.tasks.statuses import Status
+from asbuilt.lifecycle.tasks.views import agree
+
+if TYPE_CHECKING:
+    from asbuilt.cli.shell.reading import Looking
+    from asbuilt.cli.shell.site import Site
+    from asbuilt.ledger.tasks import Entry
+    from asbuilt.lifecycle.tasks.model import Task
+
+
+def known(door: Door) -> tuple[Looking | None, dict[int, Task]]:
+    """Return the tasks; empty if the journal has nothing about this repository."""
+    _, looking = look(door)
+    if looking is None or looking.repo is None:
+        return None, {}
+    with looking.journal.store.read() as session:
+        return looking, tasks.every(session, LOCAL, looking.repo)
+
+
+def status_named(word: str) -> Status:
+    """Return the status that was typed."""
+    status = Status.named(word.strip("[]"))
+    if status is None:
+        raise UsageWrong(
+            f'"{word}" is no status of a task',
+            why="specs/state.json and TODO.md use a fixed list of statuses.",
+            next_step=f"Use one of: {', '.join(Status)}.",
+        )
+    return status
+
+
+def finish_views(site: Site) -> None:
+    """Finish views whose write was interrupted, before anything else is requested."""
+    finish(site.journal.store, LOCAL, site.repo)
+
+
+def has_views_of_others(site: Site) -> bool:
+    """Return whether there are views here that were not imported, while the ledger is empty."""
+    with site.journal.store.read() as session:
+        head = tasks.head(session, LOCAL, site.repo)
+    return head.seq == 0 and found_here(site.repository.root).pair.state is not None
+
+
+def plain(task: Task) -> dict[str, Any]:
+    """Return a task as JSON data."""
+    return {
+        "number": task.number,
+        "name": task.slug,
+        "type": task.kind,
+        "status": task.status,
+        "description": task.description,
+        "artifacts": [{"type": one.type, "path": one.path, "summary": one.summary} for one in task.artifacts],
+        "next_artifact_number": task.next_artifact,
+        "session_id": task.session or None,
+        "pending": task.pending and asdict(task.pending),
+        "created": stamp(task.created) if task.created else None,
+        "updated": stamp(task.updated) if task.updated else None,
+    }
+
+
+@subcommand(
+    "add",
+    ('asbuilt task add "limit requests per key"', "gets the next number"),
+    ('asbuilt task add "drop Python 3.10" --type chore', "of another type than general"),
+    ('asbuilt task add "move sessions to Redis" --name redis', "with a short name of its own"),
+)
+@click.argument("description")
+@click.option("--type", "kind", default=GENERAL, metavar="TYPE", help="type of work")
+@click.option("--name", metavar="NAME", help="short name, if not made of the description")
+def add(door: Door, description: str, *, kind: str, name: str | None) -> None:
+    """Add a task under the next number. Both views show it the next time they are written."""
+    said = description.strip()
+    if not said or len(said) > LONGEST:
+        raise UsageWrong(
+            f"a description has 1 to {LONGEST} characters, and this one has {len(said)}",
+            why="Agents and TODO.md get the description as it is.",
+            next_step="Shorten it; write details into a document of the repository.",
+        )
+    site = open_site(door)
+    finish_views(site)
+    if has_views_of_others(site):
+        raise GateStopped(
+            "specs/state.json has tasks that are not in the ledger",
+            why="A new task could get the number of one of them.",
+            next_step="Import them first: `asbuilt task import`",
+        )
+    with site.journal.store.write() as session:
+        task = tasks.add(
+            session,
+            LOCAL,
+            site.repo,
+            slug=slug_for(name or said),
+            kind=kind.strip() or GENERAL,
+            description=said,
+            key=f"add/{new_id()}",
+            actor=asker(door).actor,
+        )
+    if not door.emitted("asbuilt.task/1", plain(task)):
+        door.screen.answer(f"Added task {task.number}: {task.slug}.")
+        next_command(door, f"asbuilt task plan {task.number}")
+
+
+@subcommand(
+    "list",
+    ("asbuilt task list", "open tasks"),
+    ("asbuilt task list --all", "completed and abandoned tasks, too"),
+    ("asbuilt task list --status planned", "tasks that wait to be built"),
+)
+@click.option("--all", "is_all", is_flag=True, help="also completed and abandoned tasks")
+@click.option("--status", metavar="STATUS", help="only tasks with this status")
+def list_(door: Door, *, is_all: bool, status: str | None) -> None:
+    """List the tasks of this repository by number."""
+    wanted = None if status is None else status_named(status)
+    _, tasks = known(door)
+    shown = [
+        task
+        for task in tasks.values()
+        if (task.status is wanted if wanted else is_all or not task.status.is_terminal)
+    ]
+    if door.emitted("asbuilt.tasks/1", {"tasks": [plain(task) for task in shown]}):
+        return
+    if not shown:
+        door.screen.answer("No open tasks." if tasks else "No tasks here.")
+    for task in shown:
+        words = " ".join(task.description.split()) or task.slug
+        answer(door, f"{task.number:<5}{task.status.mark:<15}", printable(words), under=5)
+
+
+_LAST: Final = 12
+_INTERNAL: Final = ("updated", "session", "pending")
+
+
+@subcommand(
+    "show",
+    ("asbuilt task show 7", "its status, artifacts, errors and history"),
+    ("asbuilt task show 7 --json", "for a script"),
+)
+@click.argument("number", type=click.IntRange(1))
+def show(door: Door, number: int) -> None:
+    """Show one task: its status, its artifacts and its history."""
+    looking, tasks_here = known(door)
+    task = the_task(tasks_here, number)
+    told: list[Entry] = []
+    if looking is not None:
+        with looking.journal.store.read() as session:
+            told = tasks.history(session, LOCAL, looking.repo or "", number=number)
+    errors = [to_builtins(one.event.error) for one in told if isinstance(one.event, Failed)]
+    events = [{"at": one.at, "kind": one.kind, "actor": one.actor} for one in told]
+    if door.emitted("asbuilt.task/1", {**plain(task), "errors": errors, "events": events}):
+        return
+    _tell(door, task)
+    for one in told[-_LAST:]:
+        when = at(one.at, datetime.now(UTC))
+        answer(door, f"{when:<13}", printable(f"{_words(one)} ({one.actor})"))
+
+
+def _tell(door: Door, task: Task) -> None:
+    headline(door, f"{task.number} {task.slug}", task.status.mark)
+    answer(door, "wants    ", printable(" ".join(task.description.split()) or "no description"))
+    answer(door, "type     ", printable(task.kind))
+    for one in task.artifacts:
+        summary = f"; {one.summary}" if one.summary else ""
+        answer(door, f"{one.type:<9}", printable(f"{one.path}{summary}"))
+    if task.pending is not None:
+        left = f"{task.pending.operation} by {task.pending.session}: {task.pending.reason}"
+        answer(door, "pending  ", printable(left))
+
+
+def _words(entry: Entry) -> str:
+    match entry.event:
+        case Failed(error):
+            return f"{error.id} {error.type}: {error.message}"
+        case Changed(changes):
+            changed = {name: value for name, value in changes.named.items() if name not in _INTERNAL}
+            status = f"status {changed.pop('status')}" if "status" in changed else ""
+            return (
+                "; ".join(filter(None, [status, *(name.replace("_", " ") for name in sorted(changed))]))
+                or "touched"
+            )
+        case _:
+            return entry.kind.partition(".")[2]
+
+
+@subcommand(
+    "status",
+    ("asbuilt task status 7 completed", "it is done"),
+    ("asbuilt task status 7, 9-11 blocked -m 'waits for keys'", "several, with the reason"),
+    ("asbuilt task status 7 not_started", "reopen a finished task"),
+)
+@click.argument("words", nargs=-1, required=True, metavar="NUMBERS... STATUS")
+@click.option("-m", "note", metavar="TEXT", default="", help="reason, kept in its history")
+def status(door: Door, words: tuple[str, ...], *, note: str) -> None:
+    """Set the status of all named tasks, or of none. Setting it again changes nothing."""
+    *named, last = words
+    status, numbers = status_named(last), numbers_in(named)
+    if not numbers:
+        raise UsageWrong(
+            "no task is named",
+            why="The command needs task numbers and a status.",
+            next_step=f"For example: `asbuilt task status 7 {status}`",
+        )
+    site = open_site(door)
+    finish_views(site)
+    actor, told = asker(door).actor, []
+    with site.journal.store.write() as session:
+        tasks.hold(session, LOCAL, site.repo)
+        here = tasks.every(session, LOCAL, site.repo)
+        for number in numbers:
+            task = the_task(here, number)
+            changes = moved(task, status)
+            if changes is not None:
+                key = f"status/{new_id()}"
+                task = tasks.change(
+                    session, LOCAL, site.repo, number, changes=changes, key=key, actor=actor, why=note[:500]
+                )
+            told.append((task, changes is not None))
+    if door.emitted("asbuilt.tasks/1", {"tasks": [plain(task) for task, _ in told]}):
+        return
+    for task, is_new in told:
+        door.screen.answer(f"Task {task.number} is {task.status.mark}{'' if is_new else ' already'}.")
+
+
+_FIELDS = ("status", "slug", "kind", "description", "artifacts", "next_artifact", "more")
+
+
+@subcommand(
+    "import",
+    ("asbuilt task import", "shows the differences, then asks"),
+    ("asbuilt task import --yes", "imports without a question"),
+)
+@click.option("--yes", is_flag=True, help="import without a question")
+def bring(door: Door, *, yes: bool) -> int:
+    """Import new tasks and edits from specs/state.json and TODO.md into the ledger.
+
+    The differences are shown first. The files do not change.
+    """
+    site = open_site(door)
+    finish_views(site)
+    found = found_here(site.repository.root)
+    if found.pair.state is None and found.pair.todo is None:
+        raise NotFound(
+            f"there is no {STATE} and no {found.todo} here",
+            why="Tasks are imported from these files.",
+            next_step='`asbuilt task add "what is wanted"` adds a task.',
+        )
+    with site.journal.store.read() as session:
+        here = tasks.every(session, LOCAL, site.repo)
+        wanted = wanted_by_hand(session, LOCAL, site.repo, found.pair)
+    rows = [_row(here.get(number), task) for number, task in wanted.items()]
+    apart = agree(found.pair) if found.pair.state is not None else []
+    is_agreed = bool(wanted) and (yes or _asked(door, rows, apart))
+    if is_agreed:
+        with site.journal.store.write() as session:
+            number = read_state(found.pair.state).next_number
+            tasks.take(session, LOCAL, site.repo, wanted, next_number=number, actor=asker(door).actor)
+    if door.emitted("asbuilt.import/1", {"differ": list(wanted), "taken": is_agreed, "apart": apart}):
+        pass
+    elif not wanted:
+        door.screen.answer("The ledger has all of it already.")
+    elif is_agreed:
+        door.screen.answer(f"{counted(len(wanted), 'task')} imported.")
+    return DONE if is_agreed or not wanted else PARKED
+
+
+def _asked(door: Door, rows: list[str], apart: list[str]) -> bool:
+    if not door.json:
+        for row in rows:
+            answer(door, "", printable(row))
+        for one in apart:
+            door.screen.talk(printable(f"The files disagree: {one}."))
+    return agreed(door, "Import this into the ledger?")
+
+
+def _row(before: Task | None, after: Task) -> str:
+    """Describe what would change in a task."""
+    if before is None:
+        return f"+ {after.number} {after.slug} {after.status.mark}"
+    changed = [name for name in _FIELDS if getattr(before, name) != getattr(after, name)]
+    told = [f"{before.status.mark} -> {after.status.mark}"] if "status" in changed else []
+    told += [name.replace("_", " ") for name in changed if name != "status"]
+    return f"~ {after.number} {after.slug}: {', '.join(told) or 'times'}"
+
+
+@subcommand(
+    "export",
+    ("asbuilt task export", "specs/state.json and TODO.md, not committed"),
+    ("asbuilt task export --json", "which of them changed"),
+)
+def export(door: Door) -> None:
+    """Write specs/state.json and TODO.md into this checkout, both or neither; nothing is committed.
+
+    Unknown keys and other text stay as they are. Edits by hand are never overwritten; import them first.
+    """
+    site = open_site(door)
+    changed = write_here(site.journal.store, LOCAL, site.repo, site.repository.root)
+    wrote = f"Wrote {' and '.join(changed)}, not committed." if changed else "Both views are up to date."
+    if not door.emitted("asbuilt.export/1", {"changed": changed}):
+        door.screen.answer(printable(wrote))

@@ -1,0 +1,1 @@
+"""Repositories of a fleet: a mirror of each remote in the worker's state folder."""

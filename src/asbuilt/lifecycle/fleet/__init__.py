@@ -1,0 +1,1 @@
+"""A fleet: several machines on one database that work on the same repositories. Pure."""

@@ -1,1 +1,0 @@
-"""Numbers that a plan states, and the arithmetic that derives them."""

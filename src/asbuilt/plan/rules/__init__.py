@@ -1,1 +1,0 @@
-"""Rules that a plan is held to: what is wrong with it, how long it may be, what users see, what is stale."""

@@ -1,0 +1,327 @@
+"""Measure the numbers that a plan states by asbuilt's own commands, and decide what follows. Pure.
+
+Rules: an agent can only point at a number, never give its value. Where a verdict depends on the plan's text
+about a number, the user decides.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from asbuilt.errors import EditRefused
+from asbuilt.plan.editing.edit import AUDIT, correct
+from asbuilt.plan.numbers import CODE, corrected, drift
+from asbuilt.proof.evidence import TESTS
+from asbuilt.proof.numbers.margins import NOTED_PCT, QUIET_PCT, SEVERAL
+from asbuilt.proof.verdict import judge
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+
+    from asbuilt.plan.model import Claim, Criterion, Form, Phase, Plan
+    from asbuilt.proof.opinion import Opinion
+    from asbuilt.proof.verdict import Held, Promise, Verdict, Waiver
+
+
+class Course(StrEnum):
+    """What happens to a number that differs from the plan."""
+
+    CORRECT = "correct"
+    """The criterion holds as worded; the number is corrected at landing."""
+    NOTE = "note"
+    """The same, with a note for the user."""
+    LEAVE = "leave"
+    """The criterion holds, and the number was corrected before: a number is corrected only once."""
+    ASK = "ask"
+    """The criterion does not hold as worded: only the user changes its text."""
+    STOP = "stop"
+    """The criterion does not hold, and the number was corrected before: its cause is not understood."""
+
+
+class Number(NamedTuple):
+    """A number that a criterion states, and its measured value."""
+
+    item: int
+    """Item number as in a verdict: work items, then criteria, from 1."""
+    bullet: int
+    """Index among the criteria that contain a digit, from 1."""
+    form: Form
+    low: int | None
+    high: int | None
+    stated: str
+    actual: int
+    by: str
+    """What measured it: a check's text, or `tests`."""
+    was_corrected: bool = False
+    is_flagged: bool = False
+    """An agent has pointed at it."""
+    is_blamed: bool = False
+    """The verifier has pointed at it: a FAIL of its criterion is about the text."""
+    diff: str = ""
+    """Its line before and after a correction; empty if it cannot be corrected in place."""
+    text: str = ""
+    """The criterion."""
+
+    @property
+    def off_pct(self) -> int:
+        """How far it is off, in whole percent; 0 within the stated range."""
+        return drift(self.form, self.low, self.high, self.actual)
+
+    @property
+    def holds(self) -> bool:
+        """Whether the criterion is met as worded. A bound is exact; "about" allows 20 %."""
+        return self.off_pct <= (NOTED_PCT if self.form == "about" else 0)
+
+    @property
+    def words(self) -> str:
+        """The difference in words."""
+        return f"the plan says {self.stated}, and `{self.by}` gives {self.actual}"
+
+
+_SHOWN: Final = 160
+
+_TOKEN: Final = re.compile(
+    r"PLAN-TEXT-DRIFT: phase=([0-9]+[A-Za-z]?) bullet=([1-9][0-9]{0,5}) field=([^:=]+) plan=(.+?) actual=(.+)"
+)
+_NUMBER: Final = re.compile(r"\s*([0-9]{1,12})(?:[ \t]+\S+)?\s*")
+"""A count as tools print it: alone, or before the name of what was counted."""
+_LINES: Final = re.compile(r"(?i)\s*lines?\b")
+# A time, a size, a share or an exit code is not a count, whatever the command prints.
+_UNIT: Final = re.compile(
+    r"(?i)\s*(?:%|percent|×|[mnµu]?s\b|secs?\b|seconds?|min\b|minutes?|h\b|hours?|days?|[kmg]i?b\b)"
+)
+_CODED: Final = re.compile(r"(?i)\b(?:exits?|exit code|status)\b[^`\d]{0,30}$")
+# A plain number is the command's output only where the words state it: "stays under 400" is not about 400.
+_SAYS: Final = re.compile(
+    r"(?i)(?:~|:|→|->|(?<![!<>])=>?|\b(?:about|approximately|expected|prints?|outputs?|gives?|says?|reports?|counts?|finds?"
+    r"|returns?|shows?|lists?|is|are|has|have))\s*$"
+)
+_ANY_DAY: Final = date(2026, 1, 1)
+_TESTS: Final = re.compile(r"(?i)\btests?\b")
+
+
+class Token(NamedTuple):
+    """An agent's message that a number of the plan differs from what it found."""
+
+    phase: str
+    bullet: int
+    field: str
+    plan: str
+    actual: str
+
+
+def decide(number: Number) -> Course | None:
+    """Decide what happens to a number; None if nothing does.
+
+    A number that holds is corrected only if an agent has pointed at it: "about 40" is true of 41.
+    """
+    if not number.holds:
+        return Course.STOP if number.was_corrected else Course.ASK
+    if number.off_pct == 0 or not number.is_flagged:
+        return None
+    if not is_correctable(number):
+        return Course.LEAVE
+    return Course.CORRECT if number.off_pct <= QUIET_PCT else Course.NOTE
+
+
+def far_off(numbers: Iterable[Number]) -> int:
+    """Count the numbers that are off by more than 10 %, the limit of a silent correction."""
+    return sum(one.off_pct > QUIET_PCT for one in numbers)
+
+
+class Weighed(NamedTuple):
+    """A verdict with its numbers."""
+
+    verdict: Verdict
+    asks: tuple[Number, ...] = ()
+    """Numbers whose correction would turn it into a PASS: the user decides."""
+    stops: tuple[Number, ...] = ()
+    """Numbers that were corrected before, do not hold again, and that an agent points at again."""
+
+
+def weigh(
+    promises: Sequence[Promise],
+    opinion: Opinion | None,
+    held: Held,
+    numbers: Sequence[Number],
+    *,
+    waivers: Mapping[int, Waiver],
+) -> Weighed:
+    """Judge every item by the plan's text, and by the text with each number corrected.
+
+    `held.against` already has the result of `against`, and the waivers include what the user agreed to.
+    """
+    verdict = judge(promises, opinion, held, waivers=waivers)
+    as_corrected = judge(promises, opinion, held._replace(against={}), waivers=waivers)
+    unmet = {one.item for one in verdict.items if one.outcome != "PASS" and not one.waived}
+    passes = {one.item for one in as_corrected.items if one.outcome == "PASS"}
+    unmet_numbers = [one for one in numbers if one.item in unmet and one.off_pct]
+    asks = tuple(
+        one for one in unmet_numbers if (one.item in passes or one.is_blamed) and is_correctable(one)
+    )
+    is_all = not verdict.faults and unmet == {one.item for one in asks}
+    stops = tuple(one for one in unmet_numbers if decide(one) is Course.STOP and one.is_flagged)
+    return Weighed(verdict, asks if is_all else (), stops)
+
+
+def is_correctable(number: Number) -> bool:
+    """Return whether it can be corrected in place and was not corrected before."""
+    return bool(number.diff) and not number.was_corrected
+
+
+def against(numbers: Iterable[Number], agreed: Container[int]) -> dict[int, str]:
+    """Return the items that a measurement contradicts, with reasons; `agreed` has items the user settled."""
+    return {
+        one.item: f"{one.words}; it is not met as it is worded"
+        for one in numbers
+        if not one.holds and not (one.item in agreed and is_correctable(one))
+    }
+
+
+def accepted(numbers: Iterable[Number], agreed: Mapping[int, Waiver]) -> dict[int, Waiver]:
+    """Return the items that the verifier fails for a number to which the user has agreed."""
+    return {
+        one.item: agreed[one.item]
+        for one in numbers
+        if one.is_blamed and one.item in agreed and is_correctable(one)
+    }
+
+
+def corrections(numbers: Iterable[Number], agreed: Container[int]) -> Iterator[Number]:
+    """Yield the numbers to correct at landing: those that hold, and those that the user agreed to."""
+    for one in numbers:
+        if one.item in agreed or decide(one) in (Course.CORRECT, Course.NOTE):
+            yield one
+
+
+def tokens_in(lines: Iterable[str]) -> tuple[tuple[Token, ...], tuple[str, ...]]:
+    """Parse the agents' messages about drift; lines that cannot be parsed are returned as they are."""
+    read = {line: _TOKEN.fullmatch(line.strip()) for line in lines}
+    tokens = (
+        Token(found[1].lower(), int(found[2]), found[3].strip(), found[4].strip(), found[5].strip())
+        for found in read.values()
+        if found is not None
+    )
+    return tuple(dict.fromkeys(tokens)), tuple(line for line, found in read.items() if found is None)
+
+
+class Shown(NamedTuple):
+    """What asbuilt's own commands have shown of a tree."""
+
+    outputs: Mapping[str, str] = {}
+    """Output of each passed check, by its text."""
+    passed: int | None = None
+    """Number of passed tests, if a suite ran."""
+
+
+def numbers_in(
+    plan: Plan, phase: Phase, shown: Shown, tokens: Sequence[Token] = (), blamed: Container[Token] = ()
+) -> tuple[Number, ...]:
+    """Measure every stated number that asbuilt can; a number that quotes a check, from the check's output.
+
+    `tokens` has the numbers that agents have pointed at, `blamed` those of them by the verifier.
+
+    A number of tests is measured by the suite only if an agent has pointed at it and states the same count: a
+    criterion's words alone do not identify the tests.
+    """
+    mine = [token for token in tokens if token.phase == phase.id]
+    flagged = {token.bullet: token for token in mine}
+    found = []
+    for at, bullet, criterion in _counted(phase):
+        claim, token = criterion.claim, flagged.get(bullet)
+        if claim is None:
+            continue
+        measured = _measured(plan, criterion, claim, shown) or _tested(criterion, token, shown)
+        if measured is None:
+            continue
+        actual, by = measured
+        start, end = claim.stated
+        found.append(
+            Number(
+                item=len(phase.work_items) + at,
+                bullet=bullet,
+                form=claim.form,
+                low=claim.low,
+                high=claim.high,
+                stated=plan.source.text[start:end],
+                actual=actual,
+                by=by,
+                was_corrected=AUDIT in plan.source.lines[plan.source.line_of(start)],
+                is_flagged=token is not None,
+                is_blamed=any(one.bullet == bullet and one in blamed for one in mine),
+                diff=_diff(plan, phase.id, bullet, claim, actual),
+                text=criterion.text,
+            )
+        )
+    return tuple(found)
+
+
+def _counted(phase: Phase) -> Iterator[tuple[int, int, Criterion]]:
+    """Yield each criterion that contains a digit, with its number among all criteria and among these."""
+    bullet = 0
+    for at, criterion in enumerate(phase.criteria, 1):
+        if any(char.isdigit() for char in criterion.text):
+            bullet += 1
+            yield at, bullet, criterion
+
+
+def _around(plan: Plan, claim: Claim) -> tuple[str, str]:
+    """Return the text before and after the literal in its line."""
+    source, line = plan.source, plan.source.line_of(claim.stated.start)
+    start = source.starts[line]
+    return source.text[start : claim.stated.start], source.text[
+        claim.stated.end : start + len(source.lines[line].rstrip())
+    ]
+
+
+def _measured(plan: Plan, criterion: Criterion, claim: Claim, shown: Shown) -> tuple[int, str] | None:
+    checks = [code for code in dict.fromkeys(CODE.findall(criterion.text)) if code in shown.outputs]
+    before, after = _around(plan, claim)
+    is_a_count = not _UNIT.match(after) and not _CODED.search(before)
+    if len(checks) != 1 or not is_a_count or (claim.form == "about" and not _SAYS.search(before)):
+        return None
+    output = shown.outputs[checks[0]]
+    alone = _NUMBER.fullmatch(output)
+    if alone is not None:
+        return int(alone.group(1)), checks[0]
+    return (len(output.splitlines()), checks[0]) if _LINES.match(after) else None
+
+
+def _tested(criterion: Criterion, token: Token | None, shown: Shown) -> tuple[int, str] | None:
+    if token is None or shown.passed is None or not _TESTS.search(criterion.text):
+        return None
+    return (shown.passed, TESTS) if token.actual == str(shown.passed) else None
+
+
+def _diff(plan: Plan, phase: str, bullet: int, claim: Claim, actual: int) -> str:
+    try:
+        correct(plan, phase, bullet, actual, _ANY_DAY)
+    except EditRefused:
+        return ""
+    before, after = _around(plan, claim)
+    stated = plan.source.text[claim.stated.start : claim.stated.end]
+    lines = (f"{before}{number}{after}".strip() for number in (stated, corrected(claim.form, actual)))
+    return "\n".join(f"{sign} {line[:_SHOWN]}" for sign, line in zip("-+", lines, strict=True))
+
+
+def notes_of(
+    numbers: Sequence[Number], tokens: Iterable[Token], malformed: Sequence[str], phase: str
+) -> Iterator[str]:
+    """Yield notes about numbers for the user; none of them changes an outcome."""
+    for one in numbers:
+        if decide(one) in (Course.NOTE, Course.LEAVE):
+            yield f"{one.words}, {one.off_pct} % off"
+    if far_off(numbers) >= SEVERAL:
+        yield f"several numbers are more than {QUIET_PCT} % off: refine the plan before its next phase"
+    known = {one.bullet for one in numbers}
+    for token in tokens:
+        if token.phase != phase:
+            yield f"an agent speaks of a number of phase {token.phase}, which is not this one"
+        elif token.bullet not in known:
+            told = f"bullet {token.bullet} is {token.actual} and not {token.plan}"
+            yield f"an agent says that {told}; no check of ours counts it"
+    for line in malformed:
+        yield f"an agent's word on drift cannot be read: {line}"

@@ -1,0 +1,97 @@
+"""Resolutions in options and events: what the settings chose, what the user has to accept, what was recorded.
+
+Rule: imports none of the detection, because every screen reads recorded resolutions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Final, assert_never
+
+from asbuilt.events.options import value_or
+from asbuilt.events.phases import TestsResolved
+from asbuilt.events.questions import TestsKey
+from asbuilt.proof.projects.model import Detected, Given, NeedsDocker, NoTests, Suite, Unknown, suites_of
+
+if TYPE_CHECKING:
+    from asbuilt.events.options import Counting, RunOptions
+    from asbuilt.proof.projects.model import Resolved
+
+
+def chosen(options: RunOptions) -> tuple[Suite, ...] | None:
+    """Return the suites in a run's options: empty if the user wants no tests; None to find them."""
+    counts: Counting = options.counts or "tests"
+    if options.suites:
+        return tuple(
+            Suite(one.folder, one.command, one.runner or "", one.counts or counts, one.setup)
+            for one in options.suites
+        )
+    command = value_or(options.tests, None)
+    if command is None:
+        return None
+    return (Suite("", command, counts=counts),) if command.strip() else ()
+
+
+def proposal(resolved: Resolved) -> TestsKey | None:
+    """Return the key of the proposal that the user has to accept; equal proposals have equal keys."""
+    match resolved:
+        case Given() | NoTests():
+            return None
+        case Detected(suites=(Suite(folder="", command=command, counts="tests"),), unknown=()):
+            said = ["with", command]
+        case Detected(suites=suites, unknown=unknown):
+            said = ["with", *(suite.shown for suite in suites), *(f"not {sign}" for sign in unknown)]
+        case Unknown(found=found):
+            said = ["without", *found]
+        case NeedsDocker(found=found):
+            said = ["docker", *found]
+        case _:
+            assert_never(resolved)
+    return TestsKey(digest=hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16])
+
+
+def written(resolved: Resolved, *, agreed: str | None = None) -> TestsResolved:
+    """Return the event of a resolution; the suites' setup is in the event of the setup."""
+    suites = suites_of(resolved)
+    return TestsResolved(
+        source=_SOURCES[type(resolved)],
+        command=suites[0].command if len(suites) == 1 else None,
+        found=tuple(getattr(resolved, "found", ())),
+        said=getattr(resolved, "said", False),
+        suites=tuple(suite[:4] for suite in suites),
+        unknown=tuple(getattr(resolved, "unknown", ())),
+        agreed=agreed,
+    )
+
+
+_SOURCES: Final = {
+    Given: "given",
+    Detected: "detected",
+    Unknown: "unknown",
+    NeedsDocker: "docker",
+    NoTests: "notests",
+}
+
+
+def read_back(told: TestsResolved) -> Resolved:
+    """Read a resolution from its event; an event without suites has a single command."""
+    found = told.found
+    suites = tuple(_suite(*plain) for plain in told.suites)
+    if not suites and told.command:
+        suites = (Suite("", told.command),)
+    match told.source:
+        case "given":
+            return Given(suites)
+        case "detected":
+            return Detected(suites, found, (), told.unknown)
+        case "unknown":
+            return Unknown(found)
+        case "docker":
+            return NeedsDocker(found)
+        case _:
+            return NoTests(told.said)
+
+
+def _suite(folder: str, command: str, runner: str = "", counts: str = "tests") -> Suite:
+    return Suite(folder, command, runner, "exit-code" if counts == "exit-code" else "tests")

@@ -1,0 +1,82 @@
+"""The search for dead code finds a function that no process executes and a field that nothing fills."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from tests.docs.scripts import script
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+reach = script("reach")
+
+SHOP = '''"""A shop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+
+class Store(Protocol):
+    def read(self) -> str: ...
+
+
+@dataclass
+class Order:
+    number: int
+    paid: bool = False
+    gift: bool = False
+    wrapped: bool = False
+    lines: list[str] = field(default_factory=list)
+    limit: Final = 3
+
+
+def main() -> None:
+    """Take an order."""
+    print(_price(Order(1, paid=True)))
+
+
+def _price(order: Order) -> int:
+    @staticmethod
+    def inner() -> int:
+        return 1
+    return order.number
+
+
+def dead() -> None:
+    """Never called."""
+    if 1:
+        main()
+
+
+main()
+gift = "gift"
+'''
+
+
+def test_only_what_a_process_executed_counts_as_reached(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.touch()
+    (tmp_path / "shop.py").write_text(reach.marked("shop", SHOP))
+    (tmp_path / "asbuilt_reach.py").write_text(reach.recorder(notes))
+    run = subprocess.run(
+        [sys.executable, "shop.py"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (run.stdout, run.stderr) == ("1\n", "")
+    assert notes.read_text().split() == ["shop:main", "shop:_price"]
+    assert reach.unreached([("shop", SHOP)], set(notes.read_text().split())) == {
+        "shop:dead",
+        "shop:_price.inner",
+        "shop:Order.wrapped",
+    }
+
+
+def test_a_process_without_the_recorder_runs_as_before(tmp_path: Path) -> None:
+    (tmp_path / "shop.py").write_text(reach.marked("shop", SHOP))
+    isolated = [sys.executable, "-I", "shop.py"]
+    run = subprocess.run(isolated, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (run.stdout, run.stderr) == ("1\n", "")

@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from asbuilt.errors import NotFound
+from asbuilt.events.options import FleetOrder, RunOptions, Variables
+from asbuilt.journal import repositories, runs
+from asbuilt.journal.blobs import Blobs
+from asbuilt.journal.engine import fleet, segments, workers
+from asbuilt.journal.ids import Segment, new_id
+from asbuilt.journal.shared_blobs import LARGE, SharedBlobs
+from asbuilt.lifecycle.fleet.places import Offer, is_served
+from tests.journal.conftest import PLAN
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from asbuilt.journal.database.store import Store
+
+ORDER = FleetOrder(remote="https://host/shop", plan="sha256:0", author=("Ada", "a@x"), labels=("gpu",))
+
+
+def _asked(store: Store, options: RunOptions, *, place: str | None = None) -> Segment:
+    with store.write() as session:
+        made = runs.request(session, PLAN, run=new_id(), slug="x", options=options, actor="you", place=place)
+        (found,) = [one for one in runs.open_segments(session, PLAN.org) if one.run == made.run]
+    return found
+
+
+def test_one_worker_takes_a_run_of_the_fleet_and_no_worker_takes_it_twice(store: Store) -> None:
+    enqueued: list[tuple[str, str | None]] = []
+    store.dispatch = lambda _session, segment: enqueued.append((segment.workflow, segment.executor))
+    segment = _asked(store, RunOptions(fleet=ORDER, env=Variables(checks=("TOKEN",))))
+    assert enqueued == []
+    with store.read() as session:
+        (waits,) = fleet.waiting(session, PLAN.org)
+        assert segments.asked(session, PLAN.org, machine=None) == []
+        assert segments.asked(session, PLAN.org, machine="a machine") == []
+    assert waits.place == "fleet env:TOKEN gpu"
+    assert not is_served(waits.place, Offer(frozenset({"gpu"})))
+    assert is_served(waits.place, Offer(frozenset({"gpu"}), frozenset({"TOKEN", "OTHER"})))
+    with store.write() as session:
+        assert fleet.take(session, segment, worker="bob")
+    with store.write() as session:
+        assert not fleet.take(session, segment, worker="eve")
+    assert enqueued == [(segment.workflow, "bob")]
+
+
+def test_a_segment_of_a_lost_worker_is_taken_over_unless_another_worker_has_begun_it(store: Store) -> None:
+    segment = _asked(store, RunOptions(fleet=ORDER))
+    with store.write() as session:
+        fleet.take(session, segment, worker="bob")
+        segments.begin(session, segment, worker="bob")
+        assert not fleet.take_over(session, segment, lost="zoe")
+        assert fleet.take_over(session, segment, lost="bob")
+        segments.begin(session, segment, worker="eve")
+        assert not fleet.take_over(session, segment, lost="bob")
+
+
+def test_a_run_that_stays_on_its_machine_is_asked_for_only_there(store: Store) -> None:
+    segment = _asked(store, RunOptions(), place="ada's machine")
+    with store.read() as session:
+        assert fleet.waiting(session, PLAN.org) == []
+        assert segments.asked(session, PLAN.org, machine="another machine") == []
+        assert segments.asked(session, PLAN.org, machine="ada's machine") == [segment]
+
+
+def test_workers_are_listed_with_what_they_offer_and_how_much_they_do(store: Store) -> None:
+    segment = _asked(store, RunOptions(fleet=ORDER))
+    with store.write() as session:
+        workers.register(session, PLAN.org, "bob", host="server", pid=1, build="1.0")
+        fleet.offer(session, PLAN.org, "bob", labels=frozenset({"gpu", "env:TOKEN"}), slots=3)
+        segments.begin(session, segment, worker="bob")
+    with store.read() as session:
+        (bob,) = fleet.members(session, PLAN.org, since="")
+        assert fleet.members(session, PLAN.org, since="9999") == []
+    assert (bob.host, bob.slots, bob.busy, bob.labels) == ("server", 3, 1, frozenset({"gpu", "env:TOKEN"}))
+
+
+def test_clones_of_a_remote_share_the_id_of_the_first_and_a_known_repository_keeps_its_history(
+    store: Store,
+) -> None:
+    known = repositories.Known("first", "/ada/shop/.git", "1:2", None, "ada's machine")
+    with store.write() as session:
+        repositories.remember(session, PLAN.org, known)
+        assert repositories.meet(session, PLAN.org, "first", "host/shop") == "first"
+        assert repositories.meet(session, PLAN.org, "second", "host/shop") == "first"
+        assert repositories.meet(session, PLAN.org, "third", "host/other") == "third"
+        (met,) = [one for one in repositories.every(session, PLAN.org) if one.repo == "first"]
+    assert (met.path, met.remote, met.machine) == ("host/shop", "host/shop", None)
+
+
+@pytest.mark.parametrize("has_folder", [False, True])
+def test_a_text_that_one_machine_keeps_is_read_on_another(
+    store: Store, tmp_path: Path, *, has_folder: bool
+) -> None:
+    large = Blobs(tmp_path / "shared") if has_folder else None
+    ada, bob = (SharedBlobs(tmp_path / name, store, large) for name in ("ada", "bob"))
+    random = b"".join(new_id().encode() for _ in range(LARGE // 10))
+    digests = [ada.put(data) for data in (b"small", random)]
+    assert [bob.get(digest) for digest in digests] == [b"small", random]
+    assert len([*(tmp_path / "shared").glob("??/*")]) == int(has_folder)
+    with pytest.raises(NotFound):
+        bob.get(f"sha256:{'0' * 64}")

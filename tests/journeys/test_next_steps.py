@@ -1,0 +1,168 @@
+"""Every ending, wait and refusal prints one next command, and that command works when it is typed."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.journeys.shop import SCRIPT
+from tests.journeys.test_commands import Office, office, until
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["office"]
+pytestmark = pytest.mark.crash
+REFUSED = (2, 3, 70)
+"""Exit codes of a command that cannot be typed: wrong usage, a name that does not exist, a bug."""
+LIMITED = SCRIPT.replace("acts = [", "acts = [{ limit = 3600 }, ", 1)
+FAILING = SCRIPT.replace("print('hello')", "print('bye')")
+WRONG_FIX = (
+    '[[turn]]\nphase = "1"\nrole = "fix"\nacts = [{ write = "greet.py", text = "no" }, { say = "done" }]\n'
+)
+
+
+class Walk:
+    """What a person sees who types only what is printed after `Next:`."""
+
+    def __init__(self, office: Office) -> None:
+        self.office = office
+        self.typed: list[str] = []
+
+    def type(self, command: str) -> str:
+        """Type a command as it was printed; the scripted agent also needs its script."""
+        program, *words = shlex.split(command)
+        assert program == "asbuilt", command
+        if words[0] == "run" and "--script" not in words:
+            words += ["--script", str(self.office.script)]
+        shown = self.office.asbuilt(*words)
+        self.typed.append(command)
+        assert code_of(shown) not in REFUSED, f"{command}\n{shown}"
+        return shown
+
+    def follow(self, shown: str) -> str:
+        """Type the next command that a screen prints; there has to be exactly one."""
+        (command,) = nexts(shown)
+        return self.type(command)
+
+    def alternative(self, shown: str) -> str:
+        """Type the alternative of a screen, which is on one line behind `or`."""
+        (line,) = [line for line in _joined(shown) if line.startswith("or  ")]
+        return self.type(line[line.index("asbuilt ") :])
+
+
+def _joined(shown: str) -> Sequence[str]:
+    """Return the lines of the answer and of the hints; a wrapped line is joined to its first one."""
+    lines: list[str] = []
+    for line in shown.splitlines():
+        if line.startswith("      ") and lines and lines[-1].startswith(("Next: ", "or  ")):
+            lines[-1] += f" {line.strip()}"
+        else:
+            lines.append(line.strip() if line.strip().startswith(("Next: ", "or  ")) else line)
+    return lines
+
+
+def nexts(shown: str) -> list[str]:
+    return [line.removeprefix("Next: ") for line in _joined(shown) if line.startswith("Next: ")]
+
+
+def code_of(shown: str) -> int:
+    return int(shown.splitlines()[0].removeprefix("exit "))
+
+
+def test_after_one_phase_what_is_printed_leads_to_a_landing_and_back(office: Office) -> None:
+    walk = Walk(office)
+    assert nexts(office.asbuilt()) != []
+    first = office.run()
+    assert "1 of 4 phases proven, not landed." in first
+    assert nexts(first) == ["asbuilt run greet --finish"]
+    assert code_of(walk.follow(office.asbuilt("status"))) in (0, 5)
+    shown = office.asbuilt("status", "greet")
+    while "landed on main" not in shown:
+        assert len(walk.typed) < 20
+        if "held" in shown and "4 of 4" in shown:
+            # The inbox lists the landing, and its next command lands.
+            inbox = walk.type("asbuilt approve")
+            assert "landing" in inbox
+            shown = walk.follow(inbox)
+            continue
+        shown = walk.follow(shown)
+        if "landed on main" not in shown:
+            shown = office.asbuilt("status", "greet")
+    walk.follow(shown)
+    undone = office.asbuilt("land", "greet", "--undo")
+    assert "reverted on main; the plan is open again" in undone
+    assert nexts(undone) == ["asbuilt run greet"]
+    walk.follow(undone)
+
+
+def test_a_run_that_fails_is_stopped_or_declined_names_what_continues_it(office: Office) -> None:
+    walk = Walk(office)
+    office.script.write_text(FAILING + WRONG_FIX * 3, encoding="utf-8")
+    failed = office.run("--finish", "--auto")
+    assert code_of(failed) == 1
+    assert nexts(failed) == nexts(office.asbuilt("status", "greet")) == ["asbuilt run greet"]
+    walk.alternative(failed)
+    office.script.write_text(
+        SCRIPT.replace("acts = [", 'acts = [{ run = "sleep 600" }, ', 1), encoding="utf-8"
+    )
+    detached = office.run("--finish", "--auto", "--detach")
+    assert code_of(detached) == 0
+    until(lambda: "implementing" in office.asbuilt("status", "greet"))
+    declined = office.run()
+    assert "Declined" in declined
+    assert nexts(declined) == ["asbuilt watch greet"]
+    stopped = walk.alternative(declined)
+    assert nexts(stopped) == ["asbuilt run greet"]
+    over = office.asbuilt("stop", "greet")
+    walk.follow(over)
+    office.script.write_text(SCRIPT, encoding="utf-8")
+    assert "landed on main" in walk.follow(stopped)
+
+
+def test_a_run_that_parks_returns_5_and_continues_when_it_is_told_to(office: Office) -> None:
+    walk = Walk(office)
+    office.script.write_text(LIMITED, encoding="utf-8")
+    parked = office.run("--finish", "--auto")
+    assert code_of(parked) == 5
+    assert "Parked" in parked
+    assert nexts(parked) == ["asbuilt watch greet"]
+    # The run is open: following it again returns when it is parked.
+    assert code_of(walk.follow(parked)) == 5
+    assert code_of(walk.follow(office.asbuilt("status", "greet"))) == 5
+    paused = office.asbuilt("stop", "greet", "--pause")
+    assert "Paused" in paused
+    assert nexts(paused) == ["asbuilt run greet"]
+    walk.alternative(paused)
+    assert nexts(office.asbuilt("status", "greet")) == ["asbuilt run greet"]
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "status", "status greet", "status gret", "watch", "watch greet", "stop --all", "stop",
+        "stop greet --pause", "land greet", "land greet --undo", "report", "report greet", "log greet", "log",
+        "log --attempts", "approve", "approve --all", "approve yes a1", "run", "run gret", "clean",
+        "plan list", "plan check gret", "doctor agents", "statsu", "run greet --finish --every 4h",
+        "verify greet",
+    ],
+)  # fmt: skip
+def test_before_the_first_run_every_answer_and_refusal_names_a_command_that_works(
+    office: Office, typed: str
+) -> None:
+    shown = office.asbuilt(*typed.split())
+    assert code_of(shown) != 70
+    found = [line for line in nexts(shown) if "asbuilt " in line]
+    assert len(found) <= 1 or typed.startswith("doctor")
+    for line in found:
+        command = line[line.index("asbuilt ") :].partition(" lists ")[0].partition(" shows ")[0]
+        command = command.partition(" runs ")[0].rstrip(".")
+        words = shlex.split(command)[1:]
+        if words[:1] == ["run"] and len(words) > 1:
+            words.append("--dry-run")
+            words += ["--script", str(office.script)]
+        if words[:2] == ["author", "what you want to build"]:
+            continue
+        assert code_of(office.asbuilt(*words)) not in REFUSED, (typed, command)
