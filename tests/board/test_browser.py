@@ -46,7 +46,7 @@ def test_a_question_is_answered_in_the_browser_and_the_run_is_followed_to_the_ne
     page.click("text=a1")
     page.fill("textarea", "looks right")
     page.click("button:has-text('Yes')")
-    expect(page.locator("main")).to_contain_text("Recorded: yes, by ann.", timeout=30_000)
+    expect(page.locator("main")).to_contain_text("answered yes, by ann", timeout=30_000)
     assert "answered yes by ann" in board.office.asbuilt("approve", "show", "a1")
     page.click("nav >> text=Questions")
     # The next question comes without a reload.

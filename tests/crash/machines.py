@@ -63,7 +63,8 @@ class Machines(Shop):
         self.workers: dict[str, subprocess.Popen[bytes]] = {}
         self.homes: dict[str, Home] = {}
         self.repo = enrol(self.store, open_repository(self.checkout))
-        self.blobs = SharedBlobs(self.home / "blobs", open_store(where))
+        self.blob_store = open_store(where)
+        self.blobs = SharedBlobs(self.home / "blobs", self.blob_store)
 
     @property
     def address(self) -> Address:
@@ -204,4 +205,5 @@ class Machines(Shop):
                 for folder in state.glob("runs/*/attempts/*"):
                     (folder / "cancel").touch()
         os.environ.pop("GIT_SSH_COMMAND", None)
+        self.blob_store.close()
         super().close()
