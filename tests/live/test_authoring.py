@@ -60,7 +60,8 @@ def test_a_sentence_is_planned_edited_approved_run_and_landed(house: House) -> N
 
 
 def test_what_claude_asks_is_answered_later_and_the_plan_follows(house: House) -> None:
-    house.model.play(WORKS, answer(Say(QUESTIONS), when=WRITES), answer(Say(HEY), when="good day"))
+    asks = f"# Call out\n\n## Goal\n```json\n{QUESTIONS}\n```"
+    house.model.play(WORKS, answer(Say(asks), when=WRITES), answer(Say(HEY), when="good day"))
     code, said = house.type("author", "call out to whoever runs it", "--interview", "--name", "hey")
     print(said)
     assert code == 5

@@ -70,9 +70,11 @@ def test_an_implementer_gets_its_phase_workspace_tests_and_the_line_for_wrong_nu
 def test_an_agent_that_is_told_to_write_outside_is_seen_to_be_refused(house: House) -> None:
     outside = Call("Write", {"file_path": f"{HERE}/../bird", "content": "bird"})
     house.model.play(WORKS, answer(outside), answer(Say("I was refused.")))
-    code, said = house.type("agents", "test", "claude", "--live", "--json")
+    code, said = house.type("doctor", "agents", "claude", "--live", "--json")
     print(said)
     trials = json.loads(said)["trials"]
-    assert [(one["name"], one["held"]) for one in trials] == [("ring", True), ("gate", True), ("live", True)]
-    assert trials[2]["said"] == "claude was told to write outside, and nothing is there; 1 call refused"
+    assert [(one["name"], one["held"]) for one in trials] == [
+        ("sandbox", True), ("gate", True), ("live", True),
+    ]  # fmt: skip
+    assert trials[2]["said"] == "claude was asked to write outside, and wrote nothing; 1 call refused"
     assert code == 0
