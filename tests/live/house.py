@@ -10,6 +10,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from asbuilt.agents.activity import is_alive
@@ -22,7 +23,7 @@ from tests.live.starting import household
 from tests.model import Call, Say, answer
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from tests.model import Model
@@ -59,12 +60,20 @@ class House:
 
     def type(self, *arguments: str) -> tuple[int, str]:
         """Type a command: its exit code and everything that it said."""
-        process = self.typed(*arguments)
+        process = self._begin(*arguments)
         said, _ = process.communicate(timeout=300)
         return process.returncode, said
 
-    def typed(self, *arguments: str) -> subprocess.Popen[str]:
-        """Begin a command."""
+    @contextmanager
+    def typed(self, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+        """Begin a command; it ends with the block, also when a claim in the block is false."""
+        with self._begin(*arguments) as process:
+            try:
+                yield process
+            finally:
+                process.kill()
+
+    def _begin(self, *arguments: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
             [sys.executable, "-m", "asbuilt", *arguments],
             cwd=self.shop,
