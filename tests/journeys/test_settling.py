@@ -178,14 +178,10 @@ The setup failed, so no test ran. Fix what its output names, or set another one.
 --- stderr
 Trying python -m pytest -q on a clean checkout
 Setting up: echo no such host; exit 3
-Trying python -m unittest discover on a clean checkout
-Setting up: echo no such host; exit 3
-Tests  found 2 ways to test this repository
+Tests  found 1 way to test this repository
   1  python -m pytest -q
      setup `echo no such host; exit 3` failed: exit 3: no such host
      (tests/test_all.py)
-  2  python -m unittest discover
-     setup `echo no such host; exit 3` failed: exit 3: no such host
 Next: asbuilt config set checks.setup "COMMAND"
 """)
 
@@ -205,6 +201,25 @@ Next: asbuilt config set checks.tests "COMMAND"
 exit 1
 --- stdout
 greet.1 failed: no test command is set, and there is test/a_SUITE.erl.
+""")
+
+
+def test_a_setup_that_fails_runs_once_and_no_command_is_asked_for(terminal: Terminal) -> None:
+    _commit(terminal.office, {"tests/test_all.py": PYTEST, "Makefile": "test:\n\tfalse\n"})
+    terminal.office.asbuilt("config", "set", "checks.setup", "echo no such package; exit 3")
+    terminal.enter("asbuilt doctor --tests")
+    assert terminal.await_words("exit 1") == snapshot("""\
+$ asbuilt doctor --tests; echo exit $?
+Trying python -m pytest -q on a clean checkout
+Setting up: echo no such package; exit 3
+Tests  found 1 way to test this repository
+  1  python -m pytest -q
+     setup `echo no such package; exit 3` failed: exit 3: no such package
+     (tests/test_all.py)
+The setup failed, so no test ran. Fix what its output names, or set another one.
+Next: asbuilt config set checks.setup "COMMAND"
+exit 1
+$
 """)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from asbuilt.cli.runs.check_trial import trying
 from asbuilt.cli.shell.settings_files import edit, file_for
 from asbuilt.cli.ui.confirm import typed
+from asbuilt.cli.ui.messages import next_command
 from asbuilt.cli.ui.screen import cut, printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import GitFailed
@@ -63,11 +64,23 @@ def settle(door: Door, desk: Desk, *, plan: str = "") -> Settled:
         if not seen:
             return Settled()
         show(door, seen)
-        chosen = _chosen(door, desk, trial, seen)
+        # A question about the command would not help: the setup comes before any command.
+        chosen = None if is_setup_broken(seen) else _chosen(door, desk, trial, seen)
     if chosen is not None:
         name = save(door, desk, chosen)
         _offer_commit(door, desk, [name, *([plan] if plan else [])])
     return Settled(tuple(seen), chosen)
+
+
+def is_setup_broken(seen: Sequence[Seen]) -> bool:
+    """Return whether no candidate ran because the setup failed."""
+    return bool(seen) and all(one.setup for one in seen)
+
+
+def explain_setup(door: Door) -> None:
+    """Print what to do about a setup that failed."""
+    door.screen.answer("The setup failed, so no test ran. Fix what its output names, or set another one.")
+    next_command(door, 'asbuilt config set checks.setup "COMMAND"')
 
 
 def try_all(door: Door, desk: Desk) -> tuple[Seen, ...]:
@@ -131,7 +144,10 @@ def _rows(pen: Pen, number: int, seen: Sequence[Seen]) -> Iterator[str]:
 
 def _tried(door: Door, desk: Desk, trial: Trying) -> Iterator[Seen]:
     by_exit_code = desk.settings.text("checks.counts") == "exit-code"
+    setup = command_in(desk.settings, "checks.setup")
     for way in trial.ways():
+        if trial.is_broken(way, setup=setup):
+            continue
         weaker = tuple(suite._replace(counts="exit-code") for suite in way.suites)
         seen = _seen(door, desk, trial, way._replace(suites=weaker) if by_exit_code else way)
         yield seen

@@ -68,6 +68,8 @@ class Trying:
         self._level = level
         self._ran: dict[tuple[Setup, Suite], Ran] = {}
         """Results of suites: several ways share some."""
+        self._broken: set[Setup] = set()
+        """Setups that failed: several ways share one, and it takes minutes."""
 
     def tried(self, plan: Plan, *, setup: str | None, done: Collection[str] | None = None) -> list[Tried]:
         """Run every check of the open phases and of the whole plan; each command runs once.
@@ -111,6 +113,10 @@ class Trying:
         """List the files that look like tests and that no way runs."""
         return find(project_of(self._repository, self._tree)).unknown
 
+    def is_broken(self, way: Way, *, setup: str | None) -> bool:
+        """Return whether the setup of a way has failed for another way."""
+        return self._setup(way, setup) in self._broken
+
     def seen(self, way: Way, *, setup: str | None, required: bool = True) -> Seen:
         """Run all suites of a way on the tree, as a run's baseline would; `setup` as for `tried`.
 
@@ -118,16 +124,20 @@ class Trying:
         """
         if self._level == "none" and required:
             return Seen(way, why="not tried: the sandbox is unavailable")
-        resolved = resolve_setup(setup, project_of(self._repository, self._tree), way.suites)
+        resolved = self._setup(way, setup)
         with self._rigs.take(resolved) as rig:
             made = rig.set_up(self._tree)
             if made is not None and made.ended.exit_code != 0:
+                self._broken.add(resolved)
                 return Seen(way, (_ran(made, what="setup"),), setup=made.command)
             for suite in way.suites:
                 if (resolved, suite) not in self._ran:
                     there = rig.run(self._tree, suite.command, folder=suite.folder, limit_s=SUITE_LIMIT_S)
                     self._ran[resolved, suite] = _ran(there, by_exit=suite.counts == "exit-code")
             return Seen(way, tuple(self._ran[resolved, suite] for suite in way.suites))
+
+    def _setup(self, way: Way, setup: str | None) -> Setup:
+        return resolve_setup(setup, project_of(self._repository, self._tree), way.suites)
 
     def _failure(self, what: What, command: str, ended: Ended) -> Failure:
         failure = Failure(

@@ -73,10 +73,15 @@ def for_results(places: Places, path: str, *, has_venv: bool) -> dict[str, str]:
 
 
 def for_setup(places: Places) -> dict[str, str]:
-    """Return the variables of package caches, which are no part of a setup's result."""
+    """Return the variables of package caches, which are no part of a setup's result.
+
+    Notices about newer versions are off: they would be the last lines of a setup that failed.
+    """
     downloads = places.downloads
     return {
         "PIP_CACHE_DIR": f"{downloads}/pip",
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        "npm_config_update_notifier": "false",
         "UV_CACHE_DIR": f"{downloads}/uv",
         "UV_LINK_MODE": "copy",
         "POETRY_CACHE_DIR": f"{downloads}/poetry",

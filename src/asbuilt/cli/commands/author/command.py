@@ -24,7 +24,7 @@ from asbuilt.cli.commands.plan.new import plans_folder, template_text
 from asbuilt.cli.commands.run.follow import ask_for, target_of
 from asbuilt.cli.runs import outcome
 from asbuilt.cli.runs.terms import with_team
-from asbuilt.cli.runs.test_command import is_settled, settle
+from asbuilt.cli.runs.test_command import explain_setup, is_settled, is_setup_broken, settle
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.site import asker, open_site
 from asbuilt.cli.ui.confirm import agreed
@@ -122,7 +122,17 @@ def _settle_tests(door: Door, site: Site, address: Address, slug: str) -> None:
     """Ask for the test command of the repository, once its first plan is written."""
     is_written = (site.repository.root / address.plan).is_file()
     is_due = is_written and door.may_ask and not door.json and not is_settled(site.desk)
-    if is_due and settle(door, site.desk, plan=address.plan).seen:
+    if not is_due:
+        return
+    door.screen.talk("Before the first run: finding the command that runs the tests. Ctrl-C skips it.")
+    try:
+        seen = settle(door, site.desk, plan=address.plan).seen
+    except KeyboardInterrupt:
+        door.screen.err.line()
+        return
+    if is_setup_broken(seen):
+        explain_setup(door)
+    elif seen:
         # Print the next command again: the output of `settle` has scrolled it away.
         next_command(door, f"asbuilt run {slug} --finish --auto")
 

@@ -15,7 +15,15 @@ from asbuilt.cli.commands.doctor.machine import look_at_sandbox
 from asbuilt.cli.commands.doctor.row import State
 from asbuilt.cli.commands.doctor.rows import conclusion, judge
 from asbuilt.cli.runs.check_trial import given_here
-from asbuilt.cli.runs.test_command import is_settled, settle, show, try_all, unknown_tests
+from asbuilt.cli.runs.test_command import (
+    explain_setup,
+    is_settled,
+    is_setup_broken,
+    settle,
+    show,
+    try_all,
+    unknown_tests,
+)
 from asbuilt.cli.runs.test_command import save as keep
 from asbuilt.cli.shell.desk import Desk, desk_for
 from asbuilt.cli.shell.lazy import Lazy, LazyGroup
@@ -77,9 +85,8 @@ def _settle(door: Door, desk: Desk, *, save: bool) -> int:
         next_command(door, _BY_HAND)
     elif not seen:
         door.screen.answer("No tests found; only the plan's checks will run.")
-    elif chosen is None and all(one.setup for one in seen):
-        door.screen.answer("The setup failed, so no test ran. Fix what its output names, or set another one.")
-        next_command(door, 'asbuilt config set checks.setup "COMMAND"')
+    elif chosen is None and is_setup_broken(seen):
+        explain_setup(door)
     elif chosen is None and best(seen) is None:
         door.screen.answer("None of them shows which tests ran, so none can prove anything.")
         weaker = any(one.is_uncounted for one in seen)
