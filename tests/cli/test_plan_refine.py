@@ -131,7 +131,7 @@ exit 4
   result    exit 127
   | sh: 1: exec: pyest: not found
   cause     The sandbox has no program pyest that can be started.
-Tried 1 check: 0 fail before the work, as they should; 1 cannot run.
+Tried 1 check: 1 cannot run.
 --- stderr
 Next: asbuilt config set checks.setup "<command>"
 error: the new text has 1 error: line 22: `pyest -q` of phase 2 cannot run:

@@ -165,19 +165,17 @@ def problems_of(tried: Sequence[Tried]) -> list[Problem]:
 def told(tried: Sequence[Tried]) -> str:
     """Summarize the tried checks, for the approval of the plan."""
     counts = {before: sum(one.before is before for one in tried) for before in Before}
-    fail = counts[Before.FAILS] + counts[Before.ABSENT]
-    parts = [
-        f"{fail} fail before the work, as they should"
-        if fail != 1
-        else "1 fails before the work, as it should"
-    ]
-    parts += [f"{counts[Before.PASSES]} pass" + "es" * (counts[Before.PASSES] == 1)] * bool(
-        counts[Before.PASSES]
-    )
+    fail, passes = counts[Before.FAILS] + counts[Before.ABSENT], counts[Before.PASSES]
     cannot = counts[Before.UNREADABLE] + counts[Before.NO_PROGRAM]
-    parts += [f"{cannot} cannot run"] * bool(cannot)
-    parts += [f"{counts[Before.UNCLEAR]} could not be tried"] * bool(counts[Before.UNCLEAR])
-    return "; ".join(parts)
+    unclear = [one.why for one in tried if one.before is Before.UNCLEAR]
+    one_fails = "1 fails before the work, as it should"
+    parts = (
+        (fail, one_fails if fail == 1 else f"{fail} fail before the work, as they should"),
+        (passes, f"{passes} {'passes' if passes == 1 else 'pass'} already"),
+        (cannot, f"{cannot} cannot run"),
+        (len(unclear), f"{len(unclear)} could not be tried ({', '.join(dict.fromkeys(unclear))})"),
+    )
+    return "; ".join(words for count, words in parts if count)
 
 
 def _problems(one: Tried, proven: frozenset[str]) -> Iterator[Problem]:
