@@ -85,7 +85,7 @@ fleet.labels             []
 fleet.mirrors_gb         20
 fleet.attempts           ""
 agents.slots             2
-run.lanes                1
+run.lanes                2
 agents.implement         ""
 agents.min_model         ""
 roles.implement          ""
@@ -189,7 +189,7 @@ fleet.labels             []             default
 fleet.mirrors_gb         20             default
 fleet.attempts           ""             default
 agents.slots             2              default
-run.lanes                1              default
+run.lanes                2              default
 agents.implement         ""             default
 agents.min_model         ""             default
 roles.implement          ""             default
@@ -314,7 +314,7 @@ fleet.labels             []           default
 fleet.mirrors_gb         20           default
 fleet.attempts           ""           default
 agents.slots             2            default
-run.lanes                1            default
+run.lanes                2            default
 agents.implement         ""           default
 agents.min_model         ""           default
 roles.implement          ""           default

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.events.landings import LandingDone, LandingIntended
+from asbuilt.events.phases import PhaseForked, PhaseJoined, PhaseProven
 from asbuilt.events.runs import RunTakenOver
 from tests.crash.fleet import Fleet
 from tests.crash.invariants import broken
 from tests.crash.partition import CANNOT, Partition
 from tests.journal.conftest import postgres, where
 from tests.journeys.conftest import shop
-from tests.journeys.shop import LONG, SCRIPT, Shop
+from tests.journeys.shop import ALL, LANDED, LONG, SCRIPT, Shop
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,6 +71,36 @@ def test_a_worker_that_is_stopped_is_replaced_and_does_nothing_more_when_it_wake
     assert sorted(fleet.names()) == sorted((moved.lost or "", moved.by or ""))
     assert fleet.starts("1.1") <= 2
     # What the lost worker had in hand stays in its own state folder until somebody cleans there.
+    assert broken(shop, leaves=[run]) == []
+
+
+LANES = ("phase.forked", "phase.joined", "phase.merged", "phase.proven")
+
+
+@pytest.mark.parametrize("how", ["killed", "stopped"])
+@pytest.mark.parametrize("point", LANES if LONG else LANES[:2])
+def test_a_worker_that_is_lost_among_lanes_is_replaced_in_each_of_them(
+    fleet: Fleet, point: str, how: str
+) -> None:
+    shop = fleet.shop
+    shop.lands(*LANDED)
+    run = shop.request(mode="finish", hold=False, lanes=2)
+    fleet.start("first")
+    shop.until(lambda: point in shop.kinds() and shop.events(PhaseForked))
+    fleet.signal("first", signal.SIGKILL if how == "killed" else signal.SIGSTOP)
+    fleet.start("second")
+    shop.until(lambda: "run.taken_over" in shop.kinds())
+    if how == "stopped":
+        fleet.signal("first", signal.SIGCONT)
+    assert shop.over(run) == ("landed", "")
+    assert sorted(shop.log()) == sorted(ALL)
+    # A phase that is left alone has no lane: the run's own chain may be taken over last.
+    forks = sorted(one.phase for one in shop.events(PhaseForked))
+    assert forks == sorted(one.phase for one in shop.events(PhaseJoined))
+    assert forks in (["2a"], ["2a", "2b"])
+    assert sorted(one.phase for one in shop.events(PhaseProven)) == ["1", "2a", "2b", "3"]
+    if how == "stopped":
+        fleet.at_rest()
     assert broken(shop, leaves=[run]) == []
 
 
