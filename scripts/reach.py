@@ -4,11 +4,15 @@
 Tests that run from that environment (`just reach`) note a function when a process of asbuilt executes it for
 the first time. What runs only inside pytest's own process does not count. Without an argument, the notes are
 compared with `tests/reach.toml`, which names what one machine cannot reach, with the reason.
+
+Slices add up: `make` keeps the notes on a module until its source changes.
 """
 
 from __future__ import annotations
 
 import ast
+import hashlib
+import json
 import shutil
 import sys
 import tomllib
@@ -17,11 +21,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 ROOT: Final = Path(__file__).parent.parent
 COPY: Final = ROOT / ".tools" / "reach"
 NOTES: Final = COPY / "notes"
+SOURCES: Final = COPY / "sources.json"
+"""Digests of the modules that the notes are about."""
 ACCEPTED: Final = ROOT / "tests" / "reach.toml"
 _IMPORT: Final = """\
 try:
@@ -142,12 +148,35 @@ def _modules(source: Path) -> Iterator[tuple[str, Path]]:
 
 
 def make() -> int:
-    """Copy the environment and the sources, and put in the marks."""
-    shutil.rmtree(COPY, ignore_errors=True)
-    shutil.copytree(ROOT / "src", COPY / "src")
+    """Copy the environment and the sources, put in the marks, and keep the notes on unchanged modules."""
+    COPY.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(COPY / "src", ignore_errors=True)
+    shutil.copytree(ROOT / "src", COPY / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    texts = {module: file.read_text(encoding="utf-8") for module, file in _modules(COPY / "src")}
     for module, file in _modules(COPY / "src"):
-        file.write_text(marked(module, file.read_text(encoding="utf-8")), encoding="utf-8")
+        file.write_text(marked(module, texts[module]), encoding="utf-8")
     (COPY / "src" / "asbuilt_reach.py").write_text(recorder(NOTES), encoding="utf-8")
+    if not (COPY / "venv").exists():
+        _copy_environment()
+    digests = {module: hashlib.sha256(text.encode()).hexdigest() for module, text in texts.items()}
+    before = json.loads(SOURCES.read_text(encoding="utf-8")) if SOURCES.exists() else {}
+    notes = NOTES.read_text(encoding="utf-8") if NOTES.exists() else ""
+    NOTES.write_text(still_true(notes, before, digests), encoding="utf-8")
+    NOTES.chmod(0o666)
+    SOURCES.write_text(json.dumps(digests), encoding="utf-8")
+    return 0
+
+
+def still_true(notes: str, before: Mapping[str, str], now: Mapping[str, str]) -> str:
+    """Return the notes on modules whose source is the same, each once."""
+    return "".join(
+        f"{name}\n"
+        for name in sorted(set(notes.split()))
+        if (module := name.partition(":")[0]) in now and before.get(module) == now[module]
+    )
+
+
+def _copy_environment() -> None:
     shutil.copytree(ROOT / ".venv", COPY / "venv", symlinks=True)
     paths = {str(ROOT / "src"): str(COPY / "src"), str(ROOT / ".venv"): str(COPY / "venv")}
     for file in (*(COPY / "venv" / "bin").iterdir(), *(COPY / "venv" / "lib").rglob("*.pth")):
@@ -158,9 +187,6 @@ def make() -> int:
             text = text.replace(old.encode(), new.encode())
         if text != before:
             file.write_bytes(text)
-    NOTES.touch()
-    NOTES.chmod(0o666)
-    return 0
 
 
 def unreached(texts: Iterable[tuple[str, str]], noted: set[str]) -> set[str]:

@@ -80,3 +80,9 @@ def test_a_process_without_the_recorder_runs_as_before(tmp_path: Path) -> None:
     isolated = [sys.executable, "-I", "shop.py"]
     run = subprocess.run(isolated, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (run.stdout, run.stderr) == ("1\n", "")
+
+
+def test_slices_add_up_until_a_source_changes() -> None:
+    notes = "shop:main\nshop:main\nstore:read\ngone:away\n"
+    before = {"shop": "1", "store": "1", "gone": "1"}
+    assert reach.still_true(notes, before, {"shop": "1", "store": "2", "new": "1"}) == "shop:main\n"
