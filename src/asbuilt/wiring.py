@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from asbuilt.flows.engine.dbos import Steps
     from asbuilt.flows.notify.enqueue import Reach
     from asbuilt.journal.database.store import Store
+    from asbuilt.journal.shared_blobs import Large
     from asbuilt.library.repository import Repository as Checkout
     from asbuilt.ports import Attempts, Processes
     from asbuilt.settings import Settings
@@ -66,15 +67,25 @@ def open_journal(settings: Settings, environ: Mapping[str, str]) -> Journal:
     home = open_home(state_folder(environ))
     store = open_store(home, settings)
     store.migrate(STEPS)
-    folder, url = settings.text("store.blobs"), settings.text("store.url")
-    large = Blobs(Path(folder).expanduser()) if folder else None
+    place, url = settings.text("store.blobs"), settings.text("store.url")
     if not url:
-        return Journal(home, store, large or Blobs(home.blobs))
+        is_folder = place and "://" not in place
+        return Journal(home, store, Blobs(Path(place).expanduser() if is_folder else home.blobs))
     from asbuilt.journal.database.postgres import PostgresStore  # noqa: PLC0415 - only where it is used
     from asbuilt.journal.shared_blobs import SharedBlobs  # noqa: PLC0415
 
     # A blob is put while a transaction is open, so it needs a connection of its own.
-    return Journal(home, store, SharedBlobs(home.blobs, PostgresStore(url, connections=1), large))
+    own = PostgresStore(url, connections=1)
+    return Journal(home, store, SharedBlobs(home.blobs, own, large_blobs(home, settings, environ)))
+
+
+def large_blobs(home: Home, settings: Settings, environ: Mapping[str, str]) -> Large | None:
+    """Open the shared place for large blobs; None if there is none. Its login may be a worker's secret."""
+    from asbuilt.flows.fleet.membership import secrets  # noqa: PLC0415 - only where it is used
+    from asbuilt.journal.shared_blobs import open_large  # noqa: PLC0415
+
+    place = settings.text("store.blobs") if settings.text("store.url") else ""
+    return open_large(place, {**environ, **secrets(home)}) if place else None
 
 
 def known_repository(journal: Journal, root: Path, common: Path, uuid: str | None) -> str | None:

@@ -24,6 +24,7 @@ from asbuilt.journal import runs
 from asbuilt.journal.engine import fleet
 from asbuilt.journal.home import open_home
 from asbuilt.journal.ids import LOCAL, Address
+from asbuilt.journal.queries.overview import facts_of
 from asbuilt.journal.shared_blobs import SharedBlobs
 from tests.journal.conftest import open_store
 from tests.journeys.shop import ROOT, Shop
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from asbuilt.journal.home import Home
+    from asbuilt.lifecycle.run.money import Spent
 
 SSH = """\
 #!/bin/sh
@@ -141,6 +143,11 @@ class Machines(Shop):
                 name = file.parent.name.partition(".")[2]
                 found[name] = found.get(name, 0) + len(mine)
         return found
+
+    def spent(self, run: str) -> Spent:
+        """Return what a run has spent, as every screen folds it from the events."""
+        with self.store.read() as session:
+            return facts_of(session, self.blobs, self.run(run)).spent
 
     def landed(self) -> list[str]:
         """Return the subjects on the remote's branch, the newest first."""

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.errors import GateStopped
+from asbuilt.events.attempts import AttemptBegun, VerifierBegun
 from asbuilt.events.landings import LandingDone, LandingRefused
 from asbuilt.events.runs import RunTakenOver
 from asbuilt.flows.enroll import enrol
@@ -23,8 +24,13 @@ __all__ = ["postgres", "where"]
 pytestmark = [pytest.mark.crash, pytest.mark.parametrize("where", ["postgres"], indirect=True)]
 POINTS = (
     "attempt.ended", "landing.intended", "tree.kept", "run.started", "workspace.made", "attempt.begun",
-    "checks.done", "verdict.given", "phase.proven", "together.done", "landing.done", "plan.marked",
+    "checks.done", "verifier.begun", "verdict.given", "phase.proven", "together.done", "landing.done",
+    "plan.marked",
 )  # fmt: skip
+
+COST = 0.25
+COSTS = (f"{{ usage = 100, output = 10, cost_usd = {COST} }}",)
+GREETS = """{ write = "greet.py", text = "print('hello')\\n" }, { say = "done" }"""
 
 
 @pytest.fixture
@@ -48,6 +54,8 @@ def test_a_run_that_one_machine_asks_for_works_on_another_without_a_clone_and_la
 def test_a_machine_that_is_lost_with_its_disk_is_replaced_and_no_kept_attempt_is_repeated(
     machines: Machines, point: str
 ) -> None:
+    machines.turn('phase = "1"\nrole = "implement"', *COSTS, GREETS)
+    machines.turn('phase = "1"\nrole = "verify"', *COSTS, '{ verdict = "pass" }')
     run = machines.ask(mode="phase")
     machines.take_away()
     machines.join("bob")
@@ -64,6 +72,11 @@ def test_a_machine_that_is_lost_with_its_disk_is_replaced_and_no_kept_attempt_is
     kept = {"1.1": "attempt.ended", "1.1v": "verdict.given"}
     again = {name: 1 for name, event in kept.items() if event in kinds}
     assert {name: machines.starts().get(name, 0) for name in again} == again
+    # Every start is an event, and its cost is known, or counted as unknown.
+    begun = {"1.1": len(machines.events(AttemptBegun)), "1.1v": len(machines.events(VerifierBegun))}
+    assert all(begun[name] >= many for name, many in machines.starts().items())
+    spent = machines.spent(run)
+    assert (spent.usd, spent.usd_untold) == (2 * COST, sum(begun.values()) - 2)
 
 
 def test_clones_of_one_remote_are_one_repository_whatever_the_form_of_its_url(machines: Machines) -> None:

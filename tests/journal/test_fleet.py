@@ -1,17 +1,18 @@
 from __future__ import annotations
 
+import zlib
 from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.errors import NotFound
+from asbuilt.errors import NotFound, StoreFailed
 from asbuilt.events.options import FleetOrder, RunOptions, Variables
 from asbuilt.journal import repositories, runs
-from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.engine import fleet, segments, workers
 from asbuilt.journal.ids import Segment, new_id
-from asbuilt.journal.shared_blobs import LARGE, SharedBlobs
+from asbuilt.journal.shared_blobs import LARGE, SharedBlobs, open_large
 from asbuilt.lifecycle.fleet.places import Offer, is_served
+from tests.journal.bucket import KEY, bucket, login
 from tests.journal.conftest import PLAN
 
 if TYPE_CHECKING:
@@ -92,15 +93,47 @@ def test_clones_of_a_remote_share_the_id_of_the_first_and_a_known_repository_kee
     assert (met.path, met.remote, met.machine) == ("host/shop", "host/shop", None)
 
 
-@pytest.mark.parametrize("has_folder", [False, True])
-def test_a_text_that_one_machine_keeps_is_read_on_another(
-    store: Store, tmp_path: Path, *, has_folder: bool
-) -> None:
-    large = Blobs(tmp_path / "shared") if has_folder else None
-    ada, bob = (SharedBlobs(tmp_path / name, store, large) for name in ("ada", "bob"))
+@pytest.mark.parametrize("place", ["rows", "folder", "bucket"])
+def test_a_text_that_one_machine_keeps_is_read_on_another(store: Store, tmp_path: Path, place: str) -> None:
+    (tmp_path / "shared").mkdir()
+    with bucket() as (server, environ):
+        address = {"folder": str(tmp_path / "shared"), "bucket": "s3://team/outputs"}.get(place)
+        large = None if address is None else open_large(address, environ)
+        if large is not None:
+            large.check()
+        ada, bob = (SharedBlobs(tmp_path / name, store, large) for name in ("ada", "bob"))
+        random = b"".join(new_id().encode() for _ in range(LARGE // 10))
+        digests = [ada.put(data) for data in (b"small", random)]
+        assert [bob.get(digest) for digest in digests] == [b"small", random]
+        assert len([*(tmp_path / "shared").glob("??/*")]) == int(place == "folder")
+        name = digests[1].removeprefix("sha256:")
+        assert [*server.kept] == [f"/team/outputs/{name[:2]}/{name}"] * (place == "bucket")
+        assert KEY not in str(server.heard)
+        with pytest.raises(NotFound):
+            bob.get(f"sha256:{'0' * 64}")
+
+
+def test_a_shared_place_that_cannot_be_reached_is_refused_in_words(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    nobody = login("http://127.0.0.1:9")
+    for place, said in (
+        (str(tmp_path / "not-mounted"), "it is not a folder that you can write to"),
+        (str(tmp_path / "file"), "it is not a folder that you can write to"),
+        ("s3://team/outputs", "Generic S3 error"),
+        ("unheard-of://team", ""),
+    ):
+        with pytest.raises(StoreFailed) as refused:
+            open_large(place, nobody).check()
+        assert f"the shared place for outputs, {place}, cannot be used: {said}" in refused.value.what
+        assert KEY not in str(refused.value)
+
+
+def test_an_object_whose_bytes_were_changed_is_damaged(store: Store, tmp_path: Path) -> None:
     random = b"".join(new_id().encode() for _ in range(LARGE // 10))
-    digests = [ada.put(data) for data in (b"small", random)]
-    assert [bob.get(digest) for digest in digests] == [b"small", random]
-    assert len([*(tmp_path / "shared").glob("??/*")]) == int(has_folder)
-    with pytest.raises(NotFound):
-        bob.get(f"sha256:{'0' * 64}")
+    with bucket() as (server, environ):
+        large = open_large("s3://team", environ)
+        digest = SharedBlobs(tmp_path / "ada", store, large).put(random)
+        for changed in (b"torn", zlib.compress(b"another")):
+            server.kept = dict.fromkeys(server.kept, changed)
+            with pytest.raises(StoreFailed, match="is damaged"):
+                SharedBlobs(tmp_path / "bob", store, large).get(digest)

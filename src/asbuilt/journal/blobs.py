@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 _LEVEL: Final = 6
 
 
+def digest_of(data: bytes) -> str:
+    """Return the digest under which bytes are stored."""
+    return f"sha256:{hashlib.sha256(data).hexdigest()}"
+
+
 class Blobs:
     """Content-addressed files, compressed; writing the same content twice writes nothing."""
 
@@ -25,7 +30,7 @@ class Blobs:
 
     def put(self, data: bytes) -> str:
         """Store bytes and return their digest."""
-        name = hashlib.sha256(data).hexdigest()
+        name = digest_of(data).removeprefix("sha256:")
         file = self._file(name)
         # Touch it, so that cleanup does not delete it as unreferenced before an event names it.
         with suppress(FileNotFoundError):
@@ -56,15 +61,11 @@ class Blobs:
         try:
             data = zlib.decompress(self._file(name).read_bytes())
         except FileNotFoundError as error:
-            raise NotFound(
-                f"the output {digest[:19]} is not kept any more",
-                why="Outputs are kept for a time, facts for longer.",
-                next_step="A new run of its phase shows it again; `asbuilt doctor` looks at the disk.",
-            ) from error
+            raise self.gone(digest) from error
         except (OSError, zlib.error) as error:
-            raise self._damaged(digest) from error
+            raise self.damaged(digest) from error
         if hashlib.sha256(data).hexdigest() != name:
-            raise self._damaged(digest)
+            raise self.damaged(digest)
         return data
 
     def put_json(self, value: object) -> str:
@@ -105,7 +106,17 @@ class Blobs:
         return self._folder / name[:2] / name
 
     @staticmethod
-    def _damaged(digest: str) -> StoreFailed:
+    def gone(digest: str) -> NotFound:
+        """Return the error for a blob that is not there."""
+        return NotFound(
+            f"the output {digest[:19]} is not kept any more",
+            why="Outputs are kept for a time, facts for longer.",
+            next_step="A new run of its phase shows it again; `asbuilt doctor` looks at the disk.",
+        )
+
+    @staticmethod
+    def damaged(digest: str) -> StoreFailed:
+        """Return the error for a blob whose content does not have its digest."""
         return StoreFailed(
             f"the output {digest[:19]} is damaged",
             why="Its content does not have its digest.",

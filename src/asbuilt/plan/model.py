@@ -192,6 +192,8 @@ class Plan:
     format: Format
     status: str | None
     issues: tuple[int, ...]
+    labels: tuple[str, ...]
+    """Labels that a worker of a fleet must have to take its runs, from `worker:` in the front matter."""
     digest: str
     intent: str
     phases: tuple[Phase, ...]

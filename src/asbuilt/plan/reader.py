@@ -109,6 +109,7 @@ def _read(data: bytes, companion: Plan | None, ui_patterns: Sequence[str], lengt
         format=found.format,
         status=_status(front, found),
         issues=_issues(front),
+        labels=tuple(dict.fromkeys(filter(None, front.all("worker")))),
         digest=digest(data),
         intent=intent_of(blanks.wanted(source.text, Span(0, len(source.text)))),
         phases=phases,

@@ -205,8 +205,9 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
             Setting(
                 key="store.blobs",
                 default="",
-                meaning="a folder that all workers of one database share, for outputs above 256 kB;"
-                " empty: in the database; without `store.url`, the folder for all texts and outputs",
+                meaning="where all workers of one database share outputs above 256 kB: a folder, or the URL"
+                " of a bucket (s3://team/asbuilt); empty: in the database; without `store.url`, the folder of"
+                " all texts and outputs",
                 stakes="A worker that takes over a run would not find its evidence.",
                 read_by="worker",
             ),

@@ -68,7 +68,11 @@ def join(door: Door, url: str, *, labels: tuple[str, ...]) -> int:
         )
     words = [check_label(label) for label in labels]
     environ = {**door.environ, SETTINGS["store.url"].variable: address}
-    journal = wiring.open_journal(load(repository=None, environ=environ), environ)
+    settings = load(repository=None, environ=environ)
+    journal = wiring.open_journal(settings, environ)
+    large = wiring.large_blobs(journal.home, settings, environ)
+    if large is not None:
+        large.check()
     edit(user_place(door.environ), SETTINGS["store.url"], address, None)
     membership.join(journal.home, words)
     before = wiring.worker_pid(journal.home)
@@ -106,7 +110,7 @@ def workers(door: Door) -> int:
     if not found:
         door.screen.answer("No worker sent a heartbeat in the last day.")
     for one in found:
-        load_ = f"{one.busy} of {one.slots} runs" if one.slots else "not in the fleet"
+        load_ = f"{one.busy} of {one.slots} runs" if one.slots else f"{one.busy} runs, not in the fleet"
         labels = f", {' '.join(_labels(one))}" if _labels(one) else ""
         heard = ago(one.beat_at, datetime.now(UTC))
         door.screen.answer(

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from asbuilt.events.event import Event
     from asbuilt.flows.checks.outside_changes import Surroundings
     from asbuilt.flows.checks.tester_tries import Tries
     from asbuilt.flows.engine.lease import Lease
@@ -199,7 +200,7 @@ class Working:
         begun = VerifierBegun(
             phase=phase.id, number=number, agent=agent_of(record.run.options, role), role=role
         )
-        record.say(begun, f"{phase.id}/{name}/begun")
+        self._begin_verifier(record, begun, f"{phase.id}/{name}", f"{phase.id}.{name}", judged)
         exhibits = Exhibits(record, repository, phase, number)
         verifying = _Verifying(phase_matter(record, phase.id), exhibits, f"{phase.id}.{name}", role)
         brief, ended = self._verify(
@@ -230,7 +231,7 @@ class Working:
     ) -> None:
         """Let another agent judge all work that is pending to land, as one change."""
         whole, name = facts.whole, f"1v{_again(facts.whole)}"
-        record.say(TogetherJudging(), f"together/{name}/begun")
+        self._begin_verifier(record, TogetherJudging(), f"together/{name}", f"{WHOLE}.{name}", whole)
         exhibits = all_exhibits(record, repository, facts.pending)
         verifying = _Verifying(all_matter(record, facts.pending), exhibits, f"{WHOLE}.{name}")
         brief, ended = self._verify(
@@ -242,6 +243,16 @@ class Working:
             return
         told = _judged(record, verifying, ended, _weighed(record, verifying, ended).verdict)
         record.say(told, "together/judged")
+
+    def _begin_verifier(
+        self, record: Record, event: Event, key: str, name: str, judged: AttemptFacts
+    ) -> None:
+        """Record a start of a verifier; one that was lost with its worker is started again, at a cost."""
+        attempt = f"{record.run.run}.{name}"
+        self._adopt(record, attempt)
+        is_there = self._is_there(attempt, judged.verifier_ended_start)
+        start = f"/{judged.verifier_starts + 1}" if judged.is_verifier_moved and not is_there else ""
+        record.say(event, f"{key}/begun{start}")
 
     def _verify(
         self,

@@ -86,6 +86,10 @@ class PlanFacts(DeliveryFacts):
         lane = self.lanes.get(phase_of(event) or "")
         return self.chains[phase_of(event) or "" if lane is not None and lane.joined is None else ""]
 
+    def attempts_in(self, lane: str | None) -> list[AttemptFacts]:
+        """List the attempts of a lane; without one, those of the whole run and its common verdict."""
+        return [*super().attempts_in(lane), *([] if lane else [self.whole])]
+
     @property
     def is_waiting(self) -> bool:
         """Whether the run and every open lane wait."""

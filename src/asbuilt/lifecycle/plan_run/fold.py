@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from asbuilt.events.attempts import TogetherDone, TogetherJudged, TogetherUnjudged
+from asbuilt.events.attempts import TogetherDone, TogetherJudged, TogetherJudging, TogetherUnjudged
 from asbuilt.events.options import value_or
 from asbuilt.events.phases import PhaseForked, PhaseJoined, PhaseMerged, PhaseProven
 from asbuilt.events.runs import RunStarted
 from asbuilt.lifecycle.delivery.facts import Work
 from asbuilt.lifecycle.delivery.fold import hear_delivery, take_delivery
 from asbuilt.lifecycle.plan_run.facts import Lane, PlanFacts
-from asbuilt.lifecycle.run.facts import MERGE, ChainFacts
-from asbuilt.lifecycle.run.fold import hear_verifier
+from asbuilt.lifecycle.run.facts import MERGE, WHOLE, ChainFacts
+from asbuilt.lifecycle.run.fold import hear_verifier, hear_verifying
 
 if TYPE_CHECKING:
     from asbuilt.events.event import Entry
@@ -51,11 +51,13 @@ def hear_plan_run(facts: PlanFacts, entry: Entry) -> None:
             _hear_merge(facts, event, entry.at)
         case TogetherDone():
             facts.together, facts.apart = event.outcome, event.failures
+        case TogetherJudging():
+            hear_verifying(facts, facts.whole, WHOLE)
         case TogetherUnjudged():
             hear_verifier(facts.whole, event)
         case TogetherJudged():
             facts.whole.verdict, facts.whole.items = event.outcome, event.items
-            facts.whole.judged = event.failures
+            facts.whole.judged, facts.whole.verifier_starts = event.failures, 0
         case _:
             pass
 

@@ -83,6 +83,10 @@ class AttemptFacts(Struct):
     verifier_overloads: int = 0
     verifier_resets_at: str | None = None
     verifier_ended_start: int = 0
+    verifier_starts: int = 0
+    """Recorded starts of its verifier that has no verdict yet."""
+    is_verifier_moved: bool = False
+    """Another worker has taken over while its verifier worked."""
     lost_verifiers: int = 0
     """Verifiers that ended without a verdict (a stall, a crash, a timeout)."""
     verdict: Outcome | None = None
@@ -309,6 +313,11 @@ class RunFacts(Struct):
         if found is None:
             raise LookupError(name)
         return found
+
+    def attempts_in(self, lane: str | None) -> list[AttemptFacts]:
+        """List the attempts of a lane; without one, those of the whole run."""
+        phases = [phase for phase in self.phases.values() if not lane or phase.id == lane]
+        return [attempt for phase in phases for attempt in phase.attempts]
 
     def is_work(self, event: Event) -> bool:
         """Whether the time up to an event counts as the run's own work."""

@@ -15,6 +15,7 @@ from asbuilt.events.attempts import (
     TreeKept,
     TreeRefused,
     VerdictGiven,
+    VerifierBegun,
     VerifierEnded,
 )
 from asbuilt.events.event import Entry, Event, phase_of
@@ -144,6 +145,9 @@ def _hear_phase(facts: RunFacts, event: Event, at: str) -> None:
             phase.returned, phase.returned_why = event.state, event.reason
         case AttemptBegun():
             _hear_begun(facts, phase, event, at)
+        case VerifierBegun():
+            for attempt in (known for known in phase.attempts if known.number == event.number):
+                hear_verifying(facts, attempt, phase.id)
         case _:
             number = getattr(event, "number", 0)
             attempt = next((known for known in phase.attempts if known.number == number), None)
@@ -152,10 +156,19 @@ def _hear_phase(facts: RunFacts, event: Event, at: str) -> None:
 
 
 def _hear_moved(facts: RunFacts, lane: str | None) -> None:
-    """Mark the attempts that were at work in a lane, or in the whole run."""
-    for phase in facts.phases.values():
-        for attempt in phase.attempts if lane in (None, "", phase.id) else ():
-            attempt.is_moved = attempt.is_moved or attempt.ending is None
+    """Mark the attempts and verifiers that were at work in a lane, or in the whole run."""
+    for attempt in facts.attempts_in(lane):
+        attempt.is_moved = attempt.is_moved or attempt.ending is None
+        # A verifier that waits until its limit resets is not at work.
+        is_judging = attempt.verifier_starts > 0 and attempt.verifier is None
+        attempt.is_verifier_moved = attempt.is_verifier_moved or is_judging
+
+
+def hear_verifying(facts: RunFacts, attempt: AttemptFacts, where: str) -> None:
+    """Fold a start of a verifier; one that was lost with its worker has cost something unknown."""
+    if attempt.is_verifier_moved:
+        facts.costs[f"{where}.{attempt.number}v lost {len(facts.costs)}"] = UNREPORTED
+    attempt.verifier_starts, attempt.is_verifier_moved = attempt.verifier_starts + 1, False
 
 
 def _hear_begun(facts: RunFacts, phase: PhaseFacts, event: AttemptBegun, at: str) -> None:
@@ -212,6 +225,7 @@ def _hear_verdict(attempt: AttemptFacts, event: VerdictGiven) -> None:
         attempt.judged, attempt.unproven = event.failures, event.unproven
     attempt.failures = (*attempt.failures, *map(str, event.failures))
     attempt.lost_verifiers = attempt.verifier_ended_start = attempt.verifier_overloads = 0
+    attempt.verifier_starts, attempt.is_verifier_moved = 0, False
     attempt.verifier = attempt.verifier_cause = attempt.verifier_resets_at = None
 
 
@@ -233,4 +247,4 @@ def hear_verifier(attempt: AttemptFacts, event: VerifierEnded | TogetherUnjudged
         attempt.verifier_ended_start = event.starts
     else:
         attempt.lost_verifiers += 1
-        attempt.verifier_ended_start = 0
+        attempt.verifier_ended_start = attempt.verifier_starts = 0

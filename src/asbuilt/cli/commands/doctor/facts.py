@@ -185,6 +185,21 @@ class LooseFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FleetFacts:
+    """What workers on a shared database need to continue each other's runs."""
+
+    labels: tuple[str, ...] | None = None
+    """Labels of this machine's worker; None: it has not joined."""
+    remote: str | None = None
+    """`host/path` of the repository's remote; None outside a repository, or without a remote for others."""
+    has_repository: bool = False
+    large: str = ""
+    """The shared place for large outputs; empty: the database."""
+    troubles: tuple[Trouble, ...] = ()
+    """A remote or a shared place that cannot be reached."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """All facts. None: unknown here, so it has no row."""
 
@@ -200,6 +215,7 @@ class Facts:
     power: PowerFacts | None
     clock: ClockFacts | None
     forge: ForgeFacts | None = None
+    fleet: FleetFacts | None = None
     loose: LooseFacts | None = None
     unheard: tuple[Unheard, ...] = ()
     """Notification channels whose last message failed."""

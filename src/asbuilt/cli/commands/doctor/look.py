@@ -11,7 +11,16 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.cli.commands.doctor.facts import Facts, ForgeFacts, LooseFacts, StoreFacts, Tried, WorkerFacts
+from asbuilt.cli.commands.doctor.facts import (
+    Facts,
+    FleetFacts,
+    ForgeFacts,
+    LooseFacts,
+    StoreFacts,
+    Tried,
+    Trouble,
+    WorkerFacts,
+)
 from asbuilt.cli.commands.doctor.gate import look_at_gate
 from asbuilt.cli.commands.doctor.machine import (
     look_at_clock,
@@ -23,6 +32,8 @@ from asbuilt.cli.commands.doctor.machine import (
 from asbuilt.cli.commands.doctor.programs import look_for_agents, version_of
 from asbuilt.cli.commands.doctor.repository import look_at_git, look_at_tests, trouble_of, try_tests
 from asbuilt.errors import ForgeFailed, GitFailed, NotFound, StoreFailed
+from asbuilt.flows.fleet.membership import labels_of
+from asbuilt.git.forge.branches import Remote
 from asbuilt.git.forge.gh import Gh
 from asbuilt.git.forge.github import open_forge
 from asbuilt.git.repository import open_repository
@@ -30,11 +41,13 @@ from asbuilt.journal.database.schema import STEPS
 from asbuilt.journal.home import Home, refuse_network
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.notices import unheard
-from asbuilt.library.repository import find_repository
+from asbuilt.library.repository import find_repository, remote_of
+from asbuilt.lifecycle.fleet.remotes import canonical, without_login
+from asbuilt.policy.kinds import FORGE_VARIABLES
 from asbuilt.settings import state_folder, survey
 from asbuilt.settings.places import loose
 from asbuilt.settings.running import command_in
-from asbuilt.wiring import open_store, worker_pid
+from asbuilt.wiring import large_blobs, open_store, worker_pid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -130,9 +143,40 @@ def look(door: Door, *, tests: Given | None = None) -> Facts:
         power=look_at_power(inhibit=settings.flag("power.inhibit")),
         clock=look_at_clock(began),
         forge=look_at_forge(door.start, door.environ, wanted=settings.text("landing.mode") == "pr"),
+        fleet=look_at_fleet(home, settings, door.start, door.environ),
         loose=LooseFacts(paths=tuple(map(str, paths))) if (paths := loose(door.environ)) else None,
         unheard=look_at_notices(home, settings),
     )
+
+
+def look_at_fleet(
+    home: Home, settings: Settings, start: Path, environ: Mapping[str, str]
+) -> FleetFacts | None:
+    """Return what a fleet shares, and what of it cannot be reached; None on a journal of one machine."""
+    if not settings.text("store.url"):
+        return None
+    joined, place = labels_of(home), settings.text("store.blobs")
+    seen = FleetFacts(labels=None if joined is None else tuple(sorted(joined)), large=place)
+    troubles: list[Trouble] = []
+    try:
+        large = large_blobs(home, settings, environ)
+        if large is not None:
+            large.check()
+    except StoreFailed as error:
+        troubles.append(trouble_of(error))
+    try:
+        repository = open_repository(start)
+    except (NotFound, GitFailed):
+        return replace(seen, troubles=tuple(troubles))
+    url = remote_of(repository.common) or ""
+    remote = canonical(url)
+    given = {name: environ[name] for name in FORGE_VARIABLES if name in environ}
+    for address in filter(None, (url, settings.text("fleet.attempts"))) if remote else ():
+        try:
+            Remote(repository=repository, url=without_login(address), environment=given).listed("HEAD")
+        except ForgeFailed as error:
+            troubles.append(trouble_of(error))
+    return replace(seen, has_repository=True, remote=remote, troubles=tuple(troubles))
 
 
 def look_at_forge(start: Path, environ: Mapping[str, str], *, wanted: bool) -> ForgeFacts | None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         AgentsFacts,
         ClockFacts,
         Facts,
+        FleetFacts,
         ForgeFacts,
         GateFacts,
         GitFacts,
@@ -76,6 +77,8 @@ def _rows(facts: Facts) -> Iterator[Row]:
     yield judged("tests", facts.tests, _tests)
     yield judged("store", facts.store, _store)
     yield judged("worker", facts.worker, _worker)
+    if facts.fleet is not None:
+        yield judged("fleet", facts.fleet, _fleet)
     if facts.forge is not None:
         yield judged("forge", facts.forge, _forge)
     for unheard in facts.unheard:
@@ -261,6 +264,22 @@ def _worker(worker: WorkerFacts) -> Row:
     if not worker.running:
         return Row(state=State.IDLE, said="starts with the first run")
     return good("running" if worker.pid is None else f"running, pid {worker.pid}")
+
+
+def _fleet(fleet: FleetFacts) -> Row:
+    if fleet.troubles:
+        return _trouble(fleet.troubles[0])
+    joined = "this machine takes no runs of the fleet"
+    if fleet.labels is not None:
+        joined = " ".join(("this machine takes runs of the fleet", *fleet.labels))
+    large = f"outputs above 256 kB are in {fleet.large or 'the database'}"
+    if fleet.has_repository and fleet.remote is None:
+        return note(
+            f"no remote that other machines reach: runs stay on this machine; {joined}",
+            next_step="`git remote add origin URL` with an SSH or HTTPS URL, for runs on other machines.",
+        )
+    reached = f"{fleet.remote} answers; " if fleet.remote else ""
+    return good(f"{reached}{joined}; {large}")
 
 
 def _forge(forge: ForgeFacts) -> Row:

@@ -9,12 +9,14 @@ from msgspec import UNSET, structs
 
 from asbuilt import wiring
 from asbuilt.cli.ui.messages import next_command
+from asbuilt.flows.enroll import shared_name
 from asbuilt.flows.fleet.order import ordered
 from asbuilt.journal.engine import fleet
 from asbuilt.journal.engine.workers import earlier
 from asbuilt.journal.ids import LOCAL
 from asbuilt.library.reading import read_bytes
 from asbuilt.lifecycle.fleet.places import check_label
+from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
     from asbuilt.cli.shell.options import Door
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
     from asbuilt.wiring import Journal
 
 _LOST_S: Final = 60.0
+ON_THIS_MACHINE: Final = (
+    "The repository has no remote that other machines reach; the run stays on this machine."
+)
 
 
 def from_here(site: Site, options: RunOptions) -> RunOptions:
@@ -38,15 +43,17 @@ def for_fleet(door: Door, site: Site, address: Address, options: RunOptions) -> 
     if not site.journal.store.is_shared:
         return options
     settings = site.desk.settings
+    plan = read_bytes(site.repository.root / Path(address.plan).expanduser(), name=address.plan)
+    labels = dict.fromkeys((*settings.globs("fleet.labels"), *read(plan).labels))
     return ordered(
         site.journal.store,
         site.journal.blobs,
         site.repository,
         options,
-        plan=read_bytes(site.repository.root / Path(address.plan).expanduser(), name=address.plan),
+        plan=plan,
         environ=door.environ,
         attempts=settings.text("fleet.attempts"),
-        labels=tuple(check_label(label) for label in settings.globs("fleet.labels")),
+        labels=tuple(check_label(label) for label in labels),
     )
 
 
@@ -59,6 +66,8 @@ def has_fleet(journal: Journal) -> bool:
 def serving(door: Door, site: Site, options: RunOptions) -> int:
     """Start a worker on this machine for a run that stays here; return its PID, or 0 for the fleet's."""
     if options.fleet is UNSET:
+        if site.journal.store.is_shared and shared_name(site.journal.store, site.repository.common) is None:
+            door.screen.talk(ON_THIS_MACHINE)
         return wiring.ensure_worker(site.journal.home, door.environ)
     if not has_fleet(site.journal) and not door.json:
         door.screen.talk("No worker of the fleet is online; the run waits for one.")
