@@ -371,7 +371,7 @@ def _is_stopped(record: Record) -> bool:
 
 def _known(facts: RunFacts, move: moves.Attempt) -> tuple[AttemptFacts | None, int]:
     """Return the facts of an attempt, and the number of this start."""
-    known = next((one for one in facts.part(move.phase).attempts if one.number == move.number), None)
+    known = facts.part(move.phase).attempt(move.number)
     return known, 1 if known is None else known.starts + (known.ending in GOES_ON)
 
 

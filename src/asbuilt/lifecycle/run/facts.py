@@ -159,6 +159,10 @@ class PhaseFacts(Struct):
     corrected: str | None = None
     """Digest of its numbers that are corrected when it lands."""
 
+    def attempt(self, number: int) -> AttemptFacts | None:
+        """Return an attempt by its number."""
+        return next((attempt for attempt in self.attempts if attempt.number == number), None)
+
     @property
     def fixes(self) -> int:
         """Count the fix cycles.

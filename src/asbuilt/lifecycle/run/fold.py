@@ -146,12 +146,10 @@ def _hear_phase(facts: RunFacts, event: Event, at: str) -> None:
         case AttemptBegun():
             _hear_begun(facts, phase, event, at)
         case VerifierBegun():
-            for attempt in (known for known in phase.attempts if known.number == event.number):
-                hear_verifying(facts, attempt, phase.id)
+            if (judged := phase.attempt(event.number)) is not None:
+                hear_verifying(facts, judged, phase.id)
         case _:
-            number = getattr(event, "number", 0)
-            attempt = next((known for known in phase.attempts if known.number == number), None)
-            if attempt is not None:
+            if (attempt := phase.attempt(getattr(event, "number", 0))) is not None:
                 _hear_attempt(attempt, event, at)
 
 
@@ -172,7 +170,7 @@ def hear_verifying(facts: RunFacts, attempt: AttemptFacts, where: str) -> None:
 
 
 def _hear_begun(facts: RunFacts, phase: PhaseFacts, event: AttemptBegun, at: str) -> None:
-    known = next((one for one in phase.attempts if one.number == event.number), None)
+    known = phase.attempt(event.number)
     if known is not None:
         if known.is_moved:
             # The agent of the lost worker has cost something that no worker can report.
