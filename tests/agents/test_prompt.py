@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asbuilt.agents.prompt import go_on, prompt_for, system_for
-from asbuilt.proof.numbers.measured import tokens_in
+from asbuilt.proof.drift.drift import tokens_in
 from tests.agents.briefs import BRIEFS, KEPT, shown
 
 if TYPE_CHECKING:

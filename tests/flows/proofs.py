@@ -13,7 +13,7 @@ from asbuilt.agents.commands import SandboxProcesses
 from asbuilt.events.attempts import ChecksDone
 from asbuilt.events.phases import SetupDone
 from asbuilt.events.plain import read_options
-from asbuilt.flows.checks import prepare
+from asbuilt.flows.checks import preflight
 from asbuilt.flows.checks.prove import Proving
 from asbuilt.flows.environments.check_environment import Rigs
 from asbuilt.flows.run.record import Record
@@ -80,7 +80,7 @@ class Project:
         processes = SandboxProcesses(scratch=folder / "scratch", homes=(folder / "nobody",), level="none")
         self._rigs = Rigs(folder / "setups", shop.repository, processes, limit_s=120, environment=NO_PLUGINS)
         self.proving = Proving(self._record, shop.repository, self._rigs, self.base)
-        prepare.run_baseline(self._record, self.proving, PlanFacts(RUN))
+        preflight.run_baseline(self._record, self.proving, PlanFacts(RUN))
         (self.before,) = self._record.shown()
 
     def after(self, files: dict[str, str | None], text: str = "", *, checks: Sequence[str] = ()) -> Evidence:

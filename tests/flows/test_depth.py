@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.proof.trials.old_tests import OldTest
+from asbuilt.proof.trials.weakened_tests import OldTest
 from tests.flows.proofs import PYTEST, Project
 from tests.flows.trials.test_suite import FAILING_AS_PASSED, FLIPS_BY_PRODUCT
 from tests.git.conftest import shop

@@ -14,9 +14,9 @@ from asbuilt.lifecycle.run.money import Spent
 from asbuilt.lifecycle.status.report import Account, AttemptAccount, Decision, Outlined, PhaseAccount
 from asbuilt.lifecycle.status.timeline import Span
 from asbuilt.pages.telling import Page
+from asbuilt.proof.drift.drift import Number
 from asbuilt.proof.evidence import Evidence
 from asbuilt.proof.failure import failure_of
-from asbuilt.proof.numbers.measured import Number
 from asbuilt.proof.opinion import Answer, Entry, Line, Opinion
 from asbuilt.proof.pictures import Picture
 from asbuilt.proof.remarks import Remark

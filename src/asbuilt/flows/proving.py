@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from asbuilt.flows.checks import prepare
+from asbuilt.flows.checks import preflight
 from asbuilt.flows.start import start
 from asbuilt.lifecycle.run import moves
 
@@ -27,11 +27,11 @@ def perform(context: Context, facts: ProvingFacts, move: moves.Move, *, pushed: 
                 pushed=pushed,
             )
         case moves.ResolveTests():
-            prepare.resolve_tests(record, repository, context.proving(facts).base)
+            preflight.resolve_tests(record, repository, context.proving(facts).base)
         case moves.SetUp():
             proving = context.proving(facts)
-            prepare.set_up(record, repository, proving, proving.base)
+            preflight.set_up(record, repository, proving, proving.base)
         case moves.Baseline():
-            prepare.run_baseline(record, context.proving(facts), facts)
+            preflight.run_baseline(record, context.proving(facts), facts)
         case _:
             raise ValueError(move)

@@ -24,7 +24,7 @@ from asbuilt.git.workspace import snapshots
 from asbuilt.journal.queries.failures import failures_of
 from asbuilt.journal.queries.overview import events_of
 from asbuilt.lifecycle.delivery.facts import DeliveryFacts
-from asbuilt.lifecycle.plan_run.corrections import drifted
+from asbuilt.lifecycle.plan_run.drift import drifted
 from asbuilt.lifecycle.run.facts import PASS
 from asbuilt.lifecycle.run.money import total
 from asbuilt.lifecycle.status.report import (
@@ -41,9 +41,9 @@ from asbuilt.lifecycle.verification.facts import VerificationFacts
 from asbuilt.pages.telling import Page
 from asbuilt.plan.editing.edit import the_phase
 from asbuilt.plan.reader import read
+from asbuilt.proof.drift.drift import Number
 from asbuilt.proof.evidence import evidence_from
 from asbuilt.proof.failure import failure_of
-from asbuilt.proof.numbers.measured import Number
 from asbuilt.proof.opinion import opinion_from
 from asbuilt.proof.projects.model import suites_of
 from asbuilt.proof.remarks import remark_from

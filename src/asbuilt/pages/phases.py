@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from asbuilt.events.event import Outcome
     from asbuilt.lifecycle.status.report import Account, AttemptAccount
     from asbuilt.pages.document import Block, Tone, Words
+    from asbuilt.proof.drift.drift import Number
     from asbuilt.proof.evidence import Evidence
     from asbuilt.proof.failure import Failure
-    from asbuilt.proof.numbers.measured import Number
     from asbuilt.proof.opinion import Answer
     from asbuilt.proof.remarks import Remark
     from asbuilt.proof.verdict import ItemVerdict

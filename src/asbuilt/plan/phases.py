@@ -11,7 +11,7 @@ from asbuilt.plan.markdown.blocks import Fence, Heading, Item, column_of
 from asbuilt.plan.markdown.items import hash_tail, item_text, without_comments
 from asbuilt.plan.markdown.sections import pieces
 from asbuilt.plan.model import Check, Criterion, Spot, Status, WorkItem
-from asbuilt.plan.numbers import Rules, bind, rules_in, stated_in
+from asbuilt.plan.numeric_claims import Rules, bind, rules_in, stated_in
 from asbuilt.plan.problems import Problem, Rule, problem
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from asbuilt.plan.markdown.sections import Piece
     from asbuilt.plan.markdown.source import Source, Span
     from asbuilt.plan.model import Box, Execution
-    from asbuilt.plan.numbers import Stated as StatedClaim
+    from asbuilt.plan.numeric_claims import Stated as StatedClaim
 
 VERIFYING: Final = frozenset({"verify", "commands"})
 _NO_WORK: Final = frozenset({"criteria", "verify", "commands", "dependencies", "design", "log", "status"})

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from asbuilt.lifecycle.authoring.stages import Stage
-from asbuilt.lifecycle.authoring.validators.judging import judge
+from asbuilt.lifecycle.authoring.validators.stage_validators import judge
 from tests.lifecycle.stages.cases import FOLDER, Case, load_all
 
 CASES = load_all()

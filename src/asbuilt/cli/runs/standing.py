@@ -15,7 +15,7 @@ from asbuilt.cli.ui.timetable import sentence
 from asbuilt.cli.ui.words import counted
 from asbuilt.lifecycle.plan_run.decide import FIX_LIMIT
 from asbuilt.lifecycle.status.progress import DONE, IN_WORK
-from asbuilt.proof.numbers.margins import structural
+from asbuilt.proof.drift.bands import structural
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -18,9 +18,9 @@ from asbuilt.flows.attempts.keep import keep_early
 from asbuilt.flows.environments.results import Results
 from asbuilt.flows.landing.commits import attempt_of, take
 from asbuilt.flows.run.briefs import brief_for
+from asbuilt.flows.run.drift import tell
 from asbuilt.flows.run.endings import attempt_ended, judged_of, unjudged, verdict_given, verifier_ended
 from asbuilt.flows.run.environment import kept_for
-from asbuilt.flows.run.numbers import tell
 from asbuilt.flows.run.waivers import waivers_of
 from asbuilt.flows.verification.judge import Exhibits
 from asbuilt.flows.verification.subject import all_exhibits, all_matter, phase_matter, repair_matter
@@ -31,7 +31,7 @@ from asbuilt.lifecycle.run.facts import GOES_ON, WHOLE
 from asbuilt.lifecycle.run.team import agent_of
 from asbuilt.ports import Result
 from asbuilt.proof.change.infrastructure import is_cache
-from asbuilt.proof.numbers.measured import weigh
+from asbuilt.proof.drift.drift import weigh
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -51,8 +51,8 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.run import moves
     from asbuilt.lifecycle.run.facts import AttemptFacts, RunFacts
     from asbuilt.ports import Attempts, Brief, Role, Workspace
+    from asbuilt.proof.drift.drift import Weighed
     from asbuilt.proof.evidence import Evidence
-    from asbuilt.proof.numbers.measured import Weighed
     from asbuilt.proof.opinion import Opinion
     from asbuilt.proof.verdict import Verdict
 

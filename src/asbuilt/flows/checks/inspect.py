@@ -26,7 +26,7 @@ from asbuilt.proof.remarks import OBSERVED, failing, remark_from, remarks_on
 from asbuilt.proof.suites.model import MAX_BYTES, Change, Kind, Order, Severity
 from asbuilt.proof.suites.places import Role, role_of
 from asbuilt.proof.trials.new_tests import remarks_on_hollow, remarks_on_unnoticed
-from asbuilt.proof.trials.old_tests import OldTest, with_old_tests
+from asbuilt.proof.trials.weakened_tests import OldTest, with_old_tests
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -10,8 +10,8 @@ from asbuilt.flows.checks.project import own_setup
 from asbuilt.flows.trials.allowance import Allowance
 from asbuilt.flows.trials.emptied import Emptying, Tested, held_to
 from asbuilt.flows.trials.further import Further
-from asbuilt.flows.trials.old_tests import run_old_tests
 from asbuilt.flows.trials.suite import Trials
+from asbuilt.flows.trials.weakened_tests import run_old_tests
 from asbuilt.git.commits import read_commit
 from asbuilt.policy.shell.judge import argv_of
 from asbuilt.proof.change.infrastructure import put_back_words

@@ -15,7 +15,7 @@ from asbuilt.proof.projects.index import is_vendored, top_first
 from asbuilt.proof.suites.model import Change
 from asbuilt.proof.suites.places import Role, is_test_code, role_of
 from asbuilt.proof.trials.emptied import emptied
-from asbuilt.proof.trials.old_tests import imported_as, may_help
+from asbuilt.proof.trials.weakened_tests import imported_as, may_help
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -15,8 +15,8 @@ from asbuilt.flows.landing.line import Turn, take_turn
 from asbuilt.flows.landing.move import Mover
 from asbuilt.flows.landing.payload import Picks, Reverts, completion, reopens
 from asbuilt.flows.run.approval import approvers, carry
+from asbuilt.flows.run.drift import corrected_in, keep_corrections
 from asbuilt.flows.run.marks import marked, reopened
-from asbuilt.flows.run.numbers import corrected_in, keep_corrections
 from asbuilt.flows.run.plan_file import Document
 from asbuilt.flows.run.waivers import keep_waived, waived_in, waived_items
 from asbuilt.git import commits, locks

@@ -14,8 +14,8 @@ from asbuilt.events.landings import LandingRetried
 from asbuilt.events.runs import ReportWritten
 from asbuilt.flows.checks.prove import failures_of, tree_of
 from asbuilt.flows.landing.move import Refusal
+from asbuilt.flows.run.drift import corrected_in
 from asbuilt.flows.run.marks import marked, reopened
-from asbuilt.flows.run.numbers import corrected_in
 from asbuilt.flows.run.waivers import waived_in
 from asbuilt.git import commits
 from asbuilt.git.landing import candidates

@@ -23,7 +23,7 @@ from asbuilt.plan.reader import read
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from asbuilt.flows.run.numbers import Correction
+    from asbuilt.flows.run.drift import Correction
     from asbuilt.flows.run.record import Record
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Transactions

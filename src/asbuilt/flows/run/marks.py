@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
 
-    from asbuilt.flows.run.numbers import Correction
+    from asbuilt.flows.run.drift import Correction
     from asbuilt.plan.markdown.source import Edit
     from asbuilt.plan.model import Plan
     from asbuilt.proof.verdict import Waived

@@ -22,8 +22,8 @@ from asbuilt.proof.trials.canaries import Canary, Sung, canaries, heard, no_cana
 from asbuilt.proof.trials.depth import Trial
 from asbuilt.proof.trials.emptied import sorted_out, word_of
 from asbuilt.proof.trials.new_tests import Compared, added_names, compared, names_any, without_checks
-from asbuilt.proof.trials.old_tests import with_old_inline
 from asbuilt.proof.trials.recorders import names_of
+from asbuilt.proof.trials.weakened_tests import with_old_inline
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.flows.checks.prove import tree_of
 from asbuilt.flows.landing.commits import attempt_of
-from asbuilt.flows.run.numbers import Measured, agreed_to, kept_numbers, measure
+from asbuilt.flows.run.drift import Measured, agreed_to, kept_numbers, measure
 from asbuilt.git.refs import base_of, touched
 from asbuilt.git.trees import lines_of
+from asbuilt.proof.drift.drift import accepted, against
 from asbuilt.proof.evidence import evidence_from
-from asbuilt.proof.numbers.measured import accepted, against
 from asbuilt.proof.opinion import Line
 from asbuilt.proof.verdict import Held, one_spelling
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from asbuilt.flows.run.record import Record
     from asbuilt.git.repository import Repository
     from asbuilt.lifecycle.run.facts import PhaseFacts
+    from asbuilt.proof.drift.drift import Number
     from asbuilt.proof.evidence import Evidence
-    from asbuilt.proof.numbers.measured import Number
     from asbuilt.proof.opinion import Opinion
     from asbuilt.proof.verdict import Waiver
 

@@ -16,7 +16,7 @@ from asbuilt.journal.queries.folds import Folds
 from asbuilt.journal.turns import landing_line
 from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 from asbuilt.lifecycle.kinds import fold
-from asbuilt.lifecycle.plan_run.corrections import drifted
+from asbuilt.lifecycle.plan_run.drift import drifted
 from asbuilt.lifecycle.run.landing import Line
 from asbuilt.lifecycle.run.money import total
 from asbuilt.lifecycle.run.proving import ProvingFacts

@@ -26,7 +26,7 @@ from asbuilt.lifecycle.run.moves import (
     Wait,
     until_answered,
 )
-from asbuilt.lifecycle.run.preparation import held
+from asbuilt.lifecycle.run.preflight import held
 from asbuilt.lifecycle.run.stoppages import capped, stage_stoppage
 
 if TYPE_CHECKING:

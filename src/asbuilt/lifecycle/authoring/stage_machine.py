@@ -12,8 +12,8 @@ from asbuilt.lifecycle.authoring.session import Record, Session
 from asbuilt.lifecycle.authoring.stages import Stage
 from asbuilt.lifecycle.authoring.validators.demands import DEMANDS, Demands
 from asbuilt.lifecycle.authoring.validators.document import missing_sections
-from asbuilt.lifecycle.authoring.validators.judging import Setting, critique_in, judge
 from asbuilt.lifecycle.authoring.validators.promises import is_promised, without_promises
+from asbuilt.lifecycle.authoring.validators.stage_validators import Setting, critique_in, judge
 from asbuilt.lifecycle.critique.findings import Critique
 from asbuilt.lifecycle.critique.perspectives import perspective
 from asbuilt.lifecycle.critique.principles import TEMPLATE, Principle, read_principles

@@ -20,7 +20,7 @@ from asbuilt.lifecycle.run.moves import (
     Tidy,
     Wait,
 )
-from asbuilt.lifecycle.run.preparation import asked
+from asbuilt.lifecycle.run.preflight import asked
 
 if TYPE_CHECKING:
     from asbuilt.lifecycle.delivery.facts import DeliveryFacts

@@ -8,7 +8,7 @@ from asbuilt.events.questions import BetweenKey, KeepKey, UnusableKey, WaiverKey
 from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.delivery.decide import brought_to_safety, deliver, failures_for, promised
 from asbuilt.lifecycle.delivery.pull_request import repair_under_way
-from asbuilt.lifecycle.plan_run.corrections import correcting
+from asbuilt.lifecycle.plan_run.drift import correcting
 from asbuilt.lifecycle.plan_run.lanes import coordinate, wait_for
 from asbuilt.lifecycle.run.decide import proving_move
 from asbuilt.lifecycle.run.facts import GOES_ON, PASS
@@ -30,7 +30,7 @@ from asbuilt.lifecycle.run.moves import (
     Wait,
     until_answered,
 )
-from asbuilt.lifecycle.run.preparation import asked
+from asbuilt.lifecycle.run.preflight import asked
 from asbuilt.lifecycle.run.stoppages import stoppage, verifier_stoppage
 
 if TYPE_CHECKING:

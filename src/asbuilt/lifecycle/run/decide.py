@@ -19,7 +19,7 @@ from asbuilt.lifecycle.run.moves import (
     VerifyTogether,
     Wait,
 )
-from asbuilt.lifecycle.run.preparation import preparation
+from asbuilt.lifecycle.run.preflight import preflight
 from asbuilt.lifecycle.run.proving import ProvingFacts
 from asbuilt.lifecycle.run.stoppages import capped
 from asbuilt.lifecycle.run.windows import within
@@ -95,7 +95,7 @@ def proving_move(facts: _Facts, now: str, course: Course[_Facts]) -> Move:
         return waits
     if not facts.started:
         return Start()
-    move = course.idle(facts) or preparation(facts) or course.work(facts, now)
+    move = course.idle(facts) or preflight(facts) or course.work(facts, now)
     if isinstance(move, Attempt | Verify | VerifyTogether) and can_wait(facts, move):
         return capped(facts, now) or move
     return move

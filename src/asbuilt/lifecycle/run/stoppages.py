@@ -13,7 +13,7 @@ from asbuilt.lifecycle.run.causes import asks, course_of
 from asbuilt.lifecycle.run.facts import GOES_ON
 from asbuilt.lifecycle.run.money import reached
 from asbuilt.lifecycle.run.moves import Ask, End, Wait
-from asbuilt.lifecycle.run.preparation import asked
+from asbuilt.lifecycle.run.preflight import asked
 
 if TYPE_CHECKING:
     from asbuilt.events.event import Cause

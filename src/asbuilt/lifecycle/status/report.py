@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.lifecycle.run.money import Spent
 from asbuilt.lifecycle.run.timers import moment
-from asbuilt.proof.numbers.margins import structural
+from asbuilt.proof.drift.bands import structural
 from asbuilt.proof.remarks import failing
 
 if TYPE_CHECKING:
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from asbuilt.lifecycle.delivery.facts import Landed, Work
     from asbuilt.lifecycle.status.timeline import Span
+    from asbuilt.proof.drift.drift import Number
     from asbuilt.proof.evidence import Evidence
     from asbuilt.proof.failure import Failure
-    from asbuilt.proof.numbers.measured import Number
     from asbuilt.proof.opinion import Opinion
     from asbuilt.proof.pictures import Picture
     from asbuilt.proof.remarks import Remark

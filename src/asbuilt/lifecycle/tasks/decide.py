@@ -14,7 +14,7 @@ from asbuilt.lifecycle.run.facts import GOES_ON
 from asbuilt.lifecycle.run.fold import take_options
 from asbuilt.lifecycle.run.landing import hear_landing
 from asbuilt.lifecycle.run.moves import Attempt, End, Judge, Land, Move, Post, Start, Tidy
-from asbuilt.lifecycle.run.preparation import held
+from asbuilt.lifecycle.run.preflight import held
 from asbuilt.lifecycle.run.stoppages import capped, stage_stoppage
 from asbuilt.lifecycle.tasks.facts import TaskRunFacts
 from asbuilt.lifecycle.tasks.numbering import PLAN

@@ -27,7 +27,7 @@ from asbuilt.plan.intent import UNDECIDED
 from asbuilt.plan.lint import PLAN_METADATA, TASK_METADATA
 from asbuilt.plan.markdown.source import Edit, Span, Splicer
 from asbuilt.plan.model import Format, Status
-from asbuilt.plan.numbers import corrected
+from asbuilt.plan.numeric_claims import corrected
 from asbuilt.plan.reader import read
 from asbuilt.plan.statuses import WRITABLE, bracket_of
 

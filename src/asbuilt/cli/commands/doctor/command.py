@@ -34,7 +34,7 @@ from asbuilt.errors import DONE, FAILED, GATE_STOPPED, UsageWrong
 from asbuilt.journal.engine import segments
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.runs import FAR
-from asbuilt.lifecycle.run.preparation import SETTLE
+from asbuilt.lifecycle.run.preflight import SETTLE
 from asbuilt.proof.candidates import best
 from asbuilt.settings import load
 

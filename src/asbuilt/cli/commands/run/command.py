@@ -35,7 +35,7 @@ from asbuilt.flows.run.approval import need_approval
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries.overview import events_of
-from asbuilt.lifecycle.run.preparation import SETTLE
+from asbuilt.lifecycle.run.preflight import SETTLE
 from asbuilt.lifecycle.run.timers import written
 from asbuilt.lifecycle.status.standing import done_now, fold_plan
 from asbuilt.plan.editing.edit import the_phase

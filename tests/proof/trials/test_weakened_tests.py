@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from asbuilt.proof.counts import Counts, failures_in
 from asbuilt.proof.remarks import Remark
 from asbuilt.proof.suites.model import Kind, Order, Severity
-from asbuilt.proof.trials.old_tests import (
+from asbuilt.proof.trials.test_text import blocks, is_same_but_for_names, like, own_name
+from asbuilt.proof.trials.weakened_tests import (
     Helper,
     OldTest,
     Then,
@@ -20,7 +21,6 @@ from asbuilt.proof.trials.old_tests import (
     with_old_inline,
     with_old_tests,
 )
-from asbuilt.proof.trials.test_text import blocks, is_same_but_for_names, like, own_name
 
 FILE = "tests/test_shop.py"
 NO_ORDER = Order("- [ ] `pricing.py` has `discounted`")

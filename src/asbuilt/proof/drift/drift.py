@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.errors import EditRefused
 from asbuilt.plan.editing.edit import AUDIT, correct
-from asbuilt.plan.numbers import CODE, corrected, drift
+from asbuilt.plan.numeric_claims import CODE, corrected, drift
+from asbuilt.proof.drift.bands import NOTED_PCT, QUIET_PCT, SEVERAL
 from asbuilt.proof.evidence import TESTS
-from asbuilt.proof.numbers.margins import NOTED_PCT, QUIET_PCT, SEVERAL
 from asbuilt.proof.verdict import judge
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.proof.evidence import IDLE
-from asbuilt.proof.trials.old_tests import OldTest
+from asbuilt.proof.trials.weakened_tests import OldTest
 from tests.flows.proofs import FOR_NODE, PYTEST, UNITTEST, Project
 from tests.git.conftest import shop
 

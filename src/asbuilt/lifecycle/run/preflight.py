@@ -1,4 +1,4 @@
-"""Preparation before work starts: the sandbox, the tests, setup and baseline. Pure.
+"""Preflight before work starts: the sandbox, the tests, setup and baseline. Pure.
 
 Rule: a missing setting is asked for; an unattended run stops and names the setting.
 """
@@ -34,7 +34,7 @@ SETTLE: Final = "asbuilt doctor --tests --save"
 """The command that chooses a test command and saves it, in one step."""
 
 
-def preparation(facts: ProvingFacts) -> Move | None:
+def preflight(facts: ProvingFacts) -> Move | None:
     """Choose the next move of the preparation; None once work can be proven."""
     unheld = held(facts)
     if unheld is not None:

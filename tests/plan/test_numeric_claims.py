@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asbuilt.errors import UsageWrong
-from asbuilt.plan.numbers import NEVER, corrected, drift, evaluate, rules_in, stated_in
+from asbuilt.plan.numeric_claims import NEVER, corrected, drift, evaluate, rules_in, stated_in
 
 if TYPE_CHECKING:
     from asbuilt.plan.model import Form

@@ -15,7 +15,7 @@ from asbuilt.events.questions import DriftKey
 from asbuilt.journal.events import shortened
 from asbuilt.plan.editing.edit import the_phase
 from asbuilt.plan.reader import read
-from asbuilt.proof.numbers.measured import (
+from asbuilt.proof.drift.drift import (
     Number,
     Shown,
     corrections,
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.delivery.facts import Landed, Work
     from asbuilt.lifecycle.run.facts import AttemptFacts
     from asbuilt.plan.model import Phase
+    from asbuilt.proof.drift.drift import Weighed
     from asbuilt.proof.evidence import Evidence
-    from asbuilt.proof.numbers.measured import Weighed
 
 _ASKED: Final = 3
 """Most numbers that a user is asked about; a phase with more wrong numbers needs another plan."""

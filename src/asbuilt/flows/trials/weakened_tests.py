@@ -1,6 +1,6 @@
 """Run the base's tests, helpers, data and runner settings on the new code, and report each test's result.
 
-It only reports; `proof.trials.old_tests` decides what follows.
+It only reports; `proof.trials.weakened_tests` decides what follows.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from asbuilt.proof.counts import failures_in
 from asbuilt.proof.evidence import last_lines
 from asbuilt.proof.suites.places import language_of
 from asbuilt.proof.trials.depth import Trial
-from asbuilt.proof.trials.old_tests import (
+from asbuilt.proof.trials.test_text import blocks, differing_lines, is_same_but_for_names, like, own_name
+from asbuilt.proof.trials.weakened_tests import (
     Helper,
     OldTest,
     how_it_failed,
@@ -23,7 +24,6 @@ from asbuilt.proof.trials.old_tests import (
     values_in,
     words_for,
 )
-from asbuilt.proof.trials.test_text import blocks, differing_lines, is_same_but_for_names, like, own_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from asbuilt.flows.trials.allowance import Allowance
     from asbuilt.flows.trials.suite import Trials
     from asbuilt.proof.counts import Counts
-    from asbuilt.proof.trials.old_tests import Then
+    from asbuilt.proof.trials.weakened_tests import Then
 
 _WORDS: Final = re.compile(r"\w+")
 _MOST: Final = 500

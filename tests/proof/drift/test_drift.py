@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asbuilt.plan.numbers import corrected, drift, stated_in
+from asbuilt.plan.numeric_claims import corrected, drift, stated_in
 from asbuilt.plan.reader import read
-from asbuilt.proof.numbers.margins import structural
-from asbuilt.proof.numbers.measured import (
+from asbuilt.proof.drift.bands import structural
+from asbuilt.proof.drift.drift import (
     Course,
     Number,
     Shown,
