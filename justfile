@@ -109,6 +109,7 @@ ci: smoke site (release "--smoke") (sbom ".tools/sbom.json") (fuzz-slice "plan" 
 smoke:
     python scripts/bench.py --smoke
     python scripts/landings.py --smoke
+    python scripts/board_load.py --smoke
     python -m tests.simulator 20 0
     python -m tests.lifecycle.critique 20 0
 
@@ -159,6 +160,10 @@ landings *args:
 bench *args:
     python scripts/bench.py {{ args }}
 
+# the board beside a run of 200 phases and 50,000 events with 20 tabs: pages, updates, memory, transactions (--smoke: small)
+board-load *args:
+    python scripts/board_load.py {{ args }}
+
 # what asbuilt costs as things grow, with a forecast (--slice, --long, --only A, --write into docs/reference/performance.md)
 growth *args:
     python scripts/growth.py {{ args }}
@@ -200,6 +205,10 @@ first-plan:
 # take the pictures of the demo again, in a separate tmux
 pictures:
     python scripts/pictures.py
+
+# take the pictures of the board again, at three widths, light and dark; lists elements that overflow
+board-pictures *args:
+    python scripts/board_pictures.py {{ args }}
 
 # open a report (FILE.html) in Chromium, take screenshots into FOLDER, and list elements that overflow
 looks file folder="looks":

@@ -22,15 +22,7 @@ if TYPE_CHECKING:
 NAMES: Final = ("chromium", "chromium-browser", "google-chrome")
 SIZES: Final = {"wide": (1280, 900), "narrow": (360, 740)}
 SCHEMES: Final = ("light", "dark")
-_WIDEST: Final = """
-(() => {
-  const all = [...document.querySelectorAll('body *')].filter(one => {
-    const box = one.getBoundingClientRect();
-    return box.width > 0 && (box.right > innerWidth + 1 || box.left < -1);
-  });
-  return all.slice(0, 5).map(one => one.outerHTML.slice(0, 120));
-})()
-"""
+_WIDEST: Final = Path(__file__).with_name("overflow.js").read_text(encoding="utf-8")
 
 
 class Look(NamedTuple):

@@ -70,7 +70,7 @@ class Server(NamedTuple):
             ).fetchone()
         transactions, wal = row if row is not None else (0, 0)
         return Spent(
-            postgres_s=_family_s(self.postmaster),
+            postgres_s=family_s(self.postmaster),
             worker_s=sum(map(cpu_s, workers)),
             transactions=int(transactions),
             wal=int(wal),
@@ -112,7 +112,7 @@ def resident_mb(pid: int) -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
-def _family_s(pid: int) -> float:
+def family_s(pid: int) -> float:
     """Return the seconds of a process, of its living children, and of those that it has seen end."""
     living = [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
     return (sum(_times(pid)) + sum(sum(_times(child)[:2]) for child in living)) / _TICK

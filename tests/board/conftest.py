@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from tests.board.browsing import PROGRAMS, chromium
 from tests.journeys.test_commands import Office, office
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from playwright.sync_api import Browser
 
 __all__ = ["office"]
 
@@ -114,3 +117,11 @@ def board(asking: Office) -> Iterator[Served]:
     made = Served(asking)
     yield made
     made.stop()
+
+
+@pytest.fixture
+def browser() -> Iterator[Browser]:
+    with chromium() as opened:
+        if opened is None:
+            pytest.skip(f"NOT RUN: none of {', '.join(PROGRAMS)} is installed")
+        yield opened

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
@@ -22,7 +22,6 @@ from asbuilt.journal.queries.folds import Folds
 from asbuilt.journal.queries.overview import plan_views
 from asbuilt.journal.repositories import Known
 from asbuilt.pages.document import Beside, Link, Mark, Points, Section, Table
-from asbuilt.wiring import Journal
 from tests.simulator.authored import FIRST
 from tests.simulator.simulation import simulator
 from tests.simulator.story import REPO
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from asbuilt.journal.blobs import Blobs
-    from asbuilt.journal.database.store import Session, Store
+    from asbuilt.journal.database.store import Session
     from asbuilt.pages.document import Block, Document, Words
 
 pytestmark = pytest.mark.crash
@@ -48,6 +47,9 @@ class Looking:
     def read(self) -> Iterator[Session]:
         yield self._session
 
+    def write(self) -> NoReturn:
+        raise AssertionError("a page writes")
+
 
 class Both:
     """Compares the two after every transaction, with what the board has kept from the one before."""
@@ -62,8 +64,7 @@ class Both:
             repositories.remember(session, LOCAL, Known(REPO, "/shop/.git", "1:1", None))
         if self._folds is None or blobs is not self._blobs:
             self._folds, self._blobs = Folds(blobs), blobs
-        journal = Journal(Home(Path("/state")), cast("Store", Looking(session)), blobs)
-        reading = Reading(journal, UTC, self._folds)
+        reading = Reading(Home(Path("/state")), Looking(session), blobs, UTC, self._folds)
         moment = Moment(datetime.now(UTC), None, Path("/shop"))
         status = {view.slug: plan_json(view, moment) for view in plan_views(session, blobs, LOCAL, REPO)}
         if not status:

@@ -5,26 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 from tests.journeys.test_commands import until
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from playwright.sync_api import Browser, Page
 
     from tests.board.conftest import Served
 
 pytestmark = pytest.mark.crash
-
-
-@pytest.fixture
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as played:
-        opened = played.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-        yield opened
-        opened.close()
 
 
 @pytest.fixture

@@ -35,8 +35,8 @@ _CHANGES = (
 class Office:
     """A person's repository and home, and everything typed there."""
 
-    def __init__(self, folder: Path) -> None:
-        self.shop, self.state = folder / "shop", folder / "state"
+    def __init__(self, folder: Path, name: str = "shop") -> None:
+        self.shop, self.state = folder / name, folder / "state"
         self.script = folder / "script.toml"
         self.script.write_text(SCRIPT, encoding="utf-8")
         self.environ = {

@@ -20,6 +20,7 @@ class Pinned(NamedTuple):
     program: str
     own_script: bool = False
     """Whether its package must run its own script: it puts the program in its place."""
+    is_agent: bool = True
 
     @property
     def folder(self) -> Path:

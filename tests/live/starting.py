@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-AGENTS: Final = {name: row for name, row in pinned().items() if name != "node"}
+AGENTS: Final = {name: row for name, row in pinned().items() if row.is_agent}
 NODE: Final = pinned()["node"]
 KEY: Final = "no-real-key"
 SYSTEM_PATH: Final = "/usr/local/bin:/usr/bin:/bin"

@@ -61,7 +61,7 @@ _SHELL: Final = """\
 <link rel="stylesheet" href="/static/board.css">
 <script src="/static/board.js" defer></script>
 </head>
-<body data-cursor="{cursor}">
+<body data-cursor="{cursor}"{noted}>
 <nav aria-label="Pages"><a href="/">Now</a> <a href="/questions">Questions</a> <a href="/keys">Keys</a>
 <span id="live" role="status"></span></nav>
 {body}
@@ -96,7 +96,9 @@ class Kept(NamedTuple):
     """A page that was made, and the state of the journal that it shows."""
 
     state: tuple[int, int]
-    at: float
+    began_at: float
+    """A request that came before this moment gets this page."""
+    made_at: float
     status: int
     data: bytes
 
@@ -150,22 +152,31 @@ class Board:
 
     async def _show(self, path: str, send: Send, note: str = "") -> None:
         """Send a page. Tabs that show the same page after a change share what the first one made."""
+        came_at = time.monotonic()
         async with self._making.setdefault(path, asyncio.Lock()):
-            cursor = await asyncio.to_thread(self._changes.read)
-            state = cursor, size_of(self._watched(path))
             kept = self._kept.pop(path, None)
-            if kept is None or kept.state != state or time.monotonic() - kept.at > _FRESH_S or note:
-                kept = Kept(state, time.monotonic(), *await asyncio.to_thread(self._made, path, cursor, note))
+            if kept is None or kept.began_at < came_at or note:
+                kept = await self._current(path, kept, note)
             if not note:
                 self._kept[path] = kept
             if len(self._kept) > _PAGES:
                 del self._kept[next(iter(self._kept))]
         await _send(send, kept.status, kept.data)
 
+    async def _current(self, path: str, kept: Kept | None, note: str) -> Kept:
+        """Return a page that was made for an earlier request if it is still right, else a new one."""
+        began_at = time.monotonic()
+        cursor = await asyncio.to_thread(self._changes.read)
+        state = cursor, size_of(self._watched(path))
+        if kept is not None and kept.state == state and began_at - kept.made_at <= _FRESH_S and not note:
+            return kept
+        made = await asyncio.to_thread(self._made, path, cursor, note)
+        return Kept(state, began_at, time.monotonic(), *made)
+
     def _made(self, path: str, cursor: int, note: str) -> tuple[int, bytes]:
         document = self._document(path, note)
         missing = _plain("Not found", "The journal has no such page.")
-        return 200 if document else 404, self._page(document or missing, cursor)
+        return 200 if document else 404, self._page(document or missing, cursor, is_noted=bool(note))
 
     def _document(self, path: str, note: str = "") -> Document | None:
         reading = self._reading
@@ -211,7 +222,7 @@ class Board:
             note = str(error)
         await self._show(path, send, note)
         # The answer is recorded; a worker that has to be started may take seconds.
-        home = self._reading.journal.home
+        home = self._reading.home
         await asyncio.to_thread(wiring.ensure_worker, home, os.environ)
 
     async def _stream(
@@ -239,9 +250,10 @@ class Board:
             case _:
                 return None
 
-    def _page(self, document: Document, cursor: int = 0) -> bytes:
-        title = escape(document.title, quote=True)
-        return _SHELL.format(title=title, cursor=cursor, body=body(document)).encode("utf-8", "replace")
+    def _page(self, document: Document, cursor: int = 0, *, is_noted: bool = False) -> bytes:
+        title, noted = escape(document.title, quote=True), ' data-note="first"' if is_noted else ""
+        page = _SHELL.format(title=title, cursor=cursor, noted=noted, body=body(document))
+        return page.encode("utf-8", "replace")
 
 
 def _question_in(path: str) -> tuple[str, int] | None:

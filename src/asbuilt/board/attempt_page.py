@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
@@ -28,15 +30,19 @@ from asbuilt.pages.document import (
     Said,
     Section,
 )
+from asbuilt.pages.phases import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from asbuilt.board.reading import Reading
     from asbuilt.events.event import Event
     from asbuilt.journal.runs import Run
     from asbuilt.pages.document import Block, Words
 
+_NEW: Final = 50
+"""New files whose contents are shown while the agent works."""
 _LAST: Final = 200
 """Events of an agent that are shown, the newest first."""
 
@@ -46,7 +52,7 @@ def attempt_page(reading: Reading, repo: str, name: str) -> Document | None:
     run_id, _, rest = name.partition(".")
     phase, _, number = rest.rpartition(".")
     digits = "".join(takewhile(str.isdigit, number))
-    with reading.journal.store.read() as session:
+    with reading.store.read() as session:
         run = runs.find(session, LOCAL, repo, run_id)
         if run is None:
             return None
@@ -58,9 +64,9 @@ def attempt_page(reading: Reading, repo: str, name: str) -> Document | None:
     left: tuple[Block, ...] = (
         Section(("Activity",), (Points(points),) if points else (Paragraph(("None.",)),)),
     )
-    right = (Section(("Difference",), _difference(reading, run, kept.event if kept else None)),)
+    right = (Section(("Difference",), difference(reading, run, kept.event if kept else None)),)
     state = Mark("working", "plain") if signs.is_alive else Mark("over", "plain")
-    below: Words = (state, f" {signs.tool_calls} tool calls, {signs.starts} starts")
+    below: Words = (state, f" {counted(signs.tool_calls, 'tool call')}, {counted(signs.starts, 'start')}")
     above: Words = (Link("Now", "/"), " / ", Link(run.name, run_path(run)))
     judge = {"v": ", verifier", "t": ", tester"}.get(number[len(digits) : len(digits) + 1], "")
     title = f"Phase {phase}, attempt {digits}{judge}"
@@ -77,10 +83,10 @@ def _words(event: Mapping[str, object]) -> Words:
         case "noted":
             return (deed.text,)
         case "ran" | "allowed" | "refused":
-            return (Mark(deed.what, "plain"), " ", Code(deed.text))
+            return (Mark("tool" if deed.what == "ran" else deed.what, "plain"), " ", Code(deed.text))
 
 
-def _difference(reading: Reading, run: Run, kept: Event | None) -> tuple[Block, ...]:
+def difference(reading: Reading, run: Run, kept: Event | None) -> tuple[Block, ...]:
     """Return the difference of the kept tree, else of the workspace while the agent works."""
     repository = reading.repository(run.repo)
     try:
@@ -100,12 +106,29 @@ def _difference(reading: Reading, run: Run, kept: Event | None) -> tuple[Block, 
 def _growing(reading: Reading, run: Run) -> bytes:
     """Return the difference of the run's workspace against its commit. git takes no lock."""
     repository = reading.repository(run.repo)
-    folder = reading.journal.home.workspaces / run.repo / run.run
+    folder = reading.home.workspaces / run.repo / run.run
     places = () if repository is None else checkouts(repository)
     for place in (one for one in places if one.path.is_relative_to(folder)):
         git = place.git.with_environment(GIT_OPTIONAL_LOCKS="0")
-        new = git.said("ls-files", "--others", "--exclude-standard").out
-        return git.said("diff-index", *PLAIN, "--patch", "HEAD").out + (
-            b"\nnew files:\n" + new if new else b""
-        )
+        new = git.said("ls-files", "-z", "--others", "--exclude-standard").out.split(b"\0")[:-1]
+        text = git.said("diff-index", *PLAIN, "--patch", "HEAD").out
+        for at, name in enumerate(new):
+            if at == _NEW or len(text) > MAX_TEXT:
+                return text + b"%d more new files\n" % (len(new) - at)
+            text += _added(place.path, name)
+        return text
     return b""
+
+
+def _added(folder: Path, name: bytes) -> bytes:
+    """Return a file that git does not know yet as a difference. A link is named, never followed."""
+    head = b"diff --git a/%b b/%b\nnew file\n" % (name, name)
+    try:
+        opened = os.open(os.fsencode(folder) + b"/" + name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return head
+    with os.fdopen(opened, "rb") as file:
+        text = file.read(MAX_TEXT) if stat.S_ISREG(os.fstat(opened).st_mode) else b""
+    if b"\0" in text:
+        return head + b"binary\n"
+    return head + b"".join(b"+%b\n" % line for line in text.splitlines())

@@ -102,10 +102,13 @@ def _waiting(here: Here, reading: Reading) -> Iterator[tuple[Words, ...]]:
     for view, run in _open(here):
         waits = run.waits_for
         if run.run.state != "running":
-            why = waits.why or (run.questions[0].gist if run.questions else waits.kind)
+            why: Words = (waits.why or waits.kind,)
+            if run.questions:
+                asked = run.questions[0]
+                why = (Link(f"your answer to {asked.name}", question_path(here.known.repo, asked)),)
             age = lasting(seconds(waits.since, reading.now.isoformat())) if waits.since else ""
             until = moment(waits.until, reading.zone) if waits.until else ""
-            yield _named(here, view), (why,), (age,), (until,)
+            yield _named(here, view), why, (age,), (until,)
 
 
 def _landed(here: Here, reading: Reading) -> Iterator[tuple[Words, ...]]:

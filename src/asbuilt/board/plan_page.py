@@ -27,16 +27,16 @@ MAX_TEXT: Final = 200_000
 def plan_page(reading: Reading, repo: str, plan: str) -> Document | None:
     """Make the page of a plan; None if the journal has no such plan."""
     address = Address(LOCAL, repo, plan)
-    with reading.folds.held, reading.journal.store.read() as session:
-        view = plan_view(session, reading.journal.blobs, address, reading.folds)
+    with reading.folds.held, reading.store.read() as session:
+        view = plan_view(session, reading.blobs, address, reading.folds)
         if view is None:
             return None
         listed = runs.of_plan(session, address)
         digest = reading.folds.of(session, address).text
-    text = reading.journal.blobs.get(digest).decode("utf-8", "replace") if digest else ""
+    text = reading.blobs.get(digest).decode("utf-8", "replace") if digest else ""
     left: list[Block] = [*_graph(repo, view), _phases(repo, view, listed)]
     right: tuple[Block, ...] = (Section(("Plan",), (Listing(clipped(text)),)),) if text else ()
-    blocks: list[Block] = [Beside(tuple(left), right) if right else Section((), tuple(left))]
+    blocks: list[Block] = [Beside(tuple(left), right)] if right else left
     blocks.append(_runs(reading, listed))
     state = view.run.run.state if view.run else "not run"
     return Document(

@@ -7,11 +7,14 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.board.addresses import question_path, run_path
+from asbuilt.board.attempt_page import difference
 from asbuilt.board.plan_page import clipped
+from asbuilt.board.run_page import phase_page
 from asbuilt.flows.authoring.drafts import draft_asked
 from asbuilt.flows.authoring.refinement import is_refinement
 from asbuilt.flows.requests import Asker, answer
 from asbuilt.journal import approvals, runs
+from asbuilt.journal.events import keyed
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL
 from asbuilt.lifecycle.authoring.questions import options_of
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
 
     from asbuilt.board.reading import Reading
     from asbuilt.journal.approvals import Answer, Approval
+    from asbuilt.journal.runs import Run
     from asbuilt.pages.document import Block
 
 _NEEDS_REASON: Final = "waiver"
@@ -47,6 +51,8 @@ _LABELS: Final = {
     "drift": ("Correct the plan", "Keep the plan's number"),
 }
 _OTHERS: Final = ("Yes", "No")
+_ABOUT_WORK: Final = ("sign-off", "waiver", "drift")
+"""Kinds of questions about a phase's work: its change and its evidence are shown."""
 
 
 def inbox_page(reading: Reading) -> Document:
@@ -70,8 +76,11 @@ def inbox_page(reading: Reading) -> Document:
 
 
 def question_page(reading: Reading, repo: str, number: int, note: str = "") -> Document | None:
-    """Show one question with its subject and, while it is open, its form; `note`: the result of an answer."""
-    with reading.journal.store.read() as session:
+    """Show one question with its subject and, while it is open, its form.
+
+    `note` is the result of an answer, the first block of the page.
+    """
+    with reading.store.read() as session:
         asked = approvals.named(session, LOCAL, repo, number)
         run = None if asked is None else runs.find(session, LOCAL, repo, asked.run)
     if asked is None:
@@ -82,6 +91,7 @@ def question_page(reading: Reading, repo: str, number: int, note: str = "") -> D
     told += _draft(reading, repo, asked) if asked.kind == "plan" else []
     if run is not None:
         told.append(Paragraph(("Asked by ", Link(run.name, run_path(run)))))
+        told += _subject(reading, run, asked) if asked.kind in _ABOUT_WORK else []
     if asked.answer is not None:
         who = f"{asked.answer}, by {asked.answered_by}, {moment(asked.answered_at or '', reading.zone)}"
         told.append(
@@ -104,6 +114,20 @@ def question_page(reading: Reading, repo: str, number: int, note: str = "") -> D
     )
 
 
+def _subject(reading: Reading, run: Run, asked: Approval) -> list[Block]:
+    """Show the change of the phase's last attempt, and what asbuilt found about it."""
+    page = phase_page(reading, run.repo, run.plan, asked.phase or "")
+    if page is None:
+        return []
+    with reading.folds.held, reading.store.read() as session:
+        attempts = reading.folds.facts(session, run).phases[asked.phase or ""].attempts
+        number = attempts[-1].number if attempts else 0
+        kept = keyed(session, run.address, f"{run.run}/{asked.phase}/{number}/kept")
+    change = difference(reading, run, kept.event) if kept else (Paragraph(("None.",)),)
+    evidence = Section((f"Evidence of phase {asked.phase}",), page.blocks, is_folded=asked.kind == "sign-off")
+    return [Section(("The change",), change, is_folded=asked.kind != "sign-off"), evidence]
+
+
 def _form(repo: str, asked: Approval) -> Form:
     yes, no = _LABELS.get(asked.kind, _OTHERS)
     options = tuple((letter, f"{letter}) {text}") for letter, text in options_of(asked.question).items())
@@ -113,7 +137,7 @@ def _form(repo: str, asked: Approval) -> Form:
 
 def _draft(reading: Reading, repo: str, asked: Approval) -> list[Block]:
     """Show the very text that a yes approves, and what differs from the last approved text."""
-    draft = draft_asked(reading.journal.store, reading.journal.blobs, repo, asked)
+    draft = draft_asked(reading.store, reading.blobs, repo, asked)
     blocks: list[Block] = []
     if draft.since:
         rows = "\n".join(f"{one.sign} {one.text}" for one in draft.changes)
@@ -133,7 +157,7 @@ def answer_question(reading: Reading, repo: str, number: int, fields: Mapping[st
     """
     said: Answer = "yes" if fields.get("said") == "yes" else "no"
     note = (fields.get("option") or fields.get("note") or "").strip()[:2_000]
-    with reading.journal.store.read() as session:
+    with reading.store.read() as session:
         asked = approvals.named(session, LOCAL, repo, number)
     if asked is None or is_refinement(asked.run):
         return "This question cannot be answered here."
@@ -142,7 +166,7 @@ def answer_question(reading: Reading, repo: str, number: int, fields: Mapping[st
     repository = reading.repository(repo)
     settings = load(repository=repository.root if repository else None, environ=os.environ)
     counts, found = answer(
-        reading.journal.store, LOCAL, repo, number,
+        reading.store, LOCAL, repo, number,
         said=said, note=note or None,
         asker=Asker(getpass.getuser(), machine(), os.environ),
         approvers=settings.globs("approvals.plan"),

@@ -18,11 +18,13 @@ if TYPE_CHECKING:
 
     from asbuilt.git.repository import Repository
     from asbuilt.journal.approvals import Approval
+    from asbuilt.journal.blobs import Blobs
+    from asbuilt.journal.database.store import Transactions
+    from asbuilt.journal.home import Home
     from asbuilt.journal.queries.folds import Folds
     from asbuilt.journal.queries.overview import PlanView
     from asbuilt.journal.repositories import Known
     from asbuilt.journal.runs import Run
-    from asbuilt.wiring import Journal
 
 
 class Here(NamedTuple):
@@ -42,7 +44,9 @@ class Here(NamedTuple):
 class Reading(NamedTuple):
     """A journal and the time zone of the user."""
 
-    journal: Journal
+    home: Home
+    store: Transactions
+    blobs: Blobs
     zone: tzinfo | None
     folds: Folds
     """Facts that pages share, so that a page folds only events that no page has read."""
@@ -55,11 +59,11 @@ class Reading(NamedTuple):
     def repositories(self) -> list[Here]:
         """Return every repository that has plans in the journal."""
         # The lock first: a snapshot older than a kept fold would have it folded again.
-        with self.folds.held, self.journal.store.read() as session:
+        with self.folds.held, self.store.read() as session:
             found = [
                 Here(
                     known,
-                    plan_views(session, self.journal.blobs, LOCAL, known.repo, self.folds),
+                    plan_views(session, self.blobs, LOCAL, known.repo, self.folds),
                     approvals.waiting(session, LOCAL, known.repo),
                     runs.to_land(session, LOCAL, known.repo),
                 )
@@ -69,11 +73,11 @@ class Reading(NamedTuple):
 
     def folder(self, attempt: str) -> Path:
         """Return the folder of an attempt; raises `ValueError` for a name that is none."""
-        return activity.folder_of(self.journal.home.path, attempt)
+        return activity.folder_of(self.home.path, attempt)
 
     def repository(self, repo: str) -> Repository | None:
         """Open a repository for reading; None if it is gone, not on this machine, or the fleet's."""
-        with self.journal.store.read() as session:
+        with self.store.read() as session:
             known = repositories.find(session, LOCAL, repo)
         if known is None or known.remote is not None:
             return None

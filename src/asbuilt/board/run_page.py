@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.board.addresses import attempt_path, plan_path, question_path
+from asbuilt.board.addresses import attempt_path, phase_path, plan_path, question_path
 from asbuilt.events.attempts import AttemptBegun, VerifierBegun
-from asbuilt.flows.report import account_of
+from asbuilt.flows.report import Window, account_of
 from asbuilt.flows.run.record import Record
 from asbuilt.journal import runs
 from asbuilt.journal.ids import LOCAL, Address
-from asbuilt.journal.queries.overview import events_of, facts_from, run_view
+from asbuilt.journal.queries.overview import run_view
 from asbuilt.lifecycle.run.proving import ProvingFacts
-from asbuilt.pages.document import Document, Link, Mark, Paragraph, Point, Points, Section
-from asbuilt.pages.phases import phase_section
+from asbuilt.pages.document import Document, Link, Mark, Paragraph, Point, Points, Section, Table
+from asbuilt.pages.phases import phase_section, state_of
 from asbuilt.pages.telling import told
 
 if TYPE_CHECKING:
@@ -22,69 +22,90 @@ if TYPE_CHECKING:
     from asbuilt.board.reading import Reading
     from asbuilt.journal.queries.overview import RunView, Told
     from asbuilt.journal.runs import Run
-    from asbuilt.lifecycle.status.report import Account
+    from asbuilt.lifecycle.status.report import Account, PhaseAccount
     from asbuilt.pages.document import Block, Words
 
 
 _JUDGES: Final = {"verify": ("v", ", verifier"), "test": ("t", ", tester")}
 """The end of an attempt's name and of its title, by the role that judges it."""
+_PHASES: Final = 12
+"""Phases that the page of a run has in full: those that changed last. The others are rows with links."""
+_ATTEMPTS: Final = 10
+_ATTEMPTS_OF_PHASE: Final = 50
+_EVENTS: Final = 100
+"""Events of each phase from which its times and attempts are shown."""
 
 
 def run_page(reading: Reading, repo: str, name: str) -> Document | None:
     """Make the page of a run; None if the journal has no such run."""
-    store, blobs = reading.journal.store, reading.journal.blobs
-    with reading.folds.held, store.read() as session:
-        run = runs.find(session, LOCAL, repo, name)
-        if run is None:
-            return None
-        events, now = events_of(session, blobs, run.address), session.now
-        view = run_view(session, blobs, run, reading.folds)
-    facts, attempts = facts_from(run, events), tuple(_attempts(run, events))
-    above = (Link("Now", "/"), " / ", Link(run.options.slug, plan_path(repo, run.plan)))
-    if not isinstance(facts, ProvingFacts):
-        return Document(view.name, above, (run.state,), (*_open(view), *attempts), ())
-    account = _account(reading, run, facts, events, now)
+    store, blobs, folds = reading.store, reading.blobs, reading.folds
+    # The facts are used while the folds are held.
+    with folds.held:
+        with store.read() as session:
+            run = runs.find(session, LOCAL, repo, name)
+            if run is None:
+                return None
+            view, facts, now = run_view(session, blobs, run, folds), folds.facts(session, run), session.now
+            shown = folds.newest(session, run)[:_PHASES]
+            events = folds.events(session, run, shown, each=_EVENTS)
+        above = (Link("Now", "/"), " / ", Link(run.options.slug, plan_path(repo, run.plan)))
+        attempts = tuple(_attempts(run, events))
+        if not isinstance(facts, ProvingFacts):
+            return Document(view.name, above, (run.state,), (*_open(view), *attempts), ())
+        account = _account(reading, run, facts, events, now, Window(frozenset(shown), _ATTEMPTS))
+        rows = tuple(_row(run, phase, facts) for phase in account.phases if phase.id in account.brief)
     page = told(account if run.is_over else account._replace(state=run.state), reading.zone)
-    return page._replace(above=above, blocks=(*_open(view), *page.blocks, *attempts))
+    head = ("phase", "state", "attempts")
+    others = (
+        (Section((f"{len(rows)} earlier phases",), (Table(head, rows),), is_folded=True),) if rows else ()
+    )
+    return page._replace(above=above, blocks=(*_open(view), *page.blocks, *others, *attempts))
+
+
+def _row(run: Run, phase: PhaseAccount, facts: ProvingFacts) -> tuple[Words, ...]:
+    link = Link(f"{phase.id} {phase.title}", phase_path(run.repo, run.plan, phase.id))
+    return (link,), (state_of(phase),), (str(len(facts.phases[phase.id].attempts)),)
 
 
 def phase_page(reading: Reading, repo: str, plan: str, phase: str) -> Document | None:
     """Make the page of a phase: its text, and what the newest run that worked on it has shown."""
     address = Address(LOCAL, repo, plan)
-    above: Words = (Link("Now", "/"), " / ", Link(plan, plan_path(repo, plan)))
-    with reading.journal.store.read() as session:
-        events, now = events_of(session, reading.journal.blobs, address), session.now
-        listed = runs.of_plan(session, address)
-    for run in listed:
-        facts = facts_from(run, events)
-        if not isinstance(facts, ProvingFacts) or phase not in facts.phases:
-            continue
-        account = _account(reading, run, facts, events, now, only=phase)
-        blocks: tuple[Block, ...] = (Paragraph(("No work yet.",)),)
+    folds = reading.folds
+    with folds.held:
+        with reading.store.read() as session:
+            for run in runs.of_plan(session, address):
+                facts = folds.facts(session, run)
+                if isinstance(facts, ProvingFacts) and phase in facts.phases:
+                    break
+            else:
+                return None
+            events, now = folds.events(session, run, (phase,), each=_EVENTS), session.now
+        window = Window(frozenset((phase,)), _ATTEMPTS_OF_PHASE, is_only=True)
+        account = _account(reading, run, facts, events, now, window)
         words: Words = (facts.phases[phase].title,)
-        for one in account.phases:
-            section = phase_section(account, one, is_folded=False)
-            words, blocks = section.words, (*section.blocks, *_attempts_of(run, facts, phase))
-        return Document(f"Phase {phase}", above, words, blocks, ())
-    return None
+        attempts = tuple(_attempts_of(run, facts, phase))
+    above: Words = (Link("Now", "/"), " / ", Link(plan, plan_path(repo, plan)))
+    blocks: tuple[Block, ...] = (Paragraph(("No work yet.",)),)
+    for one in account.phases:
+        section = phase_section(account, one, is_folded=False)
+        words, blocks = section.words[1:], (*section.blocks, *attempts)
+    return Document(f"Phase {phase}", above, words, blocks, ())
 
 
 def _account(
-    reading: Reading, run: Run, facts: ProvingFacts, events: Told, now: str, only: str | None = None
+    reading: Reading, run: Run, facts: ProvingFacts, events: Told, now: str, window: Window
 ) -> Account:
-    journal = reading.journal
-    record = Record(run=run, store=journal.store, blobs=journal.blobs)
-    return account_of(record, facts, events, journal.home.workspaces / run.repo / run.run, now, only=only)
+    record = Record(run=run, store=reading.store, blobs=reading.blobs)
+    return account_of(record, facts, events, reading.home.workspaces / run.repo / run.run, now, window=window)
 
 
 def _attempts_of(run: Run, facts: ProvingFacts, phase: str) -> Iterator[Block]:
-    numbers = [one.number for one in facts.phases[phase].attempts]
-    yield Points(
-        tuple(
-            Point((Link(f"attempt {number}", attempt_path(run.repo, f"{run.run}.{phase}.{number}")),))
-            for number in numbers
-        )
+    links = tuple(
+        Point((Link(f"attempt {number}", attempt_path(run.repo, f"{run.run}.{phase}.{number}")),))
+        for number in [one.number for one in facts.phases[phase].attempts]
     )
+    if links:
+        yield Section(("What the agents did",), (Points(links),))
 
 
 def _open(view: RunView) -> Iterator[Block]:

@@ -64,7 +64,7 @@ def serve(journal: Journal, zone: tzinfo | None, folder: Path, bind: Bind, place
     changes = Changes(journal, lambda: server.should_exit)
     server = uvicorn.Server(
         uvicorn.Config(
-            Board(Reading(journal, zone, Folds(journal.blobs)), place, folder, changes),
+            Board(Reading(*journal, zone, Folds(journal.blobs)), place, folder, changes),
             host=bind.host,
             port=place.port,
             log_level="warning",

@@ -23,7 +23,7 @@ POLL_S: Final = 0.25
 BEAT_S: Final = 5.0
 """Seconds between two messages of an idle stream; the page shows when the last one came."""
 _SETTLED_S: Final = 2.0
-"""A store at rest for this long is not queried until it is written again."""
+"""A store at rest for this long is not queried until it is written again; a shared one half as often."""
 _MAX_CURSOR: Final = 18
 """Digits of a cursor. A longer one is not the journal's."""
 
@@ -79,20 +79,23 @@ class Changes:
             if written != before:
                 before, changed_at = written, time.monotonic()
             # Two commits within a tick of the file system's clock look like one: read on for a while.
-            if written is None or time.monotonic() - changed_at < _SETTLED_S:
-                await self._look()
-            await asyncio.sleep(POLL_S)
+            is_busy = time.monotonic() - changed_at < _SETTLED_S
+            if (written is None or is_busy) and await self._has_moved():
+                changed_at = time.monotonic()
+            await asyncio.sleep(POLL_S if is_busy or written is not None else 2 * POLL_S)
         self._task = None
 
-    async def _look(self) -> None:
+    async def _has_moved(self) -> bool:
         try:
             cursor = await asyncio.to_thread(self.read)
         except StoreFailed:  # the next poll reads it
-            return
-        if cursor != self._cursor:
-            self._cursor = cursor
-            self._moved.set()
-            self._moved = asyncio.Event()
+            return False
+        if cursor == self._cursor:
+            return False
+        self._cursor = cursor
+        self._moved.set()
+        self._moved = asyncio.Event()
+        return True
 
 
 def _message(kind: str, cursor: int) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 from datetime import UTC
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from msgspec import UNSET
 
@@ -65,6 +66,18 @@ if TYPE_CHECKING:
 
 
 _SEVERAL: Final = 2
+
+
+class Window(NamedTuple):
+    """The part of a run that an account has in full. The report of a run has no window."""
+
+    phases: frozenset[str]
+    attempts: int
+    """The newest attempts of each of these phases; of another phase, the last with evidence."""
+    is_only: bool = False
+    """Leave out all other phases."""
+
+
 _JUDGE: Final = re.compile(r"[vt]\d*$")
 """The end of the name of an attempt's verifier or tester: `2.1v`, `2.1v2`, `2.1t`."""
 _Kind = TypeVar("_Kind", bound="Event")
@@ -73,8 +86,9 @@ _Kind = TypeVar("_Kind", bound="Event")
 class _Gathering:
     """One run's events and blobs, to build its account from."""
 
-    def __init__(self, record: Record, facts: ProvingFacts, events: Told) -> None:
+    def __init__(self, record: Record, facts: ProvingFacts, events: Told, window: Window | None) -> None:
         self._record = record
+        self._window = window
         self._facts = facts
         run = record.run
         every = [entry for entry in events if entry.run == run.run]
@@ -89,6 +103,8 @@ class _Gathering:
     def told(self, kind: type[_Kind], key: str) -> _Kind | None:
         """Return an event by its key; None if it was not written."""
         event = self._by_key.get(key)
+        if event is None and self._window is not None:
+            return self._record.find(kind, key)
         return event if isinstance(event, kind) else None
 
     def last(self, kind: type[_Kind]) -> _Kind | None:
@@ -103,14 +119,14 @@ class _Gathering:
             return None
         if begun.text not in self._plans:
             kept = self._blob(begun.text)
-            self._plans[begun.text] = read(kept) if kept else None
+            self._plans[begun.text] = _plan_of(kept) if kept else None
         return self._plans[begun.text]
 
     def phase(self, phase: PhaseFacts) -> PhaseAccount:
         """Return the account of a phase that was started or checked again."""
         plan = self.frozen(phase.id)
         frozen = the_phase(plan, phase.id) if plan else None
-        attempts = tuple(self._attempt(phase.id, attempt) for attempt in phase.attempts)
+        attempts = tuple(self._attempt(phase.id, attempt) for attempt in self._shown(phase))
         landed = self._facts.landed if isinstance(self._facts, DeliveryFacts) else ()
         stands = {one.commit: one.stands for one in landed}
         rechecked = self.told(PhaseRechecked, f"{phase.id}/rechecked")
@@ -126,6 +142,14 @@ class _Gathering:
             signed=signed_off(self._record, phase.intent or "", attempts[-1].remarks if attempts else ()),
             rechecked=self._evidence(rechecked.evidence if rechecked else None),
         )
+
+    def _shown(self, phase: PhaseFacts) -> list[AttemptFacts]:
+        window = self._window
+        if window is None:
+            return phase.attempts
+        if phase.id in window.phases:
+            return phase.attempts[-window.attempts :]
+        return [one for one in phase.attempts if one.evidence or one.remarks][-1:]
 
     def _attempt(self, phase: str, attempt: AttemptFacts) -> AttemptAccount:
         key, name = f"{phase}/{attempt.number}", f"{phase}.{attempt.number}"
@@ -224,6 +248,12 @@ class _Gathering:
             return None
 
 
+@lru_cache(maxsize=4)
+def _plan_of(text: bytes) -> Plan:
+    """Parse a frozen plan; the pages of the board show the same text again and again."""
+    return read(text)
+
+
 def _decision(asked: ApprovalAsked, answered: ApprovalAnswered | None, entry: Entry | None) -> Decision:
     name = f"a{asked.number}"
     if answered is None or entry is None:
@@ -242,13 +272,19 @@ def _branch(record: Record) -> str:
 
 
 def account_of(
-    record: Record, facts: ProvingFacts, events: Told, folder: Path, now: str, *, only: str | None = None
+    record: Record,
+    facts: ProvingFacts,
+    events: Told,
+    folder: Path,
+    now: str,
+    *,
+    window: Window | None = None,
 ) -> Account:
     """Gather the facts of a run's report from its plan's events; `folder` has its workspaces.
 
-    `only`: the one phase that is wanted.
+    With a window, `events` may be only those of its phases.
     """
-    run, gathering = record.run, _Gathering(record, facts, events)
+    run, gathering = record.run, _Gathering(record, facts, events, window)
     entries = gathering.entries
     pictured = gathering.last(PicturesTaken)
     delivery = facts if isinstance(facts, DeliveryFacts) else DeliveryFacts(facts.run)
@@ -256,7 +292,8 @@ def account_of(
     order = [work.phase for work in delivery.works]
     begun = (phase.id for phase in facts.phases.values() if phase.begun or phase.id in rechecked)
     order += [phase for phase in begun if phase not in order]
-    order = [phase for phase in order if only in (None, phase)]
+    if window is not None and window.is_only:
+        order = [phase for phase in order if phase in window.phases]
     plan = next((found for phase in order if (found := gathering.frozen(phase))), None)
     return Account(
         name=run.name,
@@ -296,6 +333,7 @@ def account_of(
         failures=gathering.failures,
         failed=failures_of(record.blobs, facts.failed) if facts.failed else (),
         next_step=facts.next_step,
+        brief=frozenset(order) - window.phases if window else frozenset(),
     )
 
 

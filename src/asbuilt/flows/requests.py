@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.approvals import Answer, Approval
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.claims import Claim
-    from asbuilt.journal.database.store import Session, Store
+    from asbuilt.journal.database.store import Session, Store, Transactions
     from asbuilt.journal.runs import Run
     from asbuilt.settings.layers import Settings
     from asbuilt.settings.running import Change
@@ -219,7 +219,7 @@ def note(store: Store, address: Address, slug: str, *, text: str, asker: Asker) 
 
 
 def answer(  # noqa: PLR0913 - an answer has these parts
-    store: Store,
+    store: Transactions,
     org: str,
     repo: str,
     number: int,

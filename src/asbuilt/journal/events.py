@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from itertools import chain, repeat
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.journal.database.table import OF_PLAN, Table, insert
 from asbuilt.journal.encoding.codec import Row, entry, entry_of, fields_of, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from asbuilt.events.event import Entry, Event
     from asbuilt.journal.database.store import Session
@@ -22,6 +24,9 @@ _SHORTEST: Final = 40
 _PAGE: Final = 5_000
 _LAST: Final = 2**31 - 1
 _EVENTS: Final = Table("events", entry_of, ("seq", "key", "kind", "v", "at", "actor", "data"))
+
+_NUMBERS: Final = tuple(f"n_{one}{two}" for one in ascii_lowercase for two in ascii_lowercase)
+_NUMBERED: Final = f"{OF_PLAN} AND seq IN ({', '.join(f':{name}' for name in _NUMBERS)}) ORDER BY seq"
 
 
 def shortened(text: str, size: int) -> str:
@@ -148,6 +153,16 @@ def whole_history(session: Session, address: Address, *, after: int = 0) -> Iter
         after = page[-1].seq
         if len(page) < _PAGE:
             return
+
+
+def numbered(session: Session, address: Address, numbers: Iterable[int]) -> list[Entry]:
+    """Return a plan's events of some numbers, in order."""
+    wanted, found = sorted(numbers), []
+    for at in range(0, len(wanted), len(_NUMBERS)):
+        some = wanted[at : at + len(_NUMBERS)]
+        values = dict(zip(_NUMBERS, chain(some, repeat(some[-1])), strict=False))
+        found += _EVENTS.every(session, _NUMBERED, **address._asdict(), **values)
+    return found
 
 
 def of_kinds(session: Session, address: Address, kinds: Sequence[str]) -> list[Entry]:

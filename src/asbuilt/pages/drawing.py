@@ -38,11 +38,13 @@ _SEEN: Final = 0.5
 def edges(outline: Sequence[Outlined]) -> list[tuple[str, str]]:
     """List the direct dependencies of each phase; a dependency that another one implies is left out."""
     needs = _known(outline)
-    found = []
-    for phase, direct in needs.items():
-        through = {deep for need in direct for deep in _all_below(need, needs)}
-        found += [(need, phase) for need in direct if need not in through]
-    return found
+    below = {phase: _all_below(phase, needs) for phase in needs}
+    return [
+        (need, phase)
+        for phase, direct in needs.items()
+        for need in direct
+        if not any(need in below[other] for other in direct)
+    ]
 
 
 def _known(outline: Sequence[Outlined]) -> dict[str, tuple[str, ...]]:
@@ -66,8 +68,11 @@ def _rows(outline: Sequence[Outlined]) -> list[list[Outlined]]:
     needs = _known(outline)
     depth: dict[str, int] = {}
     for _ in outline:
+        before = dict(depth)
         for one in outline:
             depth[one.id] = 1 + max((depth.get(need, 0) for need in needs[one.id]), default=-1)
+        if depth == before:
+            break
     layers = [[one for one in outline if depth[one.id] == level] for level in sorted(set(depth.values()))]
     return [layer[at : at + _ABREAST] for layer in layers for at in range(0, len(layer), _ABREAST)]
 

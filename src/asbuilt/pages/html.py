@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from asbuilt.proof.pictures import Picture
 
 _NUMBERS: Final = frozenset({"exit", "ran", "skipped", "failed", "took", "cost", "stated", "measured"})
+_SHORT: Final = frozenset({"state", "for", "until", "at", "started", "ended", "run", "attempts", "work"})
 _PAGE: Final = """\
 <!doctype html>
 <html lang="en">
@@ -157,7 +158,8 @@ def _block(block: Block, level: int) -> Iterator[str]:
 
 
 def _patched(line: str) -> str:
-    kind = {"+": "ins", "-": "del"}.get(line[:1], "span")
+    # The two lines that name the file are no changes.
+    kind = "span" if line[:4] in ("+++ ", "--- ") else {"+": "ins", "-": "del"}.get(line[:1], "span")
     return f"<{kind}>{escape(line)}\n</{kind}>"
 
 
@@ -191,7 +193,9 @@ def _section(section: Section, level: int) -> Iterator[str]:
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[Words, ...]]) -> Iterator[str]:
-    kinds = [' class="number"' if name in _NUMBERS else "" for name in head]
+    kinds = [
+        ' class="number"' if name in _NUMBERS else ' class="short"' if name in _SHORT else "" for name in head
+    ]
     names = "".join(f"<th{kind}>{text(name)}</th>" for name, kind in zip(head, kinds, strict=True))
     yield f"<table><thead><tr>{names}</tr></thead><tbody>"
     for row in rows:

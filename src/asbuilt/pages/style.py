@@ -79,6 +79,7 @@ th { text-align: left; font-weight: 600; color: var(--mute); font-size: .8rem; }
 th, td { padding: .45rem .8rem .45rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 th:last-child, td:last-child { padding-right: 0; }
 th:first-child { width: 40%; }
+.short { white-space: nowrap; }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 footer { margin-top: 3rem; padding-top: 1rem; border-top: 1px solid var(--line); }
 .box { fill: var(--paper); stroke: var(--line); stroke-width: 1.5; }

@@ -74,6 +74,7 @@ def told(account: Account, zone: tzinfo | None) -> Document:
     blocks += (
         phase_section(account, phase, is_folded=bool(phase.proven) and phase.id not in notable)
         for phase in account.phases
+        if phase.id not in account.brief
     )
     blocks += _pull(account)
     blocks += _commits(account)

@@ -20,6 +20,8 @@
     const before = document.querySelector("main");
     const after = fresh.querySelector("main");
     if (!after || isTyped()) return;
+    // The result of an answer is on no page that is fetched.
+    if (document.body.dataset.note) after.prepend(before.firstElementChild.cloneNode(true));
     const folded = [...before.querySelectorAll("details")].map((one) => one.open);
     const links = [...before.querySelectorAll("a")];
     const focused = links.indexOf(document.activeElement);
@@ -83,6 +85,8 @@
   });
   document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));
   window.addEventListener("pagehide", close);
+  window.addEventListener("offline", close);
+  window.addEventListener("online", open);
   setInterval(age, 1000);
   if (!document.hidden) open();
 })();

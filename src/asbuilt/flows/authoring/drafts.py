@@ -18,7 +18,7 @@ from asbuilt.plan.reader import read
 if TYPE_CHECKING:
     from asbuilt.journal.approvals import Approval
     from asbuilt.journal.blobs import Blobs
-    from asbuilt.journal.database.store import Store
+    from asbuilt.journal.database.store import Transactions
     from asbuilt.lifecycle.approval import Revision
     from asbuilt.pages.drafts import Change
     from asbuilt.plan.model import Plan
@@ -53,7 +53,7 @@ class Draft(NamedTuple):
         return self.revision.intent[:_DIGEST]
 
 
-def draft_asked(store: Store, blobs: Blobs, repo: str, asked: Approval) -> Draft:
+def draft_asked(store: Transactions, blobs: Blobs, repo: str, asked: Approval) -> Draft:
     """Find the text that a question is about, and its changes."""
     address = Address(LOCAL, repo, asked.plan)
     with store.read() as session:

@@ -7,18 +7,20 @@ next read, so they are used only while `Folds.held` is locked.
 from __future__ import annotations
 
 import threading
+from array import array
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.events.event import phase_of
 from asbuilt.events.phases import PhaseBegun, PhaseProven
 from asbuilt.journal.encoding.codec import whole
-from asbuilt.journal.events import history
+from asbuilt.journal.events import history, numbered
 from asbuilt.lifecycle.kinds import begin, hear
 from asbuilt.lifecycle.run.money import used_in
 from asbuilt.lifecycle.status.standing import Standing, fold_plan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from asbuilt.events.event import Entry
     from asbuilt.events.options import RunOptions
@@ -48,6 +50,9 @@ class PlanFold:
         self.facts: dict[str, tuple[RunOptions, Facts]] = {}
         """Facts of the runs that were read, with the options that they were folded with."""
 
+        self.places: dict[tuple[str | None, str], array[int]] = {}
+        """Numbers of the events of each phase of a run; those without a phase are under ""."""
+
     def hear(self, entries: list[Entry]) -> None:
         """Fold further events, in order."""
         self.standing = fold_plan(entries, self.standing)
@@ -59,6 +64,7 @@ class PlanFold:
 
     def _hear(self, entry: Entry) -> None:
         event = entry.event
+        self.places.setdefault((entry.run, phase_of(event) or ""), array("L")).append(entry.seq)
         used = used_in(event)
         if used is not None:
             self.used[entry.run, used[0]] = used[1]
@@ -98,6 +104,18 @@ class Folds:
     def facts(self, session: Session, run: Run) -> Facts:
         """Return the facts of a run as of now."""
         return self.of(session, run.address, [run]).facts[run.run][1]
+
+    def events(self, session: Session, run: Run, phases: Iterable[str], *, each: int) -> list[Entry]:
+        """Return events of a run, in order: the newest `each` of some phases and of the run as a whole."""
+        places = self.of(session, run.address).places
+        wanted = [seq for phase in ("", *phases) for seq in places.get((run.run, phase), ())[-each:]]
+        return [whole(entry, self._blobs.get) for entry in numbered(session, run.address, wanted)]
+
+    def newest(self, session: Session, run: Run) -> list[str]:
+        """Return the phases of a run that have events, the one with the newest event first."""
+        places = self.of(session, run.address).places
+        last = {phase: seqs[-1] for (name, phase), seqs in places.items() if name == run.run and phase}
+        return sorted(last, key=last.__getitem__, reverse=True)
 
     def _add(self, session: Session, fold: PlanFold, runs: Sequence[Run]) -> None:
         """Add the runs that a fold does not have, with the events that it has."""

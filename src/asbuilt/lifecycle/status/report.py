@@ -182,6 +182,8 @@ class Account(NamedTuple):
     """The last failure."""
     next_step: str = ""
     """Advice of the reason of its end."""
+    brief: frozenset[str] = frozenset()
+    """Phases beyond the window of the page: only their last attempt with evidence is here."""
 
     @property
     def at_work_s(self) -> float | None:
