@@ -14,6 +14,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from playwright.sync_api import expect
+
 ROOT: Final = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
@@ -73,7 +75,7 @@ def take(browser: Browser, served: Served, folder: Path) -> list[str]:
     troubles = []
     for name, path in [*pages(page, served.host)]:
         page.goto(f"http://{served.host}{path}")
-        page.wait_for_function("document.getElementById('live').textContent.startsWith('updated')")
+        expect(page.locator("#live")).to_contain_text("updated")
         for width, height in WIDTHS.items():
             page.set_viewport_size({"width": width, "height": height})
             for scheme in ("light", "dark"):

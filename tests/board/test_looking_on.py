@@ -148,9 +148,8 @@ acts = [{{ verdict = "fail", items = [1], why = "it greets nobody" }}]
     page.fill("textarea", "greetings come next year")
     page.click("button:has-text('Accept without it')")
     expect(page.locator("main")).to_contain_text("answered yes, by ann", timeout=30_000)
-    until(lambda: "landed" in office.asbuilt("status", "greet"))
-    trailers = office.git("log", "-2", "--format=%(trailers:key=Asbuilt-Waived)", "main")
-    assert "greetings come next year" in trailers
+    waived = ("log", "--format=%(trailers:key=Asbuilt-Waived)", "main")
+    until(lambda: "greetings come next year" in office.git(*waived))
 
 
 def test_what_an_agent_writes_is_on_its_page_while_it_works_and_links_are_not_followed(
