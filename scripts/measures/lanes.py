@@ -1,7 +1,8 @@
 """Measure phases side by side: how long a plan of 4 waves of 3 phases takes with 1, 2 and 3 lanes.
 
 Run it alone: `python scripts/measures/lanes.py`. The critical path is the sum over the waves of the longest
-phase of the run with one lane; the best schedule of two lanes needs two rounds for each wave.
+phase of the run with one lane; the best schedule of two lanes needs two rounds for each wave. A makespan is
+from the start of the first phase to the proof of the last; work on all phases together is printed beside it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ sys.path.insert(0, str(ROOT))
 
 from tests.journeys.shop import Shop  # noqa: E402 - the tests' folder is on the path only now
 
-from asbuilt.events.phases import PhaseBegun, PhaseProven  # noqa: E402
+from asbuilt.events.phases import PhaseBegun, PhaseJoined, PhaseProven  # noqa: E402
 from asbuilt.events.runs import RunEnded, RunStarted  # noqa: E402
 from asbuilt.journal.events import history  # noqa: E402
 
@@ -35,14 +36,16 @@ def main() -> None:
     alone = _run(1)
     spans = _spans(alone[0])
     path_s = sum(max(spans[f"{wave}{phase}"] for phase in "abc") for wave in range(1, WAVES + 1))
-    first_s = _first_s(alone[0])
     for lanes, (entries, cpu_s) in ((1, alone), (2, _run(2)), (3, _run(3))):
-        took_s = _at(entries, RunEnded) - _at(entries, RunStarted) - _first_s(entries)
+        proven = [_moment(one) for one in entries if isinstance(one.event, PhaseProven)]
+        took_s = max(proven) - _at(entries, RunStarted) - _first_s(entries)
+        after_s = _at(entries, RunEnded) - max(proven)
         best_s = path_s * {1: BESIDE, 2: 2, 3: 1}[lanes]
         phases = WAVES * BESIDE
         sys.stdout.write(
             f"{lanes} lanes: {took_s:.1f} s, {took_s / best_s:.2f}x of the best schedule ({best_s:.1f} s);"
-            f" processor {cpu_s / phases:.2f} s a phase; before the first phase {first_s:.1f} s\n"
+            f" processor {cpu_s / phases:.2f} s a phase; before the first phase {_first_s(entries):.1f} s,"
+            f" after the last {after_s:.1f} s; merges after the last lane {_merging_s(entries):.1f} s\n"
         )
 
 
@@ -88,7 +91,21 @@ def _plan() -> str:
 
 
 def _at(entries: list[Entry], kind: type) -> float:
-    return next(datetime.fromisoformat(one.at).timestamp() for one in entries if isinstance(one.event, kind))
+    return next(_moment(one) for one in entries if isinstance(one.event, kind))
+
+
+def _moment(entry: Entry) -> float:
+    return datetime.fromisoformat(entry.at).timestamp()
+
+
+def _merging_s(entries: list[Entry]) -> float:
+    """Sum over the waves how long merges took after the last lane of a wave was closed."""
+    waves: dict[str, list[float]] = {}
+    for one in entries:
+        if isinstance(one.event, PhaseJoined | PhaseProven):
+            wave = waves.setdefault(one.event.phase[0], [0.0, 0.0])
+            wave[isinstance(one.event, PhaseProven)] = _moment(one)
+    return sum(proven - joined for joined, proven in waves.values() if joined)
 
 
 def _first_s(entries: list[Entry]) -> float:

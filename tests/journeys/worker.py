@@ -18,6 +18,7 @@ from asbuilt.flows.engine.taking import Taking
 from asbuilt.flows.engine.worker import Worker, clear
 from asbuilt.flows.fleet.membership import labels_of, offer
 from asbuilt.flows.kinds import Performer
+from asbuilt.flows.notify.enqueue import NOBODY, Reach
 from asbuilt.flows.segment import Runs
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.database.schema import STEPS
@@ -31,7 +32,21 @@ from tests.journal.conftest import open_store
 
 if TYPE_CHECKING:
     from asbuilt.flows.engine.dbos import Steps
+    from asbuilt.lifecycle.attention import Message
     from asbuilt.policy.sandbox.rules import Level
+
+
+class _Calls:
+    """Writes the titles of notices to a file."""
+
+    way = "file"
+
+    def __init__(self, file: str) -> None:
+        self._file = Path(file)
+
+    def call(self, message: Message) -> None:
+        with self._file.open("a", encoding="utf-8") as opened:
+            opened.write(f"{message.title}\n")
 
 
 def main(step: Steps = recorded) -> None:
@@ -66,7 +81,9 @@ def main(step: Steps = recorded) -> None:
         lease = Lease(store, me, org=LOCAL, times=times) if url else None
         performer = Performer(home, store, blobs, attempts, processes, lease=lease)
         engine = Engine(store, url=url, worker=me, slots=slots)
-        flow = Runs(store, blobs, performer, lease=lease, step=step)
+        calls = os.environ.get("ASBUILT_TEST_CALLS")
+        reach = Reach(desktop=_Calls(calls)) if calls else NOBODY
+        flow = Runs(store, blobs, performer, reach, lease=lease, step=step)
         taking = None
         if lease is not None and labels_of(home) is not None:
             taking = Taking(store, engine, lambda: offer(home, os.environ), org=LOCAL, lost_s=times.lost_s)

@@ -10,6 +10,7 @@ from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.kinds import fold, next_move
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.lifecycle.run import moves
+from asbuilt.lifecycle.run.causes import Breaker
 from asbuilt.lifecycle.run.moves import End, Move
 from tests.lifecycle.plan_run.test_decide import LATER, NOW, RESOLVED, RUN, VERIFIED
 from tests.support.happened import happened
@@ -78,10 +79,11 @@ def test_a_usage_limit_parks_until_it_opens_and_goes_on_with_the_same_attempt() 
         ("attempt.ended", {"run": RUN, "phase": "1", "number": 1, "ending": "limited", "resets_at": LATER}),
     ]
     facts = fold(RUN, RunOptions(auto=True), happened(events))
-    assert next_move(facts, NOW) == moves.Wait(WaitReason.LIMIT, "usage limit of the agent in phase 1", LATER)
+    facts.breakers = {"implement": Breaker("mine", "usage_limit", LATER, f"{RUN}/")}
+    assert next_move(facts, NOW) == moves.Wait(
+        WaitReason.LIMIT, "usage limit of the agent in phase 1", LATER, account="mine"
+    )
     assert next_move(facts, LATER) == moves.Attempt("1", 1, "implement")
-    hastened = fold(RUN, RunOptions(auto=True), happened([*events, ("run.hastened", {"run": RUN})]))
-    assert next_move(hastened, NOW) == moves.Attempt("1", 1, "implement")
 
 
 def test_a_run_that_continues_another_begins_with_what_was_found_there() -> None:
@@ -103,8 +105,11 @@ def test_phases_that_do_not_go_together_are_not_landed_and_it_says_why() -> None
 
     def then(*more: tuple[str, dict[str, Any]]) -> Move:
         events = [*proven, *((kind, {"run": RUN, **data}) for kind, data in more)]
-        return next_move(fold(RUN, RunOptions(mode="finish", auto=True), happened(events)), NOW)
+        facts = fold(RUN, RunOptions(mode="finish", auto=True), happened(events))
+        facts.breakers = {"verify": Breaker("mine", "usage_limit", limits_until, f"{RUN}/")}
+        return next_move(facts, NOW)
 
+    limits_until = NOW
     passed = ("together.done", {"outcome": "PASS"})
     undone = ("together.done", {"outcome": "FAIL", "failures": ["grep a: FAIL, exit 1"]})
     judged = ("together.judged", {"outcome": "FAIL", "failures": [{"item": 3, "text": "x: FAIL, twice"}]})
@@ -119,8 +124,9 @@ def test_phases_that_do_not_go_together_are_not_landed_and_it_says_why() -> None
     assert then(passed, lost, lost, lost) == End(
         "failed", "all phases together: the verifier crashed 3 times; last: boom"
     )
+    limits_until = LATER
     assert then(passed, limited) == moves.Wait(
-        WaitReason.LIMIT, "usage limit of the verifier in all phases together", LATER
+        WaitReason.LIMIT, "usage limit of the verifier in all phases together", LATER, account="mine"
     )
     assert then(passed, ("together.judged", {"outcome": "PASS"})) == moves.Report()
     # A run of an earlier version that is about to land is not held up.

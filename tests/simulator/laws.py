@@ -9,7 +9,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from asbuilt.events.approvals import ApprovalAnswered, ApprovalAsked
-from asbuilt.events.attempts import AttemptBegun, TreeKept
+from asbuilt.events.attempts import AttemptBegun, TogetherJudging, TreeKept, VerifierBegun
+from asbuilt.events.event import phase_of
 from asbuilt.events.landings import LandingIntended
 from asbuilt.events.phases import PhaseBegun, PhaseForked, PhaseJoined, PhaseMerged, PhaseProven
 from asbuilt.events.runs import ClaimAcquired, ClaimBroken, ClaimReleased, PauseAsked, ResumeAsked, RunEnded
@@ -27,6 +28,7 @@ from asbuilt.lifecycle.status.standing import fold_plan
 from asbuilt.plan.markdown.source import digest
 from asbuilt.plan.model import Status
 from asbuilt.plan.reader import read
+from tests.simulator.account_laws import AccountLaws
 from tests.simulator.bench import passes_check, passes_tests
 from tests.simulator.lane_laws import LaneLaws
 from tests.simulator.model_git import outcomes
@@ -57,6 +59,9 @@ SELECT r.run, r.plan, r.state, r.ended_at, r.stop,
    AND o.repo = r.repo AND o.run = r.run AND o.lane != '' AND o.closed_at IS NULL))) AS due,
   (SELECT count(*) FROM approvals a WHERE a.org = r.org AND a.repo = r.repo AND a.run = r.run
    AND a.answer IS NULL) AS asked,
+  (SELECT count(*) FROM segments s JOIN breakers b ON b.org = s.org AND b.account = s.account
+   AND b.until IS NULL WHERE s.org = r.org AND s.repo = r.repo AND s.run = r.run
+   AND s.closed_at IS NULL) AS login,
   (SELECT c.run FROM claims c WHERE c.org = r.org AND c.repo = r.repo AND c.plan = r.plan) AS owner
 FROM runs r"""
 
@@ -80,6 +85,7 @@ class Laws:
         self._ended: dict[str, str] = {}
         self._answers: dict[int, str] = {}
         self.lanes = LaneLaws(ledger, blobs, model)
+        self._accounts = AccountLaws(ledger)
         self.dues: set[str] = set()
         """When something is due that is not due yet."""
         self.tell = model.stage.tell
@@ -94,6 +100,7 @@ class Laws:
             self._heard(plan, entry_of(**row))
         for row in session.rows(_OPEN):
             self._row(row)
+        self._accounts.written()
         dues = session.rows(
             "SELECT due_at FROM segments WHERE closed_at IS NULL AND due_at < :far", far=runs.FAR
         )
@@ -138,7 +145,10 @@ class Laws:
                 if run in self._ended:
                     raise Unlawful(f"{run} works on although it is over: {self._ended[run]}")
             case _:
-                return
+                pass
+        if isinstance(event, AttemptBegun | VerifierBegun | TogetherJudging):
+            phase = phase_of(event) or ""
+            self._accounts.begun(run, phase if phase in self.lanes.of(run) else "")
 
     def _asked_anew(self, plan: str, event: ApprovalAsked) -> None:
         """See that nobody is asked what they have answered for the same plan, in whatever authoring."""
@@ -167,7 +177,9 @@ class Laws:
             raise Unlawful(f"{run} is over and still owns {row['plan']}")
         if not is_over and row["owner"] != run and run not in self._broken:
             raise Unlawful(f"{run} is open and {row['plan']} is {row['owner']}'s")
-        if row["due"] == runs.FAR and (row["stop"] or not (row["asked"] or run in self._paused)):
+        if row["due"] == runs.FAR and (
+            row["stop"] or not (row["asked"] or row["login"] or run in self._paused)
+        ):
             raise Unlawful(f"{run} waits for a person, and there is nothing that anybody could say")
 
     def recorded(self) -> None:

@@ -197,6 +197,11 @@ def _forget_a_ready_phase() -> AbstractContextManager[object]:
     return patch.object(decide, "coordinate", forgetful)
 
 
+def _try_in_spite_of_a_breaker() -> AbstractContextManager[object]:
+    """Whoever wants to start an agent starts it."""
+    return patch.object(kinds, "admitted", lambda _facts, move, _now: move)
+
+
 class Bug(NamedTuple):
     """How a bug is planted, and how the law reads that it breaks."""
 
@@ -224,6 +229,7 @@ FOUND: Final = {
     ),
     "fork twice": Bug(_fork_twice, "and has open segments of"),
     "forget a ready phase": Bug(_forget_a_ready_phase, "were ready and are not merged"),
+    "try in spite of a breaker": Bug(_try_in_spite_of_a_breaker, "starts another agent while"),
     "stumble": Bug(_stumble, "by what nobody has foreseen: KeyError"),
 }
 AIMED: Final = {

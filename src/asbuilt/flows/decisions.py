@@ -43,4 +43,6 @@ def comes_next(decided: moves.Move, move: moves.Move) -> bool:
 def still_waits(move: moves.Move, decided: moves.Wait) -> bool:
     """Return whether a run still has to wait, in the same way as was decided."""
     pauses = decided.reason is WaitReason.PAUSE
-    return isinstance(move, moves.Wait) and (move.reason is WaitReason.PAUSE) == pauses
+    waits = isinstance(move, moves.Wait) and (move.reason is WaitReason.PAUSE) == pauses
+    # The wait for an account may have become shorter.
+    return waits and (not decided.account or move == decided)

@@ -20,6 +20,7 @@ from asbuilt.journal import approvals, claims, drafts, issues, runs
 from asbuilt.journal.engine.identity import machine_id
 from asbuilt.journal.events import append, hold, open_plan, shortened
 from asbuilt.journal.ids import Address, new_id
+from asbuilt.journal.turns import breakers
 from asbuilt.lifecycle.approval import may_answer
 from asbuilt.plan.reader import read
 from asbuilt.settings.running import differing, renewed
@@ -197,6 +198,7 @@ def go_on(store: Store, run: Run, *, asker: Asker) -> bool:
     with store.write() as session:
         hold(session, run.address)
         pauses = runs.pauses(session, run)
+        breakers.retry(session, run)
         moved = runs.wake(session, run.org, run.repo, run.run)
         found = runs.find(session, run.org, run.repo, run.run)
         if moved and found is not None and found.state == "waiting":

@@ -12,7 +12,7 @@ from asbuilt.flows.engine.transient import words_of
 from asbuilt.flows.run.record import ACTOR, say
 from asbuilt.journal import approvals, claims, issues, memory, runs, schedules
 from asbuilt.journal.events import append, whole_history
-from asbuilt.journal.turns import landing_line
+from asbuilt.journal.turns import breakers, landing_line
 from asbuilt.lifecycle.memory import lessons_of_run
 from asbuilt.lifecycle.schedule.firing import ends_with
 
@@ -47,6 +47,7 @@ def end(
         # Questions of other runs may be answered for the next run; those of an authoring end with it.
         approvals.withdraw(session, run.org, run.repo, run.run, actor=ACTOR)
     claims.release(session, run.address, run=run.run, actor=ACTOR)
+    breakers.release(session, run.org, run.run)
     if run.options.parent:
         _return(session, run, run.options.parent, state, reason)
 

@@ -21,6 +21,7 @@ from asbuilt.flows.engine import dbos
 from asbuilt.flows.engine.fence import Fenced, Superseded
 from asbuilt.flows.engine.transient import retry_at, trouble_in, words_of
 from asbuilt.flows.notify.enqueue import NOBODY, Calling
+from asbuilt.flows.run.accounts import choose, may_start
 from asbuilt.flows.run.record import ACTOR, say
 from asbuilt.flows.run_end import MAX_REASON, end, refused
 from asbuilt.flows.schedule import clear
@@ -29,8 +30,8 @@ from asbuilt.journal.engine import segments
 from asbuilt.journal.events import append, hold, keyed, whole_history
 from asbuilt.journal.ids import LOCAL, Segment
 from asbuilt.journal.queries.histories import Histories
-from asbuilt.journal.turns import landing_line
-from asbuilt.lifecycle.kinds import fold, next_move
+from asbuilt.journal.turns import breakers, landing_line
+from asbuilt.lifecycle.kinds import fold
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.decide import TROUBLE_LIMIT
@@ -173,10 +174,13 @@ class Runs:
 
     def _decide(self, fenced: Fenced, seen: list[tuple[Run, Facts]]) -> Plain:
         """Return the next move, and put the facts that it is based on into `seen`."""
-        with fenced.read() as session:
-            found, facts = self._facts(session, fenced.segment)
-            seen.append((found, facts))
-            return recorded(next_move(facts, session.now))
+        while True:
+            with fenced.read() as session:
+                found, facts = self._facts(session, fenced.segment)
+                move = self._choose(session, found, facts)
+            if may_start(fenced, facts, move):
+                seen.append((found, facts))
+                return recorded(move)
 
     def _as_decided(self, act: Act, fenced: Fenced, move: moves.Move, seen: list[tuple[Run, Facts]]) -> bool:
         """Perform a decision; return False, to decide again, if an earlier execution made it and it is old.
@@ -187,8 +191,9 @@ class Runs:
         if not seen:
             with fenced.read() as session:
                 found, facts = self._facts(session, fenced.segment)
-                if not comes_next(move, next_move(facts, session.now)):
-                    return False
+                chosen = self._choose(session, found, facts)
+            if not comes_next(move, chosen) or not may_start(fenced, facts, move):
+                return False
             seen.append((found, facts))
         found, facts = seen[-1]
         act(fenced, found, facts)
@@ -200,6 +205,9 @@ class Runs:
         facts = self._histories.facts_of(session, found)
         facts.at = segment.lane
         return found, facts
+
+    def _choose(self, session: Session, found: Run, facts: Facts) -> moves.Move:
+        return choose(session, self._performer.home.runs / found.run, found, facts)
 
     def lost(self, segment: Segment, why: str | None) -> None:
         """Continue after a segment that failed, with the next one; give up after 10 retries.
@@ -312,13 +320,16 @@ class Runs:
         """Plan the next segment in place of this one; if this one is closed, that has happened already."""
         segment, why, until = fenced.segment, wait.why, wait.until
         parked = RunParked(reason=wait.reason, why=why, until=until, phase=segment.lane or None)
+        key = f"{segment.run}/parked/{segment.n}"
         with fenced.closing() as (session, is_open):
             if is_open:
                 # Before the plan's head row is locked; see `landing_line`. A lane has no place in the line.
                 if wait.reason is not WaitReason.LANDING and not segment.lane:
                     landing_line.leave(session, found)
                 hold(session, found.address)
-                segments.follow(session, segment, due_at=until or runs.FAR, why=why)
+            is_news = not wait.account or breakers.tell(session, segment.org, wait.account, key)
+            if is_open:
+                segments.follow(session, segment, due_at=until or runs.FAR, why=why, account=wait.account)
                 is_paused = facts.pause is not None if _lanes_of(facts) else wait.reason is WaitReason.PAUSE
                 _set_waiting(session, found, segment, "paused" if is_paused else "waiting")
                 # Whatever wakes one lane wakes them all; those that wait for the same again report nothing.
@@ -326,9 +337,10 @@ class Runs:
                     say(session, found, parked, f"parked/{segment.n}")
                 # An answer or a stop since the decision would otherwise wait forever.
                 _, now = self._facts(session, segment)
-                if not still_waits(next_move(now, session.now), wait):
+                if not still_waits(self._choose(session, found, now), wait):
                     runs.wake(session, found.org, found.repo, found.run, lane=segment.lane)
-        self._calling.call(found, f"{segment.run}/parked/{segment.n}")
+        if is_news:
+            self._calling.call(found, key)
 
     def _end(self, ending: moves.End, fenced: Fenced, found: Run, facts: Facts) -> None:
         """Write the last report of a run and release its plan."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from asbuilt.events.approvals import ApprovalAnswered, ApprovalAsked
+from asbuilt.events.questions import StoppedKey, key_in
 from asbuilt.journal.database.table import OF_REPO, OF_RUN, Table
 from asbuilt.journal.events import append, hold, shortened
 from asbuilt.journal.ids import Address
+from asbuilt.journal.turns import breakers
 from asbuilt.lifecycle.approval import WITHDRAWN
 
 if TYPE_CHECKING:
@@ -96,6 +98,8 @@ def answer(  # noqa: PLR0913 - an answer has these parts
     if changed:
         event = ApprovalAnswered(number=number, key=found.key, answer=said, note=shortened(note or "", 700))
         append(session, address, event, key=f"{found.key}/answered", actor=actor, run=found.run)
+        if isinstance(key_in(found.key), StoppedKey):
+            breakers.release(session, org, found.run)
     return bool(changed), named(session, org, repo, number)
 
 

@@ -38,6 +38,8 @@ class Segment(NamedTuple):
     """The worker that started it, or that has the run's workspace; None: any worker may start it."""
     lane: str = ""
     """The phase that its chain of segments works on; empty: the run's own chain."""
+    account: str = ""
+    """The agent's account whose breaker it waits for."""
 
     @property
     def workflow(self) -> str:

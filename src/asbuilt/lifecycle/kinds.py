@@ -14,7 +14,7 @@ from asbuilt.lifecycle.plan_run import decide as plan_run
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.lifecycle.plan_run.fold import begin_plan_run, hear_plan_run
 from asbuilt.lifecycle.plan_run.lanes import closing
-from asbuilt.lifecycle.run.decide import paced
+from asbuilt.lifecycle.run.decide import admitted, paced
 from asbuilt.lifecycle.run.fold import fold_run
 from asbuilt.lifecycle.run.moves import End, Move
 from asbuilt.lifecycle.tasks import decide as tasks
@@ -80,9 +80,13 @@ def hear(facts: Facts, entries: Iterable[Entry]) -> None:
 
 
 def next_move(facts: Facts, now: str) -> Move:
-    """Choose the next move of a run, or of a lane; a paused one waits before the next move that can wait."""
+    """Choose the next move of a run, or of a lane; a paused one waits before the next move that can wait.
+
+    An agent whose account's breaker is open is not started.
+    """
     move = End(facts.ended, "") if facts.ended is not None else _choose(facts, now)
-    return paced(facts, closing(facts, move) if isinstance(facts, PlanFacts) and facts.at else move, now)
+    move = closing(facts, move) if isinstance(facts, PlanFacts) and facts.at else move
+    return paced(facts, admitted(facts, move, now), now)
 
 
 def _choose(facts: Facts, now: str) -> Move:

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from asbuilt.events.options import RunOptions
-from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.kinds import fold, next_move
 from asbuilt.lifecycle.run.moves import (
     Ask,
@@ -18,7 +17,6 @@ from asbuilt.lifecycle.run.moves import (
     Judge,
     Move,
     Start,
-    Wait,
     until_answered,
 )
 from asbuilt.lifecycle.status.progress import progress, waits_for
@@ -112,12 +110,7 @@ def after(*events: Told, stop: str | None = None) -> Move:
             (*PUT, asked(), answered("no", "shorter")), Attempt("revise-1", 1, "plan"), id="it is sent back"
         ),
         pytest.param(
-            (STARTED, begun(), ended(ending="limited", resets_at=LATER)),
-            Wait(WaitReason.LIMIT, "usage limit of the agent in draft", LATER),
-            id="a usage limit",
-        ),
-        pytest.param(
-            (STARTED, begun(), ended(ending="limited", resets_at="2026-11-15T11:00:00.000Z")),
+            (STARTED, begun(), ended(ending="limited")),
             Attempt("draft", 1, "plan"),
             id="a usage limit that is over",
         ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, get_args
 
 import pytest
+from msgspec.structs import replace
 
 from asbuilt.events.attempts import TogetherJudged
 from asbuilt.events.event import Cause
@@ -12,7 +13,7 @@ from asbuilt.events.options import CapChoices, RunOptions
 from asbuilt.events.plain import read_options
 from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.kinds import fold, next_move
-from asbuilt.lifecycle.run.causes import course_of, ending_of
+from asbuilt.lifecycle.run.causes import Breaker, course_of, ending_of
 from asbuilt.lifecycle.run.money import Caps, Spent, caps_in, left_s, total, used_in
 from asbuilt.lifecycle.run.moves import Ask, Attempt, End, Keep, Move, Verify, Wait
 from asbuilt.lifecycle.run.stoppages import OVERLOAD_LIMIT
@@ -24,10 +25,10 @@ from tests.support.happened import happened
 Told = tuple[str, dict[str, Any]]
 
 
-def stopped(cause: Cause, *, resets_at: str | None = None, start: int = 1) -> Told:
+def stopped(cause: Cause, *, start: int = 1) -> Told:
     return "attempt.ended", {
         "run": RUN, "phase": "1", "number": 1, "ending": ending_of(cause), "cause": cause,
-        "reason": "It says why.", "resets_at": resets_at, "starts": start,
+        "reason": "It says why.", "starts": start,
     }  # fmt: skip
 
 
@@ -40,11 +41,17 @@ def answered(move: Move, answer: str) -> Told:
     return "approval.answered", {"run": RUN, "key": move.key, "number": 1, "answer": answer}
 
 
-def after(*more: Told, now: str = NOW, caps: CapChoices | None = None) -> Move:
-    return next_move(fold(RUN, RunOptions(auto=True, caps=caps), happened([*BEGUN, *more])), now)
+def breaker(cause: Cause, until: str | None = LATER, holder: str = f"{RUN}/", **other: Any) -> Breaker:  # noqa: ANN401
+    return Breaker("mine", cause, until, holder, **other)
 
 
-def verifier(cause: Cause, *, resets_at: str | None = None) -> list[Told]:
+def after(*more: Told, now: str = NOW, caps: CapChoices | None = None, held: Breaker | None = None) -> Move:
+    facts = fold(RUN, RunOptions(auto=True, caps=caps), happened([*BEGUN, *more]))
+    facts.breakers = {} if held is None else {"": held}
+    return next_move(facts, now)
+
+
+def verifier(cause: Cause) -> list[Told]:
     about = {"run": RUN, "phase": "1", "number": 1}
     return [
         ("attempt.ended", {**about, "ending": "done"}),
@@ -52,8 +59,7 @@ def verifier(cause: Cause, *, resets_at: str | None = None) -> list[Told]:
         ("checks.done", {**about, "outcome": "PASS"}),
         (
             "verifier.ended",
-            {**about, "ending": ending_of(cause), "cause": cause, "reason": "It says why.", "starts": 1}
-            | {"resets_at": resets_at},
+            {**about, "ending": ending_of(cause), "cause": cause, "reason": "It says why.", "starts": 1},
         ),
     ]
 
@@ -72,16 +78,43 @@ def test_every_cause_has_its_course_and_its_ending() -> None:
 
 
 def test_an_overload_waits_its_time_and_goes_on_with_the_same_attempt() -> None:
-    turned_away = stopped("overload", resets_at=LATER)
-    assert after(turned_away) == Wait(WaitReason.OVERLOAD, "overload of the agent in phase 1", LATER)
-    assert after(turned_away, now=LATER) == Attempt("1", 1, "implement")
+    turned_away, held = stopped("overload"), breaker("overload")
+    waits = Wait(WaitReason.OVERLOAD, "overload of the agent in phase 1", LATER, account="mine")
+    assert after(turned_away, held=held) == waits
+    assert after(turned_away, held=held, now=LATER) == Attempt("1", 1, "implement")
     again = [begun(), turned_away] * OVERLOAD_LIMIT
     assert after(turned_away, *again) == End(
         "failed", f"phase 1: overloaded {OVERLOAD_LIMIT + 1} times in a row; It says why."
     )
-    recovered = [*again, begun(), stopped("usage_limit", resets_at=LATER), begun(), turned_away]
-    assert after(turned_away, *recovered) == Wait(
-        WaitReason.OVERLOAD, "overload of the agent in phase 1", LATER
+    recovered = [*again, begun(), stopped("usage_limit"), begun(), turned_away]
+    assert after(turned_away, *recovered, held=held) == waits
+
+
+def test_what_one_chain_met_holds_for_all_that_use_the_account_and_then_one_of_them_tries() -> None:
+    done = [("attempt.ended", {"run": RUN, "phase": "1", "number": 1, "ending": "stalled"}), KEPT]
+    met = breaker("usage_limit", holder="other/2a")
+    waits = Wait(WaitReason.LIMIT, "usage limit of the agent in phase 1", LATER, account="mine")
+    assert after(*done, held=met) == waits
+    # An agent that works already is waited for.
+    assert after(held=met) == Attempt("1", 1, "implement")
+    assert after(*done, held=met, now=LATER) == Attempt("1", 2, "implement")
+    soon = "2026-11-15T05:01:00.000Z"
+    probed = met._replace(probe="other/2a", probe_until=soon)
+    assert after(*done, held=probed, now=LATER) == replace(waits, until=soon)
+    assert after(*done, held=probed, now=soon) == Attempt("1", 2, "implement")
+    assert after(*done, held=probed._replace(probe=f"{RUN}/"), now=LATER) == Attempt("1", 2, "implement")
+
+
+def test_of_two_causes_that_hold_at_once_the_longer_one_counts() -> None:
+    limit, sooner = breaker("usage_limit"), "2026-11-15T04:00:00.000Z"
+    assert limit.met_again("overload", sooner, "b/", NOW) == limit
+    login = limit.met_again("auth", None, "b/", NOW)
+    assert login == breaker("auth", None, "b/")
+    assert login.met_again("usage_limit", LATER, "c/", NOW) == login
+    probed = limit._replace(probe="b/", probe_until=LATER, told="a/")
+    longer = backs_off_until(1, LATER)
+    assert probed.met_again("overload", LATER, "b/", LATER) == breaker(
+        "overload", longer, "b/", tries=2, told="a/"
     )
 
 
@@ -92,13 +125,16 @@ def test_overloads_are_waited_for_longer_each_time() -> None:
 
 def test_who_is_not_signed_in_is_asked_about_and_goes_on_where_it_was() -> None:
     out = stopped("auth")
-    asks = after(out)
+    held = breaker("auth", None)
+    asks = after(out, held=held)
     question = "sign in to the agent's account, then continue? It says why."
     assert asks == Ask(f"{RUN}/auth/1/1/1", "agent", question, "1")
+    login = Wait(WaitReason.LIMIT, "login of the agent in phase 1", None, account="mine")
+    assert after(out, held=held._replace(holder="other/")) == login
     assert after(out, answered(asks, "yes")) == Attempt("1", 1, "implement")
     refused = "you said no: the agent in phase 1 has stopped; It says why."
     assert after(out, answered(asks, "no")) == End("stopped", refused)
-    again = after(out, answered(asks, "yes"), begun(), stopped("auth", start=2))
+    again = after(out, answered(asks, "yes"), begun(), stopped("auth", start=2), held=held)
     assert again == Ask(f"{RUN}/auth/1/1/2", "agent", question, "1")
 
 
@@ -128,9 +164,9 @@ def test_where_what_holds_an_agent_did_not_hold_the_run_stops_at_once() -> None:
 
 
 def test_a_verifier_that_stopped_is_waited_for_or_asked_about() -> None:
-    waits = after(*verifier("overload", resets_at=LATER))
-    assert waits == Wait(WaitReason.OVERLOAD, "overload of the verifier in phase 1", LATER)
-    asks = after(*verifier("auth"))
+    waits = after(*verifier("overload"), held=breaker("overload"))
+    assert waits == Wait(WaitReason.OVERLOAD, "overload of the verifier in phase 1", LATER, account="mine")
+    asks = after(*verifier("auth"), held=breaker("auth", None))
     question = "sign in to the verifier's account, then continue? It says why."
     assert asks == Ask(f"{RUN}/auth/1/1v0/1", "agent", question, "1")
     assert after(*verifier("auth"), answered(asks, "yes")) == Verify("1", 1)

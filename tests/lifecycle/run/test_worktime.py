@@ -214,7 +214,7 @@ def test_what_came_before_the_start_is_no_work() -> None:
 def test_ten_hours_of_waiting_take_nothing_of_the_hour_that_a_run_has(cause: Cause) -> None:
     resets_s = 10 * HOUR
     early = [(kind, {**data, "at": NOW}) for kind, data in BEGUN]
-    turned_away = stopped(cause, resets_at=_at(resets_s) if cause == "usage_limit" else None)
+    turned_away = stopped(cause)
     day = Day(early)
     day.work(HOUR // 2)
     day.say(turned_away[0], **turned_away[1])

@@ -35,7 +35,7 @@ LIMITED: Events = [
     ("events", "told"),
     [
         ([TROUBLE], WaitsFor("time", "1", AT, LATER, "trouble: over the limit of the disk")),
-        (LIMITED, WaitsFor("limit", "1", AT, LATER, "usage limit of the agent in phase 1")),
+        (LIMITED, WaitsFor("limit", "1", AT, LATER, "a limit")),
     ],
 )
 def test_what_goes_on_by_itself_is_told_with_its_reason_and_when(events: Events, told: WaitsFor) -> None:

@@ -17,6 +17,7 @@ from asbuilt.events.attempts import (
 from asbuilt.flows.attempts.keep import keep_early
 from asbuilt.flows.environments.results import Results
 from asbuilt.flows.landing.commits import attempt_of, take
+from asbuilt.flows.run.accounts import account_of, learn
 from asbuilt.flows.run.briefs import brief_for
 from asbuilt.flows.run.drift import tell
 from asbuilt.flows.run.endings import attempt_ended, judged_of, unjudged, verdict_given, verifier_ended
@@ -139,7 +140,7 @@ class Working:
         outside = around.keep_strayed(move.phase) if around and ended.ring == "none" else None
         event = attempt_ended(record, move, known, brief, [ended])
         drift = record.blobs.put(json.dumps(ended.drift).encode()) if ended.drift else None
-        record.say(evolve(event, drift=drift, outside=outside), f"{key}/ended/{start}")
+        self._tell(record, facts, brief, evolve(event, drift=drift, outside=outside), f"{key}/ended/{start}")
 
     def converse(self, record: Record, facts: RunFacts, move: moves.Attempt, briefs: Sequence[Brief]) -> None:
         """Run the agents of an authoring stage in parallel, or wait for running ones; keep their outputs."""
@@ -173,7 +174,13 @@ class Working:
         )
         event = attempt_ended(record, move, known, failed, ended)
         output = record.blobs.put(json.dumps([one.says for one in ended]).encode())
-        record.say(evolve(event, output=output), f"{key}/ended/{start}")
+        self._tell(record, facts, failed, evolve(event, output=output), f"{key}/ended/{start}")
+
+    def _tell(self, record: Record, facts: RunFacts, brief: Brief, event: Event, key: str) -> None:
+        """Record how an agent ended, with what that means for its account."""
+        account = account_of(self._rooms / record.run.run, brief.program.kind)
+        chain = facts.chain_name
+        record.say(event, key, also=lambda session: learn(session, record.run, account, chain, event))
 
     def _after(self, attempt: str, ended_start: int) -> int:
         """Return the start that ended. An agent that already submitted a result is not started again."""
@@ -210,21 +217,23 @@ class Working:
             ended = replace(ended, ending="failed", reason="The tester did not drive the interface.")
         if ended.ending != "done":
             key = f"{phase.id}/{name}/ended/{ended.starts}"
-            record.say(verifier_ended(record, phase.id, number, judged, brief, ended), key)
+            event = verifier_ended(record, phase.id, number, judged, brief, ended)
+            self._tell(record, facts, brief, event, key)
             return
         if role == "test":
             tries = repeat(ended.tries)
             exhibits = Exhibits(record, repository, phase, number, shown=(*exhibits.evidence, *tries))
             verifying = verifying._replace(exhibits=exhibits)
             told = _judged(record, verifying, ended, _weighed(record, verifying, ended).verdict)
-            event = evolve(verdict_given(phase.id, number, told), role=role, evidence=record.keep(tries))
-            record.say(event, f"{phase.id}/{number}/tested")
+            tested = evolve(verdict_given(phase.id, number, told), role=role, evidence=record.keep(tries))
+            self._tell(record, facts, brief, tested, f"{phase.id}/{number}/tested")
             return
         verifying.exhibits.measure(ended.drift)
         weighed = _weighed(record, verifying, ended)
         tell(record, phase.id, number, weighed, verifying.exhibits.measured)
         told = _judged(record, verifying, ended, weighed.verdict)
-        record.say(verdict_given(phase.id, number, told), f"{phase.id}/{number}/verdict")
+        verdict = verdict_given(phase.id, number, told)
+        self._tell(record, facts, brief, verdict, f"{phase.id}/{number}/verdict")
 
     def verify_together(
         self, record: Record, repository: Repository, workspace: Workspace, facts: PlanFacts
@@ -239,10 +248,10 @@ class Working:
         )
         if ended.ending != "done":
             key = f"together/{name}/ended/{ended.starts}"
-            record.say(unjudged(record, whole, brief, ended), key)
+            self._tell(record, facts, brief, unjudged(record, whole, brief, ended), key)
             return
         told = _judged(record, verifying, ended, _weighed(record, verifying, ended).verdict)
-        record.say(told, "together/judged")
+        self._tell(record, facts, brief, told, "together/judged")
 
     def _begin_verifier(
         self, record: Record, event: Event, key: str, name: str, judged: AttemptFacts

@@ -122,8 +122,13 @@ def kept(room: Path) -> dict[str, str]:
 
 def kept_for(room: Path, kind: str) -> dict[str, str]:
     """Return the variables that an agent of a kind may see: those of checks, and its own to sign in."""
+    return kept(room) | signed_in_by(room, kind)
+
+
+def signed_in_by(room: Path, kind: str) -> dict[str, str]:
+    """Return the variables with which only an agent of a kind signs in."""
     own = KINDS[kind].variables if kind in KINDS else ()
-    return kept(room) | {name: value for name, value in _read(room / _AGENTS).items() if name in own}
+    return {name: value for name, value in _read(room / _AGENTS).items() if name in own}
 
 
 def kept_for_forge(room: Path) -> dict[str, str]:

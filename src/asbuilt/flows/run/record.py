@@ -27,7 +27,7 @@ from asbuilt.proof.projects.model import Setup, names_of, suites_of
 from asbuilt.proof.projects.recorded import read_back
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from asbuilt.events.event import Entry, Event
     from asbuilt.git.fleet.shared_refs import SharedRefs
@@ -68,12 +68,18 @@ class Record:
     shared: SharedRefs | None = None
     """The refs that workers of the fleet share; None for a run that stays on its machine."""
 
-    def say(self, event: Event, key: str) -> None:
-        """Append an event of this run, after what it speaks of is where every worker can read it."""
+    def say(self, event: Event, key: str, also: Callable[[Session], None] | None = None) -> None:
+        """Append an event of this run, after what it speaks of is where every worker can read it.
+
+        `also` is done once, in the same transaction.
+        """
         if self.shared is not None:
             self.shared.publish()
         with self.store.write() as session:
+            is_new = also is not None and keyed(session, self.run.address, f"{self.run.run}/{key}") is None
             say(session, self.run, event, key)
+            if also is not None and is_new:
+                also(session)
 
     def hold(self) -> None:
         """Raise unless the run is still this worker's; call it before a change outside the journal."""

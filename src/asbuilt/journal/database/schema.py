@@ -223,8 +223,20 @@ _LANDING_LINE: Final = (
         place integer NOT NULL, PRIMARY KEY (org, repo, branch, run))""",
 )
 
+_BREAKERS: Final = (
+    # Accounts for which no agent may start, or only one to try. `until` is NULL until the user has answered
+    # the question of `holder`.
+    """CREATE TABLE breakers (
+        org text NOT NULL, account text NOT NULL, cause text NOT NULL, until text, holder text NOT NULL,
+        tries integer NOT NULL, probe text NOT NULL, probe_until text NOT NULL, told text NOT NULL,
+        PRIMARY KEY (org, account))""",
+    "ALTER TABLE segments ADD COLUMN account text NOT NULL DEFAULT ''",
+    "CREATE INDEX segments_by_account ON segments (org, account) WHERE account <> '' AND closed_at IS NULL",
+)
+
 STEPS: Final = (
     Step(1, _FIRST), Step(2, _FLAT), Step(3, _WORKERS), Step(4, _MEMORY), Step(5, _SCHEDULES),
     Step(6, _ISSUES), Step(7, _LEDGER), Step(8, _NOTICES), Step(9, _REVIEWS),
     Step(10, _TO_LAND), Step(11, _DISPATCH), Step(12, _LANES), Step(13, _FLEET), Step(14, _LANDING_LINE),
+    Step(15, _BREAKERS),
 )  # fmt: skip

@@ -107,7 +107,7 @@ def close(session: Session, segment: Segment) -> bool:
     return bool(session.run(change, **_key(segment), now=session.now))
 
 
-def follow(session: Session, done: Segment, *, due_at: str, why: str) -> bool:
+def follow(session: Session, done: Segment, *, due_at: str, why: str, account: str = "") -> bool:
     """Close a segment and plan the next of its lane; return False and do nothing if it was closed before.
 
     The next segment stays with the same worker, which has the lane's workspace. Segments of all lanes of a
@@ -115,7 +115,7 @@ def follow(session: Session, done: Segment, *, due_at: str, why: str) -> bool:
     """
     if not close(session, done):
         return False
-    plan_segment(session, done._replace(n=_next(session, done), due_at=due_at, why=why))
+    plan_segment(session, done._replace(n=_next(session, done), due_at=due_at, why=why, account=account))
     return True
 
 

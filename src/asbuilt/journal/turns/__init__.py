@@ -1,1 +1,1 @@
-"""Which run may go on: the line of runs that land on a branch."""
+"""Which run may continue: the line of runs that land on a branch, and breakers of agents' accounts."""

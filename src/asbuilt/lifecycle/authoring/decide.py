@@ -120,7 +120,7 @@ def _stage(facts: AuthoringFacts, stage: PhaseFacts, now: str) -> Move:
         return Judge(stage.id, last.number)
     if facts.draft.in_conversation and role_of(stage.id) != CRITIC:
         return Wait(WaitReason.CONVERSATION, CONVERSATION, None)
-    stoppage = stage_stoppage(facts, stage, now)
+    stoppage = stage_stoppage(facts, stage)
     if stoppage is not None:
         return stoppage
     if stage.repeats > REPEATS:

@@ -13,7 +13,7 @@ from asbuilt.events.questions import PullKey, key_in
 from asbuilt.events.runs import ReportWritten, RunHastened, RunStarted
 from asbuilt.lifecycle.delivery.facts import Difference, Landed, SignOff, Work
 from asbuilt.lifecycle.pull_request.facts import hear_pull, look_again, pull_in, start_over
-from asbuilt.lifecycle.run.fold import haste, take_options
+from asbuilt.lifecycle.run.fold import take_options
 from asbuilt.lifecycle.run.landing import hear_landing
 from asbuilt.lifecycle.run.proving import hear_proving
 
@@ -56,7 +56,6 @@ def hear_delivery(facts: DeliveryFacts, event: Event) -> None:
         case PlanMarked():
             facts.marked = True
         case RunHastened():
-            haste(facts.repairs.values())
             facts.pull.seen = None
         case LandingDone():
             facts.marked, facts.marks_landed = False, event.marks

@@ -70,7 +70,7 @@ def pulling(facts: DeliveryFacts, now: str) -> Move:
     if pull.seen is not None and pull.seen.state == "closed" and pull.number is not None:
         return End("stopped", f"{_name(pull)} was closed; all proven commits are kept")
     if pull.blocked is not None:
-        return _blocked(facts, pull.blocked, now)
+        return _blocked(facts, pull.blocked)
     if pull.head is None or pull.seen is None:
         return signing(facts) or Push()
     if pull.number is None or pull.seen.state != "open":
@@ -92,7 +92,7 @@ def _watch(facts: DeliveryFacts, pull: PullFacts, seen: Seen, now: str) -> Move:
         # Another user pushed: these commits are proven too, or the user is asked.
         return Push()
     if seen.checks == "red":
-        return _red(facts, pull, seen, now)
+        return _red(facts, pull, seen)
     is_bare = seen.checks == "none" and pull.bare < _BARE
     if is_bare or seen.checks == "pending" or seen.mergeable == "unknown":
         return _wait(pull, seen, now)
@@ -123,7 +123,7 @@ def _wait(pull: PullFacts, seen: Seen, now: str) -> Move:
     )
 
 
-def _red(facts: DeliveryFacts, pull: PullFacts, seen: Seen, now: str) -> Move:
+def _red(facts: DeliveryFacts, pull: PullFacts, seen: Seen) -> Move:
     """Have an agent fix the forge's failing checks; then ask.
 
     Each yes grants the same number of fixes again.
@@ -131,7 +131,7 @@ def _red(facts: DeliveryFacts, pull: PullFacts, seen: Seen, now: str) -> Move:
     failures = tuple(f"the forge's check {name} fails" for name in seen.failing[:_NAMED])
     failures += (seen.excerpt,) if seen.excerpt else ()
     granted = sum(answer == "yes" for answer in facts.answers(PullChecksKey).values())
-    move = _repair(facts, facts.repairs[CI], failures, pull.fix_limit * (granted + 1), now)
+    move = _repair(facts, facts.repairs[CI], failures, pull.fix_limit * (granted + 1))
     if move is not None:
         return move
     names = ", ".join(seen.failing[:_NAMED])
@@ -143,11 +143,11 @@ def _red(facts: DeliveryFacts, pull: PullFacts, seen: Seen, now: str) -> Move:
     return End(CI_FAILING, what) if facts.approvals[key] == "no" else until_answered(key)
 
 
-def _blocked(facts: DeliveryFacts, blocked: Blocked, now: str) -> Move:
+def _blocked(facts: DeliveryFacts, blocked: Blocked) -> Move:
     """Have an agent resolve a conflict in up to 5 files; ask the user about every other obstacle."""
     if blocked.kind == "conflict" and 0 < len(blocked.paths) <= RESOLVABLE:
         told = f"resolve the conflict in {', '.join(blocked.paths)}: each has conflict markers"
-        move = _repair(facts, facts.repairs[CONFLICT], (told,), RESOLVE_LIMIT, now)
+        move = _repair(facts, facts.repairs[CONFLICT], (told,), RESOLVE_LIMIT)
         if move is not None:
             return move
     key = str(PullBlockedKey(run=facts.run, number=facts.pull.blocks))
@@ -156,9 +156,7 @@ def _blocked(facts: DeliveryFacts, blocked: Blocked, now: str) -> Move:
     return End("failed", blocked.words) if facts.approvals[key] == "no" else until_answered(key)
 
 
-def _repair(
-    facts: DeliveryFacts, repair: PhaseFacts, failures: tuple[str, ...], limit: int, now: str
-) -> Move | None:
+def _repair(facts: DeliveryFacts, repair: PhaseFacts, failures: tuple[str, ...], limit: int) -> Move | None:
     """Have an agent repair the pull request and prove the result; None when its tries are used up."""
     settled = facts.pull.settled.get(repair.id, 0)
     open_ = [attempt for attempt in repair.attempts if attempt.number > settled]
@@ -167,7 +165,7 @@ def _repair(
     if not open_:
         return Attempt(repair.id, number + 1, "fix", failures) if may_begin else None
     last, before = open_[-1], open_[-2].failures if len(open_) > 1 else ()
-    stopped = stoppage(facts, repair, now)
+    stopped = stoppage(facts, repair)
     if stopped is not None:
         return stopped
     if last.ending is None or last.ending in GOES_ON:

@@ -71,7 +71,7 @@ class _PlanRun:
         phase = facts.current
         if move is not None or phase is None:
             return move or _after_phases(facts, now, is_direct=is_direct)
-        return _between(facts, phase) or _work_on(facts, phase, now)
+        return _between(facts, phase) or _work_on(facts, phase)
 
 
 class _Lane:
@@ -85,7 +85,8 @@ class _Lane:
         return None
 
     def work(self, facts: PlanFacts, now: str) -> Move:
-        return _work_on(facts, facts.phases[facts.at], now)
+        del now
+        return _work_on(facts, facts.phases[facts.at])
 
 
 def next_move(facts: PlanFacts, now: str) -> Move:
@@ -96,10 +97,10 @@ def next_move(facts: PlanFacts, now: str) -> Move:
     return wait_for(facts.open_lanes) if isinstance(move, End) and facts.open_lanes else move
 
 
-def _work_on(facts: PlanFacts, phase: PhaseFacts, now: str) -> Move:
-    asks = _too_large(facts, phase) or stoppage(facts, phase, now)
+def _work_on(facts: PlanFacts, phase: PhaseFacts) -> Move:
+    asks = _too_large(facts, phase) or stoppage(facts, phase)
     asks = asks or correcting(facts, phase, may_fix=phase.fixes < FIX_LIMIT) or _waiver(facts, phase)
-    return asks or _in_phase(facts, phase, now)
+    return asks or _in_phase(facts, phase)
 
 
 def _open_needs(facts: PlanFacts) -> list[str]:
@@ -159,7 +160,7 @@ def _waiver(facts: PlanFacts, phase: PhaseFacts) -> Move | None:
     return Commit(phase.id, last.number)
 
 
-def _in_phase(facts: PlanFacts, phase: PhaseFacts, now: str) -> Move:
+def _in_phase(facts: PlanFacts, phase: PhaseFacts) -> Move:
     if not phase.begun:
         return Begin(phase.id)
     if phase.delegate:
@@ -178,7 +179,7 @@ def _in_phase(facts: PlanFacts, phase: PhaseFacts, now: str) -> Move:
                 "failed", f"phase {phase.id}: {last.ending} {phase.repeats} times; last: {last.reason}"
             )
         return Attempt(phase.id, last.number + 1, last.role, failures_for(phase))
-    return _judge(facts, phase, last, now)
+    return _judge(facts, phase, last)
 
 
 def _delegated(facts: PlanFacts, phase: PhaseFacts) -> Move:
@@ -197,18 +198,18 @@ def _delegated(facts: PlanFacts, phase: PhaseFacts) -> Move:
     return ProveDelegated(phase.id)
 
 
-def _judge(facts: PlanFacts, phase: PhaseFacts, last: AttemptFacts, now: str) -> Move:
+def _judge(facts: PlanFacts, phase: PhaseFacts, last: AttemptFacts) -> Move:
     if last.checks is None:
         return _unusable(facts, phase, last) or Check(phase.id, last.number)
     if last.checks != PASS or not last.changed:
         return _fix(phase, last)
     if last.verdict is None:
-        unjudged = verifier_stoppage(facts, last, phase.id, now)
+        unjudged = verifier_stoppage(facts, last, phase.id)
         return unjudged or _verify(last, f"phase {phase.id}", Verify(phase.id, last.number))
     if last.verdict != PASS:
         return _fix(phase, last)
     if phase.driven and last.tested is None:
-        unjudged = verifier_stoppage(facts, last, phase.id, now)
+        unjudged = verifier_stoppage(facts, last, phase.id)
         return unjudged or _verify(last, f"phase {phase.id}", Verify(phase.id, last.number, "test"))
     return Commit(phase.id, last.number)
 
@@ -232,13 +233,13 @@ def _verify(last: AttemptFacts, what: str, move: Verify | VerifyTogether) -> Mov
     return move
 
 
-def _judged_together(facts: PlanFacts, now: str) -> Move | None:
+def _judged_together(facts: PlanFacts) -> Move | None:
     """Have all phases judged together; None once that is done, or for a single phase."""
     whole = facts.whole
     if facts.reported or facts.mode != "finish" or len(facts.pending) < _SEVERAL or whole.verdict == PASS:
         return None
     if whole.verdict is None:
-        unjudged = verifier_stoppage(facts, whole, None, now)
+        unjudged = verifier_stoppage(facts, whole, None)
         return unjudged or _verify(whole, "all phases together", VerifyTogether())
     return _apart(tuple(map(str, whole.judged)))
 
@@ -266,7 +267,7 @@ def _after_phases(facts: PlanFacts, now: str, *, is_direct: bool) -> Move:
         return ProveTogether()
     if facts.together != PASS:
         return _apart(facts.apart)
-    unjudged = _judged_together(facts, now)
+    unjudged = _judged_together(facts)
     if unjudged is not None:
         return unjudged
     if not facts.reported:

@@ -59,6 +59,36 @@ def paced(facts: RunFacts, move: Move, now: str) -> Move:
     return Wait(WaitReason.PAUSE, "paused", None) if pauses and can_wait(facts, move) else move
 
 
+def admitted(facts: RunFacts, move: Move, now: str) -> Move:
+    """Delay the start of an agent while the breaker of its account blocks it."""
+    role = role_of(move)
+    breaker = None if role is None else facts.breaker(role)
+    if breaker is None or not breaker.blocks(facts.chain_name, now) or not can_wait(facts, move):
+        return move
+    is_overload = breaker.cause == "overload"
+    what = "overload" if is_overload else "login" if breaker.cause == "auth" else "usage limit"
+    reason = WaitReason.OVERLOAD if is_overload else WaitReason.LIMIT
+    who = f"the {'agent' if isinstance(move, Attempt) else 'verifier'} in {_where(facts, move)}"
+    until = breaker.until if breaker.is_open(now) else breaker.probe_until
+    return Wait(reason, f"{what} of {who}", until, account=breaker.account)
+
+
+def role_of(move: Move) -> str | None:
+    """Return the role of the agent that a move starts; None if it starts none."""
+    match move:
+        case Attempt(role=role) | Verify(role=role):
+            return role
+        case VerifyTogether():
+            return "verify"
+        case _:
+            return None
+
+
+def _where(facts: RunFacts, move: Move) -> str:
+    phase = getattr(move, "phase", None)
+    return "all phases together" if phase is None else phase if facts.plans else f"phase {phase}"
+
+
 def can_wait(facts: RunFacts, move: Move) -> bool:
     """Return whether a move leaves nothing half done if it is delayed."""
     match move:

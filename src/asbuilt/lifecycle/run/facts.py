@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple, TypeVar
 from msgspec import Struct, field
 
 from asbuilt.events.questions import QuestionKey, key_in
-from asbuilt.lifecycle.run.causes import asks
+from asbuilt.lifecycle.run.causes import Breaker, asks
 from asbuilt.lifecycle.run.money import UNCAPPED, total
 from asbuilt.lifecycle.run.worktime import WorkTime
 
@@ -53,7 +53,6 @@ class AttemptFacts(Struct):
     """Why the agent stopped early, if known."""
     overloads: int = 0
     """Overload errors of the model's servers in a row."""
-    resets_at: str | None = None
     starts: int = 0
     ended_start: int = 0
     """The start of the host that ended; a later start resumes from it."""
@@ -81,7 +80,6 @@ class AttemptFacts(Struct):
     verifier_reason: str = ""
     verifier_cause: Cause | None = None
     verifier_overloads: int = 0
-    verifier_resets_at: str | None = None
     verifier_ended_start: int = 0
     verifier_starts: int = 0
     """Recorded starts of its verifier that has no verdict yet."""
@@ -249,6 +247,11 @@ class RunFacts(Struct):
     caps: Caps = UNCAPPED
     window: Window | None = None
     """Hours in which it may start something; None: any."""
+    breakers: dict[str, Breaker] = field(default_factory=dict)
+    """By role, the breaker of its agent's account; a role without an agent of its own has an empty name.
+
+    Not folded from events: a worker reads it before it starts an agent.
+    """
     time: WorkTime = field(default_factory=WorkTime)
 
     @property
@@ -260,6 +263,15 @@ class RunFacts(Struct):
     def chain(self) -> ChainFacts:
         """The chain of segments of this lane."""
         return self.chains[self.at]
+
+    @property
+    def chain_name(self) -> str:
+        """Name of the chain of segments of this lane, among those of all runs."""
+        return f"{self.run}/{self.at}"
+
+    def breaker(self, role: str) -> Breaker | None:
+        """Return the breaker of the account of a role's agent; None if agents of the account may start."""
+        return self.breakers.get(role, self.breakers.get(""))
 
     @property
     def failed(self) -> FailedStep | None:

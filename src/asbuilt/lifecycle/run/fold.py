@@ -26,7 +26,6 @@ from asbuilt.events.runs import (
     PauseAsked,
     ResumeAsked,
     RunEnded,
-    RunHastened,
     RunParked,
     RunStarted,
     RunTakenOver,
@@ -96,8 +95,6 @@ def _hear(facts: RunFacts, event: Event, at: str) -> None:
             facts.pause, facts.pause_at = event.reason, at
         case ResumeAsked():
             facts.pause = None
-        case RunHastened():
-            haste(facts.phases.values())
         case RunEnded():
             facts.ended = event.state
             facts.reason, facts.next_step, facts.code = event.reason, event.next, event.code
@@ -121,13 +118,6 @@ def _hear_wait(chain: ChainFacts, event: TroubleMet | RunParked, at: str) -> Non
     if isinstance(event, TroubleMet):
         chain.troubles, chain.trouble, chain.retry_at = chain.troubles + 1, event.what, event.retry_at
         chain.trouble_next = event.next
-
-
-def haste(phases: Iterable[PhaseFacts]) -> None:
-    """Retry now: drop the times at which usage limits are expected to reset."""
-    for phase in phases:
-        for attempt in phase.attempts:
-            attempt.resets_at = attempt.verifier_resets_at = None
 
 
 def _hear_phase(facts: RunFacts, event: Event, at: str) -> None:
@@ -224,13 +214,13 @@ def _hear_verdict(attempt: AttemptFacts, event: VerdictGiven) -> None:
     attempt.failures = (*attempt.failures, *map(str, event.failures))
     attempt.lost_verifiers = attempt.verifier_ended_start = attempt.verifier_overloads = 0
     attempt.verifier_starts, attempt.is_verifier_moved = 0, False
-    attempt.verifier = attempt.verifier_cause = attempt.verifier_resets_at = None
+    attempt.verifier = attempt.verifier_cause = None
 
 
 def _hear_ended(attempt: AttemptFacts, event: AttemptEnded, at: str) -> None:
     attempt.ending, attempt.reason, attempt.cause = event.ending, event.reason, event.cause
     attempt.overloads = attempt.overloads + 1 if event.cause == "overload" else 0
-    attempt.resets_at, attempt.ended_start = event.resets_at, event.starts
+    attempt.ended_start = event.starts
     attempt.outside = event.outside or attempt.outside
     attempt.refused, attempt.says, attempt.ended_at = event.refused, event.says, at
     attempt.drift, attempt.output = event.drift, event.output
@@ -239,7 +229,7 @@ def _hear_ended(attempt: AttemptFacts, event: AttemptEnded, at: str) -> None:
 def hear_verifier(attempt: AttemptFacts, event: VerifierEnded | TogetherUnjudged) -> None:
     """Fold how a verifier ended without a verdict."""
     attempt.verifier, attempt.verifier_reason = event.ending, event.reason
-    attempt.verifier_resets_at, attempt.verifier_cause = event.resets_at, event.cause
+    attempt.verifier_cause = event.cause
     attempt.verifier_overloads = attempt.verifier_overloads + 1 if event.cause == "overload" else 0
     if attempt.verifier in GOES_ON:
         attempt.verifier_ended_start = event.starts

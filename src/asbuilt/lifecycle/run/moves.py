@@ -222,6 +222,8 @@ class Wait(_Move, frozen=True):
     until: str | None
     question: str = ""
     """Key or name of the question to answer."""
+    account: str = ""
+    """The agent's account whose breaker has to close."""
 
 
 def until_answered(question: str) -> Wait:

@@ -8,11 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from asbuilt.events.questions import CapKey, StoppedKey
-from asbuilt.events.runs import WaitReason
-from asbuilt.lifecycle.run.causes import asks, course_of
+from asbuilt.lifecycle.run.causes import asks, course_of, is_of_account
 from asbuilt.lifecycle.run.facts import GOES_ON
 from asbuilt.lifecycle.run.money import reached
-from asbuilt.lifecycle.run.moves import Ask, End, Wait
+from asbuilt.lifecycle.run.moves import Ask, End
 from asbuilt.lifecycle.run.preflight import asked
 
 if TYPE_CHECKING:
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.run.money import Caps
     from asbuilt.lifecycle.run.moves import Move
 
-USAGE_LIMIT: Final = "usage limit"
-OVERLOAD: Final = "overload"
 OVERLOAD_LIMIT: Final = 10
 """Maximum number of overload errors in a row, over about seven hours; the next one ends the run."""
 
@@ -31,67 +28,69 @@ class _Stop(NamedTuple):
     """An agent that stopped: which, where, why, and the start that identifies the stop."""
 
     who: Literal["agent", "verifier"]
+    role: str
     where: str
     phase: str | None
     cause: Cause | None
     reason: str
-    resets_at: str | None
     overloads: int
     place: str
     attempt: str
     start: int
 
 
-def stoppage(facts: RunFacts, phase: PhaseFacts, now: str) -> Move | None:
-    """Wait or ask for the agent of a phase; None if it may resume or restart."""
+def stoppage(facts: RunFacts, phase: PhaseFacts) -> Move | None:
+    """Ask about, or give up, the agent of a phase; None if it may resume or restart."""
     last = phase.attempts[-1] if phase.attempts else None
     # Its files are kept first, whatever the cause.
     if last is None or (last.ending not in (*GOES_ON, "done") and last.commit is None):
         return None
-    return stage_stoppage(facts, phase, now)
+    return stage_stoppage(facts, phase)
 
 
-def stage_stoppage(facts: RunFacts, phase: PhaseFacts, now: str) -> Move | None:
-    """Wait or ask for the agent of a stage of authoring, which has no files to keep."""
+def stage_stoppage(facts: RunFacts, phase: PhaseFacts) -> Move | None:
+    """Ask about, or give up, the agent of a stage of authoring, which has no files to keep."""
     last = phase.attempts[-1] if phase.attempts else None
     if last is None or last.ending in (None, "done"):
         return None
-    resets_at = last.resets_at if last.ending in GOES_ON else None
     where = phase.id if facts.plans else f"phase {phase.id}"
     stop = _Stop(
-        "agent", where, phase.id, last.cause, last.reason, resets_at, last.overloads,
+        "agent", last.role, where, phase.id, last.cause, last.reason, last.overloads,
         phase.id, str(last.number), last.ended_start,
     )  # fmt: skip
-    return _about(facts, stop, now)
+    return _about(facts, stop)
 
 
-def verifier_stoppage(facts: RunFacts, judged: AttemptFacts, phase: str | None, now: str) -> Move | None:
-    """Wait or ask for the verifier of a phase, or of all phases together."""
-    where, who = f"phase {phase}" if phase else "all phases together", "t" if judged.verdict else "v"
+def verifier_stoppage(facts: RunFacts, judged: AttemptFacts, phase: str | None) -> Move | None:
+    """Ask about, or give up, the verifier of a phase, or of all phases together."""
+    where, role = f"phase {phase}" if phase else "all phases together", "test" if judged.verdict else "verify"
     stop = _Stop(
-        "verifier", where, phase, judged.verifier_cause, judged.verifier_reason, judged.verifier_resets_at,
-        judged.verifier_overloads, phase or "together", f"{judged.number}{who}{judged.lost_verifiers}",
+        "verifier", role, where, phase, judged.verifier_cause, judged.verifier_reason,
+        judged.verifier_overloads, phase or "together", f"{judged.number}{role[0]}{judged.lost_verifiers}",
         judged.verifier_ended_start,
     )  # fmt: skip
-    return _about(facts, stop, now)
+    return _about(facts, stop)
 
 
-def _about(facts: RunFacts, stop: _Stop, now: str) -> Move | None:
+def _about(facts: RunFacts, stop: _Stop) -> Move | None:
     if stop.overloads > OVERLOAD_LIMIT:
         return End("failed", f"{stop.where}: overloaded {stop.overloads} times in a row; {stop.reason}")
-    if stop.resets_at is not None and stop.resets_at > now:
-        is_overload = stop.cause == "overload"
-        reason = WaitReason.OVERLOAD if is_overload else WaitReason.LIMIT
-        why = OVERLOAD if is_overload else USAGE_LIMIT
-        return Wait(reason, f"{why} of the {stop.who} in {stop.where}", stop.resets_at)
     if stop.cause is not None and course_of(stop.cause) == "stop":
         return End("failed", f"{stop.where}: {stop.reason}")
     cause = stop.cause
     if not asks(cause):
         return None
     key = StoppedKey(run=facts.run, cause=cause, where=stop.place, attempt=stop.attempt, start=stop.start)
+    if is_of_account(cause) and str(key) not in facts.approvals and not _is_holder(facts, stop.role):
+        return None
     no = f"you said no: the {stop.who} in {stop.where} has stopped; {stop.reason}"
     return asked(facts, Ask(str(key), "agent", _question(stop), stop.phase), no=no)
+
+
+def _is_holder(facts: RunFacts, role: str) -> bool:
+    """Return whether this chain asks the user, for all chains that use the account."""
+    breaker = facts.breaker(role)
+    return breaker is not None and breaker.until is None and breaker.holder == facts.chain_name
 
 
 def _question(stop: _Stop) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, assert_never
 
 from msgspec.structs import replace
 
-from asbuilt.events.runs import WaitReason
+from asbuilt.events.runs import RunParked, WaitReason
 from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 from asbuilt.lifecycle.kinds import next_move
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
@@ -86,10 +86,20 @@ class WaitsFor(NamedTuple):
 def progress(facts: Facts, now: str) -> list[PhaseProgress]:
     """Return the progress of every phase of the plan in this run."""
     proven = {phase.id for phase in facts.phases.values() if phase.proven} | facts.done_before
-    found = {} if facts.current is None else {facts.current.id: next_move(facts, now)}
+    found = {} if facts.current is None else {facts.current.id: _move(facts, now)}
     for lane in facts.lanes if isinstance(facts, PlanFacts) else ():
-        found[lane] = next_move(replace(facts, at=lane), now)
+        found[lane] = _move(replace(facts, at=lane), now)
     return [_of_phase(facts, phase, found.get(phase.id), proven) for phase in facts.phases.values()]
+
+
+def _move(facts: Facts, now: str) -> moves.Move:
+    """Return the next move; a wait for an agent's account is recorded, and no fact of the run itself."""
+    wait = facts.chain.wait
+    if facts.pause is None and facts.stop is None and isinstance(wait, RunParked):
+        is_account = wait.reason in (WaitReason.LIMIT, WaitReason.OVERLOAD)
+        if is_account and (wait.until is None or wait.until > now):
+            return moves.Wait(wait.reason, wait.why, wait.until)
+    return next_move(facts, now)
 
 
 def lanes_wait_for(facts: Facts, now: str) -> list[WaitsFor]:
@@ -100,7 +110,7 @@ def lanes_wait_for(facts: Facts, now: str) -> list[WaitsFor]:
 
 def waits_for(facts: Facts, now: str) -> WaitsFor:
     """Return what the run waits for."""
-    move = next_move(facts, now)
+    move = _move(facts, now)
     phase = facts.current
     last = phase.attempts[-1] if phase is not None and phase.attempts else None
     match move:
@@ -117,7 +127,7 @@ def waits_for(facts: Facts, now: str) -> WaitsFor:
             return WaitsFor("line", None, facts.chain.parked_at, why=why)
         case moves.Wait(reason=reason, why=why, until=until):
             is_limit = reason is WaitReason.LIMIT
-            is_ours = until is None and reason is not WaitReason.PLAN
+            is_ours = until is None and reason not in (WaitReason.PLAN, WaitReason.LIMIT)
             kind: Waiting = "person" if is_ours else "limit" if is_limit else "time"
             return WaitsFor(kind, phase.id if phase else None, facts.chain.parked_at, until, why)
         case moves.Attempt(phase=name, number=number):

@@ -81,7 +81,7 @@ def _work(facts: TaskRunFacts, stage: PhaseFacts, now: str) -> Move:
     last = stage.attempts[-1] if stage.attempts else None
     if last is None:
         return capped(facts, now) or Attempt(stage.id, 1, PLAN)
-    stoppage = stage_stoppage(facts, stage, now)
+    stoppage = stage_stoppage(facts, stage)
     if stoppage is not None:
         return stoppage
     if last.ending in ("done", "timed_out") or stage.repeats > REPEATS:
