@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.support.entries import Entries
+from tests.docs.scripts import script
+from tests.support.entries import Entries, add_option
 from tests.support.slices import sliced
 
 if TYPE_CHECKING:
@@ -31,10 +32,11 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "check"))
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--record", action="store_true", help="write golden files again instead of comparing")
     parser.addoption("--whole", action="store_true", help="every case of every matrix, not a slice of each")
+    add_option(parser)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.pluginmanager.register(Entries(config))
+    config.pluginmanager.register(Entries(config, script("requirements").compare))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

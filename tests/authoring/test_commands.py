@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import select
 import subprocess
 import sys
@@ -121,6 +122,27 @@ def test_for_a_trivial_change_the_user_is_asked_whether_a_plan_is_needed(office:
     # Without a terminal the command goes on, and says so; with a named mode nothing is asked.
     assert "small change of plans/greet.md" in " ".join(office.asbuilt(*typed).split())
     assert "a1" in office.asbuilt("approve")
+
+
+def test_a_profile_decides_whether_a_plan_is_needed_and_how_soon_it_takes_the_longer_mode(
+    office: Office,
+) -> None:
+    words = (
+        "add a delete button to web/list.tsx",
+        "rename the module and every import of it in src/app.py and src/limits.py",
+    )
+    office.script.write_text(turn("draft", say(QUESTIONS)), encoding="utf-8")
+    seen = []
+    for profile in ("expedient", "protective"):
+        office.environ["ASBUILT_AUTHOR_PROFILE"] = profile
+        for number, wish in enumerate(words):
+            name = f"{profile}-{number}"
+            said = office.asbuilt("author", wish, "--name", name, "--script", str(office.script))
+            found = re.search(r"^(Light|Standard): ", said, re.MULTILINE)
+            seen.append(("small change of web/list.tsx" in " ".join(said.split()), found and found[1]))
+            office.asbuilt("author", "cancel")
+            until(lambda: "No plan is being authored" in office.asbuilt("author", "status"))
+    assert seen == [(True, "Light"), (False, "Light"), (False, "Light"), (False, "Standard")]
 
 
 def test_at_a_terminal_questions_and_the_plan_are_answered_right_there(office: Office) -> None:

@@ -86,3 +86,7 @@ def test_slices_add_up_until_a_source_changes() -> None:
     notes = "shop:main\nshop:main\nstore:read\ngone:away\n"
     before = {"shop": "1", "store": "1", "gone": "1"}
     assert reach.still_true(notes, before, {"shop": "1", "store": "2", "new": "1"}) == "shop:main\n"
+
+
+def test_every_field_is_filled_somewhere_or_has_a_reason_to_keep_its_default() -> None:
+    assert set(reach.never_filled(reach.sources())) == set(reach.accepted()["fields"])

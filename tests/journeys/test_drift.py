@@ -18,14 +18,15 @@ CHECK = "`wc -l < greet.py`"
 IMPLEMENT, FIX = 'phase = "1"\nrole = "implement"', 'phase = "1"\nrole = "fix"'
 
 
-def states(shop: Shop, criterion: str, lines: int, actual: str = "7") -> None:
+def states(shop: Shop, criterion: str, lines: int, *, before: str = "", flagged: bool = True) -> None:
     """Let phase 1 state a number of lines, and an agent write so many and point at it with its own number."""
-    criteria = f"### Acceptance Criteria\n- [ ] {CHECK} prints {criterion}\n### Verification\n- {CHECK}\n"
+    stated = f"{before}- [ ] {CHECK} prints {criterion}\n"
+    criteria = f"### Acceptance Criteria\n{stated}### Verification\n- {CHECK}\n"
     shop.commit("plan.md", PLAN.replace("### Verification\n", criteria, 1), "numbers")
     write = '{ write = "greet.py", text = "print(1)  # hello\\n" }'
     more = ['{ append = "greet.py", text = "# hello\\n" }'] * (lines - 1)
-    token = f'{{ drift = "lines", bullet = 1, plan = "{criterion}", actual = "{actual}" }}'
-    shop.turn(IMPLEMENT, write, *more, token)
+    token = f'{{ drift = "lines", bullet = 1, plan = "{criterion}", actual = "7" }}'
+    shop.turn(IMPLEMENT, write, *more, *([token] if flagged else []))
 
 
 def criterion_of(shop: Shop) -> str:
@@ -79,3 +80,38 @@ def test_unattended_what_was_meant_roughly_is_put_right_with_our_number(shop: Sh
     assert criterion_of(shop).endswith(": was 10, measured 11 -->")
     assert [(one.asks, one.far) for one in shop.events(DriftFound)] == [((), 0)]
     assert "approval.asked" not in shop.kinds()
+
+
+def test_what_the_verifier_points_at_is_measured_by_asbuilt_and_an_unreadable_line_is_reported(
+    shop: Shop,
+) -> None:
+    states(shop, "about 10", 11, flagged=False)
+    bad = "PLAN-TEXT-DRIFT: phase=1 bullet=0 field=lines plan=10 actual=12"
+    flag = '{ drift = "lines", bullet = 1, plan = "about 10", actual = "12" }'
+    shop.turn('phase = "1"\nrole = "verify"', f'{{ say = "{bad}" }}', flag, '{ verdict = "pass" }')
+    shop.lands("greet.py", "plan.md")
+    run = shop.request()
+    shop.start()
+    assert shop.over(run) == ("landed", "")
+    assert criterion_of(shop).endswith(": was 10, measured 11 -->")
+    (found,) = shop.events(DriftFound)
+    assert found.notes == (f"an agent's word on drift cannot be read: {bad}",)
+
+
+def test_a_number_that_was_corrected_before_and_is_pointed_at_again_stops_the_run(shop: Shop) -> None:
+    states(shop, "at most 2 <!-- Auto-corrected 2026-11-15: was 1, measured 2 -->", 3)
+    run = shop.request(auto=False)
+    shop.start()
+    words = "phase 1: the plan says 2, and `wc -l < greet.py` gives 3; it was corrected before"
+    assert shop.over(run) == ("failed", f"{words}. Next: check the measurement and edit the plan")
+    assert "approval.asked" not in shop.kinds()
+
+
+def test_a_bullet_is_counted_among_the_criteria_that_have_a_digit(shop: Shop) -> None:
+    states(shop, "about 10", 11, before="- [ ] It reads well\n")
+    shop.lands("greet.py", "plan.md")
+    run = shop.request()
+    shop.start()
+    assert shop.over(run) == ("landed", "")
+    assert criterion_of(shop).endswith(": was 10, measured 11 -->")
+    assert shop.events(DriftFound)[0].notes == ()

@@ -109,7 +109,7 @@ def test_what_is_about_the_same_files_and_words_is_recalled_first_then_the_newes
         Memory(5, LESSON, "a typo", ("src/limits/keys.py",), "", "", ""),
         Memory(6, LESSON, "nothing of it", (), "", "", ""),
     ]
-    found = recall(known, about="why did the Redis locks fail", files=["src/limits/bucket.py"])
+    found = recall(known, about="why did the Redis locks of src/limits/bucket.py fail")
     assert [one.name for one in found] == ["m4", "m1", "m5", "m6", "m3", "m2"]
 
 

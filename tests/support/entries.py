@@ -1,7 +1,8 @@
 """Record which tests start asbuilt as a process: only such a test proves a required behaviour.
 
-The result is kept in pytest's cache for `scripts/requirements.py` and grows over the sessions of a CI run.
-What a fixture of a wider scope starts counts for every test that uses it.
+The result is kept in pytest's cache and grows over the sessions of a CI run. With `--inventory`, the last
+session fails if a test of `tests/requirements/entries.txt` did not run or started nothing. What a fixture of
+a wider scope starts counts for every test that uses it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 
 CACHED: Final = "asbuilt/entries"
 PROPERTY: Final = "starts asbuilt"
@@ -42,8 +43,11 @@ def starts_asbuilt(argv: Sequence[str]) -> bool:
 class Entries:
     """The plugin. An audit hook sees each process that a test starts."""
 
-    def __init__(self, config: pytest.Config) -> None:
+    def __init__(self, config: pytest.Config, compare: Callable[[Mapping[str, bool]], Iterable[str]]) -> None:
         self.config = config
+        self.compare = compare
+        """Names the problems of what was found, for `--inventory`."""
+        self.problems: list[str] = []
         self.found: dict[str, bool] = {}
         self.started = False
         self.fixtures: set[str] = set()
@@ -89,7 +93,28 @@ class Entries:
                 test = report.nodeid.partition("[")[0]
                 self.found[test] = bool(value) or self.found.get(test, False)
 
-    def pytest_sessionfinish(self) -> None:
-        """Keep them, with those of sessions before."""
-        if not hasattr(self.config, "workerinput") and self.config.cache is not None:
-            self.config.cache.set(CACHED, {**self.config.cache.get(CACHED, {}), **self.found})
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Keep them, with those of sessions before, and compare them if wanted."""
+        if hasattr(self.config, "workerinput") or self.config.cache is None:
+            return
+        found = {**self.config.cache.get(CACHED, {}), **self.found}
+        self.config.cache.set(CACHED, found)
+        if self.config.getoption("--inventory"):
+            self.problems = list(self.compare(found))
+            if self.problems:
+                session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Print the problems above pytest's summary."""
+        if self.problems:
+            terminalreporter.section("required behaviours without their proof")
+            for problem in self.problems:
+                terminalreporter.line(problem)
+
+
+def add_option(parser: pytest.Parser) -> None:
+    """Add `--inventory`."""
+    says = (
+        "fail unless each test that proves a required behaviour started asbuilt, here or in a session before"
+    )
+    parser.addoption("--inventory", action="store_true", help=says)

@@ -24,6 +24,16 @@ def test_only_asbuilt_as_a_program_is_an_entry_point(argv: list[str], is_entry: 
     assert starts_asbuilt(argv) is is_entry
 
 
+CONFTEST = """
+from tests.support.entries import Entries, add_option
+
+def pytest_addoption(parser): add_option(parser)
+
+def pytest_configure(config):
+    needed = ("pure", "by_command")
+    compare = lambda found: [one for one in needed if not found.get(f"test_it.py::test_{one}")]
+    config.pluginmanager.register(Entries(config, compare))
+"""
 PLANTED = """
 import subprocess, sys
 import pytest
@@ -47,10 +57,7 @@ def test_pure_after_them():
 
 
 def test_a_planted_pure_test_is_told_from_one_that_starts_the_command(pytester: pytest.Pytester) -> None:
-    pytester.makeconftest(
-        "from tests.support.entries import Entries\n"
-        "def pytest_configure(config): config.pluginmanager.register(Entries(config))\n"
-    )
+    pytester.makeconftest(CONFTEST)
     pytester.makepyfile(PLANTED)
     reports = pytester.inline_run("-q").getreports("pytest_runtest_logreport")
     found = {
@@ -64,3 +71,19 @@ def test_a_planted_pure_test_is_told_from_one_that_starts_the_command(pytester: 
         "test_by_fixture": True,
         "test_pure_after_them": False,
     }
+
+
+def test_the_last_session_fails_over_a_listed_test_that_started_nothing_or_did_not_run(
+    pytester: pytest.Pytester,
+) -> None:
+    pytester.makeconftest(CONFTEST)
+    pytester.makepyfile(test_it=PLANTED)
+    alone = pytester.runpytest_inprocess("--inventory", "-k", "test_pure")
+    assert alone.ret == pytest.ExitCode.TESTS_FAILED
+    alone.stdout.fnmatch_lines(
+        ["*required behaviours without their proof*", "pure", "by_command", "*2 passed*"]
+    )
+    assert pytester.runpytest_inprocess("-k", "by_command").ret == pytest.ExitCode.OK
+    later = pytester.runpytest_inprocess("--inventory", "-k", "test_pure")
+    later.stdout.fnmatch_lines(["*required behaviours without their proof*", "pure", "*2 passed*"])
+    later.stdout.no_fnmatch_line("by_command")

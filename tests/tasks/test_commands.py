@@ -119,3 +119,23 @@ def test_a_planner_is_given_its_task_paths_flags_and_memory_and_never_the_conten
     refused = office.asbuilt("task", "status", "1", "paused")
     assert refused.startswith("exit 2")
     assert "paused" in refused
+
+
+def test_a_task_from_before_counters_is_numbered_by_its_plans(office: Office) -> None:
+    older = [f"specs/001_say_hello/plans/{name}_say-hello.md" for name in ("01", "02")]
+    task = {"project_number": 1, "project_name": "say_hello", "status": "planned", "description": "say hello"}
+    state = {"next_project_number": 2, "active_projects": [task]}
+    head = "---\nnext_project_number: 2\n---\n\n# TODO\n\n## Tasks\n\n"
+    todo = f"{head}### 1. Say hello\n- **Status**: [PLANNED]\n"
+    files = {**dict.fromkeys(older, "# Older\n"), STATE: json.dumps(state), TODO: todo}
+    for path, text in files.items():
+        (office.shop / path).parent.mkdir(parents=True, exist_ok=True)
+        (office.shop / path).write_text(text, encoding="utf-8")
+    office.git("add", ".")
+    office.git("commit", "-qm", "tasks of before")
+    assert office.asbuilt("task", "import", "--yes").startswith("exit 0")
+    third = "specs/001_say_hello/plans/03_say-hello.md"
+    office.script.write_text(turn("plan", say(result(path=third))), encoding="utf-8")
+    planned = office.asbuilt("task", "plan", "1", "--script", str(office.script))
+    assert (planned.partition("\n")[0], third in _asked(office, 1)) == ("exit 0", True)
+    assert [one["path"] for one in _shown(office)["artifacts"]] == [third]

@@ -115,13 +115,11 @@ def lessons_of_critique(standings: Iterable[Standing], *, task: str) -> tuple[Le
     return tuple(_of_finding(one, task) for one in worst[:OF_ONE])
 
 
-def recall(
-    known: Sequence[Memory], *, about: str = "", files: Collection[str] = (), budget: int = BUDGET
-) -> tuple[Memory, ...]:
+def recall(known: Sequence[Memory], *, about: str = "", budget: int = BUDGET) -> tuple[Memory, ...]:
     """Select memories that fit into `budget` characters: by shared files and words, then the newest."""
     chosen: list[Memory] = []
     left = budget
-    for _, memory in ranked(known, about=about, files=files):
+    for _, memory in ranked(known, about=about):
         if len(memory.text) < left:
             chosen.append(memory)
             left -= len(memory.text) + 1
@@ -131,7 +129,8 @@ def recall(
 def ranked(
     known: Sequence[Memory], *, about: str = "", files: Collection[str] = ()
 ) -> list[tuple[float, Memory]]:
-    """Rank memories by shared words and files; the highest first, of equals the newest."""
+    """Rank memories by shared words and files, also those that `about` names; of equals the newest first."""
+    files = {*files, *_PATH.findall(about)}
     spoken = {memory.number: words(memory.text) for memory in known}
     often = Counter(word for said in spoken.values() for word in said)
     wanted = words(about)

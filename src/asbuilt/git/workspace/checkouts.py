@@ -28,10 +28,8 @@ if TYPE_CHECKING:
     from asbuilt.git.repository import Repository
 
 
-def clean_checkout(
-    repository: Repository, tree: str, at: Path, *, spare: Collection[str] = (), index: Path | None = None
-) -> None:
-    """Make `at` contain exactly the files of a tree, except the folders in `spare`, which setup created.
+def clean_checkout(repository: Repository, tree: str, at: Path, *, index: Path | None = None) -> None:
+    """Make `at` contain exactly the files of a tree.
 
     With an `index`, files whose times have not changed since are not read again. Use it only for a folder in
     which no other process writes.
@@ -45,7 +43,7 @@ def clean_checkout(
     at.mkdir(parents=True, exist_ok=True)
     with guarded(at) as held, quiet(repository, work_tree=at, index=index, held=(held,)) as git:
         wanted = entries(repository.git, check_oid(tree))
-        for path in _strange(at, wanted, {os.fsencode(name).strip(b"/") for name in spare}):
+        for path in _strange(at, wanted):
             delete(_place(at, path))
         if index is None:
             # After the deletions above, no parent of a file is a link.
@@ -59,7 +57,7 @@ def clean_checkout(
 def strange_in(repository: Repository, tree: str, at: Path) -> tuple[Path, ...]:
     """List paths in a folder that the tree does not have; an extra folder is listed by its own path."""
     wanted = entries(repository.git, check_oid(tree))
-    return tuple(Path(os.fsdecode(path)) for path in _strange(at, wanted, ()))
+    return tuple(Path(os.fsdecode(path)) for path in _strange(at, wanted))
 
 
 def delete(place: Path) -> None:
@@ -126,16 +124,14 @@ def _make_modules(at: Path, wanted: _Tree) -> None:
             _place(at, path).mkdir(parents=True, exist_ok=True)
 
 
-def _strange(root: Path, wanted: Mapping[bytes, object], spare: Collection[bytes]) -> Iterator[bytes]:
-    """Yield paths that the tree does not have; an extra folder by its own path. `spare` is not read."""
-    folders = _folders(wanted) | _folders(dict.fromkeys(spare))
+def _strange(root: Path, wanted: Mapping[bytes, object]) -> Iterator[bytes]:
+    """Yield paths that the tree does not have; an extra folder by its own path."""
+    folders = _folders(wanted)
     level = [b""]
     while level:
         deeper = []
         for path, status in (found for folder in level for found in listed(root, folder)):
             is_folder = stat.S_ISDIR(status.st_mode)
-            if path in spare:
-                continue
             if is_folder and path in folders:
                 deeper.append(path)
             elif is_folder or path not in wanted:

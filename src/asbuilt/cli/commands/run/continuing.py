@@ -153,7 +153,7 @@ def _wake(door: Door, site: Site, run: Run, wish: Continuing) -> int:
         keep_given(site.journal.home.runs / run.run, door.environ, options)
     renew(site.journal.store, run, site.desk.settings, asker=asker(door))
     go_on(site.journal.store, run, asker=asker(door))
-    return look_on(door, site, run, serving(door, site, run.options), detach=wish.detach)
+    return look_on(door, site, run, serving(door, site, run.options), detach=wish.detach, is_new=False)
 
 
 def _early(door: Door, site: Site, one: Schedule, wish: Continuing) -> int:

@@ -63,22 +63,32 @@ def ask_for(  # noqa: PLR0913 - a run is followed in these ways
     return look_on(door, site, asked, serving(door, site, options), detach=detach)
 
 
-def _detached(door: Door, site: Site, run: Run) -> int:
+def _detached(door: Door, site: Site, run: Run, *, is_new: bool) -> int:
     if door.json:
         door.screen.emit_json({"schema": "asbuilt.run/1", **outcome.as_json(site.view(run)), "exit": DONE})
         return DONE
-    door.screen.answer(printable(f"{run.options.slug}.{run.number} started."))
+    door.screen.answer(printable(f"{run.options.slug}.{run.number} {'started' if is_new else 'continues'}."))
     next_command(door, f"asbuilt watch {run.options.slug}")
     return DONE
 
 
-def look_on(door: Door, site: Site, run: Run, pid: int, *, starts: bool = True, detach: bool = False) -> int:
+def look_on(  # noqa: PLR0913 - a run is followed in these ways
+    door: Door,
+    site: Site,
+    run: Run,
+    pid: int,
+    *,
+    starts: bool = True,
+    detach: bool = False,
+    is_new: bool = True,
+) -> int:
     """Follow a run. Ctrl-C leaves it running and prints how to watch or stop it.
 
-    With `starts`, a worker is started whenever none is alive. With `detach`, only the run's name is printed.
+    With `starts`, a worker is started whenever none is alive. With `detach`, only the run's name is printed,
+    and whether it started or, not `is_new`, continues.
     """
     if detach:
-        return _detached(door, site, run)
+        return _detached(door, site, run, is_new=is_new)
     home = site.journal.home
 
     def is_served() -> bool:

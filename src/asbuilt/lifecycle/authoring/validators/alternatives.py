@@ -9,6 +9,7 @@ import re
 from itertools import combinations, islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from asbuilt.lifecycle.authoring.validators.demands import RECOMMENDATION, TRADE_OFFS
 from asbuilt.lifecycle.authoring.validators.references import references_in
 from asbuilt.lifecycle.authoring.validators.wording import (
     alike,
@@ -22,7 +23,6 @@ from asbuilt.lifecycle.flaws import Flaw
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from asbuilt.lifecycle.authoring.validators.demands import Demands
     from asbuilt.lifecycle.authoring.validators.prose import Passage
     from asbuilt.lifecycle.authoring.validators.references import Tree
 
@@ -35,6 +35,7 @@ _LABEL: Final = re.compile(
 _LETTER: Final = re.compile(r"\W{0,4}[A-H][).:]\W{0,3}\s+(?P<rest>.*)", re.DOTALL)
 _COLUMN: Final = re.compile(r"(?:option|approach|alternative|variant|solution)\w*:", re.IGNORECASE)
 ANNOUNCING: Final = stems(("option", "approach", "alternative", "variant", "solution"))
+_WEIGHING: Final = stems(TRADE_OFFS) | ANNOUNCING
 _MOST: Final = 12
 """Maximum number of options; the rest is ignored."""
 _LEAST: Final = 4
@@ -48,23 +49,26 @@ class Option(NamedTuple):
     passages: tuple[Passage, ...]
 
 
-def options_in(passages: Sequence[Passage], demands: Demands) -> list[Option]:
-    """Return the options: labelled, lettered, rows of a table, numbered items or headings."""
+def options_in(passages: Sequence[Passage], enough: int) -> list[Option]:
+    """Return the options: labelled, lettered, rows of a table, numbered items or headings.
+
+    The first form with `enough` options counts.
+    """
     ways: tuple[Callable[[Passage], str | None], ...] = (_labelled, _lettered, _row, _numbered, _heading)
     found: list[Option] = []
     for way in ways:
-        told = (option for option in _cut(passages, way, demands) if _says_enough(option, demands))
+        told = (option for option in _cut(passages, way) if _says_enough(option))
         options = list(islice(told, _MOST))
         found = max(found, options, key=len)
-        if len(found) >= demands.options.floor:
+        if len(found) >= enough:
             break
     return found
 
 
-def twins_among(options: Sequence[Option], tree: Tree, demands: Demands) -> tuple[Flaw, ...]:
+def twins_among(options: Sequence[Option], tree: Tree) -> tuple[Flaw, ...]:
     """Return a flaw for the first pair of twins: most words shared, or many words and the same files."""
     for one, other in combinations(options, 2):
-        ours, theirs = _words(one, demands), _words(other, demands)
+        ours, theirs = _words(one), _words(other)
         of_all, of_smaller = alike(ours, theirs)
         touched = frozenset(references_in(one.passages, tree).there)
         same_files = bool(touched) and touched == frozenset(references_in(other.passages, tree).there)
@@ -77,15 +81,13 @@ def twins_among(options: Sequence[Option], tree: Tree, demands: Demands) -> tupl
     return ()
 
 
-def _cut(
-    passages: Sequence[Passage], opens: Callable[[Passage], str | None], demands: Demands
-) -> Iterator[Option]:
+def _cut(passages: Sequence[Passage], opens: Callable[[Passage], str | None]) -> Iterator[Option]:
     title: str | None = None
     level = 0
     body: list[Passage] = []
     for passage in passages:
         opened = opens(passage)
-        ends = _recommends(passage, demands) or (passage.kind == "heading" and 0 < passage.level <= level)
+        ends = _recommends(passage) or (passage.kind == "heading" and 0 < passage.level <= level)
         if opened is not None or ends:
             if title is not None:
                 yield Option(title, tuple(body))
@@ -119,22 +121,22 @@ def _heading(passage: Passage) -> str | None:
     return passage.text if passage.kind == "heading" and passage.level > 1 else None
 
 
-def _recommends(passage: Passage, demands: Demands) -> bool:
+def _recommends(passage: Passage) -> bool:
     words = re.findall(r"\w+", passage.text)[:3]
-    return bool(occurrences(" ".join(words), demands.recommendation_words))
+    return bool(occurrences(" ".join(words), RECOMMENDATION))
 
 
-def _words(option: Option, demands: Demands) -> frozenset[str]:
-    besides = stems(demands.trade_off_words) | ANNOUNCING
+def _words(option: Option) -> frozenset[str]:
+    besides = _WEIGHING
     body = [word for passage in option.passages for word in meaningful(passage.text) if word not in besides]
     # Twins differ in their titles, so the title counts only for an option with a short body.
     title = [word for word in meaningful(option.title) if word not in besides]
     return frozenset(body if len(set(body)) > _LEAST else title + body)
 
 
-def _says_enough(option: Option, demands: Demands) -> bool:
+def _says_enough(option: Option) -> bool:
     said = [passage.text for passage in option.passages if not is_placeholder(passage.text)]
-    besides = stems(demands.trade_off_words) | ANNOUNCING
+    besides = _WEIGHING
     words = {word for text in [option.title, *said] for word in meaningful(text) if word not in besides}
     return len(words) >= _LEAST
 

@@ -41,14 +41,12 @@ class Demand(NamedTuple):
 
 
 class Demands(NamedTuple):
-    """Amounts for all stages. The word lists may be extended, for example for another language."""
+    """Amounts for all stages."""
 
     items: Demand = Demand(3, 5)
     understanding: Demand = Demand(2, 4)
     files: Demand = Demand(2, 5)
     options: Demand = Demand(2, 3)
-    recommendations: Demand = Demand(1, 1)
-    trade_offs: Demand = Demand(1, 2)
     principles: Demand = Demand(3, 8)
     """Three verdicts, each with a principle and its evidence, replace the six points of earlier versions.
 
@@ -56,9 +54,6 @@ class Demands(NamedTuple):
     """
     length: Length = Length.CONTROL
     """Maximum length of a plan."""
-    understanding_words: tuple[str, ...] = UNDERSTANDING
-    recommendation_words: tuple[str, ...] = RECOMMENDATION
-    trade_off_words: tuple[str, ...] = TRADE_OFFS
 
 
 DEMANDS: Final = Demands()

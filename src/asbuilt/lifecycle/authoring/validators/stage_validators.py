@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
 
 from asbuilt.lifecycle.authoring.stages import Stage
 from asbuilt.lifecycle.authoring.validators.alternatives import ANNOUNCING, options_in, twins_among
-from asbuilt.lifecycle.authoring.validators.demands import DEMANDS, Demands
+from asbuilt.lifecycle.authoring.validators.demands import (
+    DEMANDS,
+    RECOMMENDATION,
+    TRADE_OFFS,
+    UNDERSTANDING,
+    Demands,
+)
 from asbuilt.lifecycle.authoring.validators.document import flaws_of_plan
 from asbuilt.lifecycle.authoring.validators.promises import not_made, too_early, without_promises
 from asbuilt.lifecycle.authoring.validators.prose import (
@@ -74,7 +80,7 @@ def judge(stage: Stage, output: str, setting: Setting) -> tuple[Flaw, ...]:
     own = passages(blocks_seen(output), given_in(setting.prompt, setting.ask))
     match stage:
         case Stage.UNDERSTAND:
-            announcing = stems(demands.understanding_words)
+            announcing = stems(UNDERSTANDING)
             return (*_unripe(output), *_items(own, demands, announcing), *_understanding(own, demands))
         case Stage.EXPLORE:
             return (*_unripe(output), *_explored(own, setting))
@@ -123,9 +129,9 @@ def _items(own: Sequence[Passage], demands: Demands, announcing: Collection[str]
 
 def _understanding(own: Sequence[Passage], demands: Demands) -> Iterator[Flaw]:
     floor = demands.understanding.floor
-    count = _mentions(own, demands.understanding_words, least=_ITEM, enough=floor)
+    count = _mentions(own, UNDERSTANDING, least=_ITEM, enough=floor)
     if count < floor:
-        words = ", ".join(demands.understanding_words[:8])
+        words = ", ".join(UNDERSTANDING[:8])
         found = f"{_count(count, 'sentence')} about {words}"
         example = "Success means that checkout is as quick as before."
         yield Flaw("understanding", found, f"at least {floor}", example)
@@ -174,28 +180,27 @@ def _explored(own: Sequence[Passage], setting: Setting) -> tuple[Flaw, ...]:
 
 def _weighed(own: Sequence[Passage], setting: Setting) -> Iterator[Flaw]:
     demands = setting.demands
-    options = options_in(own, demands)
+    options = options_in(own, demands.options.floor)
     if len(options) < demands.options.floor:
         found = f"{_count(len(options), 'option')} told in more than a name"
         example = "### Option B: a window in each process\nNo round trip. Con: off by the number of workers."
         yield Flaw("options", found, f"at least {demands.options.floor}", example)
-    yield from twins_among(options, Tree(setting.files), demands)
-    if _recommendations(own, demands) < demands.recommendations.floor:
+    yield from twins_among(options, Tree(setting.files))
+    if not _is_recommended(own):
         needed = "one option recommended, with the reason"
         example = "Recommendation: option A, since limits must be exact."
         yield Flaw("recommendation", "no recommendation", needed, example)
-    floor = demands.trade_offs.floor
-    if _mentions(own, demands.trade_off_words, least=1, enough=floor) < floor:
+    if not _mentions(own, TRADE_OFFS, least=1, enough=1):
         needed = "what speaks for and against an option"
         example = "Pros: exact. Cons: one round trip for each request."
         yield Flaw("trade-offs", "no pros or cons", needed, example)
 
 
-def _recommendations(own: Sequence[Passage], demands: Demands) -> int:
-    """Count the passages that recommend an option and add content: which, or why."""
-    announcing = stems((*demands.recommendation_words, *demands.trade_off_words))
-    told = [text for text in _joined(own, announcing) if occurrences(text, demands.recommendation_words)]
-    return sum(says_something(text, least=_ITEM, besides=announcing | ANNOUNCING) for text in told)
+def _is_recommended(own: Sequence[Passage]) -> bool:
+    """Return whether a passage recommends an option and adds content: which, or why."""
+    announcing = stems((*RECOMMENDATION, *TRADE_OFFS))
+    told = [text for text in _joined(own, announcing) if occurrences(text, RECOMMENDATION)]
+    return any(says_something(text, least=_ITEM, besides=announcing | ANNOUNCING) for text in told)
 
 
 def _plan(text: str, setting: Setting) -> tuple[Flaw, ...]:
