@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from asbuilt.flows.authoring.conversation import Conversing
     from asbuilt.flows.engine.dbos import Steps
     from asbuilt.flows.notify.enqueue import Reach
+    from asbuilt.flows.telemetry import Traces
     from asbuilt.journal.database.store import Store
     from asbuilt.journal.shared_blobs import Large
     from asbuilt.library.repository import Repository as Checkout
@@ -42,7 +43,7 @@ _PASSED: Final = (
     "PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME",
     "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "ASBUILT_HOME", "ASBUILT_ORGANISATION_FILE",
     "ASBUILT_USER_FILE", "ASBUILT_STORE_URL", "ASBUILT_STORE_BLOBS", "ASBUILT_AGENTS_SLOTS",
-    "ASBUILT_POWER_INHIBIT",
+    "ASBUILT_POWER_INHIBIT", "ASBUILT_TELEMETRY_ENDPOINT", "OTEL_EXPORTER_OTLP_HEADERS",
 )  # fmt: skip
 
 
@@ -252,7 +253,7 @@ def serve(
         machine, slots = machine_id() if url else None, settings.number("agents.slots")
         engine = Engine(store, url=engine_url, worker=me, slots=slots, machine=machine)
         reached = reach(settings, os.environ)
-        runs = Runs(store, blobs, performer, reached, lease=lease)
+        runs = Runs(store, blobs, performer, reached, lease=lease, traces=_traces(home, settings))
         schedules = Schedules(store, home, org=LOCAL, machine=machine)
         reviews = Reviews(store, blobs, home, org=LOCAL, machine=machine)
         with sending(store, reached, org=LOCAL) as has_to_send, looking(reviews) as has_to_look:
@@ -266,6 +267,17 @@ def serve(
                 begin_anew()
         engine.close()
     return True
+
+
+def _traces(home: Home, settings: Settings) -> Traces | None:
+    """Return where traces of runs go; None, and nothing is loaded, if there is no collector."""
+    endpoint = settings.text("telemetry.endpoint")
+    if not endpoint:
+        return None
+    from asbuilt.flows.fleet.membership import secrets  # noqa: PLC0415 - only where it is used
+    from asbuilt.flows.telemetry import Traces  # noqa: PLC0415
+
+    return Traces(endpoint, {**os.environ, **secrets(home)})
 
 
 def reach(settings: Settings, environ: Mapping[str, str]) -> Reach:

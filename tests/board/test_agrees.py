@@ -64,7 +64,7 @@ class Both:
             self._folds, self._blobs = Folds(blobs), blobs
         journal = Journal(Home(Path("/state")), cast("Store", Looking(session)), blobs)
         reading = Reading(journal, UTC, self._folds)
-        moment = Moment(datetime.now(UTC), None, Path("/shop"))
+        moment = Moment(datetime.now(UTC), False, Path("/shop"))
         status = {view.slug: plan_json(view, moment) for view in plan_views(session, blobs, LOCAL, REPO)}
         if not status:
             return

@@ -119,7 +119,8 @@ def workers(door: Door) -> int:
     if waits:
         wanted = sorted({word for one in waits for word in one.place.split()[1:]})
         needs = f"; they need {', '.join(wanted)}" if wanted else ""
-        door.screen.answer(f"{len(waits)} runs wait for a worker{needs}.")
+        waiting = "1 run waits" if len(waits) == 1 else f"{len(waits)} runs wait"
+        door.screen.answer(f"{waiting} for a worker{needs}.")
     return DONE
 
 

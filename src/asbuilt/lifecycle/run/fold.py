@@ -146,8 +146,8 @@ def _hear_phase(facts: RunFacts, event: Event, at: str) -> None:
         case AttemptBegun():
             _hear_begun(facts, phase, event, at)
         case VerifierBegun():
-            for attempt in (known for known in phase.attempts if known.number == event.number):
-                hear_verifying(facts, attempt, phase.id)
+            for judged in (known for known in phase.attempts if known.number == event.number):
+                hear_verifying(facts, judged, phase.id)
         case _:
             number = getattr(event, "number", 0)
             attempt = next((known for known in phase.attempts if known.number == number), None)

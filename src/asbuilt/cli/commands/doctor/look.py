@@ -43,7 +43,6 @@ from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.notices import unheard
 from asbuilt.library.repository import find_repository, remote_of
 from asbuilt.lifecycle.fleet.remotes import canonical, without_login
-from asbuilt.policy.kinds import FORGE_VARIABLES
 from asbuilt.settings import state_folder, survey
 from asbuilt.settings.places import loose
 from asbuilt.settings.running import command_in
@@ -170,10 +169,9 @@ def look_at_fleet(
         return replace(seen, troubles=tuple(troubles))
     url = remote_of(repository.common) or ""
     remote = canonical(url)
-    given = {name: environ[name] for name in FORGE_VARIABLES if name in environ}
     for address in filter(None, (url, settings.text("fleet.attempts"))) if remote else ():
         try:
-            Remote(repository=repository, url=without_login(address), environment=given).listed("HEAD")
+            Remote.at(repository, without_login(address), environ).listed("HEAD")
         except ForgeFailed as error:
             troubles.append(trouble_of(error))
     return replace(seen, has_repository=True, remote=remote, troubles=tuple(troubles))
