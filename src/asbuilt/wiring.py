@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from asbuilt.flows.notify.enqueue import Reach
     from asbuilt.flows.telemetry import Traces
     from asbuilt.journal.database.store import Store
-    from asbuilt.journal.shared_blobs import Large
     from asbuilt.library.repository import Repository as Checkout
     from asbuilt.ports import Attempts, Processes
     from asbuilt.settings import Settings
@@ -72,21 +71,13 @@ def open_journal(settings: Settings, environ: Mapping[str, str]) -> Journal:
     if not url:
         is_folder = place and "://" not in place
         return Journal(home, store, Blobs(Path(place).expanduser() if is_folder else home.blobs))
-    from asbuilt.journal.database.postgres import PostgresStore  # noqa: PLC0415 - only where it is used
+    from asbuilt.flows.fleet.large import large_blobs  # noqa: PLC0415 - only where it is used
+    from asbuilt.journal.database.postgres import PostgresStore  # noqa: PLC0415
     from asbuilt.journal.shared_blobs import SharedBlobs  # noqa: PLC0415
 
     # A blob is put while a transaction is open, so it needs a connection of its own.
     own = PostgresStore(url, connections=1)
     return Journal(home, store, SharedBlobs(home.blobs, own, large_blobs(home, settings, environ)))
-
-
-def large_blobs(home: Home, settings: Settings, environ: Mapping[str, str]) -> Large | None:
-    """Open the shared place for large blobs; None if there is none. Its login may be a worker's secret."""
-    from asbuilt.flows.fleet.membership import secrets  # noqa: PLC0415 - only where it is used
-    from asbuilt.journal.shared_blobs import open_large  # noqa: PLC0415
-
-    place = settings.text("store.blobs") if settings.text("store.url") else ""
-    return open_large(place, {**environ, **secrets(home)}) if place else None
 
 
 def known_repository(journal: Journal, root: Path, common: Path, uuid: str | None) -> str | None:

@@ -18,6 +18,7 @@ from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, GateStopped, UsageWrong
 from asbuilt.flows.engine.lease import Times
 from asbuilt.flows.fleet import membership
+from asbuilt.flows.fleet.large import large_blobs
 from asbuilt.journal.engine import fleet
 from asbuilt.journal.engine.workers import earlier
 from asbuilt.journal.ids import LOCAL
@@ -70,7 +71,7 @@ def join(door: Door, url: str, *, labels: tuple[str, ...]) -> int:
     environ = {**door.environ, SETTINGS["store.url"].variable: address}
     settings = load(repository=None, environ=environ)
     journal = wiring.open_journal(settings, environ)
-    large = wiring.large_blobs(journal.home, settings, environ)
+    large = large_blobs(journal.home, settings, environ)
     if large is not None:
         large.check()
     edit(user_place(door.environ), SETTINGS["store.url"], address, None)

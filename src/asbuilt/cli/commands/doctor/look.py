@@ -32,6 +32,7 @@ from asbuilt.cli.commands.doctor.machine import (
 from asbuilt.cli.commands.doctor.programs import look_for_agents, version_of
 from asbuilt.cli.commands.doctor.repository import look_at_git, look_at_tests, trouble_of, try_tests
 from asbuilt.errors import ForgeFailed, GitFailed, NotFound, StoreFailed
+from asbuilt.flows.fleet.large import large_blobs
 from asbuilt.flows.fleet.membership import labels_of
 from asbuilt.git.forge.branches import Remote
 from asbuilt.git.forge.gh import Gh
@@ -46,7 +47,7 @@ from asbuilt.lifecycle.fleet.remotes import canonical, without_login
 from asbuilt.settings import state_folder, survey
 from asbuilt.settings.places import loose
 from asbuilt.settings.running import command_in
-from asbuilt.wiring import large_blobs, open_store, worker_pid
+from asbuilt.wiring import open_store, worker_pid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
