@@ -110,6 +110,7 @@ smoke:
     python scripts/bench.py --smoke
     python scripts/landings.py --smoke
     python scripts/board_load.py --smoke
+    python scripts/kills.py --smoke
     python -m tests.simulator 20 0
     python -m tests.lifecycle.critique 20 0
 
@@ -155,6 +156,10 @@ fuzz target seconds:
 # 200 landings onto one branch by 8 workers, against one worker that does them alone (--smoke: 6 by 2)
 landings *args:
     python scripts/landings.py {{ args }}
+
+# 100 runs in 10 repositories by 8 workers of a fleet with a kill every 20 s: lost and doubled (--smoke: 6 runs, 1 kill)
+kills *args:
+    python scripts/kills.py {{ args }}
 
 # speed as ratios of things measured in one run (--quick: only reading and starting; --smoke: all of it, small)
 bench *args:

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from asbuilt.flows.authoring.conversation import Conversing
     from asbuilt.flows.engine.dbos import Steps
     from asbuilt.flows.notify.enqueue import Reach
+    from asbuilt.flows.telemetry import Traces
     from asbuilt.journal.database.store import Store
-    from asbuilt.journal.shared_blobs import Large
     from asbuilt.library.repository import Repository as Checkout
     from asbuilt.ports import Attempts, Processes
     from asbuilt.settings import Settings
@@ -42,7 +42,7 @@ _PASSED: Final = (
     "PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME",
     "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "ASBUILT_HOME", "ASBUILT_ORGANISATION_FILE",
     "ASBUILT_USER_FILE", "ASBUILT_STORE_URL", "ASBUILT_STORE_BLOBS", "ASBUILT_AGENTS_SLOTS",
-    "ASBUILT_POWER_INHIBIT",
+    "ASBUILT_POWER_INHIBIT", "ASBUILT_TELEMETRY_ENDPOINT", "OTEL_EXPORTER_OTLP_HEADERS",
 )  # fmt: skip
 
 
@@ -71,21 +71,13 @@ def open_journal(settings: Settings, environ: Mapping[str, str]) -> Journal:
     if not url:
         is_folder = place and "://" not in place
         return Journal(home, store, Blobs(Path(place).expanduser() if is_folder else home.blobs))
-    from asbuilt.journal.database.postgres import PostgresStore  # noqa: PLC0415 - only where it is used
+    from asbuilt.flows.fleet.large import large_blobs  # noqa: PLC0415 - only where it is used
+    from asbuilt.journal.database.postgres import PostgresStore  # noqa: PLC0415
     from asbuilt.journal.shared_blobs import SharedBlobs  # noqa: PLC0415
 
     # A blob is put while a transaction is open, so it needs a connection of its own.
     own = PostgresStore(url, connections=1)
     return Journal(home, store, SharedBlobs(home.blobs, own, large_blobs(home, settings, environ)))
-
-
-def large_blobs(home: Home, settings: Settings, environ: Mapping[str, str]) -> Large | None:
-    """Open the shared place for large blobs; None if there is none. Its login may be a worker's secret."""
-    from asbuilt.flows.fleet.membership import secrets  # noqa: PLC0415 - only where it is used
-    from asbuilt.journal.shared_blobs import open_large  # noqa: PLC0415
-
-    place = settings.text("store.blobs") if settings.text("store.url") else ""
-    return open_large(place, {**environ, **secrets(home)}) if place else None
 
 
 def known_repository(journal: Journal, root: Path, common: Path, uuid: str | None) -> str | None:
@@ -252,7 +244,7 @@ def serve(
         machine, slots = machine_id() if url else None, settings.number("agents.slots")
         engine = Engine(store, url=engine_url, worker=me, slots=slots, machine=machine)
         reached = reach(settings, os.environ)
-        runs = Runs(store, blobs, performer, reached, lease=lease)
+        runs = Runs(store, blobs, performer, reached, lease=lease, traces=_traces(home, settings))
         schedules = Schedules(store, home, org=LOCAL, machine=machine)
         reviews = Reviews(store, blobs, home, org=LOCAL, machine=machine)
         with sending(store, reached, org=LOCAL) as has_to_send, looking(reviews) as has_to_look:
@@ -266,6 +258,17 @@ def serve(
                 begin_anew()
         engine.close()
     return True
+
+
+def _traces(home: Home, settings: Settings) -> Traces | None:
+    """Return where traces of runs go; None, and nothing is loaded, if there is no collector."""
+    endpoint = settings.text("telemetry.endpoint")
+    if not endpoint:
+        return None
+    from asbuilt.flows.fleet.membership import secrets  # noqa: PLC0415 - only where it is used
+    from asbuilt.flows.telemetry import Traces  # noqa: PLC0415
+
+    return Traces(endpoint, {**os.environ, **secrets(home)})
 
 
 def reach(settings: Settings, environ: Mapping[str, str]) -> Reach:

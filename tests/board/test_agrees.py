@@ -65,7 +65,7 @@ class Both:
         if self._folds is None or blobs is not self._blobs:
             self._folds, self._blobs = Folds(blobs), blobs
         reading = Reading(Home(Path("/state")), Looking(session), blobs, UTC, self._folds)
-        moment = Moment(datetime.now(UTC), None, Path("/shop"))
+        moment = Moment(datetime.now(UTC), False, Path("/shop"))
         status = {view.slug: plan_json(view, moment) for view in plan_views(session, blobs, LOCAL, REPO)}
         if not status:
             return

@@ -113,19 +113,20 @@ EVENTS = st.builds(
 )
 
 
-@given(view=plans(), event=EVENTS, columns=st.sampled_from([40, 57, 80]), worker=st.sampled_from([None, 1]))
+@given(view=plans(), event=EVENTS, columns=st.sampled_from([40, 57, 80]), is_served=st.booleans())
 def test_no_text_of_others_breaks_a_screen(
     tmp_path_factory: pytest.TempPathFactory,
     view: PlanView,
     event: Entry,
     columns: int,
-    worker: int | None,
+    *,
+    is_served: bool,
 ) -> None:
     folder: Path = tmp_path_factory.getbasetemp()
     stream = Terminal(None)
     pen = Pen(stream=stream, styled=False, symbols=ASCII, utf8=True, width=columns)
     door = Door(screen=Screen(out=pen, err=pen), json=False, start=folder, environ={}, may_ask=False)
-    moment = Moment(NOW, worker, folder)
+    moment = Moment(NOW, is_served, folder)
     standing.show_table(door.screen, [view], moment, title=view.address.plan)
     standing.show_plan(door, view, waiting(view, moment), moment)
     answer(door, "20:00:00  ", told(event).text)

@@ -36,6 +36,10 @@ ELSEWHERE = {
     "runs/decisions.py your text has {}: line {}: {}": _APPROVE,
     "runs/decisions.py {} was answered while you edited: {}, by {}": _APPROVE,
     "fleet.py {} is not the name of a variable": "cli/commands/test_fleet.py",
+    "shell/elsewhere.py {} repositories have a plan {}: {}": "crash/test_look_from_anywhere.py",
+    "run/ordering.py the repository has no clone here, and its runs stay on the machine that has one": (
+        "crash/test_look_from_anywhere.py"
+    ),
     "fleet.py there is no value on the input": "cli/commands/test_fleet.py",
     "approve/command.py {} asks for a waiver, and a waiver needs a reason": "cli/test_waivers.py",
     'log/kept.py no attempt "{}". Did you mean {}? ': "journeys/test_attempts.py",

@@ -22,6 +22,7 @@ from asbuilt.flows.requests import Asker, Declined, request
 from asbuilt.git.repository import open_repository
 from asbuilt.journal import runs
 from asbuilt.journal.engine import fleet
+from asbuilt.journal.engine.identity import worker_id
 from asbuilt.journal.home import open_home
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries.overview import facts_of
@@ -169,6 +170,23 @@ class Machines(Shop):
         """Name the workers that have registered what they offer."""
         with self.store.read() as session:
             return [one.worker for one in fleet.members(session, LOCAL, since="") if one.slots]
+
+    def rest(self, name: str, *, seconds: int = 4) -> None:
+        """Wait until a worker has had some heartbeats, and so has looked for work several times."""
+        worker = worker_id(self.homes[name])
+
+        def beat() -> str:
+            with self.store.read() as session:
+                found = [one for one in fleet.members(session, LOCAL, since="") if one.worker == worker]
+            return found[0].beat_at if found else ""
+
+        for _ in range(seconds):
+            before = beat()
+            self.until(lambda before=before: beat() != before)  # type: ignore[misc]  # of this round
+
+    def commit_pulled(self) -> None:
+        """Bring the clone up to the remote, as the person does."""
+        self.git("pull", "-q", "origin", "main")
 
     def worked(self) -> set[str]:
         """Name the machines on which an agent was started."""

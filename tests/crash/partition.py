@@ -28,57 +28,27 @@ CANNOT: Final = next(
 """Why no namespace can be made here; empty when one can."""
 
 
-class Partition:
-    """One namespace, one link, and a door to Postgres at the other end of it."""
+class Door:
+    """A port of an address that leads to a Postgres, which listens on a socket of this machine."""
 
-    def __init__(self, url: str) -> None:
-        number = os.getpid() % 60_000
-        self.name = f"asbuilt-{number}"
-        self._link, inner = f"ab{number}o", f"ab{number}i"
-        subnet = f"10.{200 + number % 50}.{number // 50 % 250}"
-        self._door = socket.create_server((self._made(inner, subnet), 0))
+    def __init__(self, url: str, address: str) -> None:
+        self._listens = socket.create_server((address, 0))
         self._url = url
         threading.Thread(target=self._serve, daemon=True).start()
 
     @property
-    def url(self) -> str:
-        """The database as it is reached from inside."""
-        host, port = self._door.getsockname()
-        return f"postgresql://{_user(self._url)}@{host}:{port}/{_database(self._url)}"
-
-    def enter(self) -> tuple[str, ...]:
-        """Give the words that start a program inside."""
-        return ("ip", "netns", "exec", self.name)
-
-    def cut(self) -> None:
-        """Take the link down: no packet passes, and nobody is told."""
-        _ip("link", "set", self._link, "down")
-
-    def heal(self) -> None:
-        """Put the link up again."""
-        _ip("link", "set", self._link, "up")
+    def place(self) -> str:
+        """The address and the port."""
+        host, port = self._listens.getsockname()
+        return f"{host}:{port}"
 
     def close(self) -> None:
-        """Remove it all."""
-        self._door.close()
-        _ip("netns", "delete", self.name)
-        with suppress(subprocess.CalledProcessError):
-            _ip("link", "delete", self._link)
-
-    def _made(self, inner: str, subnet: str) -> str:
-        _ip("netns", "add", self.name)
-        _ip("link", "add", self._link, "type", "veth", "peer", "name", inner, "netns", self.name)
-        _ip("addr", "add", f"{subnet}.1/30", "dev", self._link)
-        _ip("link", "set", self._link, "up")
-        _ip("-n", self.name, "addr", "add", f"{subnet}.2/30", "dev", inner)
-        _ip("-n", self.name, "link", "set", inner, "up")
-        _ip("-n", self.name, "link", "set", "lo", "up")
-        return f"{subnet}.1"
+        self._listens.close()
 
     def _serve(self) -> None:
         with suppress(OSError):
             while True:
-                inside, _ = self._door.accept()
+                inside, _ = self._listens.accept()
                 threading.Thread(target=self._carry, args=(inside,), daemon=True).start()
 
     def _carry(self, inside: socket.socket) -> None:
@@ -97,7 +67,53 @@ class Partition:
                     other[one].sendall(data)
 
 
-def _ip(*words: str) -> None:
+class Partition:
+    """One namespace, one link, and a door to Postgres at the other end of it."""
+
+    def __init__(self, url: str) -> None:
+        number = os.getpid() % 60_000
+        self.name = f"asbuilt-{number}"
+        self._link, inner = f"ab{number}o", f"ab{number}i"
+        subnet = f"10.{200 + number % 50}.{number // 50 % 250}"
+        self._door = Door(url, self._made(inner, subnet))
+        self._url = url
+
+    @property
+    def url(self) -> str:
+        """The database as it is reached from inside."""
+        return f"postgresql://{_user(self._url)}@{self._door.place}/{_database(self._url)}"
+
+    def enter(self) -> tuple[str, ...]:
+        """Give the words that start a program inside."""
+        return ("ip", "netns", "exec", self.name)
+
+    def cut(self) -> None:
+        """Take the link down: no packet passes, and nobody is told."""
+        ip("link", "set", self._link, "down")
+
+    def heal(self) -> None:
+        """Put the link up again."""
+        ip("link", "set", self._link, "up")
+
+    def close(self) -> None:
+        """Remove it all."""
+        self._door.close()
+        ip("netns", "delete", self.name)
+        with suppress(subprocess.CalledProcessError):
+            ip("link", "delete", self._link)
+
+    def _made(self, inner: str, subnet: str) -> str:
+        ip("netns", "add", self.name)
+        ip("link", "add", self._link, "type", "veth", "peer", "name", inner, "netns", self.name)
+        ip("addr", "add", f"{subnet}.1/30", "dev", self._link)
+        ip("link", "set", self._link, "up")
+        ip("-n", self.name, "addr", "add", f"{subnet}.2/30", "dev", inner)
+        ip("-n", self.name, "link", "set", inner, "up")
+        ip("-n", self.name, "link", "set", "lo", "up")
+        return f"{subnet}.1"
+
+
+def ip(*words: str) -> None:
     subprocess.run(["ip", *words], check=True, capture_output=True)  # noqa: S607
 
 

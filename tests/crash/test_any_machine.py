@@ -1,24 +1,29 @@
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+import asbuilt
 from asbuilt.errors import GateStopped
 from asbuilt.events.attempts import AttemptBegun, VerifierBegun
 from asbuilt.events.landings import LandingDone, LandingRefused
 from asbuilt.events.runs import RunTakenOver
 from asbuilt.flows.enroll import enrol
+from asbuilt.flows.fleet.membership import leave
 from asbuilt.git.repository import open_repository
+from asbuilt.journal import runs
 from asbuilt.journal.engine import fleet
 from asbuilt.journal.ids import LOCAL
 from tests.crash.machines import Machines
+from tests.crash.test_fleet import HANGS
 from tests.journal.conftest import postgres, where
-from tests.journeys.shop import ALL, LONG
+from tests.journeys.shop import ALL, LONG, SCRIPT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 __all__ = ["postgres", "where"]
 pytestmark = [pytest.mark.crash, pytest.mark.parametrize("where", ["postgres"], indirect=True)]
@@ -105,6 +110,51 @@ def test_a_run_waits_for_a_worker_with_its_labels_and_variables(machines: Machin
     assert machines.over(run) == ("landed", "")
     assert machines.worked() == {"zoe"}
     assert "a value" not in machines.dumped()
+
+
+def test_an_older_worker_leaves_a_newer_run_alone_and_does_not_take_it_over_either(
+    machines: Machines, tmp_path: Path
+) -> None:
+    newer = tmp_path / "newer"
+    shutil.copytree(Path(asbuilt.__file__).parent, newer / "asbuilt")
+    known = newer / "asbuilt" / "journal" / "runs.py"
+    text, line = known.read_text("utf-8"), f"KNOWN_NEEDS: Final = {runs.KNOWN_NEEDS}\n"
+    assert line in text
+    known.write_text(text.replace(line, f"KNOWN_NEEDS: Final = {runs.KNOWN_NEEDS + 1}\n"), "utf-8")
+    machines.script.write_text(HANGS, encoding="utf-8")
+    run = machines.ask(mode="phase")
+    with machines.store.write() as session:
+        session.run("UPDATE runs SET needs = :needs", needs=runs.KNOWN_NEEDS + 1)
+    machines.join("bob")
+    machines.rest("bob")
+    assert (machines.run(run).state, machines.worked()) == ("requested", set())
+    machines.join("eve", PYTHONPATH=str(newer))
+    machines.until(lambda: "attempt.begun" in machines.kinds())
+    machines.strike("eve")
+    machines.script.write_text(SCRIPT, encoding="utf-8")
+    machines.rest("bob", seconds=15)
+    assert machines.events(RunTakenOver) == []
+    machines.join("zoe", PYTHONPATH=str(newer))
+    assert machines.over(run) == ("landed", "")
+    assert machines.worked() == {"zoe"}
+
+
+def test_a_worker_that_has_left_finishes_its_run_and_takes_no_other(machines: Machines) -> None:
+    machines.turn('phase = "1"\nrole = "implement"', '{ say = "here" }', "{ sleep = 8 }", GREETS)
+    run = machines.ask(mode="phase")
+    machines.join("bob")
+    machines.until(lambda: "attempt.begun" in machines.kinds())
+    leave(machines.homes["bob"])
+    machines.until(lambda: not machines.members())
+    assert machines.over(run) == ("landed", "")
+    assert (machines.worked(), machines.starts()["1.1"]) == ({"bob"}, 1)
+    machines.commit_pulled()
+    again = machines.ask(mode="phase")
+    machines.rest("bob")
+    assert machines.run(again).state == "requested"
+    machines.join("eve")
+    assert machines.over(again) == ("landed", "")
+    assert machines.worked() == {"bob", "eve"}
 
 
 def test_a_protected_branch_is_told_in_words_with_the_pull_request_as_the_next_step(

@@ -16,7 +16,9 @@ from asbuilt.events.plans import PlanNoted
 from asbuilt.events.runs import PauseAsked, ResumeAsked, RunHastened, SettingsChanged, StopAsked
 from asbuilt.flows.run import environment
 from asbuilt.flows.run.record import say
+from asbuilt.flows.run_end import end
 from asbuilt.journal import approvals, claims, drafts, issues, runs
+from asbuilt.journal.engine import fleet
 from asbuilt.journal.engine.identity import machine_id
 from asbuilt.journal.events import append, hold, open_plan, shortened
 from asbuilt.journal.ids import Address, new_id
@@ -142,7 +144,11 @@ def _stop(session: Session, run: Run, *, reason: str, asker: Asker) -> bool:
     asked = runs.ask_to_stop(session, run.org, run.repo, run.run, reason=reason)
     if asked:
         say(session, run, StopAsked(reason=reason[:500]), "stop", actor=asker.actor)
-        runs.wake(session, run.org, run.repo, run.run)
+        if fleet.withdraw(session, run):
+            # No worker may ever have its labels.
+            end(session, run, "stopped", reason)
+        else:
+            runs.wake(session, run.org, run.repo, run.run)
     return asked
 
 

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from asbuilt.flows.engine.lease import Lease
     from asbuilt.flows.engine.signals import Tidings
     from asbuilt.flows.notify.enqueue import Reach
+    from asbuilt.flows.telemetry import Traces
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Session, Store
     from asbuilt.journal.home import Home
@@ -85,7 +86,7 @@ class Performing(Protocol):
 class Runs:
     """The runs of one worker."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - a worker has these parts
         self,
         store: Store,
         blobs: Blobs,
@@ -94,6 +95,7 @@ class Runs:
         *,
         lease: Lease | None = None,
         step: Steps = dbos.step,
+        traces: Traces | None = None,
     ) -> None:
         """Keep the parts; `step` performs an action at least once and stores its result.
 
@@ -106,6 +108,7 @@ class Runs:
         self._histories = Histories(blobs)
         self._performer = performer
         self._calling = Calling(store, reach)
+        self._traces = traces
 
     @property
     def tidings(self) -> Tidings:
@@ -362,6 +365,8 @@ class Runs:
                 is_complete = bool(facts.phases) and facts.done >= facts.phases.keys()
                 end(session, found, state, reason, following=following, is_complete=is_complete)
         self._calling.call(found, f"{found.run}/ended")
+        if self._traces is not None:
+            self._traces.send(self._store, found, state)
         if state in _NOTHING_OPEN:
             self._performer.remove_workspaces(found)
         clear(self._store, self._performer.home, found.address)

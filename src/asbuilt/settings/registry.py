@@ -232,6 +232,14 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 stakes="Work of agents would be pushed to another repository than you expect.",
             ),
             Setting(
+                key="telemetry.endpoint",
+                default="",
+                meaning="the address of an OpenTelemetry collector (http://127.0.0.1:4318) that gets a trace"
+                " of every run that ends; empty: none",
+                stakes="Names of plans, phases and agents, times and costs would be sent to another place.",
+                read_by="worker",
+            ),
+            Setting(
                 key="agents.slots",
                 default=2,
                 meaning="number of runs, or lanes of runs, that this machine's worker performs at once",

@@ -18,6 +18,7 @@ from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, GateStopped, UsageWrong
 from asbuilt.flows.engine.lease import Times
 from asbuilt.flows.fleet import membership
+from asbuilt.flows.fleet.large import large_blobs
 from asbuilt.journal.engine import fleet
 from asbuilt.journal.engine.workers import earlier
 from asbuilt.journal.ids import LOCAL
@@ -70,7 +71,7 @@ def join(door: Door, url: str, *, labels: tuple[str, ...]) -> int:
     environ = {**door.environ, SETTINGS["store.url"].variable: address}
     settings = load(repository=None, environ=environ)
     journal = wiring.open_journal(settings, environ)
-    large = wiring.large_blobs(journal.home, settings, environ)
+    large = large_blobs(journal.home, settings, environ)
     if large is not None:
         large.check()
     edit(user_place(door.environ), SETTINGS["store.url"], address, None)
@@ -119,7 +120,8 @@ def workers(door: Door) -> int:
     if waits:
         wanted = sorted({word for one in waits for word in one.place.split()[1:]})
         needs = f"; they need {', '.join(wanted)}" if wanted else ""
-        door.screen.answer(f"{len(waits)} runs wait for a worker{needs}.")
+        waiting = "1 run waits" if len(waits) == 1 else f"{len(waits)} runs wait"
+        door.screen.answer(f"{waiting} for a worker{needs}.")
     return DONE
 
 

@@ -48,8 +48,9 @@ def command(door: Door, plan: str | None, *, everywhere: bool) -> int:
     """Show what is running, waiting or failed, why, and the next command."""
     if plan is not None:
         return _one(door, plan)
-    _, looking = look(door)
-    if everywhere:
+    library, looking = look(door)
+    is_outside = looking is not None and looking.repo is None and library.repository is None
+    if everywhere or (is_outside and looking is not None and looking.journal.store.is_shared):
         return _everywhere(door, looking)
     views = [] if looking is None else views_here(looking)
     if door.json:
@@ -110,7 +111,7 @@ def _one(door: Door, name: str) -> int:
 def _never_run(door: Door, name: str) -> int:
     from asbuilt.cli.runs.never_run import by_its_marks  # noqa: PLC0415  the door's dispatch: it loads the parser
 
-    return _shown(door, *by_its_marks(door, name), Moment(datetime.now(UTC), None, door.start))
+    return _shown(door, *by_its_marks(door, name), Moment(datetime.now(UTC), False, door.start))
 
 
 def _shown(door: Door, view: PlanView, told: Waiting, moment: Moment) -> int:

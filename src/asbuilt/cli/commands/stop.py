@@ -10,6 +10,7 @@ import time
 from typing import TYPE_CHECKING, Final
 
 import click
+from msgspec import UNSET
 
 from asbuilt import wiring
 from asbuilt.cli.runs import outcome
@@ -80,7 +81,7 @@ def command(
     if not listed and not cancelled:
         raise never_ran(plan)
     if listed and stop(site.journal.store, listed[0], reason=message, asker=asker(door)):
-        wiring.ensure_worker(site.journal.home, door.environ)
+        _serve(door, site, listed[0])
         outcome.shown(door, _ended(site, listed[0]))
     elif not cancelled:
         _show_over(door, site.view(listed[0]))
@@ -88,6 +89,12 @@ def command(
         rows = [timetable.as_json(one) for one in cancelled]
         door.screen.emit_json({"schema": "asbuilt.runs/1", "runs": [], "cancelled": rows})
     return DONE
+
+
+def _serve(door: Door, site: Site, *stopped: Run) -> None:
+    """Start a worker for the runs that stay on this machine."""
+    if any(run.options.fleet is UNSET for run in stopped):
+        wiring.ensure_worker(site.journal.home, door.environ)
 
 
 def _continues(door: Door, cancelled: list[Schedule], running: list[Run]) -> int:
@@ -107,7 +114,7 @@ def _continues(door: Door, cancelled: list[Schedule], running: list[Run]) -> int
 def end(door: Door, site: Site, run: Run, reason: str) -> RunView:
     """Stop a run and wait until it is over."""
     stop(site.journal.store, run, reason=reason, asker=asker(door))
-    wiring.ensure_worker(site.journal.home, door.environ)
+    _serve(door, site, run)
     return _ended(site, run)
 
 
@@ -123,7 +130,7 @@ def _paused(door: Door, plan: str | None, reason: str) -> int:
         return DONE
     view = site.view(run)
     if pause(site.journal.store, run, reason=reason, asker=asker(door)):
-        wiring.ensure_worker(site.journal.home, door.environ)
+        _serve(door, site, run)
         until = time.monotonic() + _PAUSE_S
         while not (view.run.is_over or view.is_paused or _has_agent(view) or time.monotonic() > until):
             time.sleep(0.1)
@@ -184,8 +191,7 @@ def _every(door: Door, message: str, *, only_schedule: bool) -> int:
         if only_schedule:
             return _continues(door, cancelled, site.open_runs())
         asked = [run for run in site.open_runs() if stop(store, run, reason=message, asker=asker(door))]
-        if asked:
-            wiring.ensure_worker(site.journal.home, door.environ)
+        _serve(door, site, *asked)
         views = [_ended(site, run) for run in asked]
     if door.json:
         rows = [timetable.as_json(one) for one in cancelled]

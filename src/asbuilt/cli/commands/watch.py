@@ -10,6 +10,7 @@ from asbuilt import wiring
 from asbuilt.cli.commands.run.follow import look_on
 from asbuilt.cli.runs import outcome
 from asbuilt.cli.shell.desk import complete_plan
+from asbuilt.cli.shell.elsewhere import is_served
 from asbuilt.cli.shell.lazy import Command
 from asbuilt.cli.shell.options import Door, shared
 from asbuilt.cli.shell.site import look_at, site_of, the_only
@@ -62,6 +63,6 @@ def _under_way(site: Site) -> list[Run]:
 
 def _look_on(door: Door, site: Site, run: Run) -> int:
     pid = wiring.worker_pid(site.journal.home)
-    if run.is_over or pid is not None:
+    if run.is_over or is_served(site.journal):
         return look_on(door, site, run, pid or 0, starts=False)
     return outcome.shown(door, site.view(run), is_served=False)

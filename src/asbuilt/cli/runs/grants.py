@@ -25,10 +25,13 @@ if TYPE_CHECKING:
 _PROGRAMS: Final = "landing.programs"
 
 
-def need_grants(door: Door, options: RunOptions) -> RunOptions:
-    """Ask for every missing grant. Return the options with the granted programs."""
+def need_grants(door: Door, options: RunOptions, *, needs_values: bool = True) -> RunOptions:
+    """Ask for every missing grant. Return the options with the granted programs.
+
+    Without `needs_values`, the worker has the values of the variables.
+    """
     granted = need_programs(door, options)
-    need_variables(door, options)
+    need_variables(door, options, needs_values=needs_values)
     return granted
 
 
@@ -60,7 +63,7 @@ def need_programs(door: Door, options: RunOptions) -> RunOptions:
     return structs.replace(options, programs=(*granted, programs.digest))
 
 
-def need_variables(door: Door, options: RunOptions) -> None:
+def need_variables(door: Door, options: RunOptions, *, needs_values: bool = True) -> None:
     """Ask once for a missing grant. Unattended, raise `GateStopped` with the command that grants it."""
     if not options.env or not (options.env.checks or options.env.setup):
         return
@@ -84,7 +87,7 @@ def need_variables(door: Door, options: RunOptions) -> None:
             (*settings.globs(GRANTED), wanted.digest),
             None,
         )
-    missing = without_value(settings, door.environ)
+    missing = without_value(settings, door.environ) if needs_values else ()
     if missing:
         key, _, name = missing[0].rpartition(".")
         raise GateStopped(

@@ -5,15 +5,15 @@ Rule: a name means one question. `a7` is in this repository, `shop-api:a7` in an
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from asbuilt import wiring
 from asbuilt.cli.shell.desk import desk_for
-from asbuilt.cli.shell.site import Site, look_at
+from asbuilt.cli.shell.elsewhere import names
+from asbuilt.cli.shell.site import Site, look_at, site_elsewhere
 from asbuilt.errors import NotFound, UsageWrong
 from asbuilt.git.repository import open_repository
-from asbuilt.journal import approvals, repositories, runs
+from asbuilt.journal import approvals, runs
 from asbuilt.journal.ids import LOCAL
 
 if TYPE_CHECKING:
@@ -34,9 +34,10 @@ class Waits(NamedTuple):
 
 def waiting_here(door: Door) -> list[Waits]:
     """Return the unanswered questions of this repository, oldest first."""
-    _, site = look_at(door)
+    desk, site = look_at(door)
     if site is None:
-        return []
+        is_outside = desk.library.repository is None and desk.settings.text("store.url")
+        return waiting_everywhere(door) if is_outside else []
     with site.journal.store.read() as session:
         return _waiting(session, site.repo, "")
 
@@ -47,9 +48,9 @@ def waiting_everywhere(door: Door) -> list[Waits]:
     if journal is None:
         return []
     with journal.store.read() as session:
-        names = _names(session)
+        known = names(session)
         return [
-            one for repo in approvals.counted(session, LOCAL) for one in _waiting(session, repo, names[repo])
+            one for repo in approvals.counted(session, LOCAL) for one in _waiting(session, repo, known[repo])
         ]
 
 
@@ -77,14 +78,6 @@ def asker_of(site: Site, asked: Approval) -> str:
 def _run_name(session: Session, repo: str, asked: Approval) -> str:
     run = runs.find(session, LOCAL, repo, asked.run)
     return f"{run.options.slug}.{run.number}" if run else asked.run
-
-
-def _names(session: Session) -> dict[str, str]:
-    """Name every repository by its folder; repositories with equal folder names get their ids."""
-    folders = {known.repo: known.folder.name for known in repositories.every(session, LOCAL)}
-    often = Counter(folders.values())
-    names = {repo: folder if often[folder] == 1 else repo[:8] for repo, folder in folders.items()}
-    return names | {repo: repo[:8] for repo in approvals.counted(session, LOCAL) if repo not in names}
 
 
 def question_at(door: Door, name: str) -> tuple[Site, int]:
@@ -117,13 +110,15 @@ def _elsewhere(door: Door, place: str) -> Site:
     repo = None
     if journal is not None:
         with journal.store.read() as session:
-            repo = next((repo for repo, one in _names(session).items() if one == place), None)
+            repo = next((repo for repo, one in names(session).items() if one == place), None)
     if journal is None or repo is None:
         raise NotFound(
             f"the journal knows no repository {place}",
             why="A repository is named by its folder, or by its id where two folders are called alike.",
             next_step="`asbuilt approve --all` lists what waits in every repository.",
         )
+    if journal.store.is_shared:
+        return site_elsewhere(desk, journal, repo, f"{place}:")
     return Site(desk, open_repository(door.start), journal, repo, f"{place}:")
 
 

@@ -30,14 +30,18 @@ class Named(NamedTuple):
     phase: str | None = None
     attempt: str | None = None
     """The number of the attempt; a verifier's ends with `v`."""
+    repo: str | None = None
+    """The name of another repository: `shop:rate-limit`."""
 
 
 def named(text: str) -> Named:
     """Split an address into its parts."""
-    found = _DOTTED.fullmatch(text)
+    lead, _, below = text.rpartition(":")
+    repo = lead or None
+    found = _DOTTED.fullmatch(below)
     if found is None:
-        return Named(text)
-    return Named(found["plan"], int(found["run"]), found["phase"], found["attempt"])
+        return Named(below, repo=repo)
+    return Named(found["plan"], int(found["run"]), found["phase"], found["attempt"], repo)
 
 
 def slug_of(text: str) -> str:

@@ -13,6 +13,7 @@ from click.shell_completion import CompletionItem
 from asbuilt import wiring
 from asbuilt.agents import activity
 from asbuilt.cli.shell.addresses import Named, matching, missing, named, never_ran, recorded, several
+from asbuilt.cli.shell.elsewhere import is_served, repository_of
 from asbuilt.cli.shell.options import door_of
 from asbuilt.cli.ui.clock import now_in
 from asbuilt.errors import AsbuiltError, NotFound
@@ -53,11 +54,11 @@ class Seen(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """The time of a query, and the worker that is alive."""
+    """The time of a query, and whether a worker is alive."""
 
     now: datetime
-    worker: int | None
-    """The worker's process id; None if none is alive."""
+    is_served: bool
+    """Whether a worker is alive, here or in the fleet."""
     state: Path
     """The state folder, which holds the folders of attempts."""
 
@@ -68,7 +69,7 @@ class Moment(NamedTuple):
         return Seen(
             self.now,
             None if heard is None else heard.isoformat(),
-            is_served=self.worker is not None,
+            is_served=self.is_served,
             is_full=is_full(self.state),
         )
 
@@ -122,8 +123,11 @@ class Looking(NamedTuple):
         return missing(name.plan, known, shelf)
 
 
-def survey(door: Door) -> tuple[Library, Settings, Looking | None]:
-    """Open library, settings and journal; the journal is None if nothing was ever run on this machine."""
+def survey(door: Door, text: str | None = None) -> tuple[Library, Settings, Looking | None]:
+    """Open library, settings and journal; the journal is None if nothing was ever run on this machine.
+
+    Outside a repository, and for `shop:rate-limit`, a shared journal finds the repository by `text`.
+    """
     repository = find_repository(door.start)
     settings = load(repository=repository.root if repository else None, environ=door.environ)
     home = Path(door.environ.get("HOME") or "~").expanduser()
@@ -131,23 +135,25 @@ def survey(door: Door) -> tuple[Library, Settings, Looking | None]:
     journal = wiring.find_journal(settings, door.environ)
     if journal is None:
         return library, settings, None
-    repo = None
-    if repository is not None:
+    name = named(text) if text else None
+    if repository is None or (name is not None and name.repo):
+        repo = repository_of(journal.store, name)
+    else:
         uuid = identity_of(repository)
         repo = wiring.known_repository(journal, repository.root, repository.common, uuid)
-    moment = Moment(now_in(wiring.zone(settings)), wiring.worker_pid(journal.home), journal.home.path)
+    moment = Moment(now_in(wiring.zone(settings)), is_served(journal), journal.home.path)
     return library, settings, Looking(journal, repo, library, moment)
 
 
-def look(door: Door) -> tuple[Library, Looking | None]:
+def look(door: Door, text: str | None = None) -> tuple[Library, Looking | None]:
     """Open the library and the journal."""
-    library, _, looking = survey(door)
+    library, _, looking = survey(door, text)
     return library, looking
 
 
 def look_for(door: Door, text: str) -> Looking:
     """Open the journal to find something that was named; raise `NotFound` if it has nothing here."""
-    library, looking = look(door)
+    library, looking = look(door, text)
     if looking is None or looking.repo is None:
         plan = named(text).plan
         shelf = _names_on_shelf(library, plan)

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from asbuilt import wiring
 from asbuilt.cli.shell.addresses import named, never_ran, recorded, several
 from asbuilt.cli.shell.desk import Desk, desk_for
+from asbuilt.cli.shell.elsewhere import repository_of
 from asbuilt.errors import UsageWrong
 from asbuilt.flows.enroll import enrol, known
 from asbuilt.flows.requests import Asker
+from asbuilt.git.fleet.mirror import open_mirror
 from asbuilt.git.locks import need_writable
 from asbuilt.git.repository import open_repository
 from asbuilt.journal import runs
@@ -42,9 +44,12 @@ class Site(NamedTuple):
     repo: str
     lead: str = ""
     """Prefix of question names of another repository: `shop-api:`."""
+    has_clone: bool = True
+    """False: nothing of the repository is on this machine but an empty mirror."""
 
     def address(self, name: str) -> Address:
         """Find a plan by name: one with a journal, even if its file was deleted, else a file."""
+        name = name.rpartition(":")[2]
         with self.journal.store.read() as session:
             found = recorded(session, self.repo, name)
         if len(found) > 1:
@@ -91,22 +96,33 @@ def the_only(able: Sequence[Found], slugs: Sequence[str], command: str) -> Found
     return able[0] if able else None
 
 
-def look_at(door: Door) -> tuple[Desk, Site | None]:
-    """Open the journal for reading. No site if the journal has nothing about this repository."""
+def look_at(door: Door, text: str | None = None) -> tuple[Desk, Site | None]:
+    """Open the journal for reading. No site if the journal has nothing about this repository.
+
+    Outside a repository, and for `shop:rate-limit`, a shared journal finds the repository by `text`.
+    """
     desk = desk_for(door)
-    if desk.library.repository is None:
-        return desk, None
     journal = wiring.find_journal(desk.settings, door.environ)
     if journal is None:
         return desk, None
+    name = named(text) if text else None
+    if desk.library.repository is None or (name is not None and name.repo):
+        found = repository_of(journal.store, name)
+        return desk, None if found is None else site_elsewhere(desk, journal, found, "")
     repository = open_repository(desk.library.repository.root)
     repo = known(journal.store, repository)
     return desk, None if repo is None else Site(desk, repository, journal, repo)
 
 
+def site_elsewhere(desk: Desk, journal: wiring.Journal, repo: str, lead: str) -> Site:
+    """Open a repository without a clone: its git is a mirror in the state folder, empty at first."""
+    mirror = open_mirror(journal.home.path / "views", repo, "")
+    return Site(desk, mirror, journal, repo, lead, has_clone=False)
+
+
 def site_of(door: Door, name: str) -> Site:
     """Open the site for a command about something that has run; raise if nothing has."""
-    _, site = look_at(door)
+    _, site = look_at(door, name)
     if site is None:
         raise never_ran(name)
     return site

@@ -14,7 +14,6 @@ from asbuilt.flows.run import environment
 from asbuilt.git.fleet.shared_refs import SharedRefs
 from asbuilt.git.forge.branches import Remote
 from asbuilt.journal.home import machine
-from asbuilt.policy.kinds import FORGE_VARIABLES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,10 +51,9 @@ class Openings:
         key = (fenced.segment.workflow, fenced.token)
         if key not in self._shared:
             environment.keep_own(self._home.runs / run.run, environ, options)
-            given: dict[str, str] = {name: environ[name] for name in FORGE_VARIABLES if name in environ}
             shared = SharedRefs(
-                remote=Remote(repository=mirror, url=order.remote, environment=given),
-                attempts=Remote(repository=mirror, url=order.attempts or order.remote, environment=given),
+                remote=Remote.at(mirror, order.remote, environ),
+                attempts=Remote.at(mirror, order.attempts or order.remote, environ),
                 run=run.run,
                 slug=options.slug,
                 branch=options.branch,

@@ -17,7 +17,6 @@ from asbuilt.git.forge.branches import Remote
 from asbuilt.git.repository import tip
 from asbuilt.library.repository import remote_of
 from asbuilt.lifecycle.fleet.remotes import without_login
-from asbuilt.policy.kinds import FORGE_VARIABLES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,6 +27,11 @@ if TYPE_CHECKING:
     from asbuilt.journal.database.store import Store
 
 _KINDS: Final = ("run", "land", "undo")
+
+
+def is_fleets(store: Store, repository: Repository, options: RunOptions) -> bool:
+    """Return whether any machine may work on a run; other runs stay on the machine that asks."""
+    return options.kind in _KINDS and shared_name(store, repository.common) is not None
 
 
 def ordered(  # noqa: PLR0913 - an order has these parts
@@ -42,7 +46,7 @@ def ordered(  # noqa: PLR0913 - an order has these parts
     labels: tuple[str, ...] = (),
 ) -> RunOptions:
     """Return the options of a run as the fleet needs them; as they are, where a run stays on its machine."""
-    if options.kind not in _KINDS or shared_name(store, repository.common) is None:
+    if not is_fleets(store, repository, options):
         return options
     url = without_login(remote_of(repository.common) or "")
     _need_pushed(repository, url, options.branch, environ)
@@ -58,8 +62,7 @@ def ordered(  # noqa: PLR0913 - an order has these parts
 
 
 def _need_pushed(repository: Repository, url: str, branch: str, environ: Mapping[str, str]) -> None:
-    given = {name: environ[name] for name in FORGE_VARIABLES if name in environ}
-    pushed = Remote(repository=repository, url=url, environment=given).fetch(branch)
+    pushed = Remote.at(repository, url, environ).fetch(branch)
     here = tip(repository, f"refs/heads/{branch}")
     if pushed is not None and (here is None or commits.contains(repository, pushed, here)):
         return

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 from urllib.parse import urlsplit
 
 from asbuilt.errors import ForgeBusy, ForgeFailed, GitFailed
@@ -17,6 +17,7 @@ from asbuilt.git.locks import set_ref
 from asbuilt.git.repository import tip
 from asbuilt.git.trees import is_here
 from asbuilt.lifecycle.pull_request.forge import BranchMoved, Pushed
+from asbuilt.policy.kinds import FORGE_VARIABLES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,6 +40,12 @@ class Remote:
     url: str
     environment: Mapping[str, str]
     """Variables of the user's environment that git gets, to sign in there."""
+
+    @classmethod
+    def at(cls, repository: Repository, url: str, environ: Mapping[str, str]) -> Self:
+        """Return the remote at a URL; git gets the variables of an environment with which it signs in."""
+        given = {name: environ[name] for name in FORGE_VARIABLES if name in environ}
+        return cls(repository=repository, url=url, environment=given)
 
     def tip(self, branch: str) -> str | None:
         """Return the remote tip of a branch, or None if it does not exist."""

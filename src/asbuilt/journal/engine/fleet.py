@@ -7,11 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from msgspec import UNSET
+
+from asbuilt.journal.engine.segments import KNOWN
 from asbuilt.journal.ids import Segment
 from asbuilt.journal.runs import KNOWN_NEEDS
 
 if TYPE_CHECKING:
     from asbuilt.journal.database.store import Session
+    from asbuilt.journal.runs import Run
 
 _SEGMENT: Final = ", ".join(f"segment.{name}" for name in Segment._fields)
 _JOIN: Final = (
@@ -85,12 +89,28 @@ def take(session: Session, segment: Segment, *, worker: str) -> bool:
     return bool(taken)
 
 
+def withdraw(session: Session, run: Run) -> bool:
+    """Close a run of the fleet that no worker has taken yet; return False if one has, or had."""
+    if run.options.fleet is UNSET:
+        return False
+    return bool(
+        session.run(
+            "UPDATE segments SET asked = 0, closed_at = :now WHERE org = :org AND repo = :repo AND run = :run"
+            " AND n = 1 AND asked = 1 AND executor IS NULL AND closed_at IS NULL",
+            org=run.org,
+            repo=run.repo,
+            run=run.run,
+            now=session.now,
+        )
+    )
+
+
 def take_over(session: Session, segment: Segment, *, lost: str) -> bool:
-    """Release a segment of a lost worker; return False if another worker has released or closed it."""
+    """Release a segment of a lost worker; return False if another one has, or the run needs a newer one."""
     return bool(
         session.run(
             f"UPDATE segments SET token = token + 1 WHERE {_THIS} AND closed_at IS NULL"
-            " AND (executor = :lost OR executor IS NULL)",
+            f" AND (executor = :lost OR executor IS NULL){KNOWN}",
             org=segment.org,
             repo=segment.repo,
             run=segment.run,

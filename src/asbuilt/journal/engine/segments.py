@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _THIS: Final = f"{OF_RUN} AND n = :n"
 _OPEN: Final = f"{_THIS} AND closed_at IS NULL"
-_KNOWN: Final = (
+KNOWN: Final = (
     " AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.org = segments.org AND runs.repo = segments.repo"
     f" AND runs.run = segments.run AND runs.needs > {KNOWN_NEEDS})"
 )
@@ -41,7 +41,7 @@ class Begun(NamedTuple):
 
 def asked(session: Session, org: str, *, machine: str | None, limit: int = 100) -> list[Segment]:
     """List the segments that a worker has to enqueue, the earliest due first."""
-    here = f"{worked_in('segments', machine)}{_KNOWN}{_placed(machine)}"
+    here = f"{worked_in('segments', machine)}{KNOWN}{_placed(machine)}"
     where = f"org = :org AND asked = 1{here} ORDER BY due_at, run LIMIT :limit"
     return SEGMENTS.every(session, where, org=org, machine=machine, limit=limit)
 
@@ -67,7 +67,7 @@ def ask_again(session: Session, org: str, *, before: str) -> int:
 def goes_on(session: Session, org: str, worker: str, *, machine: str | None = None) -> bool:
     """Return whether a segment of this worker, or of none, will continue automatically, now or later."""
     given = {"org": org, "worker": worker, "machine": machine, "far": FAR}
-    where = f"org = :org AND closed_at IS NULL AND due_at < :far{worked_in('segments', machine)}{_KNOWN}"
+    where = f"org = :org AND closed_at IS NULL AND due_at < :far{worked_in('segments', machine)}{KNOWN}"
     # Joined by OR into one query, Postgres would read all runs to answer the second part.
     return SEGMENTS.has(session, f"{where} AND executor = :worker", **given) or SEGMENTS.has(
         session, f"{where} AND executor IS NULL{_placed(machine)}", **given

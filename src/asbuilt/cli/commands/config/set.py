@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -29,6 +30,7 @@ _USER: Final = click.option(
     ("asbuilt config set plans.folder docs/plans --user", "for yourself, everywhere"),
     ("asbuilt config set ui.patterns 'web/**, *.css'", "a list: commas between"),
     ("asbuilt config set checks.env +API_TOKEN", "one more in a list"),
+    ("asbuilt config set store.url - --user < url.txt", "the value from a file, for nobody else to see"),
     json=False,
 )
 @click.argument("key", shell_complete=complete_key)
@@ -41,6 +43,7 @@ def command(door: Door, key: str, value: str, *, user: bool) -> None:
     and limits, goes to your own file. The answer names the file.
     """
     setting = setting_named(key)
+    value = sys.stdin.readline().strip() if value == "-" else value
     takes = f"`asbuilt config show {setting.key}` says what it takes."
     added = value.removeprefix("+") if setting.kind in _LISTS else value
     read = from_text(setting, added, where="", next_step=takes)

@@ -32,6 +32,7 @@ from asbuilt.cli.commands.doctor.machine import (
 from asbuilt.cli.commands.doctor.programs import look_for_agents, version_of
 from asbuilt.cli.commands.doctor.repository import look_at_git, look_at_tests, trouble_of, try_tests
 from asbuilt.errors import ForgeFailed, GitFailed, NotFound, StoreFailed
+from asbuilt.flows.fleet.large import large_blobs
 from asbuilt.flows.fleet.membership import labels_of
 from asbuilt.git.forge.branches import Remote
 from asbuilt.git.forge.gh import Gh
@@ -43,11 +44,10 @@ from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.notices import unheard
 from asbuilt.library.repository import find_repository, remote_of
 from asbuilt.lifecycle.fleet.remotes import canonical, without_login
-from asbuilt.policy.kinds import FORGE_VARIABLES
 from asbuilt.settings import state_folder, survey
 from asbuilt.settings.places import loose
 from asbuilt.settings.running import command_in
-from asbuilt.wiring import large_blobs, open_store, worker_pid
+from asbuilt.wiring import open_store, worker_pid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -170,10 +170,9 @@ def look_at_fleet(
         return replace(seen, troubles=tuple(troubles))
     url = remote_of(repository.common) or ""
     remote = canonical(url)
-    given = {name: environ[name] for name in FORGE_VARIABLES if name in environ}
     for address in filter(None, (url, settings.text("fleet.attempts"))) if remote else ():
         try:
-            Remote(repository=repository, url=without_login(address), environment=given).listed("HEAD")
+            Remote.at(repository, without_login(address), environ).listed("HEAD")
         except ForgeFailed as error:
             troubles.append(trouble_of(error))
     return replace(seen, has_repository=True, remote=remote, troubles=tuple(troubles))

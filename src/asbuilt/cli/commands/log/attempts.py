@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def show_attempts(door: Door, plan: str | None) -> int:
     """List attempts, the newest first: who worked, how it ended, and where its files are kept."""
     site = site_of(door, plan) if plan is not None else look_at(door)[1]
-    listed = [] if site is None else every(site, plan)
+    listed = [] if site is None else every(site, plan, door.environ)
     files = {one.attempt.id: _files(site, one) for one in listed if site is not None}
     if door.json:
         rows = [_json(one, files[one.attempt.id]) for one in listed]

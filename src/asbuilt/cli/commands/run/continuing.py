@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 from msgspec import UNSET, structs
 
-from asbuilt import wiring
 from asbuilt.cli.commands.run.follow import ask_for, look_on
 from asbuilt.cli.commands.run.ordering import from_here, serving
 from asbuilt.cli.commands.stop import end
@@ -15,6 +14,7 @@ from asbuilt.cli.runs import outcome
 from asbuilt.cli.runs.grants import need_grants
 from asbuilt.cli.runs.terms import with_team
 from asbuilt.cli.shell.desk import desk_for
+from asbuilt.cli.shell.elsewhere import is_served
 from asbuilt.cli.shell.site import asker, look_at, the_only
 from asbuilt.cli.ui.messages import next_command
 from asbuilt.cli.wording.runs import change_words
@@ -67,8 +67,8 @@ def continue_only(door: Door, wish: Continuing) -> int:
         with site.journal.store.read() as session:
             newest = runs.unfinished(session, LOCAL, site.repo)
             scheduled = schedules.every(session, LOCAL, site.repo)
-        is_served = wiring.worker_pid(site.journal.home) is not None
-        able = [run for run in newest if _can_continue(site.view(run), is_served=is_served)]
+        served = is_served(site.journal)
+        able = [run for run in newest if _can_continue(site.view(run), is_served=served)]
         run = the_only(able, [one.options.slug for one in able], "run")
         if run is not None:
             return _continued(door, site, run, wish) or DONE
@@ -96,7 +96,7 @@ def _continued(door: Door, site: Site, run: Run, wish: Continuing) -> int | None
         # The question stays open; a run that waits for its answer takes the settings that changed.
         _, changes = renewed(run.options, site.desk.settings)
         return _wake(door, site, run, wish) if changes else outcome.shown(door, view)
-    if not _can_continue(view, is_served=wiring.worker_pid(site.journal.home) is not None):
+    if not _can_continue(view, is_served=is_served(site.journal)):
         return None
     if wish.agent:
         # The session belongs to the agent before: its files are kept, and a new run takes them over.
@@ -146,7 +146,8 @@ def _wake(door: Door, site: Site, run: Run, wish: Continuing) -> int:
     options, changes = renewed(run.options, site.desk.settings)
     if not _agreed(door, changes):
         return GATE_STOPPED
-    options = need_grants(door, from_here(site, options))
+    if site.has_clone:
+        options = need_grants(door, from_here(site, options), needs_values=run.options.fleet is UNSET)
     # Reload the settings: a new grant is stored there.
     site = site._replace(desk=desk_for(door))
     if run.options.fleet is UNSET:

@@ -11,17 +11,19 @@ from typing import TYPE_CHECKING, Final
 from msgspec import UNSET
 
 from asbuilt import wiring
-from asbuilt.cli.commands.run.ordering import for_fleet, from_here, has_fleet, serving
+from asbuilt.cli.commands.run.ordering import for_fleet, from_here, serving
 from asbuilt.cli.live.asking import answered
 from asbuilt.cli.live.lookout import Lookout
 from asbuilt.cli.live.viewers import viewer_for
 from asbuilt.cli.runs import outcome
 from asbuilt.cli.runs.grants import need_grants
 from asbuilt.cli.runs.schedules import show_next
+from asbuilt.cli.shell.elsewhere import has_fleet
 from asbuilt.cli.shell.site import asker
 from asbuilt.cli.ui.messages import next_command
 from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, GateStopped
+from asbuilt.flows.fleet.order import is_fleets
 from asbuilt.flows.requests import Declined, note, request
 from asbuilt.git.repository import current_branch, open_repository
 
@@ -53,7 +55,11 @@ def ask_for(  # noqa: PLR0913 - a run is followed in these ways
 ) -> int:
     """Request a run, start a worker and follow it. A declined run prints who holds the plan."""
     journal = site.journal
-    options = need_grants(door, from_here(site, options))
+    options = from_here(site, options)
+    if site.has_clone:
+        # Workers of the fleet have values of their own.
+        is_elsewhere = is_fleets(journal.store, site.repository, options)
+        options = need_grants(door, options, needs_values=not is_elsewhere)
     options = for_fleet(door, site, address, options)
     asked = request(journal.store, journal.home.runs, address, slug=slug, options=options, asker=asker(door))
     if isinstance(asked, Declined):
@@ -93,7 +99,7 @@ def look_on(  # noqa: PLR0913 - a run is followed in these ways
 
     def is_served() -> bool:
         if run.options.fleet is not UNSET:
-            return has_fleet(site.journal)
+            return has_fleet(site.journal.store)
         return (wiring.ensure_worker(home, door.environ) if starts else wiring.worker_pid(home)) is not None
 
     lookout = _lookout(door, site, run, is_served=is_served)

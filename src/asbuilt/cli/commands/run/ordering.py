@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Final
 from msgspec import UNSET, structs
 
 from asbuilt import wiring
+from asbuilt.cli.shell.elsewhere import has_fleet
 from asbuilt.cli.ui.messages import next_command
+from asbuilt.errors import GateStopped
 from asbuilt.flows.enroll import shared_name
 from asbuilt.flows.fleet.order import ordered
-from asbuilt.journal.engine import fleet
-from asbuilt.journal.engine.workers import earlier
-from asbuilt.journal.ids import LOCAL
 from asbuilt.library.reading import read_bytes
 from asbuilt.lifecycle.fleet.places import check_label
 from asbuilt.plan.reader import read
@@ -23,24 +22,31 @@ if TYPE_CHECKING:
     from asbuilt.cli.shell.site import Site
     from asbuilt.events.options import RunOptions
     from asbuilt.journal.ids import Address
-    from asbuilt.wiring import Journal
 
-_LOST_S: Final = 60.0
 ON_THIS_MACHINE: Final = (
     "The repository has no remote that other machines reach; the run stays on this machine."
 )
 
 
 def from_here(site: Site, options: RunOptions) -> RunOptions:
-    """Return options of an earlier run of the fleet with this checkout, to be ordered again."""
-    if options.fleet is UNSET:
+    """Return options of an earlier run of the fleet with this checkout, to be ordered again.
+
+    Without a clone, the order of the earlier run is given again.
+    """
+    if not site.has_clone and options.fleet is UNSET:
+        raise GateStopped(
+            "the repository has no clone here, and its runs stay on the machine that has one",
+            why="It has no remote that other machines reach.",
+            next_step="Type the command in the clone.",
+        )
+    if options.fleet is UNSET or not site.has_clone:
         return options
     return structs.replace(options, checkout=str(site.repository.root), fleet=UNSET)
 
 
 def for_fleet(door: Door, site: Site, address: Address, options: RunOptions) -> RunOptions:
     """Return the options with an order for the fleet; as they are, where a run stays on this machine."""
-    if not site.journal.store.is_shared:
+    if not site.journal.store.is_shared or not site.has_clone:
         return options
     settings = site.desk.settings
     plan = read_bytes(site.repository.root / Path(address.plan).expanduser(), name=address.plan)
@@ -57,19 +63,13 @@ def for_fleet(door: Door, site: Site, address: Address, options: RunOptions) -> 
     )
 
 
-def has_fleet(journal: Journal) -> bool:
-    """Return whether a worker that takes runs of the fleet had a heartbeat within the last minute."""
-    with journal.store.read() as session:
-        return any(one.slots for one in fleet.members(session, LOCAL, since=earlier(session.now, _LOST_S)))
-
-
 def serving(door: Door, site: Site, options: RunOptions) -> int:
     """Start a worker on this machine for a run that stays here; return its PID, or 0 for the fleet's."""
     if options.fleet is UNSET:
         if site.journal.store.is_shared and shared_name(site.journal.store, site.repository.common) is None:
             door.screen.talk(ON_THIS_MACHINE)
         return wiring.ensure_worker(site.journal.home, door.environ)
-    if not has_fleet(site.journal) and not door.json:
+    if not has_fleet(site.journal.store) and not door.json:
         door.screen.talk("No worker of the fleet is online; the run waits for one.")
         next_command(door, "asbuilt fleet workers", other="on a server: `asbuilt fleet join URL`")
     return 0
