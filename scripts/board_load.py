@@ -58,7 +58,7 @@ class Row(NamedTuple):
 
 
 WHOLE: Final = Sizes(200, 50_000, 10_000_000, 20, 20, 20.0)
-SMOKE: Final = Sizes(8, 800, 200_000, 4, 2, 3.0)
+SMOKE: Final = Sizes(8, 800, 200_000, 4, 2, 1.0)
 """Also tried by CI."""
 
 

@@ -32,9 +32,11 @@ PICTURES: Final = ROOT / "docs/pictures/board"
 NOT_RUN: Final = 3
 WIDTHS: Final = {360: 780, 1280: 900, 2560: 1200}
 """Width and height of the windows."""
-_TALLEST: Final = 1_400
+_TALLEST: Final = 1_200
 """Pixels of a page that a picture shows at most."""
-_QUALITY: Final = 50
+_WIDEST: Final = 1_280
+"""Pixels of the widest picture; that of a wider window is made smaller."""
+_QUALITY: Final = 45
 _KINDS: Final = {
     "now": "Now",
     "plan": "rate-limit",
@@ -92,7 +94,7 @@ def _picture(page: Page, width: int) -> bytes:
         "Page.captureScreenshot",
         {
             "format": "webp", "quality": _QUALITY, "captureBeyondViewport": True,
-            "clip": {"x": 0, "y": 0, "width": width, "height": height, "scale": 1},
+            "clip": {"x": 0, "y": 0, "width": width, "height": height, "scale": min(1, _WIDEST / width)},
         },
     )  # fmt: skip
     wire.detach()

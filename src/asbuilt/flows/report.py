@@ -271,6 +271,14 @@ def _branch(record: Record) -> str:
         return f"asbuilt/{options.slug}"
 
 
+def _order(facts: ProvingFacts, delivery: DeliveryFacts, window: Window | None) -> list[str]:
+    """Return the phases of an account, the oldest first."""
+    rechecked = facts.rechecked if isinstance(facts, VerificationFacts) else {}
+    begun = (phase.id for phase in facts.phases.values() if phase.begun or phase.id in rechecked)
+    order = dict.fromkeys((*(work.phase for work in delivery.works), *begun))
+    return [phase for phase in order if window is None or not window.is_only or phase in window.phases]
+
+
 def account_of(
     record: Record,
     facts: ProvingFacts,
@@ -288,12 +296,7 @@ def account_of(
     entries = gathering.entries
     pictured = gathering.last(PicturesTaken)
     delivery = facts if isinstance(facts, DeliveryFacts) else DeliveryFacts(facts.run)
-    rechecked = facts.rechecked if isinstance(facts, VerificationFacts) else {}
-    order = [work.phase for work in delivery.works]
-    begun = (phase.id for phase in facts.phases.values() if phase.begun or phase.id in rechecked)
-    order += [phase for phase in begun if phase not in order]
-    if window is not None and window.is_only:
-        order = [phase for phase in order if phase in window.phases]
+    order = _order(facts, delivery, window)
     plan = next((found for phase in order if (found := gathering.frozen(phase))), None)
     return Account(
         name=run.name,
