@@ -11,7 +11,7 @@ setup:
     scripts/setup
 
 # lint, types, floors, and every test but the long ones: under 5 minutes on two cores
-check: lint types floors test
+check *args: lint types floors (test args)
 
 # formatting, lint, and phrases that readers have to decode
 lint:
@@ -101,8 +101,13 @@ real *args:
     python -m tests.real {{ args }}
 
 # everything CI runs: slices of the long tests, then check with 500 examples for each property, so that pytest's summary comes last
-ci: smoke site (release "--smoke") (sbom ".tools/sbom.json") (fuzz-slice "plan" "30") (fuzz-slice "gate" "20") journeys live-slice real-slice
-    HYPOTHESIS_PROFILE=ci just check
+ci: begin-inventory smoke site (release "--smoke") (sbom ".tools/sbom.json") (fuzz-slice "plan" "30") (fuzz-slice "gate" "20") journeys live-slice real-slice
+    HYPOTHESIS_PROFILE=ci just check --inventory
+
+# forget which tests started asbuilt in earlier runs: `check --inventory` is about the sessions of one run
+[private]
+begin-inventory:
+    python scripts/requirements.py --begin
 
 # the long commands that no test runs, each as small as it can be, so that none breaks unseen
 [private]

@@ -1,7 +1,8 @@
 """The required behaviours and their evidence, for docs/requirements.md.
 
 A row is proven by a test that starts asbuilt as a process. `tests/requirements/entries.txt` lists these
-tests. Run as a program after them, this module compares the list with what they did; `--write` renews it.
+tests. Run as a program after them, this module compares the list with what they did; `--write` renews it, and
+`--begin` forgets what tests did before.
 """
 
 from __future__ import annotations
@@ -54,8 +55,9 @@ What asbuilt is required to do, by id, and what shows it: the tests that prove t
 show that Claude Code does it, the page with the decision in its place, or the reason why it is not built. The
 rows are in `tests/requirements/`. A test fails when an id has no answer, when a test or page that a row names
 does not exist, and when fewer than 95 of 100 stated rows are answered. A row is proven by a test that starts
-asbuilt as a command, a hook or a worker and fails without the behaviour; a row with other tests only is
-marked "model only"."""
+asbuilt as a command, a hook or a worker and fails without the behaviour. A row with other tests only is
+marked "model only", and a test fails. The last session of `just ci` fails if a test of the list did not run
+or started nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +140,8 @@ def _wrong(row: Row) -> Iterator[str]:
     if row.kind == "W" and not (row.tests or row.not_built):
         yield "its need has no test"
     yield from (f"there is no test {name}" for name in row.tests if not _is_test(name))
+    if row.state == "model only" and all(_is_test(name) for name in row.tests):
+        yield "none of its tests starts asbuilt"
     if row.superseded and not _is_page(row.superseded):
         yield f"there is no page docs/{row.superseded}"
 
@@ -224,7 +228,10 @@ def compare(record: Mapping[str, bool]) -> Iterator[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Compare, or write the list from the record."""
+    """Compare, or write the list from the record, or begin a record."""
+    if arguments == ["--begin"]:
+        RECORD.unlink(missing_ok=True)
+        return 0
     record = json.loads(RECORD.read_text(encoding="utf-8"))
     if arguments == ["--write"]:
         named = {name.partition("[")[0] for row in rows() for name in row.tests}

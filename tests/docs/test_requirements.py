@@ -13,6 +13,7 @@ requirements = script("requirements")
 ROWS = requirements.rows()
 PROVEN = next(row for row in ROWS if row.state == "proven")
 HERE = "tests/docs/test_requirements.py"
+PURE = f"{HERE}::test_every_row_has_an_answer_that_exists"
 
 
 def with_row(row: object) -> list[str]:
@@ -49,6 +50,7 @@ def test_every_row_has_an_answer_that_exists() -> None:
         ),
         ({"says": ""}, "it does not say what is required"),
         ({"by_claude_code": True}, "done by Claude Code, and no live test shows it"),
+        ({"tests": (PURE,)}, "none of its tests starts asbuilt"),
     ],
 )
 def test_a_row_that_claims_what_is_not_there_is_a_problem(changes: dict[str, Any], problem: str) -> None:
@@ -76,9 +78,8 @@ def test_a_name_counts_only_where_it_is_a_test_of_its_file() -> None:
 
 
 def test_a_row_whose_tests_start_no_process_is_a_model_only() -> None:
-    pure = f"{HERE}::test_every_row_has_an_answer_that_exists"
-    assert replace(PROVEN, tests=(pure,)).state == "model only"
-    assert replace(PROVEN, tests=(pure, *PROVEN.tests)).state == "proven"
+    assert replace(PROVEN, tests=(PURE,)).state == "model only"
+    assert replace(PROVEN, tests=(PURE, *PROVEN.tests)).state == "proven"
 
 
 def test_a_listed_test_that_started_nothing_or_did_not_run_is_a_problem() -> None:

@@ -75,3 +75,21 @@ def test_a_check_that_is_killed_is_run_again_and_then_asked_about_without_a_fix(
     assert [begun.role for begun in shop.events(AttemptBegun)] == ["implement"]
     (checks,) = shop.events(ChecksDone)
     assert (checks.outcome, checks.unusable) == ("INDETERMINATE", True)
+
+
+def test_a_suite_counts_by_a_whole_summary_and_with_no_fewer_tests_than_before(shop: Shop) -> None:
+    summaries = ["3 passed, 0 failed", "collecting", "2 passed, 0 failed", "3 passed, 0 failed"]
+    lines = "if [ -e greet.py ]; then wc -l < greet.py; else echo 0; fi"
+    cases = "".join(f"{at}) echo '{one}';; " for at, one in enumerate(summaries))
+    for attempt in (2, 3):
+        head = f'phase = "1"\nrole = "fix"\nattempt = {attempt}'
+        shop.turn(head, '{ append = "greet.py", text = "# again\\n" }')
+    run = shop.request(mode="phase", tests=f"case $({lines}) in {cases}esac", hold=True)
+    shop.start()
+    assert shop.over(run)[0] == "held"
+    found = [(one.outcome, one.failures[:1]) for one in shop.events(ChecksDone)]
+    assert found == [
+        ("INDETERMINATE", ("tests: INDETERMINATE, exit 0, but it printed no summary that could be read",)),
+        ("FAIL", ("tests: FAIL, 1 tests are gone: 3 before, 2 now",)),
+        ("PASS", ()),
+    ]

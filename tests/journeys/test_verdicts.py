@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.events.attempts import VerdictGiven
+from asbuilt.events.attempts import VerdictGiven, VerifierEnded
 from asbuilt.journal import approvals, runs
 from asbuilt.journal.ids import LOCAL
 from tests.journeys.shop import REPO, killed_at, one_store
@@ -93,3 +93,20 @@ def test_a_verdict_that_does_not_hold_is_told_to_the_fixer(shop: Shop, said: str
     assert shop.over(run)[0] == "held"
     assert str(shop.events(VerdictGiven)[0].failures[0]).startswith(failure)
     assert [one.outcome for one in shop.events(VerdictGiven)] == ["FAIL", "PASS"]
+
+
+def test_a_verifier_that_is_out_of_time_has_given_no_verdict(shop: Shop) -> None:
+    passes = shop.script.read_text(encoding="utf-8")
+    shop.turn('phase = "1"\nrole = "verify"', "{ hang = true }")
+    # A minute of work: what is left of it, but at least a minute, is the limit of an attempt.
+    run = shop.request(mode="phase", hold=True, auto=False, caps={"hours": 0.017})
+    shop.start()
+    shop.until(lambda: shop.run(run).state == "waiting")
+    (ended,) = shop.events(VerifierEnded)
+    assert (ended.ending, ended.reason) == ("timed_out", "It took longer than 60 s.")
+    assert shop.events(VerdictGiven) == []
+    shop.script.write_text(passes, encoding="utf-8")
+    asked = "continue with the same limits again? its limit of 0.017 hours of work is reached"
+    assert shop.answer(run, "yes") == [asked]
+    assert shop.over(run)[0] == "held"
+    assert [one.outcome for one in shop.events(VerdictGiven)] == ["PASS"]

@@ -5,7 +5,7 @@ In a repository the mark is also recorded in the journal, as the user's statemen
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -16,7 +16,7 @@ from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.site import asker, open_site
 from asbuilt.cli.ui.messages import talk
 from asbuilt.cli.ui.screen import printable
-from asbuilt.errors import EditRefused, UsageWrong
+from asbuilt.errors import EditRefused, PlanChanged, UsageWrong
 from asbuilt.events.phases import PhaseMarked
 from asbuilt.events.plans import PlanCompleted
 from asbuilt.journal.events import append, open_plan
@@ -26,7 +26,7 @@ from asbuilt.plan.editing.edit import complete, mark_item, mark_phase, the_phase
 from asbuilt.plan.model import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from asbuilt.library.finding import Opened
     from asbuilt.library.shelves import PlanFile
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from asbuilt.library.shelves import PlanFile
 
+_TRIES: Final = 20
 _NOT_PROVEN: Final = "Marked, not proven: no check was run."
 _STATUSES: Final = {
     "pending": Status.PENDING,
@@ -94,17 +95,29 @@ def command(  # noqa: PLR0913 - click passes each option by its name
             why="Nothing is marked by guessing.",
             next_step=f"`asbuilt plan mark {plan} 1 done`, or `asbuilt plan mark {plan} --complete`",
         )
-    opened = desk_for(door).open(plan)
     if phase is None or status is None:
         _refuse("--complete", {"--commit": commit, "--note": note, "--item": item, "--items": items})
-        with told(door, opened.at, PlanCompleted(status="complete", by="hand")):
-            _write([(opened.at, opened.plan, complete(opened.plan, datetime.now(UTC)))])
-        door.screen.answer(f"{printable(opened.at.shown)}: the plan is marked complete.")
-        door.screen.talk(_NOT_PROVEN)
+        _in_turn(lambda: _complete(door, desk_for(door).open(plan)))
         return
     if item is not None:
         _refuse("--item", {"--items": items})
-    _mark(door, opened, _Wish(phase, _STATUSES[status], item, items, commit, note))
+    wish = _Wish(phase, _STATUSES[status], item, items, commit, note)
+    _in_turn(lambda: _mark(door, desk_for(door).open(plan), wish))
+
+
+def _in_turn(mark: Callable[[], None]) -> None:
+    """Mark; if another writer changed the file since it was read, read it again and mark that text."""
+    for _ in range(_TRIES):
+        with suppress(PlanChanged):
+            return mark()
+    return mark()
+
+
+def _complete(door: Door, opened: Opened) -> None:
+    with told(door, opened.at, PlanCompleted(status="complete", by="hand")):
+        _write([(opened.at, opened.plan, complete(opened.plan, datetime.now(UTC)))])
+    door.screen.answer(f"{printable(opened.at.shown)}: the plan is marked complete.")
+    door.screen.talk(_NOT_PROVEN)
 
 
 def _refuse(option: str, others: Mapping[str, object]) -> None:
