@@ -84,6 +84,7 @@ store.blobs              ""
 fleet.labels             []
 fleet.mirrors_gb         20
 fleet.attempts           ""
+telemetry.endpoint       ""
 agents.slots             2
 run.lanes                2
 agents.implement         ""
@@ -188,6 +189,7 @@ store.blobs              ""             default
 fleet.labels             []             default
 fleet.mirrors_gb         20             default
 fleet.attempts           ""             default
+telemetry.endpoint       ""             default
 agents.slots             2              default
 run.lanes                2              default
 agents.implement         ""             default
@@ -313,6 +315,7 @@ store.blobs              ""           default
 fleet.labels             []           default
 fleet.mirrors_gb         20           default
 fleet.attempts           ""           default
+telemetry.endpoint       ""           default
 agents.slots             2            default
 run.lanes                2            default
 agents.implement         ""           default

@@ -27,6 +27,7 @@ _LISTS: Final = (
 _HOST: Final = re.compile(r"(https?://)?((\*\.)?[A-Za-z0-9_.-]+|\[[0-9a-fA-F:.]+\])(:[0-9]{1,5})?/?")
 _PATH: Final = re.compile(r"(~|/[^/]+)/.*[^/.].*")
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,79}")
+_PASSWORD: Final = re.compile(r"(://[^/:@\s]*:)[^/@\s]+@")
 
 
 def setting_named(key: str) -> Setting:
@@ -65,8 +66,10 @@ def from_toml(setting: Setting, raw: object, *, where: str, next_step: str) -> V
 
 
 def presented(setting: Setting, value: Value) -> Value:
-    """Return a value as it may be shown; a secret that is set becomes `[secret]`."""
-    return "[secret]" if setting.secret and value else value
+    """Return a value as it may be shown; a secret, or a password in a URL, becomes `[secret]`."""
+    if setting.secret and value:
+        return "[secret]"
+    return _PASSWORD.sub(r"\1[secret]@", value) if isinstance(value, str) else value
 
 
 def shown(raw: object) -> str:

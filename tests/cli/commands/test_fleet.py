@@ -201,3 +201,18 @@ def test_the_doctor_is_not_satisfied_before_the_remote_and_the_shared_place_answ
     (team.parent / "forge" / "down").touch()
     state, said = _row(team, environ)
     assert (state, "cannot be reached by git" in said) == ("problem", True)
+
+
+def test_an_address_with_a_password_is_read_from_the_input_and_never_shown(
+    shop: Path, environ: dict[str, str]
+) -> None:
+    address = "postgresql://ada:a-password@db.example.com/asbuilt"
+    given = subprocess.run(
+        [sys.executable, "-m", "asbuilt", "config", "set", "store.url", "-", "--user"],
+        cwd=shop, env=environ, input=f"{address}\n", text=True, capture_output=True, check=False,
+    )  # fmt: skip
+    assert given.stdout.startswith("store.url is now postgresql://ada:[secret]@db.example.com/asbuilt in ")
+    shown = typed(shop, environ, "config", "show", "store.url")[1] + typed(shop, environ, "config", "show")[1]
+    assert ("a-password" in given.stdout + given.stderr + shown, "[secret]" in shown) == (False, True)
+    (file,) = (shop.parent / "home").rglob("config.toml")
+    assert (address in file.read_text("utf-8"), stat.S_IMODE(file.stat().st_mode)) == (True, 0o600)
