@@ -6,6 +6,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from asbuilt.flows.attempts.hosts import Hosts
 from asbuilt.flows.attempts.work import Working
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.lifecycle.run import moves
@@ -79,7 +80,7 @@ class Asleep(Noop):
 
     def __init__(self, home: Home, blobs: Blobs, lease: Lease | None, folder: Path) -> None:
         super().__init__(home, blobs)
-        self._working = Working(Sleepers(folder), nullcontext, self.tidings, lease, folder, folder)
+        self._working = Working(Hosts(Sleepers(folder), nullcontext, self.tidings, lease), folder, folder)
 
     def work(
         self,

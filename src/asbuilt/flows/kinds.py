@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, assert_never
 from msgspec import UNSET
 
 from asbuilt.errors import AsbuiltError
+from asbuilt.flows.attempts.hosts import Hosts
 from asbuilt.flows.attempts.work import Working
 from asbuilt.flows.authoring.perform import Authoring
 from asbuilt.flows.cleanup.leftovers import remove_safe
@@ -79,7 +80,8 @@ class Performer:
         self._processes = processes
         self._forge = forge
         self._openings = Openings(home, os.environ)
-        self._working = Working(attempts, awake, self.tidings, lease, home.runs, home.path / "setups")
+        hosts = Hosts(attempts, awake, self.tidings, lease)
+        self._working = Working(hosts, home.runs, home.path / "setups")
         self._authoring = Authoring(home, self._working, processes)
         self._tasking = Tasking(home, self._working)
 

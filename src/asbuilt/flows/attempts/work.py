@@ -1,4 +1,4 @@
-"""Give work to agents and wait for the result. A running attempt is re-attached, never started twice."""
+"""Give work to agents, and record how they ended."""
 
 from __future__ import annotations
 
@@ -26,24 +26,20 @@ from asbuilt.flows.run.waivers import waivers_of
 from asbuilt.flows.verification.judge import Exhibits
 from asbuilt.flows.verification.subject import all_exhibits, all_matter, phase_matter, repair_matter
 from asbuilt.git.workspace.workspaces import written_in
-from asbuilt.journal import runs
 from asbuilt.lifecycle.pull_request.facts import REPAIRS
 from asbuilt.lifecycle.run.facts import GOES_ON, WHOLE
 from asbuilt.lifecycle.run.team import agent_of
-from asbuilt.ports import Result
 from asbuilt.proof.change.infrastructure import is_cache
 from asbuilt.proof.drift.drift import weigh
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from asbuilt.events.event import Event
+    from asbuilt.flows.attempts.hosts import Hosts
     from asbuilt.flows.checks.outside_changes import Surroundings
     from asbuilt.flows.checks.tester_tries import Tries
-    from asbuilt.flows.engine.lease import Lease
-    from asbuilt.flows.engine.signals import Tidings
     from asbuilt.flows.run.record import Record
     from asbuilt.flows.verification.subject import Matter
     from asbuilt.git.repository import Repository
@@ -51,21 +47,16 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.plan_run.facts import PlanFacts
     from asbuilt.lifecycle.run import moves
     from asbuilt.lifecycle.run.facts import AttemptFacts, RunFacts
-    from asbuilt.ports import Attempts, Brief, Role, Workspace
+    from asbuilt.ports import Brief, Result, Role, Workspace
     from asbuilt.proof.drift.drift import Weighed
     from asbuilt.proof.evidence import Evidence
     from asbuilt.proof.opinion import Opinion
     from asbuilt.proof.verdict import Verdict
 
-_LOOK_S: Final = 0.05
-_LOOK_AT_MOST_S: Final = 1.0
-"""The poll interval grows by 10% a poll up to this, so that 1000 running agents do not use up a core."""
 _TOLD: Final = 500
 """Most file names in a verifier's brief; its workspace has the whole diff."""
 _UNSEEN: Final = 50
 """Most places of new code in a verifier's brief that no test runs or notices."""
-_STARTS: Final = 5
-"""Most lost hosts per attempt: without a limit, a host that always dies would cost agent work forever."""
 
 
 class _Verifying(NamedTuple):
@@ -79,22 +70,11 @@ class _Verifying(NamedTuple):
 class Working:
     """The agents of a worker."""
 
-    def __init__(
-        self,
-        attempts: Attempts,
-        awake: Callable[[], AbstractContextManager[object]],
-        tidings: Tidings,
-        lease: Lease | None,
-        rooms: Path,
-        setups: Path,
-    ) -> None:
+    def __init__(self, hosts: Hosts, rooms: Path, setups: Path) -> None:
         """Keep the parts. Runs have folders in `rooms`, repositories their setups in `setups`."""
+        self._hosts = hosts
         self._rooms = rooms
         self._setups = setups
-        self._attempts = attempts
-        self._awake = awake
-        self._tidings = tidings
-        self._lease = lease
 
     def attempt(
         self,
@@ -106,9 +86,9 @@ class Working:
     ) -> None:
         """Run an agent, or wait for a running one. Without a sandbox, compare what is `around` afterwards."""
         attempt = f"{record.run.run}.{move.phase}.{move.number}"
-        self._adopt(record, attempt)
+        self._hosts.adopt(record, attempt)
         known, start = _known(facts, move)
-        if known is not None and known.is_moved and not self._is_there(attempt, known.ended_start):
+        if known is not None and known.is_moved and not self._hosts.is_there(attempt, known.ended_start):
             # The lost worker's agent is started again here: a start of its own, with a cost of its own.
             start = known.starts + 1
         key = f"{move.phase}/{move.number}"
@@ -133,9 +113,9 @@ class Working:
         brief = self._brief(record, matter, workspace, facts, attempt=attempt, role=role)
         brief = replace(brief, failures=move.failures, notes=notes)
         after = 0 if known is None else known.ended_start
-        if not self._is_there(attempt, after):
+        if not self._hosts.is_there(attempt, after):
             take(record, workspace, facts, attempt)
-        ended = self._await(record, brief, after=after)
+        ended = self._hosts.await_end(record, brief, after=after)
         keep_early(record, workspace, attempt)
         outside = around.keep_strayed(move.phase) if around and ended.ring == "none" else None
         event = attempt_ended(record, move, known, brief, [ended])
@@ -161,14 +141,11 @@ class Working:
         told = [
             (
                 replace(one, environment=kept_for(room, one.program.kind)),
-                self._after(one.attempt, ended_start),
+                self._hosts.after(one.attempt, ended_start),
             )
             for one in briefs
         ]
-        if not _is_stopped(record):
-            for brief, after in told:
-                self._start(record, brief, after)
-        ended = [self._await(record, brief, after=after) for brief, after in told]
+        ended = self._hosts.await_all(record, told)
         failed = next(
             (brief for brief, one in zip(briefs, ended, strict=True) if one.ending != "done"), briefs[0]
         )
@@ -181,11 +158,6 @@ class Working:
         account = account_of(self._rooms / record.run.run, brief.program.kind)
         chain = facts.chain_name
         record.say(event, key, also=lambda session: learn(session, record.run, account, chain, event))
-
-    def _after(self, attempt: str, ended_start: int) -> int:
-        """Return the start that ended. An agent that already submitted a result is not started again."""
-        result = self._attempts.result(attempt)
-        return 0 if result is not None and result.ending == "done" else ended_start
 
     def verify(
         self,
@@ -258,8 +230,8 @@ class Working:
     ) -> None:
         """Record a start of a verifier; one that was lost with its worker is started again, at a cost."""
         attempt = f"{record.run.run}.{name}"
-        self._adopt(record, attempt)
-        is_there = self._is_there(attempt, judged.verifier_ended_start)
+        self._hosts.adopt(record, attempt)
+        is_there = self._hosts.is_there(attempt, judged.verifier_ended_start)
         start = f"/{judged.verifier_starts + 1}" if judged.is_verifier_moved and not is_there else ""
         record.say(event, f"{key}/begun{start}")
 
@@ -284,7 +256,7 @@ class Working:
             shown=tuple(one.name for one in exhibits.evidence if one.outcome == "PASS"),
             unseen=tuple(dict.fromkeys(place for one in exhibits.evidence for place in one.unseen))[:_UNSEEN],
         )
-        ended = self._await(record, brief, after=after)
+        ended = self._hosts.await_end(record, brief, after=after)
         # In a sandbox, the kernel keeps the workspace unchanged.
         if ended.ending == "done" and ended.ring == "none":
             wrote = written_in(repository, workspace, exhibits.tree)
@@ -307,75 +279,6 @@ class Working:
             environment=kept_for(self._rooms / record.run.run, brief.program.kind),
             results=Results(self._setups / record.run.repo / record.setup().digest).folder,
         )
-
-    def _is_there(self, attempt: str, after: int) -> bool:
-        """Return whether an agent is running, or has a result that is not recorded yet."""
-        result = self._attempts.result(attempt)
-        return self._attempts.alive(attempt) or (result is not None and result.starts > after)
-
-    def _await(self, record: Record, brief: Brief, *, after: int) -> Result:
-        """Start or re-attach an attempt and wait for its end; keep the machine awake meanwhile."""
-        if _is_stopped(record) and not self._is_there(brief.attempt, after):
-            starts = self._attempts.starts(brief.attempt)
-            return Result(ending="cancelled", reason="Stopped before an agent started.", starts=starts)
-        self._adopt(record, brief.attempt)
-        with self._awake():
-            ended = self._ended(record, brief, after=after)
-        written = self._attempts.written(brief.attempt) if record.shared else None
-        if record.shared is not None and written is not None:
-            record.shared.keep_result(brief.attempt, written)
-        return ended
-
-    def _adopt(self, record: Record, attempt: str) -> None:
-        """Take the result of an agent that ended on another worker, so that it is not started again."""
-        data = record.shared.result(attempt) if record.shared else None
-        if data is not None:
-            self._attempts.adopt(attempt, data)
-
-    def _ended(self, record: Record, brief: Brief, *, after: int) -> Result:
-        """Wait for an attempt's result; a requested stop cancels it.
-
-        Each accepted heartbeat of this worker is passed on to the attempt's host. Without one, the host ends
-        the agent before another worker may start one.
-        """
-        self._start(record, brief, after)
-        look_s, heard = _LOOK_S, 0
-        while (result := self._attempts.result(brief.attempt)) is None:
-            if self._lease is None or self._lease.sign != heard:
-                heard = self._lease.sign if self._lease else 0
-                self._attempts.beat(brief.attempt)
-            if self._tidings.is_stopped(record.run.run):
-                self._attempts.cancel(brief.attempt)
-            if not self._attempts.alive(brief.attempt):
-                starts = self._attempts.starts(brief.attempt)
-                if starts - after >= _STARTS and self._attempts.result(brief.attempt) is None:
-                    return Result(
-                        ending="crashed",
-                        reason=f"Its host was lost {starts - after} times before the agent ended.",
-                        starts=starts,
-                    )
-                self._start(record, brief, after)
-            self._tidings.wait(look_s)
-            look_s = min(look_s * 1.1, _LOOK_AT_MOST_S)
-        return result
-
-    def _start(self, record: Record, brief: Brief, after: int) -> None:
-        """Start or re-attach an attempt, unless another worker has taken over.
-
-        A worker that wakes from suspend renews its lease first.
-        """
-        if self._lease is not None:
-            if not self._lease.is_good:
-                self._lease.beat()
-            record.hold()
-        self._attempts.start(brief, after=after)
-
-
-def _is_stopped(record: Record) -> bool:
-    run = record.run
-    with record.store.read() as session:
-        now = runs.find(session, run.org, run.repo, run.run)
-    return now is not None and now.stop is not None
 
 
 def _known(facts: RunFacts, move: moves.Attempt) -> tuple[AttemptFacts | None, int]:
