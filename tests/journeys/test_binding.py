@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.crash, one_store]
 IMPLEMENT, FIX, VERIFY = (f'phase = "1"\nrole = "{role}"' for role in ("implement", "fix", "verify"))
 GREET = '{ write = "greet.py", text = "print(\'hello\')\\n" }'
 CI = '{ write = ".gitlab-ci.yml", text = "test: [true]\\n" }'
-NOTICED = ".gitlab-ci.yml: ci changed: now “it is new; the phase does not order it”"
+NOTICED = ".gitlab-ci.yml: ci changed: it is new; the phase does not order it"
 SIGN_OFF = f"sign off {NOTICED}"
 TEST = "from greet import hello\n\n\ndef test_hello():\n    assert hello() == 'hello'\n"
 WEAKENED = (
@@ -127,7 +127,7 @@ def test_a_setting_of_git_that_an_unheld_agent_changed_fails_until_it_is_put_bac
     run = shop.request(mode="phase")
     shop.start(ASBUILT_TEST_NO_RING="1")
     assert shop.over(run) == ("landed", "")
-    changed = "git config core.hookspath: changed outside the workspace: now “/nowhere; put it back”"
+    changed = "git config core.hookspath: changed outside the workspace: /nowhere; put it back"
     assert failures(shop) == [[changed], [changed], []]
 
 
@@ -138,7 +138,7 @@ def test_a_file_that_appears_in_the_checkout_while_nothing_holds_the_agent_is_as
     shop.start(ASBUILT_TEST_NO_RING="nowhere")
     shop.until(lambda: shop.run(run).state == "waiting")
     (question,) = shop.answer(run, "no")
-    assert question.startswith("sign off theirs.txt: changed in your checkout: now “")
+    assert question.startswith("sign off theirs.txt: changed in your checkout: ")
     assert shop.over(run)[0] == "stopped"
     assert theirs.read_text(encoding="utf-8") == "evil\n"
     theirs.unlink()

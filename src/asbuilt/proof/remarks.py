@@ -66,10 +66,13 @@ class Remark(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The remark in words, for the agent that repairs it."""
+        """The remark in words, for the agent that repairs it. Code is quoted, a sentence is not."""
         told = f"{self.place}: {self.rule.replace('-', ' ')}"
-        parts = [f"was “{self.was}”" * bool(self.was), f"now “{self.now}”" * bool(self.now)]
-        change = ", ".join(part for part in parts if part)
+        if self.identity is not None and not self.was:
+            change = self.now
+        else:
+            parts = [f"was “{self.was}”" * bool(self.was), f"now “{self.now}”" * bool(self.now)]
+            change = ", ".join(part for part in parts if part)
         return f"{told}: {change}" if change else told
 
     @property

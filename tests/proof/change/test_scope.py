@@ -276,7 +276,7 @@ def test_what_changed_outside_fails_and_what_is_shared_is_asked() -> None:
     )
     assert [(one.words, one.severity) for one in strayed(before, after, is_shared=False)] == [
         ("git config core.editor: changed outside the workspace: was “vi”, now “gone; put it back”", "fails"),
-        ("git config core.hookspath: changed outside the workspace: now “/x; put it back”", "fails"),
+        ("git config core.hookspath: changed outside the workspace: /x; put it back", "fails"),
     ]
     assert [one.severity for one in strayed({}, {"a.py": "1"}, is_shared=True)] == [Severity.SIGN_OFF]
 

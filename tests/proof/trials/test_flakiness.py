@@ -60,10 +60,10 @@ def test_what_passes_then_is_counted_with_the_bases_own_record() -> None:
 
 def test_a_chance_that_nobody_knew_of_is_for_a_person_and_a_known_one_worth_a_line() -> None:
     found = remarks_on_flaky([Flaky(A, 2, 3, was_so=False), Flaky(B, 2, 4, was_so=True)])
-    told = "flaky test: now “it failed, and passed when it was run again"
+    told = "flaky test: it failed, and passed when it was run again"
     assert [(one.words, one.severity) for one in found] == [
-        (f"{A}: {told}: 2 of 3, and it never failed on the base”", Severity.SIGN_OFF),
-        (f"{B}: {told}: 2 of 4, and both on the base”", Severity.NOTE),
+        (f"{A}: {told}: 2 of 3, and it never failed on the base", Severity.SIGN_OFF),
+        (f"{B}: {told}: 2 of 4, and both on the base", Severity.NOTE),
     ]
 
 
