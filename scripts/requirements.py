@@ -140,7 +140,7 @@ def _wrong(row: Row) -> Iterator[str]:
     if row.kind == "W" and not (row.tests or row.not_built):
         yield "its need has no test"
     yield from (f"there is no test {name}" for name in row.tests if not _is_test(name))
-    if row.state == "model only" and all(_is_test(name) for name in row.tests):
+    if row.tests and row.state == "model only" and all(_is_test(name) for name in row.tests):
         yield "none of its tests starts asbuilt"
     if row.superseded and not _is_page(row.superseded):
         yield f"there is no page docs/{row.superseded}"
