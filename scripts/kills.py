@@ -185,6 +185,7 @@ def judged(fleet: Fleet, asked: list[Asked], names: list[str]) -> tuple[list[str
         if state != "landed" or subjects[f"Do {n}"] == 0:
             why = next((event.words for event in events if isinstance(event, RunEnded)), "")
             lost.append(f"{one.address.plan}: {state}, {subjects[f'Do {n}']} on the remote; {why}")
+            counts["not over when the time ended"] += run is not None and not run.is_over
         if subjects[f"Do {n}"] > 1 or len(landed) > 1:
             doubled.append(f"{one.address.plan}: {subjects[f'Do {n}']} on the remote, {len(landed)} landings")
         kinds = Counter(event.kind for event in events)

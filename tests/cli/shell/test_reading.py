@@ -240,8 +240,8 @@ def test_an_address_is_taken_apart_at_its_dots(text: str, name: Named) -> None:
 @given(st.text(max_size=20))
 def test_any_text_is_an_address_of_something(text: str) -> None:
     name = named(text)
-    parts = [name.plan, *(str(part) for part in name[1:] if part is not None)]
-    assert ".".join(parts) == text
+    parts = [name.plan, *(str(part) for part in name[1:4] if part is not None)]
+    assert (f"{name.repo}:" if name.repo else "") + ".".join(parts) == text
 
 
 def test_addresses_are_completed_newest_first(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,7 +37,7 @@ class Named(NamedTuple):
 def named(text: str) -> Named:
     """Split an address into its parts."""
     lead, _, below = text.rpartition(":")
-    repo = lead or None
+    repo, below = (lead, below) if lead else (None, text)
     found = _DOTTED.fullmatch(below)
     if found is None:
         return Named(below, repo=repo)
