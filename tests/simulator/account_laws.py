@@ -27,9 +27,9 @@ class AccountLaws:
 
     def begun(self, run: str, lane: str) -> None:
         """See that a chain starts nothing while its account is closed, unless it is the one that tries."""
-        chain = f"{run}/{lane}"
-        for breaker in breakers.of(self._ledger.look(), LOCAL).values():
-            if breaker.probe != chain:
+        chain, session = f"{run}/{lane}", self._ledger.look()
+        for breaker in breakers.of(session, LOCAL).values():
+            if breaker.probe != chain or breaker.is_open(session.now):
                 # It may have decided so just before.
                 self._begun[chain, breaker[1:5]] += 1
                 if self._begun[chain, breaker[1:5]] > 1:

@@ -22,6 +22,7 @@ from asbuilt.lifecycle.plan_run import decide, lanes
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.lifecycle.run import decide as rules
 from asbuilt.lifecycle.run import moves
+from asbuilt.lifecycle.run.causes import Breaker
 from asbuilt.lifecycle.run.worktime import WorkTime
 
 if TYPE_CHECKING:
@@ -199,7 +200,7 @@ def _forget_a_ready_phase() -> AbstractContextManager[object]:
 
 def _try_in_spite_of_a_breaker() -> AbstractContextManager[object]:
     """Whoever wants to start an agent starts it."""
-    return patch.object(kinds, "admitted", lambda _facts, move, _now: move)
+    return patch.object(Breaker, "blocks", lambda *_: False)
 
 
 class Bug(NamedTuple):
