@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from shutil import which
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,7 +19,6 @@ from tests.journeys.test_commands import until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from playwright.sync_api import Browser
 
@@ -107,6 +107,8 @@ def ssh_server(folder: Path) -> Iterator[int]:
     sshd = which("sshd", path=SBIN)
     if sshd is None or which("ssh") is None:
         pytest.skip("NOT RUN: Debian's packages openssh-server and openssh-client are not installed")
+    # Where no init has started it, Debian's sshd lacks the empty folder that it changes into.
+    Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
     for name in ("host", "mine"):
         said("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name))
     with socket.socket() as asked:
