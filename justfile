@@ -31,9 +31,9 @@ floors:
 test *args:
     pytest --numprocesses 2 -m "not crash and not live and not real" {{ args }}
 
-# whole runs, with and without kill -9, simulated ones: a slice of each matrix (--whole for all of it, ASBUILT_CRASH_ROUNDS=400 for longer ones)
+# whole runs, with and without kill -9, simulated ones: a slice of each matrix, three at once because most wait (--whole for all of it, ASBUILT_CRASH_ROUNDS=400 for longer ones)
 journeys *args:
-    pytest --numprocesses 2 -m crash {{ args }}
+    pytest --numprocesses 3 -m crash {{ args }}
 
 # the whole matrix of kill -9 into docs/reference/reliability.md, made for an hour of two idle cores; --help has parts of it
 crash *args:
