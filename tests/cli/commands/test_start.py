@@ -254,6 +254,8 @@ Examples
                                                   for yourself, everywhere
   asbuilt config set ui.patterns 'web/**, *.css'  a list: commas between
   asbuilt config set checks.env +API_TOKEN        one more in a list
+  asbuilt config set store.url - --user < url.txt
+                                                  read the value from a file
 
 Options
   --user  your own file, for every repository (the default outside one)

@@ -30,7 +30,7 @@ _USER: Final = click.option(
     ("asbuilt config set plans.folder docs/plans --user", "for yourself, everywhere"),
     ("asbuilt config set ui.patterns 'web/**, *.css'", "a list: commas between"),
     ("asbuilt config set checks.env +API_TOKEN", "one more in a list"),
-    ("asbuilt config set store.url - --user < url.txt", "the value from a file, for nobody else to see"),
+    ("asbuilt config set store.url - --user < url.txt", "read the value from a file"),
     json=False,
 )
 @click.argument("key", shell_complete=complete_key)
