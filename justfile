@@ -101,13 +101,15 @@ real *args:
     python -m tests.real {{ args }}
 
 # everything CI runs: slices of the long tests, then check with 500 examples for each property, so that pytest's summary comes last
-ci: begin-inventory smoke site (release "--smoke") (sbom ".tools/sbom.json") (fuzz-slice "plan" "30") (fuzz-slice "gate" "20") journeys live-slice real-slice
-    HYPOTHESIS_PROFILE=ci just check --inventory
+ci: smoke site (release "--smoke") (sbom ".tools/sbom.json") (fuzz-slice "plan" "30") (fuzz-slice "gate" "20") journeys live-slice real-slice
+    HYPOTHESIS_PROFILE=ci just check
 
-# forget which tests started asbuilt in earlier runs: `check --inventory` is about the sessions of one run
-[private]
-begin-inventory:
+# journeys, live tests and check in one record: each test that proves a required behaviour has run and started asbuilt
+inventory:
     python scripts/requirements.py --begin
+    just journeys
+    just live-slice
+    just check --inventory
 
 # the long commands that no test runs, each as small as it can be, so that none breaks unseen
 [private]

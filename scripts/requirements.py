@@ -56,8 +56,8 @@ show that Claude Code does it, the page with the decision in its place, or the r
 rows are in `tests/requirements/`. A test fails when an id has no answer, when a test or page that a row names
 does not exist, and when fewer than 95 of 100 stated rows are answered. A row is proven by a test that starts
 asbuilt as a command, a hook or a worker and fails without the behaviour. A row with other tests only is
-marked "model only", and a test fails. The last session of `just ci` fails if a test of the list did not run
-or started nothing."""
+marked "model only", and a test fails. `just inventory` fails if a test of the list did not run or started
+nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,9 +22,11 @@ if TYPE_CHECKING:
 CACHED: Final = "asbuilt/entries"
 PROPERTY: Final = "starts asbuilt"
 _ENTRY: Final = re.compile(
-    r"(^|[\s/'\"])asbuilt(-hook)?($|[\s.'\"])|from asbuilt\b|^tests\.journeys\.worker$"
+    r"(^|[\s/'\"])asbuilt(-hook)?($|[\s.'\"])|from asbuilt\b|^tests\.(journeys\.worker|crash\.nursery)$"
 )
-"""`tests.journeys.worker` is a whole worker; the test has only put its home and its store elsewhere."""
+"""`tests.journeys.worker` is a whole worker; the test has only put its home and its store elsewhere.
+The nursery forks such workers.
+"""
 _HOOK: Final = "asbuilt/hook/main.py"
 _AFTER: Final = ("-m", "-c")
 """Options of an interpreter or a shell whose value is the program."""
