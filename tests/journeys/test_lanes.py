@@ -141,8 +141,9 @@ def test_a_phase_that_is_given_up_leaves_the_other_one_proven(shop: Shop) -> Non
 
 def test_a_question_of_one_phase_leaves_the_other_one_at_work(shop: Shop) -> None:
     run = pair(shop, part=(PART, DONE), shout=(GATE, SHOUT, DONE))
-    head = 'phase = "2a"\nrole = "implement"\nstart = 1'
-    shop.turn(head, '{ fail = "401: invalid key", cause = "auth" }')
+    head = 'phase = "2a"\nrole = "implement"\nattempt = 1'
+    # A login that has expired would park phase 2b too: it has the same account.
+    shop.turn(head, '{ fail = "I will not do this", cause = "refusal" }')
     shop.start()
     shop.until(lambda: any(one.reason is WaitReason.ANSWER for one in shop.events(RunParked)))
     assert shop.run(run).state == "running"
