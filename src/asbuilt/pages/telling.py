@@ -266,10 +266,8 @@ def _repeat(account: Account) -> Iterator[Block]:
     if account.baseline:
         points.append(("Before any work: ", account.baseline))
     if account.ring:
-        held = (
-            "nothing: files and network of the user were in reach" if account.ring == "none" else account.ring
-        )
-        points.append(("Held by: ", held))
+        unconfined = "none: the user's files and network were in reach"
+        points.append(("Sandbox: ", unconfined if account.ring == "none" else account.ring))
     yield Section(
         ("Repeat it",),
         (
