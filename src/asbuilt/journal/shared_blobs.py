@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import os
 import zlib
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -17,7 +18,7 @@ from asbuilt.errors import NotFound, StoreFailed
 from asbuilt.journal.blobs import Blobs, digest_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from asbuilt.journal.database.store import Transactions
 
@@ -63,31 +64,28 @@ class ObjectStore:
         login = {name.lower(): environ[name] for name in _LOGIN if name in environ}
         try:
             store = importlib.import_module("obstore.store")
-            self._store: Any = store.from_url(url, config=login, client_options=_CLIENT, retry_config=_RETRY)
         except ImportError as error:
             raise _unreachable(url, "the package obstore is not installed: asbuilt[fleet] has it") from error
-        except Exception as error:  # its errors have no common base that can be imported lazily
-            raise _unreachable(url, _first_line(error)) from error
+        with _reported(url):
+            self._store: Any = store.from_url(url, config=login, client_options=_CLIENT, retry_config=_RETRY)
 
     def put(self, data: bytes) -> str:
         """Store bytes and return their digest; the same bytes again replace themselves."""
         digest = digest_of(data)
-        try:
+        with _reported(self._url):
             self._store.put(_name(digest), zlib.compress(data))
-        except Exception as error:
-            raise _unreachable(self._url, _first_line(error)) from error
         return digest
 
     def get(self, digest: str) -> bytes:
         """Return the bytes of a digest."""
         try:
-            return zlib.decompress(bytes(self._store.get(_name(digest)).bytes()))
+            with _reported(self._url, FileNotFoundError):
+                packed = bytes(self._store.get(_name(digest)).bytes())
+            return zlib.decompress(packed)
         except FileNotFoundError as error:
             raise Blobs.gone(digest) from error
         except zlib.error as error:
             raise Blobs.damaged(digest) from error
-        except Exception as error:
-            raise _unreachable(self._url, _first_line(error)) from error
 
     def check(self) -> None:
         """Raise `StoreFailed` unless the bucket answers that it does not have a digest."""
@@ -95,6 +93,20 @@ class ObjectStore:
             self.get(digest_of(b""))
         except NotFound:
             return
+
+
+@contextmanager
+def _reported(url: str, *known: type[Exception]) -> Iterator[None]:
+    """Raise every error of the library but the known ones as `StoreFailed`.
+
+    Its errors have no common base that can be imported lazily.
+    """
+    try:
+        yield
+    except known:
+        raise
+    except Exception as error:
+        raise _unreachable(url, _first_line(error)) from error
 
 
 def open_large(place: str, environ: Mapping[str, str]) -> Large:

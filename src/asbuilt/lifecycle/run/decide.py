@@ -93,8 +93,8 @@ def can_wait(facts: RunFacts, move: Move) -> bool:
     """Return whether a move leaves nothing half done if it is delayed."""
     match move:
         case Attempt(phase=phase, number=number):
-            begun = (one for one in facts.part(phase).attempts if one.number == number)
-            return all(one.ending is not None for one in begun)
+            begun = facts.part(phase).attempt(number)
+            return begun is None or begun.ending is not None
         case Land():
             return not facts.is_landing
         case Keep() | Mark() | Tidy() | End() | Join() | Wait(reason=WaitReason.LANES):
