@@ -209,7 +209,7 @@ def test_a_cadence_is_an_interval_or_a_time_of_day_and_anything_else_is_refused_
     planned: Path, environ: dict[str, str]
 ) -> None:
     environ["ASBUILT_TIME_ZONE"] = "UTC"
-    before = datetime.now(UTC)
+    before = datetime.now(UTC).replace(microsecond=0)  # the times are told in seconds
     told = asked(planned, environ, "run", "rate-limit", "--every", "4h", "--dry-run")["schedule"]
     first, second, _ = map(datetime.fromisoformat, told["times"])
     assert (told["cadence"], second - first) == ("4h", timedelta(hours=4))
