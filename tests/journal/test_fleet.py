@@ -60,6 +60,16 @@ def test_a_segment_of_a_lost_worker_is_taken_over_unless_another_worker_has_begu
         assert not fleet.take_over(session, segment, lost="bob")
 
 
+def test_a_segment_that_was_asked_for_again_while_it_ran_waits_for_nobody_after_it_closed(store: Store) -> None:
+    segment = _asked(store, RunOptions(fleet=ORDER))
+    with store.write() as session:
+        fleet.take(session, segment, worker="bob")
+        segments.begin(session, segment, worker="bob")
+        assert segments.ask_again(session, PLAN.org, before=runs.FAR) == 1  # another worker starts
+        segments.close(session, segment)
+        assert fleet.waiting(session, PLAN.org) == []
+
+
 def test_a_run_that_stays_on_its_machine_is_asked_for_only_there(store: Store) -> None:
     segment = _asked(store, RunOptions(), place="ada's machine")
     with store.read() as session:

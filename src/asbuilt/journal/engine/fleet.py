@@ -67,7 +67,7 @@ def waiting(session: Session, org: str, *, limit: int = 100) -> list[Waiting]:
     """List the fleet's segments that no worker has taken, the earliest due first."""
     rows = session.rows(
         f"SELECT {_SEGMENT}, run.place FROM {_JOIN} WHERE segment.org = :org AND segment.asked = 1"
-        f" AND run.place LIKE 'fleet%' AND run.needs <= {KNOWN_NEEDS}"
+        f" AND segment.closed_at IS NULL AND run.place LIKE 'fleet%' AND run.needs <= {KNOWN_NEEDS}"
         " ORDER BY segment.due_at, segment.run LIMIT :limit",
         org=org,
         limit=limit,
