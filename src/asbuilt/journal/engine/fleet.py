@@ -14,6 +14,8 @@ from asbuilt.journal.ids import Segment
 from asbuilt.journal.runs import KNOWN_NEEDS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from asbuilt.journal.database.store import Session
     from asbuilt.journal.runs import Run
 
@@ -22,11 +24,15 @@ _JOIN: Final = (
     "segments AS segment JOIN runs AS run ON run.org = segment.org AND run.repo = segment.repo"
     " AND run.run = segment.run"
 )
+_WAITS: Final = (
+    "segment.org = :org AND segment.asked = 1 AND segment.closed_at IS NULL"
+    f" AND run.place LIKE 'fleet%' AND run.needs <= {KNOWN_NEEDS}"
+)
 _THIS: Final = "org = :org AND repo = :repo AND run = :run AND n = :n"
 
 
 class Waiting(NamedTuple):
-    """A segment that a worker of the fleet may take."""
+    """A segment of the fleet that no worker has taken, and the place for which it waits."""
 
     segment: Segment
     place: str
@@ -66,13 +72,42 @@ def is_fleets(session: Session, segment: Segment) -> bool:
 def waiting(session: Session, org: str, *, limit: int = 100) -> list[Waiting]:
     """List the fleet's segments that no worker has taken, the earliest due first."""
     rows = session.rows(
-        f"SELECT {_SEGMENT}, run.place FROM {_JOIN} WHERE segment.org = :org AND segment.asked = 1"
-        f" AND segment.closed_at IS NULL AND run.place LIKE 'fleet%' AND run.needs <= {KNOWN_NEEDS}"
+        f"SELECT {_SEGMENT}, run.place FROM {_JOIN} WHERE {_WAITS}"
         " ORDER BY segment.due_at, segment.run LIMIT :limit",
         org=org,
         limit=limit,
     )
     return [Waiting(Segment(**{k: v for k, v in row.items() if k != "place"}), row["place"]) for row in rows]
+
+
+def places(session: Session, org: str) -> list[str]:
+    """List the places for which a segment waits."""
+    rows = session.rows(f"SELECT DISTINCT run.place FROM {_JOIN} WHERE {_WAITS}", org=org)
+    return [row["place"] for row in rows]
+
+
+def next_for(
+    session: Session, org: str, worker: str, *, places: Sequence[str], alive_since: str, limit: int
+) -> list[Segment]:
+    """List what a worker takes next at some places, unless another live worker has the run's workspace.
+
+    A run that has begun comes before one that has not, and each repository has its turn.
+    """
+    named = {f"place_{at}": place for at, place in enumerate(places)}
+    rows = session.rows(
+        f"SELECT {_SEGMENT} FROM {_JOIN} WHERE {_WAITS}"
+        f" AND run.place IN ({', '.join(f':{name}' for name in named)})"
+        " AND NOT EXISTS (SELECT 1 FROM workers WHERE workers.org = segment.org"
+        " AND workers.worker = segment.executor AND workers.worker <> :worker AND workers.beat_at >= :since)"
+        " ORDER BY segment.n = 1, row_number() OVER (PARTITION BY segment.repo, segment.n = 1"
+        " ORDER BY segment.due_at, segment.run), segment.due_at, segment.run LIMIT :limit",
+        org=org,
+        worker=worker,
+        since=alive_since,
+        limit=limit,
+        **named,
+    )
+    return [Segment(**row) for row in rows]
 
 
 def take(session: Session, segment: Segment, *, worker: str) -> bool:
