@@ -10,6 +10,7 @@ from html import escape
 from typing import TYPE_CHECKING, Final, assert_never
 
 from asbuilt.pages.document import (
+    MAX_NOTE,
     Beside,
     Code,
     Drawing,
@@ -168,7 +169,8 @@ def _form(form: Form) -> str:
         f'<label><input type="radio" name="option" value="{text(value)}"> {text(label)}</label>'
         for value, label in form.options
     )
-    note = f'<label>{text(form.note)}<textarea name="note" rows="2"></textarea></label>' if form.note else ""
+    field = f'<textarea name="note" rows="2" maxlength="{MAX_NOTE}"></textarea>'
+    note = f"<label>{text(form.note)}{field}</label>" if form.note else ""
     buttons = "".join(
         f'<button name="said" value="{text(value)}">{text(label)}</button>' for value, label in form.choices
     )
