@@ -11,7 +11,7 @@ from msgspec import UNSET
 
 from asbuilt.journal.engine.segments import KNOWN
 from asbuilt.journal.ids import Segment
-from asbuilt.journal.runs import KNOWN_NEEDS
+from asbuilt.journal.runs import KNOWN_NEEDS, find
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,6 +108,16 @@ def next_for(
         **named,
     )
     return [Segment(**row) for row in rows]
+
+
+def newest(session: Session, org: str) -> list[Run]:
+    """List the newest run of the fleet in each repository."""
+    rows = session.rows(
+        "SELECT repo, max(run) AS run FROM runs WHERE org = :org AND place LIKE 'fleet%' GROUP BY repo",
+        org=org,
+    )
+    found = (find(session, org, row["repo"], row["run"]) for row in rows)
+    return [run for run in found if run is not None]
 
 
 def take(session: Session, segment: Segment, *, worker: str) -> bool:
