@@ -69,8 +69,13 @@ class Taking:
                 return False
             place = fleet.place_of(session, segment) or ""
             offer = self._offer()
+            since = workers.earlier(session.now, self._lost_s)
             is_mine = (
-                offer is not None and is_served(place, offer) and fleet.take_over(session, segment, lost=lost)
+                offer is not None
+                and is_served(place, offer)
+                and fleet.take_over(
+                    session, segment, lost=lost, worker=self._engine.worker, alive_since=since
+                )
             )
         if is_mine:
             self._engine.resume(workflow, queue=self._engine.own_queue)

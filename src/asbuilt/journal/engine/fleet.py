@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import UNSET
 
+from asbuilt.events.runs import RunTakenOver
 from asbuilt.journal.engine.segments import KNOWN
+from asbuilt.journal.events import append
 from asbuilt.journal.ids import Segment
 from asbuilt.journal.runs import KNOWN_NEEDS, find
 
@@ -122,16 +124,11 @@ def newest(session: Session, org: str) -> list[Run]:
 
 def take(session: Session, segment: Segment, *, worker: str) -> bool:
     """Enqueue a waiting segment for a worker; return False if another worker has taken it."""
-    taken = session.run(
-        f"UPDATE segments SET asked = 0 WHERE {_THIS} AND asked = 1 AND closed_at IS NULL",
-        org=segment.org,
-        repo=segment.repo,
-        run=segment.run,
-        n=segment.n,
-    )
-    if taken:
-        session.enqueue(segment._replace(executor=worker))
-    return bool(taken)
+    change = f"asked = 0, executor = :worker WHERE {_THIS} AND asked = 1 AND closed_at IS NULL"
+    if not _assigned(session, segment, worker, change):
+        return False
+    session.enqueue(segment._replace(executor=worker))
+    return True
 
 
 def withdraw(session: Session, run: Run) -> bool:
@@ -150,19 +147,34 @@ def withdraw(session: Session, run: Run) -> bool:
     )
 
 
-def take_over(session: Session, segment: Segment, *, lost: str) -> bool:
-    """Release a segment of a lost worker; return False if another one has, or the run needs a newer one."""
-    return bool(
-        session.run(
-            f"UPDATE segments SET token = token + 1 WHERE {_THIS} AND closed_at IS NULL"
-            f" AND (executor = :lost OR executor IS NULL){KNOWN}",
-            org=segment.org,
-            repo=segment.repo,
-            run=segment.run,
-            n=segment.n,
-            lost=lost,
-        )
+def take_over(session: Session, segment: Segment, *, lost: str, worker: str, alive_since: str) -> bool:
+    """Give a segment of a lost worker to another; False if a live one has it, or it needs a newer one.
+
+    A worker may have taken it over and died before the engine knew, so the lost one need not have it still.
+    """
+    change = (
+        f"token = token + 1, executor = :worker WHERE {_THIS} AND closed_at IS NULL"
+        " AND NOT EXISTS (SELECT 1 FROM workers WHERE workers.org = segments.org"
+        " AND workers.worker = segments.executor AND workers.worker NOT IN (:lost, :worker)"
+        f" AND workers.beat_at >= :since){KNOWN}"
     )
+    return _assigned(session, segment, worker, change, lost=lost, since=alive_since)
+
+
+def _assigned(session: Session, segment: Segment, worker: str, change: str, **given: str) -> bool:
+    """Make a worker the one that has a segment, before it starts it; record whom it was taken from.
+
+    Otherwise nobody would look for the segment if this worker died before the start.
+    """
+    key = {"org": segment.org, "repo": segment.repo, "run": segment.run, "n": segment.n}
+    if not session.run(f"UPDATE segments SET {change}", **key, worker=worker, **given):
+        return False
+    run = find(session, segment.org, segment.repo, segment.run)
+    if run is not None and segment.executor not in (None, worker):
+        moved = RunTakenOver(lost=segment.executor, by=worker, phase=segment.lane or None)
+        name = f"{run.run}/taken/{segment.n}/{worker}/{session.now}"
+        append(session, run.address, moved, key=name, actor="asbuilt", run=run.run)
+    return True
 
 
 def offer(session: Session, org: str, worker: str, *, labels: frozenset[str], slots: int) -> None:
