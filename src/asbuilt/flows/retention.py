@@ -1,4 +1,4 @@
-"""Retention that runs by itself: once a day a worker deletes what `clean` would, and old records of the engine.
+"""Retention that runs by itself: once a day a worker deletes what `clean` would, and records of the engine.
 
 Rule: it keeps no state but the time of its last pass, so a pass that was cut off is repeated.
 """
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.database.store import Store
     from asbuilt.journal.home import Home
 
-_LOOK_S: Final = 300.0
+_LOOK_S: Final = 20.0
 _PASS: Final = timedelta(days=1)
 _AT_ONCE: Final = 200
 """Most things that one look deletes; the next look continues."""
@@ -62,7 +62,7 @@ class Retention:
 
     def look(self) -> int:
         """Do a day's pass, or a part of it, if it is due; return the number of things that went."""
-        if not self._is_due():
+        if not self._engine.is_launched or not self._is_due():
             return 0
         gone = 0
         for one in self._found():
@@ -97,7 +97,8 @@ class Retention:
         with self._journal[1].read() as session:
             known = repositories.every(session, LOCAL)
         for one in known:
-            if one.remote is None and one.machine in (None, self._machine):
+            is_here = self._machine is None or one.machine in (None, self._machine)
+            if one.remote is None and is_here:
                 with suppress(AsbuiltError, OSError):
                     yield Leavings(self._journal, open_repository(Path(one.folder)), repo=one.repo)
 
