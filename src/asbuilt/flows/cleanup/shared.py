@@ -47,6 +47,10 @@ class Commons:
         for folder in sorted(self._home.scratch.glob("*")):
             fate = _fate_of_scratch(self._open)
             yield Thing("scratch", folder.name, size_of(folder), fate, partial(delete, folder))
+        yield from self.old(days=days)
+
+    def old(self, *, days: int) -> Iterator[Thing]:
+        """Find those that age alone decides about: logs and outputs."""
         for file in [self._home.path / "worker.log.1", *sorted((self._home.path / "crashes").glob("*.log"))]:
             if file.is_file():
                 fate = retention.of_age("written", _written_at(file), now=self._now, days=days)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -32,6 +33,12 @@ def open_mirror(root: Path, name: str, url: str) -> Repository:
                 _make(root, folder, url)
     (folder / _USED).touch()
     return open_repository(folder)
+
+
+def prune(mirror: Repository) -> None:
+    """Let git pack a mirror, and delete objects that no ref has named for weeks, if it has many."""
+    git = replace(mirror.git, timeout_s=600.0)
+    git.said("-c", "gc.auto=1000", "-c", "gc.autoDetach=false", "gc", "--auto", "--quiet")
 
 
 def evict(root: Path, *, budget: int) -> list[str]:

@@ -16,6 +16,7 @@ from asbuilt.errors import ForgeFailed, GateStopped
 from asbuilt.git.command import check_branch, check_oid, check_ref_name
 from asbuilt.git.locks import drop_ref, set_ref
 from asbuilt.git.repository import plan_branch, tip
+from asbuilt.git.workspace.snapshots import ATTEMPTS, RESULTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
     from asbuilt.git.forge.branches import Remote
     from asbuilt.git.repository import Repository
 
-_KEPT: Final = ("refs/asbuilt/attempts/", "refs/asbuilt/results/")
-_RESULTS: Final = _KEPT[1]
+_KEPT: Final = (ATTEMPTS, RESULTS)
 _PLANS: Final = "refs/asbuilt/plans/"
 
 
@@ -111,14 +111,14 @@ class SharedRefs:
 
     def keep_result(self, attempt: str, data: bytes) -> None:
         """Keep the result of an attempt under a ref; `publish` pushes it together with the attempt's tree."""
-        ref = check_ref_name(_RESULTS + attempt)
+        ref = check_ref_name(RESULTS + attempt)
         blob = self._mirror.git.line("hash-object", "-w", "--stdin", stdin=data)
         if (before := tip(self._mirror, ref)) != blob:
             set_ref(self._mirror, ref, new=blob, old=before)
 
     def result(self, attempt: str) -> bytes | None:
         """Return the result of an attempt that a worker has kept, or None."""
-        ref = check_ref_name(_RESULTS + attempt)
+        ref = check_ref_name(RESULTS + attempt)
         blob = tip(self._mirror, ref)
         return None if blob is None else self._mirror.git.said("cat-file", "blob", blob).out
 

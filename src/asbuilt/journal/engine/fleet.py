@@ -112,6 +112,16 @@ def next_for(
     return [Segment(**row) for row in rows]
 
 
+def newest(session: Session, org: str) -> list[Run]:
+    """List the newest run of the fleet in each repository."""
+    rows = session.rows(
+        "SELECT repo, max(run) AS run FROM runs WHERE org = :org AND place LIKE 'fleet%' GROUP BY repo",
+        org=org,
+    )
+    found = (find(session, org, row["repo"], row["run"]) for row in rows)
+    return [run for run in found if run is not None]
+
+
 def take(session: Session, segment: Segment, *, worker: str) -> bool:
     """Enqueue a waiting segment for a worker; return False if another worker has taken it."""
     change = f"asked = 0, executor = :worker WHERE {_THIS} AND asked = 1 AND closed_at IS NULL"
