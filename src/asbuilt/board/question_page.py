@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.board.addresses import question_path, run_path
@@ -19,6 +20,7 @@ from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL
 from asbuilt.lifecycle.authoring.questions import options_of
 from asbuilt.pages.document import (
+    Block,
     Code,
     Document,
     Form,
@@ -36,12 +38,9 @@ from asbuilt.proof.trying import told as told_of_checks
 from asbuilt.settings import load
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from asbuilt.board.reading import Reading
     from asbuilt.journal.approvals import Answer, Approval
     from asbuilt.journal.runs import Run
-    from asbuilt.pages.document import Block
 
 _NEEDS_REASON: Final = "waiver"
 _LABELS: Final = {

@@ -6,11 +6,13 @@ Rule: an agent's statements are in quotation marks and are never a reason for gr
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.lifecycle.run.money import total
-from asbuilt.lifecycle.status.report import PhaseAccount
+from asbuilt.lifecycle.status.report import Account, AttemptAccount, PhaseAccount
 from asbuilt.pages.document import (
+    Block,
     Code,
     Heading,
     Listing,
@@ -21,26 +23,21 @@ from asbuilt.pages.document import (
     Said,
     Section,
     Table,
+    Tone,
+    Words,
 )
 from asbuilt.pages.failing import failure_blocks
 from asbuilt.pages.times import lasting, seconds
-from asbuilt.proof.opinion import QUESTIONS, words_of
-from asbuilt.proof.remarks import failing
+from asbuilt.proof.opinion import QUESTIONS, Answer, words_of
+from asbuilt.proof.remarks import Remark, failing
 from asbuilt.proof.suites.model import Severity
-from asbuilt.proof.verdict import Promise
+from asbuilt.proof.verdict import ItemVerdict, Promise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from asbuilt.events.event import Outcome
-    from asbuilt.lifecycle.status.report import Account, AttemptAccount
-    from asbuilt.pages.document import Block, Tone, Words
     from asbuilt.proof.drift.drift import Number
     from asbuilt.proof.evidence import Evidence
     from asbuilt.proof.failure import Failure
-    from asbuilt.proof.opinion import Answer
-    from asbuilt.proof.remarks import Remark
-    from asbuilt.proof.verdict import ItemVerdict
 
 HASH: Final = 10
 _NAMED: Final = 12

@@ -4,35 +4,28 @@ from __future__ import annotations
 
 import gc
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.plan import lint
 from asbuilt.plan.checks import checks_of
-from asbuilt.plan.formats import find_phases
+from asbuilt.plan.formats import Draft, Found, find_phases
 from asbuilt.plan.graph import Order, next_phase, waves
-from asbuilt.plan.intent import blanks_of, intent_of
+from asbuilt.plan.intent import Blanks, blanks_of, intent_of
 from asbuilt.plan.lint import Length
-from asbuilt.plan.markdown.blocks import Heading, Paragraph, parse
-from asbuilt.plan.markdown.frontmatter import read_front_matter
+from asbuilt.plan.markdown.blocks import Block, Heading, Paragraph, parse
+from asbuilt.plan.markdown.frontmatter import FrontMatter, read_front_matter
 from asbuilt.plan.markdown.items import locate_boxes
 from asbuilt.plan.markdown.outline import clean_title, heading_spot
 from asbuilt.plan.markdown.sections import SECTIONS, part_of, pieces, sections_in
 from asbuilt.plan.markdown.source import Source, Span, digest
-from asbuilt.plan.model import Count, Format, Phase, Plan, Spot, Status
+from asbuilt.plan.model import Box, Check, Count, Format, Phase, Plan, Spot, Status
 from asbuilt.plan.names import slugify
-from asbuilt.plan.phases import read_phase, status_from_boxes
+from asbuilt.plan.phases import Facts, read_phase, status_from_boxes
 from asbuilt.plan.statuses import read_commit, read_status, stated_commit
 from asbuilt.plan.touches_ui import touches_ui
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from asbuilt.plan.formats import Draft, Found
-    from asbuilt.plan.intent import Blanks
-    from asbuilt.plan.markdown.blocks import Block
-    from asbuilt.plan.markdown.frontmatter import FrontMatter
-    from asbuilt.plan.model import Box, Check
-    from asbuilt.plan.phases import Facts
     from asbuilt.plan.problems import Problem
 
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from typing import Final
 
 _WORDS: Final = (
     "editor", "toolbar", "canvas", "panel", "dialog", "css", "button", "menu", "viewport", "renderer",

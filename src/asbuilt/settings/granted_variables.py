@@ -7,15 +7,14 @@ folder, and each value is the user's own.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.settings.layers import Layer
+from asbuilt.settings.layers import Layer, Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
-    from asbuilt.settings.layers import Settings
 
 GRANTED: Final = "checks.granted"
 _SECTIONS: Final = ("checks", "setup")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from enum import Enum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
@@ -18,14 +19,12 @@ from asbuilt.settings.places import (
 )
 from asbuilt.settings.registry import NAMED, SETTINGS, keys_near, setting_for
 from asbuilt.settings.sandbox import RENAMED
-from asbuilt.settings.setting import variable_of
+from asbuilt.settings.setting import Setting, Value, variable_of
 from asbuilt.settings.values import did_you_mean, from_text, from_toml, setting_named, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from asbuilt.settings.setting import Setting, Value
 
 _TABLES: Final = frozenset(key.partition(".")[0] for key in (*SETTINGS, *RENAMED))
 _NAMED_TABLES: Final = frozenset(key.partition(".")[0] for key in NAMED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import wraps
 from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec
@@ -20,14 +21,11 @@ from asbuilt.flows.requests import take_away
 from asbuilt.journal import claims, issues, runs
 from asbuilt.journal.events import open_plan
 from asbuilt.journal.home import machine
-from asbuilt.journal.ids import LOCAL
+from asbuilt.journal.ids import LOCAL, Address
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from asbuilt.journal.claims import Claim
     from asbuilt.journal.database.store import Session
-    from asbuilt.journal.ids import Address
     from asbuilt.journal.issues import Held
 
 _STORE: Final = 11

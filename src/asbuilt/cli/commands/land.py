@@ -12,7 +12,7 @@ from asbuilt.cli.shell.addresses import never_ran
 from asbuilt.cli.shell.desk import complete_plan
 from asbuilt.cli.shell.lazy import Command
 from asbuilt.cli.shell.options import Door, shared
-from asbuilt.cli.shell.site import site_of
+from asbuilt.cli.shell.site import Site, site_of
 from asbuilt.cli.ui.messages import next_command
 from asbuilt.errors import DONE, GateStopped, NotFound
 from asbuilt.journal import runs
@@ -21,7 +21,6 @@ from asbuilt.journal.turns import landing_line
 from asbuilt.lifecycle.status.standing import fold_plan
 
 if TYPE_CHECKING:
-    from asbuilt.cli.shell.site import Site
     from asbuilt.journal.ids import Address
     from asbuilt.journal.runs import Run
 

@@ -13,7 +13,7 @@ from asbuilt.cli.commands.status import views_here
 from asbuilt.cli.runs.next_step import Next, helping
 from asbuilt.cli.shell.lazy import Command
 from asbuilt.cli.shell.options import Door, shared
-from asbuilt.cli.shell.reading import complete_address, look, look_for
+from asbuilt.cli.shell.reading import Looking, complete_address, look, look_for
 from asbuilt.cli.ui.clock import at, lasting, parsed, stamp, zone_of
 from asbuilt.cli.ui.failure import show_failures
 from asbuilt.cli.ui.messages import advise, answer, headline
@@ -25,16 +25,13 @@ from asbuilt.flows.report import account_of
 from asbuilt.flows.run.record import Record
 from asbuilt.journal import runs
 from asbuilt.journal.queries.overview import events_of, facts_from
-from asbuilt.lifecycle.delivery.facts import DeliveryFacts
+from asbuilt.lifecycle.delivery.facts import DeliveryFacts, Landed
 from asbuilt.lifecycle.run.proving import ProvingFacts
-from asbuilt.lifecycle.status.report import notes, sums
+from asbuilt.lifecycle.status.report import Account, notes, sums
 from asbuilt.pages.telling import Page
 
 if TYPE_CHECKING:
-    from asbuilt.cli.shell.reading import Looking
     from asbuilt.journal.runs import Run
-    from asbuilt.lifecycle.delivery.facts import Landed
-    from asbuilt.lifecycle.status.report import Account
 
 
 @click.command(

@@ -18,7 +18,7 @@ from asbuilt.cli.shell.addresses import never_ran
 from asbuilt.cli.shell.desk import complete_plan
 from asbuilt.cli.shell.lazy import Command
 from asbuilt.cli.shell.options import Door, shared
-from asbuilt.cli.shell.site import asker, look_at, site_of, the_only
+from asbuilt.cli.shell.site import Site, asker, look_at, site_of, the_only
 from asbuilt.cli.ui import timetable
 from asbuilt.cli.ui.messages import next_command
 from asbuilt.cli.ui.screen import printable
@@ -26,11 +26,9 @@ from asbuilt.errors import DONE, UsageWrong, WorkerFailed
 from asbuilt.flows.requests import pause, stop
 from asbuilt.flows.schedule import cancel
 from asbuilt.journal import schedules
-from asbuilt.journal.ids import LOCAL
+from asbuilt.journal.ids import LOCAL, Address
 
 if TYPE_CHECKING:
-    from asbuilt.cli.shell.site import Site
-    from asbuilt.journal.ids import Address
     from asbuilt.journal.queries.overview import RunView
     from asbuilt.journal.runs import Run
     from asbuilt.journal.schedules import Schedule

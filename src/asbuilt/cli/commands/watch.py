@@ -13,14 +13,13 @@ from asbuilt.cli.shell.desk import complete_plan
 from asbuilt.cli.shell.elsewhere import is_served
 from asbuilt.cli.shell.lazy import Command
 from asbuilt.cli.shell.options import Door, shared
-from asbuilt.cli.shell.site import look_at, site_of, the_only
+from asbuilt.cli.shell.site import Site, look_at, site_of, the_only
 from asbuilt.cli.ui.messages import next_command
 from asbuilt.errors import DONE
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.queries.overview import plan_views
 
 if TYPE_CHECKING:
-    from asbuilt.cli.shell.site import Site
     from asbuilt.journal.runs import Run
 
 

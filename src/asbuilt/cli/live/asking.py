@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt import wiring
 from asbuilt.cli.runs.decisions import decide
-from asbuilt.cli.shell.site import asker
+from asbuilt.cli.shell.site import Site, asker
 from asbuilt.cli.ui.confirm import typed
 from asbuilt.cli.ui.questions import below, is_slip
 from asbuilt.cli.ui.screen import printable
@@ -17,7 +17,6 @@ from asbuilt.flows.requests import answer
 
 if TYPE_CHECKING:
     from asbuilt.cli.shell.options import Door
-    from asbuilt.cli.shell.site import Site
     from asbuilt.journal.approvals import Answer, Approval
     from asbuilt.journal.queries.overview import RunView
 

@@ -12,13 +12,11 @@ from asbuilt.cli.ui.words import counted
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries.overview import PlanView
 from asbuilt.lifecycle.run.money import Spent
-from asbuilt.lifecycle.status.progress import PhaseProgress
-from asbuilt.plan.model import Status
+from asbuilt.lifecycle.status.progress import PhaseProgress, State
+from asbuilt.plan.model import Phase, Status
 
 if TYPE_CHECKING:
     from asbuilt.cli.shell.options import Door
-    from asbuilt.lifecycle.status.progress import State
-    from asbuilt.plan.model import Phase
 
 
 def by_its_marks(door: Door, name: str) -> tuple[PlanView, Waiting]:

@@ -5,15 +5,13 @@ Rule: the agent's claim, in quotation marks, and the refutation are shown togeth
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.cli.ui.screen import cut, printable
+from asbuilt.cli.ui.screen import Pen, cut, printable
 from asbuilt.events.attempts import AttemptEnded, ChecksDone, VerdictGiven
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from asbuilt.cli.ui.screen import Pen
     from asbuilt.events.event import Entry
     from asbuilt.proof.evidence import Evidence
 

@@ -6,17 +6,14 @@ Rule: a line says what an agent claims, or what asbuilt ran. Only asbuilt's own 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from asbuilt.cli.wording.landings import LANDINGS
 from asbuilt.cli.wording.plans import PLANS
 from asbuilt.cli.wording.runs import RUNS
 from asbuilt.cli.wording.work import WORK
-from asbuilt.events.event import phase_of
+from asbuilt.events.event import Entry, phase_of
 from asbuilt.journal.encoding.codec import fields_of, kind_of
-
-if TYPE_CHECKING:
-    from asbuilt.events.event import Entry
 
 WORDS: Final = dict((*RUNS, *WORK, *PLANS, *LANDINGS))
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeVar
+from collections.abc import Callable
+from typing import Final, TypeVar
 
 from asbuilt.events.event import Event
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 Words = tuple[str, str, bool]
 """The keyword, the rest of the line, and whether it is news. False: bookkeeping."""

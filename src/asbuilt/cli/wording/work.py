@@ -5,7 +5,7 @@ Rule: a line says what an agent claims, or what asbuilt ran. Only asbuilt's own 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from asbuilt.cli.wording.words import HASH, Words, outcome_words, said
 from asbuilt.events.attempts import (
@@ -15,6 +15,8 @@ from asbuilt.events.attempts import (
     AttemptLost,
     ChecksDone,
     DriftFound,
+    Ended,
+    Judged,
     TogetherDone,
     TogetherJudged,
     TogetherJudging,
@@ -46,9 +48,6 @@ from asbuilt.events.phases import (
 from asbuilt.proof.evidence import already_failing
 from asbuilt.proof.projects.model import suites_of
 from asbuilt.proof.projects.recorded import read_back
-
-if TYPE_CHECKING:
-    from asbuilt.events.attempts import Ended, Judged
 
 
 def _tests(event: TestsResolved) -> Words:

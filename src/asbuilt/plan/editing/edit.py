@@ -6,8 +6,8 @@ Rule: an edit that would change anything else raises `EditRefused`. Applying an 
 from __future__ import annotations
 
 import re
-from datetime import UTC
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from datetime import UTC, date, datetime
+from typing import Any, Final, NamedTuple
 
 from asbuilt.errors import EditRefused, NotFound, UsageWrong
 from asbuilt.plan.contract import phase_contract
@@ -26,15 +26,10 @@ from asbuilt.plan.editing.marks import (
 from asbuilt.plan.intent import UNDECIDED
 from asbuilt.plan.lint import PLAN_METADATA, TASK_METADATA
 from asbuilt.plan.markdown.source import Edit, Span, Splicer
-from asbuilt.plan.model import Format, Status
+from asbuilt.plan.model import Format, Phase, Plan, Status
 from asbuilt.plan.numeric_claims import corrected
 from asbuilt.plan.reader import read
 from asbuilt.plan.statuses import WRITABLE, bracket_of
-
-if TYPE_CHECKING:
-    from datetime import date, datetime
-
-    from asbuilt.plan.model import Phase, Plan
 
 AUDIT: Final = "<!-- Auto-corrected "
 """Start of the comment that is appended to a corrected number."""

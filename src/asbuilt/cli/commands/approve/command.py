@@ -10,7 +10,7 @@ import click
 
 from asbuilt.cli.commands.approve.reviewers import plan_question
 from asbuilt.cli.commands.land import land
-from asbuilt.cli.runs.decisions import edited, give, told_of
+from asbuilt.cli.runs.decisions import Said, edited, give, told_of
 from asbuilt.cli.runs.drafts import as_json, draft_of, screen_of
 from asbuilt.cli.runs.inbox import (
     asker_of,
@@ -24,7 +24,7 @@ from asbuilt.cli.runs.next_step import answering
 from asbuilt.cli.runs.waiting import under_review
 from asbuilt.cli.shell.lazy import Lazy, LazyGroup
 from asbuilt.cli.shell.options import Door, subcommand
-from asbuilt.cli.shell.site import asker
+from asbuilt.cli.shell.site import Site, asker
 from asbuilt.cli.ui.clock import ago, stamp
 from asbuilt.cli.ui.columns import pad, shorten, width
 from asbuilt.cli.ui.confirm import agreed
@@ -41,8 +41,6 @@ from asbuilt.session.context.typed import take_typed
 from asbuilt.session.conversation import folder_of, key_of
 
 if TYPE_CHECKING:
-    from asbuilt.cli.runs.decisions import Said
-    from asbuilt.cli.shell.site import Site
     from asbuilt.journal.approvals import Approval
     from asbuilt.journal.runs import Run
 

@@ -26,13 +26,13 @@ from asbuilt.cli.runs import outcome
 from asbuilt.cli.runs.terms import with_team
 from asbuilt.cli.runs.test_command import explain_setup, is_settled, is_setup_broken, settle
 from asbuilt.cli.shell.options import Door, subcommand
-from asbuilt.cli.shell.site import asker, open_site
+from asbuilt.cli.shell.site import Site, asker, open_site
 from asbuilt.cli.ui.confirm import agreed
 from asbuilt.cli.ui.messages import next_command, talk
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import DONE, PARKED, GateStopped, UsageWrong
-from asbuilt.events.options import LENGTHS, RunOptions, one_of
+from asbuilt.events.options import LENGTHS, Authoring, RunOptions, one_of
 from asbuilt.flows.requests import Declined, request
 from asbuilt.git.forge.github import open_forge
 from asbuilt.git.repository import base_on
@@ -41,7 +41,7 @@ from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries import plan_names
 from asbuilt.library.shelves import describe
-from asbuilt.lifecycle.authoring.modes import MODES, name_for, trivial_file
+from asbuilt.lifecycle.authoring.modes import MODES, Mode, name_for, trivial_file
 from asbuilt.lifecycle.run.team import agent_of
 from asbuilt.plan.editing.template import TEMPLATE as PLAN_TEMPLATE
 from asbuilt.plan.editing.template import sections_of
@@ -50,10 +50,7 @@ from asbuilt.plan.names import slug_of_name
 from asbuilt.settings.running import chosen_for_runs
 
 if TYPE_CHECKING:
-    from asbuilt.cli.shell.site import Site
-    from asbuilt.events.options import Authoring
     from asbuilt.journal.runs import Run
-    from asbuilt.lifecycle.authoring.modes import Mode
 
 
 _ALONE: Final = {"next": author_here.go_on, "status": author_here.show, "cancel": author_here.cancel}

@@ -13,9 +13,10 @@ import shlex
 import shutil
 import sys
 import tempfile
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
@@ -23,20 +24,12 @@ from asbuilt.agents.sandbox.launch import probe
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.scratch import Scratch
 from asbuilt.cli.shell.site import Site, site_of
-from asbuilt.cli.ui.caught import block, caught
+from asbuilt.cli.ui.caught import Caught, block, caught
 from asbuilt.cli.ui.messages import next_command
 from asbuilt.cli.ui.screen import cut, printable
 from asbuilt.errors import DONE, FAILED, INTERRUPTED
-from asbuilt.journal.queries.overview import events_of, run_view
-from asbuilt.proof.evidence import evidence_from
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from asbuilt.cli.ui.caught import Caught
-    from asbuilt.journal.queries.overview import RunView
-    from asbuilt.proof.evidence import Evidence
-
+from asbuilt.journal.queries.overview import RunView, events_of, run_view
+from asbuilt.proof.evidence import Evidence, evidence_from
 
 PLAN: Final = "rate-limit"
 _SLEEP: Final = re.compile(r"sleep = ([\d.]+)")

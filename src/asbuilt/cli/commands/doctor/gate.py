@@ -7,19 +7,18 @@ import os
 import subprocess
 import tempfile
 import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.cli.commands.doctor.facts import GateFacts
 from asbuilt.cli.commands.init.members import NotAnObject
 from asbuilt.cli.commands.init.registering import is_registered
 from asbuilt.cli.commands.init.rendering import HOOKS
-from asbuilt.cli.commands.init.seats import seat_of
+from asbuilt.cli.commands.init.seats import Seat, seat_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
-    from asbuilt.cli.commands.init.seats import Seat
 
 _TIMEOUT_S: Final = 20
 _PASSED: Final = ("PATH", "HOME", "LANG", "LC_ALL")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
@@ -41,22 +42,19 @@ from asbuilt.git.repository import open_repository
 from asbuilt.journal.database.schema import STEPS
 from asbuilt.journal.home import Home, refuse_network
 from asbuilt.journal.ids import LOCAL
-from asbuilt.journal.notices import unheard
+from asbuilt.journal.notices import Unheard, unheard
 from asbuilt.library.repository import find_repository, remote_of
 from asbuilt.lifecycle.fleet.remotes import canonical, without_login
-from asbuilt.settings import state_folder, survey
+from asbuilt.settings import Settings, state_folder, survey
 from asbuilt.settings.places import loose
 from asbuilt.settings.running import command_in
 from asbuilt.wiring import open_store, worker_pid
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from asbuilt.cli.shell.options import Door
     from asbuilt.flows.environments.terms import Given
-    from asbuilt.journal.notices import Unheard
-    from asbuilt.settings import Settings
 
 
 _KNOWN_SCHEMA: Final = STEPS[-1].number

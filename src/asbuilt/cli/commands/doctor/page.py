@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Final, assert_never
+from typing import Any, Final, assert_never
 
-from asbuilt.cli.commands.doctor.row import State
-from asbuilt.cli.ui.screen import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from asbuilt.cli.commands.doctor.row import Row
-    from asbuilt.cli.ui.screen import Pen
+from asbuilt.cli.commands.doctor.row import Row, State
+from asbuilt.cli.ui.screen import Pen, printable
 
 SCHEMA: Final = "asbuilt.doctor/1"
 _NAME: Final = 10

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from shlex import quote
 from typing import TYPE_CHECKING, Final
 
@@ -11,8 +12,6 @@ from asbuilt.cli.commands.doctor.row import Row, State, Stops, good, judged, not
 from asbuilt.cli.ui.words import counted, listed, size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from asbuilt.cli.commands.doctor.facts import (
         AgentsFacts,
         ClockFacts,

@@ -6,8 +6,8 @@ from dataclasses import replace as with_fields
 from typing import TYPE_CHECKING, NamedTuple
 
 from asbuilt.cli.commands.init.members import NotAnObject
-from asbuilt.cli.commands.init.placing import content, keep_record
-from asbuilt.cli.commands.init.registering import AnotherMarketplace, register, unregister
+from asbuilt.cli.commands.init.placing import Record, content, keep_record
+from asbuilt.cli.commands.init.registering import AnotherMarketplace, Registration, register, unregister
 from asbuilt.errors import SettingsNotWritten
 from asbuilt.library.writing import create, replace
 from asbuilt.plan.markdown.source import digest
@@ -15,8 +15,6 @@ from asbuilt.plan.markdown.source import digest
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from asbuilt.cli.commands.init.placing import Record
-    from asbuilt.cli.commands.init.registering import Registration
     from asbuilt.cli.commands.init.seats import Seat
 
 

@@ -7,6 +7,7 @@ that cannot be read counts as empty and is listed, too.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.cli.commands.config.show import words
@@ -17,17 +18,14 @@ from asbuilt.cli.ui.messages import answer
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import DONE, PARKED, SettingInvalid
-from asbuilt.library.repository import find_repository
-from asbuilt.settings import from_text, setting_named
+from asbuilt.library.repository import Repository, find_repository
+from asbuilt.settings import Place, Setting, Value, from_text, setting_named
 from asbuilt.settings.values import from_toml
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from asbuilt.cli.shell.options import Door
-    from asbuilt.library.repository import Repository
-    from asbuilt.settings import Place, Setting, Value
 
 _SCHEMA: Final = "asbuilt.settings-import/1"
 _ZSKILLS: Final = ".claude/zskills-config.json"

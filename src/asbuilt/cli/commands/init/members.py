@@ -6,11 +6,9 @@ Rule: all other bytes stay as they are; a splice is undone by its inverse.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from json import JSONDecodeError
-from typing import TYPE_CHECKING, Final, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from typing import Final, NamedTuple
 
 _BLANK: Final = " \t\r\n"
 _MARK: Final = "\ufeff"

@@ -5,8 +5,9 @@ Rule: only two entries are ours. If the file is otherwise unchanged, removing th
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from asbuilt.cli.commands.init.members import (
     Splice,
@@ -20,9 +21,6 @@ from asbuilt.cli.commands.init.members import (
 )
 from asbuilt.cli.commands.init.rendering import MARKETPLACE, PLUGIN
 from asbuilt.plan.markdown.source import digest
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _MARKETPLACES: Final = "extraKnownMarketplaces"
 _ENABLED: Final = "enabledPlugins"

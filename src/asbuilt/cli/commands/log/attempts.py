@@ -7,18 +7,16 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from asbuilt.cli.commands.log.kept import Kept, every, the_kept
-from asbuilt.cli.shell.site import look_at, site_of
+from asbuilt.cli.shell.site import Site, look_at, site_of
 from asbuilt.cli.ui.clock import at, stamp
 from asbuilt.cli.ui.messages import next_command
-from asbuilt.cli.ui.screen import cut, printable
+from asbuilt.cli.ui.screen import Pen, cut, printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import DONE
 from asbuilt.git.refs import base_of, changes, patch, restore
 
 if TYPE_CHECKING:
     from asbuilt.cli.shell.options import Door
-    from asbuilt.cli.shell.site import Site
-    from asbuilt.cli.ui.screen import Pen
 
 
 def show_attempts(door: Door, plan: str | None) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,8 +18,6 @@ from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries.attempts import AttemptView, attempts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from asbuilt.cli.shell.options import Door
 
 

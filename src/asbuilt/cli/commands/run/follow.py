@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
@@ -19,7 +20,7 @@ from asbuilt.cli.runs import outcome
 from asbuilt.cli.runs.grants import need_grants
 from asbuilt.cli.runs.schedules import show_next
 from asbuilt.cli.shell.elsewhere import has_fleet
-from asbuilt.cli.shell.site import asker
+from asbuilt.cli.shell.site import Site, asker
 from asbuilt.cli.ui.messages import next_command
 from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, GateStopped
@@ -28,11 +29,9 @@ from asbuilt.flows.requests import Declined, note, request
 from asbuilt.git.repository import current_branch, open_repository
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from asbuilt.cli.shell.options import Door
-    from asbuilt.cli.shell.site import Site
     from asbuilt.events.options import RunOptions
     from asbuilt.journal.ids import Address
     from asbuilt.journal.queries.overview import RunView

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -10,8 +11,6 @@ from asbuilt.cli.ui.columns import table
 from asbuilt.lifecycle.run.money import NO_PAST, Spent, forecast, total
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from asbuilt.cli.commands.selftest.exercises import Seen
 
 SCHEMA: Final = "asbuilt.selftest.agent/1"

@@ -17,10 +17,10 @@ from asbuilt.cli.commands.task.tracking import finish_views
 from asbuilt.cli.runs import outcome
 from asbuilt.cli.runs.terms import with_team
 from asbuilt.cli.shell.options import Door, script_option, subcommand, with_options
-from asbuilt.cli.shell.site import asker, open_site
+from asbuilt.cli.shell.site import Site, asker, open_site
 from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, AsbuiltError
-from asbuilt.events.options import DEFAULT_TASK_TIMEOUT_S, RunOptions
+from asbuilt.events.options import DEFAULT_TASK_TIMEOUT_S, RunOptions, TaskOrder
 from asbuilt.flows.requests import Declined, request
 from asbuilt.git.files import entries
 from asbuilt.git.repository import tip
@@ -35,8 +35,6 @@ from asbuilt.plan.editing.template import TEMPLATE
 from asbuilt.settings.running import chosen_for_runs
 
 if TYPE_CHECKING:
-    from asbuilt.cli.shell.site import Site
-    from asbuilt.events.options import TaskOrder
     from asbuilt.journal.runs import Run
 
 

@@ -13,8 +13,8 @@ import click
 from msgspec import to_builtins
 
 from asbuilt.cli.shell.options import Door, subcommand
-from asbuilt.cli.shell.reading import look
-from asbuilt.cli.shell.site import asker, open_site
+from asbuilt.cli.shell.reading import Looking, look
+from asbuilt.cli.shell.site import Site, asker, open_site
 from asbuilt.cli.ui.clock import at, stamp
 from asbuilt.cli.ui.confirm import agreed
 from asbuilt.cli.ui.messages import answer, headline, next_command
@@ -29,6 +29,7 @@ from asbuilt.lifecycle.tasks.model import (
     LONGEST,
     Changed,
     Failed,
+    Task,
     moved,
     numbers_in,
     slug_for,
@@ -39,10 +40,7 @@ from asbuilt.lifecycle.tasks.statuses import Status
 from asbuilt.lifecycle.tasks.views import agree
 
 if TYPE_CHECKING:
-    from asbuilt.cli.shell.reading import Looking
-    from asbuilt.cli.shell.site import Site
     from asbuilt.ledger.tasks import Entry
-    from asbuilt.lifecycle.tasks.model import Task
 
 
 def known(door: Door) -> tuple[Looking | None, dict[int, Task]]:
