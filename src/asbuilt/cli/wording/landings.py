@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from asbuilt.cli.wording.words import HASH, Words, said
+from asbuilt.events import pulls
 from asbuilt.events.landings import (
     LandingDone,
     LandingIntended,
@@ -17,23 +18,6 @@ from asbuilt.events.landings import (
     LandingUndone,
     LandingUnsigned,
 )
-from asbuilt.events.pulls import (
-    IssueHeld,
-    IssuesTelling,
-    IssuesTold,
-    PullBlocked,
-    PullDropping,
-    PullIntended,
-    PullInvariants,
-    PullMended,
-    PullMerged,
-    PullMerging,
-    PullOpened,
-    PullOpening,
-    PullPushed,
-    PullRefused,
-    PullSeen,
-)
 from asbuilt.lifecycle.run.landing import Line
 
 
@@ -45,13 +29,13 @@ def _refused(event: LandingRefused) -> Words:
     return "NOT UNDONE" if event.reverts else "NOT LANDED", event.what, True
 
 
-def _invariants(event: PullInvariants) -> Words:
+def _invariants(event: pulls.PullInvariants) -> Words:
     found = "; ".join((*event.broken, *event.warned))
     word = "LEFT BEHIND" if event.broken else "IN ORDER"
     return word, found or f"{event.held} of {event.held} invariants hold", bool(event.broken)
 
 
-def _held(event: IssueHeld) -> Words:
+def _held(event: pulls.IssueHeld) -> Words:
     text = f"#{event.number} is claimed by {event.plan}; this run continues without it"
     return "ISSUE", text, True
 
@@ -67,19 +51,19 @@ LANDINGS: Final = (
     said(LandingUnsigned, lambda event: ("UNSIGNED", event.why, True)),
     said(LandingUndone, lambda _: ("UNDONE", "the landed commits are reverted", True)),
     said(LandingTidied, lambda event: ("TIDIED", f"{event.kept_in_all} workspaces kept", False)),
-    said(PullSeen, lambda event: ("PULL REQUEST", f"{event.state}, checks {event.checks}", False)),
-    said(PullIntended, lambda event: ("PUSH", f"{event.head[:HASH]}, on {event.target[:HASH]}", False)),
-    said(PullPushed, lambda event: ("PUSHED", f"{event.branch} {event.head[:HASH]}", True)),
-    said(PullBlocked, lambda event: ("NOT PUSHED", f"{event.what} {event.next}", True)),
-    said(PullOpening, lambda event: ("PROPOSE", f"{event.branch} for {event.into}", False)),
-    said(PullOpened, lambda event: ("PROPOSED", f"#{event.number} {event.url}", True)),
-    said(PullMended, lambda event: ("MENDED", f"{event.repair.replace('_', ' ')}, proven", True)),
-    said(PullMerging, lambda event: ("MERGE", f"#{event.number} {event.head[:HASH]}", False)),
-    said(PullMerged, lambda event: ("MERGED", f"#{event.number}", True)),
-    said(PullRefused, lambda event: ("NOT MERGED", event.why, True)),
-    said(PullDropping, lambda event: ("DROP", f"{event.branch} at the forge", False)),
-    said(PullInvariants, _invariants),
-    said(IssueHeld, _held),
-    said(IssuesTelling, lambda event: ("ISSUES", ", ".join(f"#{one}" for one in event.numbers), False)),
-    said(IssuesTold, lambda event: ("ISSUES", "; ".join(event.failed) or "told", bool(event.failed))),
+    said(pulls.PullSeen, lambda event: ("PULL REQUEST", f"{event.state}, checks {event.checks}", False)),
+    said(pulls.PullIntended, lambda event: ("PUSH", f"{event.head[:HASH]}, on {event.target[:HASH]}", False)),
+    said(pulls.PullPushed, lambda event: ("PUSHED", f"{event.branch} {event.head[:HASH]}", True)),
+    said(pulls.PullBlocked, lambda event: ("NOT PUSHED", f"{event.what} {event.next}", True)),
+    said(pulls.PullOpening, lambda event: ("PROPOSE", f"{event.branch} for {event.into}", False)),
+    said(pulls.PullOpened, lambda event: ("PROPOSED", f"#{event.number} {event.url}", True)),
+    said(pulls.PullMended, lambda event: ("MENDED", f"{event.repair.replace('_', ' ')}, proven", True)),
+    said(pulls.PullMerging, lambda event: ("MERGE", f"#{event.number} {event.head[:HASH]}", False)),
+    said(pulls.PullMerged, lambda event: ("MERGED", f"#{event.number}", True)),
+    said(pulls.PullRefused, lambda event: ("NOT MERGED", event.why, True)),
+    said(pulls.PullDropping, lambda event: ("DROP", f"{event.branch} at the forge", False)),
+    said(pulls.PullInvariants, _invariants),
+    said(pulls.IssueHeld, _held),
+    said(pulls.IssuesTelling, lambda event: ("ISSUES", ", ".join(f"#{one}" for one in event.numbers), False)),
+    said(pulls.IssuesTold, lambda event: ("ISSUES", "; ".join(event.failed) or "told", bool(event.failed))),
 )

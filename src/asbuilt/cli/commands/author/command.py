@@ -10,16 +10,8 @@ from msgspec import UNSET, structs
 
 from asbuilt.agents.sandbox.launch import probe
 from asbuilt.cli.commands.approve.reviewers import put_to_reviewers
+from asbuilt.cli.commands.author import choices
 from asbuilt.cli.commands.author import here as author_here
-from asbuilt.cli.commands.author.choices import (
-    Wish,
-    authoring_options,
-    choosable,
-    mode_of,
-    preferred,
-    principles_text,
-    session_of,
-)
 from asbuilt.cli.commands.plan.new import plans_folder, template_text
 from asbuilt.cli.commands.run.follow import ask_for, target_of
 from asbuilt.cli.runs import outcome
@@ -67,7 +59,7 @@ _LONGER: Final = {"light": "--staged for the long way", "standard": "--light is 
     ('asbuilt author "a public API" --pr', "the draft is a pull request; its reviewers approve it"),
 )
 @click.argument("prompt", nargs=-1)
-@choosable
+@choices.choosable
 @click.option("--foreground", is_flag=True, help="work in this process, without a worker")
 @click.option("--here", is_flag=True, help="in the conversation of Claude Code around this command")
 def command(
@@ -88,18 +80,18 @@ def command(
     `status` alone shows the stage of the plan that is being authored here, and `cancel` ends it. In a
     conversation (/asbuilt:author) `next` alone prints what is due.
     """
-    words, wish = " ".join(prompt), Wish(**given)
+    words, wish = " ".join(prompt), choices.Wish(**given)
     if here or words in _ALONE:
         return _here(door, words, wish)
     site = open_site(door)
     if principles:
-        return _show_principles(door, principles_text(site.desk.settings, site.repository.root))
+        return _show_principles(door, choices.principles_text(site.desk.settings, site.repository.root))
     if clear_memory:
         _forget(door, site)
         if not words:
             return DONE
     settings = site.desk.settings
-    mode = mode_of(words, wish, preferred(words, settings))
+    mode = choices.mode_of(words, wish, choices.preferred(words, settings))
     if not wish.mode and not _is_needed(door, words, settings.text("author.profile")):
         return DONE
     if wish.by_pull:
@@ -144,16 +136,18 @@ def _is_needed(door: Door, words: str, profile: str) -> bool:
     return not door.may_ask or agreed(door, "Author a plan anyway?")
 
 
-def _wanted(door: Door, site: Site, words: str, mode: Mode, wish: Wish) -> tuple[Address, str, RunOptions]:
+def _wanted(
+    door: Door, site: Site, words: str, mode: Mode, wish: choices.Wish
+) -> tuple[Address, str, RunOptions]:
     """Return the plan's address, its slug, and the frozen options of its authoring. Nothing is started."""
     settings, root = site.desk.settings, site.repository.root
     template = template_text(settings, root)
     is_own = template != PLAN_TEMPLATE
-    session = session_of(words, mode, wish, sections_of(template) if is_own else SECTIONS)
+    session = choices.session_of(words, mode, wish, sections_of(template) if is_own else SECTIONS)
     _need_room(site)
     authoring = structs.replace(
-        authoring_options(mode, session, wish, settings),
-        principles=principles_text(settings, root),
+        choices.authoring_options(mode, session, wish, settings),
+        principles=choices.principles_text(settings, root),
         template=template if is_own else UNSET,
     )
     before = _ended_before(site, authoring, wish.name)
@@ -182,7 +176,7 @@ def _typed(door: Door) -> int:
     return done
 
 
-def _here(door: Door, words: str, wish: Wish) -> int:
+def _here(door: Door, words: str, wish: choices.Wish) -> int:
     """Start or continue an authoring in the conversation; a worker starts its critics."""
     if words in _ALONE:
         return _ALONE[words](door)
@@ -194,7 +188,7 @@ def _here(door: Door, words: str, wish: Wish) -> int:
             why="The user of the conversation approves its draft.",
             next_step="`asbuilt approve pr a1` opens a pull request for a draft that waits.",
         )
-    mode = mode_of(words, wish, MODES["staged"])
+    mode = choices.mode_of(words, wish, MODES["staged"])
     if mode.name not in ("staged", "interview"):
         raise UsageWrong(
             f"--{mode.name} does not work in a conversation",
@@ -213,7 +207,7 @@ def _here(door: Door, words: str, wish: Wish) -> int:
     return author_here.begin(door, site, asked)
 
 
-def _options(door: Door, site: Site, slug: str, wish: Wish) -> RunOptions:
+def _options(door: Door, site: Site, slug: str, wish: choices.Wish) -> RunOptions:
     """Build the options that an authoring shares with every run."""
     settings, branch = site.desk.settings, target_of(site.repository.root)
     base_on(site.repository, branch)

@@ -12,24 +12,9 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.cli.commands.doctor.facts import (
-    Facts,
-    FleetFacts,
-    ForgeFacts,
-    LooseFacts,
-    StoreFacts,
-    Tried,
-    Trouble,
-    WorkerFacts,
-)
+from asbuilt.cli.commands.doctor import facts as fact
+from asbuilt.cli.commands.doctor import machine
 from asbuilt.cli.commands.doctor.gate import look_at_gate
-from asbuilt.cli.commands.doctor.machine import (
-    look_at_clock,
-    look_at_power,
-    look_at_reach,
-    look_at_sandbox,
-    moment,
-)
 from asbuilt.cli.commands.doctor.programs import look_for_agents, version_of
 from asbuilt.cli.commands.doctor.repository import look_at_git, look_at_tests, trouble_of, try_tests
 from asbuilt.errors import ForgeFailed, GitFailed, NotFound, StoreFailed
@@ -60,7 +45,7 @@ if TYPE_CHECKING:
 _KNOWN_SCHEMA: Final = STEPS[-1].number
 
 
-def look_at_store(home: Home, settings: Settings) -> StoreFacts:
+def look_at_store(home: Home, settings: Settings) -> fact.StoreFacts:
     """Return where the journal is, its schema or error, and the free disk space."""
     schema, trouble = None, None
     try:
@@ -68,7 +53,7 @@ def look_at_store(home: Home, settings: Settings) -> StoreFacts:
         schema = _schema(home, settings)
     except StoreFailed as error:
         trouble = trouble_of(error)
-    return StoreFacts(
+    return fact.StoreFacts(
         database="Postgres" if settings.text("store.url") else "SQLite",
         free_bytes=_free(home.path),
         schema=schema,
@@ -88,10 +73,10 @@ def look_at_notices(home: Home, settings: Settings) -> tuple[Unheard, ...]:
         return ()
 
 
-def look_at_worker(home: Home) -> WorkerFacts:
+def look_at_worker(home: Home) -> fact.WorkerFacts:
     """Return whether a process holds the worker's lock, and its id."""
     pid = worker_pid(home)
-    return WorkerFacts(running=pid is not None, pid=pid or None)
+    return fact.WorkerFacts(running=pid is not None, pid=pid or None)
 
 
 def _schema(home: Home, settings: Settings) -> int | None:
@@ -109,53 +94,53 @@ def _free(folder: Path) -> int | None:
         return None
 
 
-def look(door: Door, *, tests: Given | None = None) -> Facts:
+def look(door: Door, *, tests: Given | None = None) -> fact.Facts:
     """Collect the facts. With `tests`, what checks get besides a checkout, the tests run, too."""
-    began = moment()
+    began = machine.moment()
     repository = find_repository(door.start)
     settings, problems = survey(repository=repository.root if repository else None, environ=door.environ)
     home = Home(state_folder(door.environ))
     git = look_at_git(door.start, door.environ)
-    sandbox = look_at_sandbox(required=settings.flag("sandbox.required"))
+    sandbox = machine.look_at_sandbox(required=settings.flag("sandbox.required"))
     suite = look_at_tests(settings)
     if tests is not None and git.has_commits:
         setup = command_in(settings, "checks.setup")
         suite = (
             try_tests(suite, door.start, setup=setup, hidden=home.path, given=tests)
             if sandbox.holds or not sandbox.required
-            else replace(suite, tried=Tried(outcome="NOT_RUN", why="no sandbox holds them"))
+            else replace(suite, tried=fact.Tried(outcome="NOT_RUN", why="no sandbox holds them"))
         )
     agents = look_for_agents(door.environ)
     gate = look_at_gate(door.environ)
     uses_claude = any(agent.name == "claude" for agent in agents.found)
-    return Facts(
+    return fact.Facts(
         git=git,
         settings=tuple(trouble_of(problem) for problem in problems),
         agents=agents,
         sandbox=sandbox,
-        reach=look_at_reach(door.environ, settings) if sandbox.level == "bwrap" else None,
+        reach=machine.look_at_reach(door.environ, settings) if sandbox.level == "bwrap" else None,
         gate=gate if gate.installed or uses_claude else None,
         tests=suite,
         store=look_at_store(home, settings),
         worker=look_at_worker(home),
-        power=look_at_power(inhibit=settings.flag("power.inhibit")),
-        clock=look_at_clock(began),
+        power=machine.look_at_power(inhibit=settings.flag("power.inhibit")),
+        clock=machine.look_at_clock(began),
         forge=look_at_forge(door.start, door.environ, wanted=settings.text("landing.mode") == "pr"),
         fleet=look_at_fleet(home, settings, door.start, door.environ),
-        loose=LooseFacts(paths=tuple(map(str, paths))) if (paths := loose(door.environ)) else None,
+        loose=fact.LooseFacts(paths=tuple(map(str, paths))) if (paths := loose(door.environ)) else None,
         unheard=look_at_notices(home, settings),
     )
 
 
 def look_at_fleet(
     home: Home, settings: Settings, start: Path, environ: Mapping[str, str]
-) -> FleetFacts | None:
+) -> fact.FleetFacts | None:
     """Return what a fleet shares, and what of it cannot be reached; None on a journal of one machine."""
     if not settings.text("store.url"):
         return None
     joined, place = labels_of(home), settings.text("store.blobs")
-    seen = FleetFacts(labels=None if joined is None else tuple(sorted(joined)), large=place)
-    troubles: list[Trouble] = []
+    seen = fact.FleetFacts(labels=None if joined is None else tuple(sorted(joined)), large=place)
+    troubles: list[fact.Trouble] = []
     try:
         large = large_blobs(home, settings, environ)
         if large is not None:
@@ -176,7 +161,7 @@ def look_at_fleet(
     return replace(seen, has_repository=True, remote=remote, troubles=tuple(troubles))
 
 
-def look_at_forge(start: Path, environ: Mapping[str, str], *, wanted: bool) -> ForgeFacts | None:
+def look_at_forge(start: Path, environ: Mapping[str, str], *, wanted: bool) -> fact.ForgeFacts | None:
     """Return where pull requests would be opened; None if there is no forge and none is `wanted`.
 
     Rule: gh's login is checked offline, and its token is not read.
@@ -188,13 +173,13 @@ def look_at_forge(start: Path, environ: Mapping[str, str], *, wanted: bool) -> F
     except (NotFound, GitFailed):
         return None
     except ForgeFailed as error:
-        return ForgeFacts(wanted=wanted, trouble=trouble_of(error)) if wanted else None
+        return fact.ForgeFacts(wanted=wanted, trouble=trouble_of(error)) if wanted else None
     host = address.partition("/")[0]
     path = environ.get("PATH", os.defpath)
     program = shutil.which("gh", path=path)
     if program is None and not wanted:
         return None
-    seen = ForgeFacts(wanted=wanted, host=host, version=version_of(program, path) if program else None)
+    seen = fact.ForgeFacts(wanted=wanted, host=host, version=version_of(program, path) if program else None)
     try:
         Gh(host=host, environment=environ).require_login()
     except ForgeFailed as error:
