@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from asbuilt.cli.wording.words import Words, said
+from asbuilt.cli.wording.work import Words, said
 from asbuilt.events import approvals, plans
 
 _INTENT: Final = 15

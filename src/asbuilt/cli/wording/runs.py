@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from asbuilt.cli.wording.words import HASH, Words, said
+from asbuilt.cli.wording.work import HASH, Words, said
 from asbuilt.events import runs, schedules
 from asbuilt.lifecycle.schedule.deferrals import deferral_min, deferrals_told
 from asbuilt.lifecycle.status.timeline import why_parked

@@ -12,7 +12,7 @@ from asbuilt.cli.commands.doctor import page
 from asbuilt.cli.commands.doctor.fixes import FIXES, explained
 from asbuilt.cli.commands.doctor.look import look
 from asbuilt.cli.commands.doctor.machine import look_at_sandbox
-from asbuilt.cli.commands.doctor.row import State
+from asbuilt.cli.commands.doctor.page import State
 from asbuilt.cli.commands.doctor.rows import conclusion, judge
 from asbuilt.cli.runs import test_command
 from asbuilt.cli.runs.check_trial import given_here

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt._version import VERSION
 from asbuilt.cli.commands.doctor.fixes import remedy_for
-from asbuilt.cli.commands.doctor.row import Row, State, Stops, good, judged, note, problem
+from asbuilt.cli.commands.doctor.page import Row, State, Stops, good, judged, note, problem
 from asbuilt.cli.ui.words import counted, listed, size
 
 if TYPE_CHECKING:

@@ -21,9 +21,8 @@ from asbuilt.agents.activity import models_of
 from asbuilt.agents.roster import Agent, assigned, roster
 from asbuilt.agents.sandbox.launch import probe
 from asbuilt.cli.commands.doctor.bug_report import redaction_for
-from asbuilt.cli.commands.selftest import measured
-from asbuilt.cli.commands.selftest.exercises import NAMES, PLAN, Exercise, read_exercises, run_hidden
-from asbuilt.cli.commands.selftest.measured import Agents, Outcome, Row
+from asbuilt.cli.commands.selftest import exercises as measured
+from asbuilt.cli.commands.selftest.exercises import NAMES, PLAN, Agents, Exercise, Outcome, Row, run_hidden
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.scratch import Scratch
 from asbuilt.cli.ui.confirm import agreed
@@ -102,7 +101,7 @@ def command(
     """
     terms = _terms(door, named, scripts)
     _refuse_taken(markdown)
-    exercises = read_exercises(only)
+    exercises = measured.read_exercises(only)
     if not _confirmed(door, terms, exercises, yes=yes):
         door.screen.answer("Nothing was run.")
         return DONE
@@ -281,6 +280,6 @@ def _show(door: Door, rows: Sequence[Row], agents: Agents, file: Path | None) ->
     elif file == _STDOUT:
         door.screen.answer(page.rstrip())
     else:
-        door.screen.answer_all((agents.line, *measured.drawn(rows), measured.summary(rows)))
+        door.screen.answer_all((agents.line, *measured.drawn(rows), exercises.summary(rows)))
     if file not in (None, _STDOUT):
         create(file, page.encode())
