@@ -280,6 +280,6 @@ def _show(door: Door, rows: Sequence[Row], agents: Agents, file: Path | None) ->
     elif file == _STDOUT:
         door.screen.answer(page.rstrip())
     else:
-        door.screen.answer_all((agents.line, *measured.drawn(rows), exercises.summary(rows)))
+        door.screen.answer_all((agents.line, *measured.drawn(rows), measured.summary(rows)))
     if file not in (None, _STDOUT):
         create(file, page.encode())
