@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from asbuilt.cli.commands.worker import install as units
-from asbuilt.cli.commands.worker.install import Unit
+from asbuilt.cli.commands.worker import units
+from asbuilt.cli.commands.worker.units import Unit
 from tests.cli.plans import on_terminal
 
 if TYPE_CHECKING:

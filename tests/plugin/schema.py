@@ -9,7 +9,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from asbuilt.cli.commands.init.seats import HOOKS, headed
+from asbuilt.cli.commands.init.rendering import HOOKS, headed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

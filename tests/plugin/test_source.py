@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from asbuilt._version import VERSION
-from asbuilt.cli.commands.init import seats
-from asbuilt.cli.commands.init.seats import Call, headed
+from asbuilt.cli.commands.init import rendering, seats
+from asbuilt.cli.commands.init.rendering import Call, headed
 from asbuilt.session.entry import ASKED
 from tests.plugin.planted import PLANTED
 from tests.plugin.schema import EVENTS, problems
@@ -34,7 +34,7 @@ def test_the_source_says_only_what_claude_code_knows() -> None:
 
 
 def test_what_is_rendered_says_only_what_claude_code_knows() -> None:
-    assert problems(seats.claude(seats.plugin_source(), HERE)) == []
+    assert problems(rendering.claude(seats.plugin_source(), HERE)) == []
 
 
 @pytest.mark.parametrize("slip", PLANTED, ids=lambda slip: slip.after)
@@ -46,7 +46,7 @@ def test_every_version_is_that_of_asbuilt() -> None:
     files = seats.plugin_source()
     plugin = json.loads(files[".claude-plugin/plugin.json"])
     (listed,) = json.loads(files[".claude-plugin/marketplace.json"])["plugins"]
-    extension = json.loads(seats.gemini(files, HERE)["gemini-extension.json"])
+    extension = json.loads(rendering.gemini(files, HERE)["gemini-extension.json"])
     assert [one["version"] for one in (plugin, listed, extension)] == [VERSION] * 3
 
 
@@ -62,23 +62,23 @@ def test_the_gate_is_asked_before_every_tool() -> None:
 
 
 def test_a_hook_is_called_from_the_root_and_quoted_for_a_shell() -> None:
-    hooks = json.loads(seats.claude(seats.plugin_source(), HERE)["hooks/hooks.json"])["hooks"]
+    hooks = json.loads(rendering.claude(seats.plugin_source(), HERE)["hooks/hooks.json"])["hooks"]
     assert hooks["Stop"][0]["hooks"][0]["command"] == "'/opt/py thon' -I /opt/main.py Stop"
 
 
 def test_what_runs_without_a_question_is_called_from_the_root() -> None:
-    text = seats.claude(seats.plugin_source(), HERE)["skills/status/SKILL.md"]
+    text = rendering.claude(seats.plugin_source(), HERE)["skills/status/SKILL.md"]
     assert "Bash('/opt/with space/asbuilt' status), " in text
     assert "!`'/opt/with space/asbuilt' status`" in text
     assert "!`asbuilt " not in text
 
 
 def test_what_the_agent_is_to_run_is_called_as_the_gate_knows_it() -> None:
-    text = seats.claude(seats.plugin_source(), HERE)["skills/status/SKILL.md"]
+    text = rendering.claude(seats.plugin_source(), HERE)["skills/status/SKILL.md"]
     assert "Bash(asbuilt status:*)\n" in text
     assert "\n`asbuilt status` with that name" in text
     elsewhere = HERE._replace(typed=HERE.asbuilt)
-    nowhere = seats.claude(seats.plugin_source(), elsewhere)["skills/status/SKILL.md"]
+    nowhere = rendering.claude(seats.plugin_source(), elsewhere)["skills/status/SKILL.md"]
     assert "Bash('/opt/with space/asbuilt' status:*)\n" in nowhere
     assert "\n`'/opt/with space/asbuilt' status` with that name" in nowhere
 
@@ -90,7 +90,7 @@ def test_the_planner_reads_and_leaves_the_memory_of_the_project_out() -> None:
 
 
 def test_codex_gets_skills_that_only_their_name_starts() -> None:
-    given = seats.codex(seats.plugin_source(), HERE)
+    given = rendering.codex(seats.plugin_source(), HERE)
     assert sorted(given) == sorted(
         f"asbuilt-{name}/{file}" for name in SKILLS for file in ("SKILL.md", "agents/openai.yaml")
     )
@@ -104,7 +104,7 @@ def test_codex_gets_skills_that_only_their_name_starts() -> None:
 
 
 def test_gemini_gets_commands_that_run_ours_at_once() -> None:
-    given = seats.gemini(seats.plugin_source(), HERE)
+    given = rendering.gemini(seats.plugin_source(), HERE)
     assert sorted(given) == sorted(
         [*(f"commands/asbuilt/{name}.toml" for name in SKILLS), "gemini-extension.json"]
     )
@@ -114,7 +114,7 @@ def test_gemini_gets_commands_that_run_ours_at_once() -> None:
 
 
 def test_opencode_gets_commands_that_run_ours_at_once() -> None:
-    given = seats.opencode(seats.plugin_source(), HERE)
+    given = rendering.opencode(seats.plugin_source(), HERE)
     assert sorted(given) == sorted(f"asbuilt-{name}.md" for name in SKILLS)
     head, body = headed(given["asbuilt-run.md"])
     assert head.keys() == {"description"}

@@ -17,8 +17,7 @@ import click
 
 from asbuilt.cli.commands.status import views_here
 from asbuilt.cli.runs.next_step import Next, helping
-from asbuilt.cli.shell.lazy import Command
-from asbuilt.cli.shell.options import Door, shared
+from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.reading import Looking, complete_address, look, look_for
 from asbuilt.cli.ui.clock import at, lasting, parsed, stamp, zone_of
 from asbuilt.cli.ui.failure import show_failures
@@ -121,22 +120,18 @@ def _unwritten(folder: Path, error: OSError) -> StoreFailed:
     )
 
 
-@click.command(
+@subcommand(
     "report",
-    cls=Command,
-    examples=[
-        ("asbuilt report", "the newest run here"),
-        ("asbuilt report rate-limit", "the newest run of a plan"),
-        ("asbuilt report rate-limit --open", "the whole account as a page, in your browser"),
-        ("asbuilt report rate-limit.1 --to ~/reports", "the page as HTML and as Markdown, copied there"),
-        ("asbuilt report rate-limit.1 --markdown", "the page on the screen, for a pull request"),
-    ],
+    ("asbuilt report", "the newest run here"),
+    ("asbuilt report rate-limit", "the newest run of a plan"),
+    ("asbuilt report rate-limit --open", "the whole account as a page, in your browser"),
+    ("asbuilt report rate-limit.1 --to ~/reports", "the page as HTML and as Markdown, copied there"),
+    ("asbuilt report rate-limit.1 --markdown", "the page on the screen, for a pull request"),
 )
 @click.argument("plan", required=False, shell_complete=complete_address)
 @click.option("--open", "is_opened", is_flag=True, help="show the page in a browser")
 @click.option("--to", "folder", metavar="DIR", help="copy the page into a folder")
 @click.option("--markdown", is_flag=True, help="print the page as Markdown")
-@shared(json=True)
 def command(door: Door, plan: str | None, *, is_opened: bool, folder: str | None, markdown: bool) -> int:
     """Show what a run promised, what asbuilt has proven of it, and what to know before you trust it."""
     looking, run = _found(door, plan)

@@ -8,73 +8,34 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from asbuilt.cli.runs.causes import cause
-from asbuilt.cli.runs.next_step import Next
 from asbuilt.cli.runs.outcome import as_json
 from asbuilt.cli.runs.standing import open_ends, show_plan, show_table
 from asbuilt.cli.runs.waiting import Waiting, next_of, run_waiting, waiting
 from asbuilt.cli.shell.addresses import named as parsed
-from asbuilt.cli.shell.desk import desk_for
-from asbuilt.cli.shell.lazy import Command
-from asbuilt.cli.shell.options import Door, shared
+from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.reading import Looking, Moment, complete_address, look, look_for
 from asbuilt.cli.ui import timetable
 from asbuilt.cli.ui.clock import stamp
 from asbuilt.cli.ui.messages import next_command
-from asbuilt.cli.ui.words import counted
 from asbuilt.errors import DONE, NotFound
 from asbuilt.journal import approvals, repositories
-from asbuilt.journal.ids import LOCAL, Address
+from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.queries.overview import PlanView, plan_view, plan_views, run_view
-from asbuilt.lifecycle.run.money import Spent
-from asbuilt.lifecycle.status.progress import PhaseProgress, State
-from asbuilt.plan.model import Phase, Status
 
 if TYPE_CHECKING:
-    from asbuilt.cli.shell.options import Door
     from asbuilt.journal.repositories import Known
 
 
-def by_its_marks(door: Door, name: str) -> tuple[PlanView, Waiting]:
-    """Return the state of a plan file, and what it waits for; raises NotFound if there is no such plan."""
-    opened = desk_for(door).open(name)
-    done = {phase.id for phase in opened.plan.phases if phase.status is Status.DONE}
-    phases = [_marked(phase, done) for phase in opened.plan.phases]
-    slug = opened.at.slug or opened.at.shown
-    changed = datetime.fromtimestamp(opened.at.file.stat().st_mtime, UTC).isoformat()
-    view = PlanView(Address(LOCAL, "", opened.at.shown), slug, changed, None, None, phases, Spent())
-    is_over = bool(phases) and view.done == len(phases)
-    errors = sum(problem.severity == "error" for problem in opened.plan.problems)
-    if is_over:
-        said, command = "Every phase is done by its mark.", "asbuilt plan list"
-    elif errors:
-        said, command = f"Not run yet: the plan has {counted(errors, 'error')}.", f"asbuilt plan check {slug}"
-    else:
-        said, command = "asbuilt has not run it yet.", f"asbuilt run {slug}"
-    return view, Waiting("nobody", "", "", said, Next(command))
-
-
-def _marked(phase: Phase, done: set[str]) -> PhaseProgress:
-    needs = tuple(one for one in phase.depends_on.on if one not in done)
-    state: State = "done" if phase.id in done else "pending" if needs else "ready"
-    return PhaseProgress(
-        phase.id, phase.title, state, "", phase.commit, needs=needs, needs_all=tuple(phase.depends_on.on)
-    )
-
-
-@click.command(
+@subcommand(
     "status",
-    cls=Command,
-    examples=[
-        ("asbuilt status", "every plan that has run here, and when scheduled ones start"),
-        ("asbuilt status rate-limit", "its phases, why it waits or failed, and what is next"),
-        ("asbuilt status rate-limit.1", "one run of it"),
-        ("asbuilt status --all", "every repository on this machine"),
-        ("asbuilt status --json", "for a script"),
-    ],
+    ("asbuilt status", "every plan that has run here, and when scheduled ones start"),
+    ("asbuilt status rate-limit", "its phases, why it waits or failed, and what is next"),
+    ("asbuilt status rate-limit.1", "one run of it"),
+    ("asbuilt status --all", "every repository on this machine"),
+    ("asbuilt status --json", "for a script"),
 )
 @click.argument("plan", required=False, shell_complete=complete_address)
 @click.option("--all", "everywhere", is_flag=True, help="every repository on this machine")
-@shared(json=True)
 def command(door: Door, plan: str | None, *, everywhere: bool) -> int:
     """Show what is running, waiting or failed, why, and the next command."""
     if plan is not None:
@@ -140,7 +101,7 @@ def _one(door: Door, name: str) -> int:
 
 
 def _never_run(door: Door, name: str) -> int:
-    from asbuilt.cli.commands.status import by_its_marks  # noqa: PLC0415  the door's dispatch: it loads the parser
+    from asbuilt.cli.runs.never_run import by_its_marks  # noqa: PLC0415  the door's dispatch: it loads the parser
 
     return _shown(door, *by_its_marks(door, name), Moment(datetime.now(UTC), False, door.start))
 

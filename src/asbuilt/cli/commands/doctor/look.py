@@ -22,7 +22,8 @@ from asbuilt.cli.commands.doctor.facts import GateFacts
 from asbuilt.cli.commands.doctor.programs import look_for_agents, version_of
 from asbuilt.cli.commands.doctor.repository import look_at_git, look_at_tests, trouble_of, try_tests
 from asbuilt.cli.commands.init.registering import NotAnObject, is_registered
-from asbuilt.cli.commands.init.seats import HOOKS, Seat, seat_of
+from asbuilt.cli.commands.init.rendering import HOOKS
+from asbuilt.cli.commands.init.seats import Seat, seat_of
 from asbuilt.errors import ForgeFailed, GitFailed, NotFound, StoreFailed
 from asbuilt.flows.fleet.large import large_blobs
 from asbuilt.flows.fleet.membership import labels_of

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from json import JSONDecodeError
 from typing import Any, Final, NamedTuple
 
-from asbuilt.cli.commands.init.seats import MARKETPLACE, PLUGIN
+from asbuilt.cli.commands.init.rendering import MARKETPLACE, PLUGIN
 from asbuilt.plan.markdown.source import digest
 
 _BLANK: Final = " \t\r\n"

@@ -20,8 +20,7 @@ from asbuilt.cli.runs.schedules import Timed, When, put_on, read_times, refuse_c
 from asbuilt.cli.runs.terms import announce, terms_of, with_team
 from asbuilt.cli.runs.test_command import is_settled, settle
 from asbuilt.cli.shell.desk import complete_phase, complete_plan, desk_for
-from asbuilt.cli.shell.lazy import Command
-from asbuilt.cli.shell.options import Door, shared, with_options
+from asbuilt.cli.shell.options import Door, subcommand, with_options
 from asbuilt.cli.shell.renamed import ONLY_NOTE
 from asbuilt.cli.shell.site import Site, asker, open_site
 from asbuilt.cli.ui.clock import now_in
@@ -110,7 +109,7 @@ _work = with_options(
 """Who works, and on how many phases at once."""
 
 
-@click.command("run", cls=Command, examples=_EXAMPLES)
+@subcommand("run", *_EXAMPLES)
 @click.argument("plan", required=False, shell_complete=complete_plan)
 @click.argument("phase", required=False, shell_complete=complete_phase)
 @click.option("--finish", is_flag=True, help="all remaining phases")
@@ -123,7 +122,6 @@ _work = with_options(
 @click.option("--detach", is_flag=True, help="return at once; the worker continues")
 @click.option("--foreground", is_flag=True, help="work in this process, without a worker")
 @click.option(ONLY_NOTE, "is_only_note", is_flag=True, hidden=True)
-@shared(json=True)
 def command(  # noqa: PLR0913 - click passes each option by its name
     door: Door,
     plan: str | None,

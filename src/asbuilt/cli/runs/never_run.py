@@ -1,0 +1,46 @@
+"""The state of a plan that has never run, from the marks in its file."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from asbuilt.cli.runs.next_step import Next
+from asbuilt.cli.runs.waiting import Waiting
+from asbuilt.cli.shell.desk import desk_for
+from asbuilt.cli.ui.words import counted
+from asbuilt.journal.ids import LOCAL, Address
+from asbuilt.journal.queries.overview import PlanView
+from asbuilt.lifecycle.run.money import Spent
+from asbuilt.lifecycle.status.progress import PhaseProgress, State
+from asbuilt.plan.model import Phase, Status
+
+if TYPE_CHECKING:
+    from asbuilt.cli.shell.options import Door
+
+
+def by_its_marks(door: Door, name: str) -> tuple[PlanView, Waiting]:
+    """Return the state of a plan file, and what it waits for; raises NotFound if there is no such plan."""
+    opened = desk_for(door).open(name)
+    done = {phase.id for phase in opened.plan.phases if phase.status is Status.DONE}
+    phases = [_marked(phase, done) for phase in opened.plan.phases]
+    slug = opened.at.slug or opened.at.shown
+    changed = datetime.fromtimestamp(opened.at.file.stat().st_mtime, UTC).isoformat()
+    view = PlanView(Address(LOCAL, "", opened.at.shown), slug, changed, None, None, phases, Spent())
+    is_over = bool(phases) and view.done == len(phases)
+    errors = sum(problem.severity == "error" for problem in opened.plan.problems)
+    if is_over:
+        said, command = "Every phase is done by its mark.", "asbuilt plan list"
+    elif errors:
+        said, command = f"Not run yet: the plan has {counted(errors, 'error')}.", f"asbuilt plan check {slug}"
+    else:
+        said, command = "asbuilt has not run it yet.", f"asbuilt run {slug}"
+    return view, Waiting("nobody", "", "", said, Next(command))
+
+
+def _marked(phase: Phase, done: set[str]) -> PhaseProgress:
+    needs = tuple(one for one in phase.depends_on.on if one not in done)
+    state: State = "done" if phase.id in done else "pending" if needs else "ready"
+    return PhaseProgress(
+        phase.id, phase.title, state, "", phase.commit, needs=needs, needs_all=tuple(phase.depends_on.on)
+    )
