@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple
+from pathlib import Path
+from typing import Final, NamedTuple
 
 from asbuilt.settings.layers import Layer, Settings
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 GRANTED: Final = "checks.granted"
 _SECTIONS: Final = ("checks", "setup")

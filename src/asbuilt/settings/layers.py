@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from enum import Enum
+from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from asbuilt.errors import SettingInvalid
 from asbuilt.settings import places
@@ -13,10 +14,6 @@ from asbuilt.settings.registry import NAMED, SETTINGS, keys_near, setting_for
 from asbuilt.settings.sandbox import RENAMED
 from asbuilt.settings.setting import Setting, Value, variable_of
 from asbuilt.settings.values import did_you_mean, from_text, from_toml, setting_named, shown
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 _TABLES: Final = frozenset(key.partition(".")[0] for key in (*SETTINGS, *RENAMED))
 _NAMED_TABLES: Final = frozenset(key.partition(".")[0] for key in NAMED)

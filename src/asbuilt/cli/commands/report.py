@@ -11,7 +11,8 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 import click
 
@@ -29,15 +30,11 @@ from asbuilt.flows.report import account_of
 from asbuilt.flows.run.record import Record
 from asbuilt.journal import runs
 from asbuilt.journal.queries.overview import events_of, facts_from
+from asbuilt.journal.runs import Run
 from asbuilt.lifecycle.delivery.facts import DeliveryFacts, Landed
 from asbuilt.lifecycle.run.proving import ProvingFacts
 from asbuilt.lifecycle.status.report import Account, notes, sums
 from asbuilt.pages.telling import Page
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from asbuilt.journal.runs import Run
 
 _SETTLED_S: Final = 3.0
 """Seconds after which a browser process that is still alive counts as started."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from asbuilt import wiring
@@ -17,9 +15,7 @@ from asbuilt.cli.ui.messages import next_command
 from asbuilt.errors import DONE
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.queries.overview import plan_views
-
-if TYPE_CHECKING:
-    from asbuilt.journal.runs import Run
+from asbuilt.journal.runs import Run
 
 
 @subcommand(

@@ -9,11 +9,13 @@ import sys
 import termios
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
 
 from asbuilt import wiring
 from asbuilt.cli.runs.drafts import change_rows, draft_of, screen_of, slug_of
 from asbuilt.cli.shell.desk import problem_counts
+from asbuilt.cli.shell.options import Door
 from asbuilt.cli.shell.site import Site, asker
 from asbuilt.cli.ui.clock import at
 from asbuilt.cli.ui.confirm import typed
@@ -25,6 +27,7 @@ from asbuilt.errors import DONE, GATE_STOPPED, GateStopped
 from asbuilt.flows.authoring.refinement import Refinements, is_refinement
 from asbuilt.flows.requests import answer, revise
 from asbuilt.journal import runs
+from asbuilt.journal.approvals import Approval
 from asbuilt.journal.drafts import drafts_of
 from asbuilt.journal.events import keyed
 from asbuilt.journal.ids import LOCAL, Address
@@ -33,12 +36,6 @@ from asbuilt.lifecycle.authoring.questions import answer_to
 from asbuilt.pages.drafts import changes, summary_of
 from asbuilt.plan.problems import Severity
 from asbuilt.plan.reader import read
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from asbuilt.cli.shell.options import Door
-    from asbuilt.journal.approvals import Approval
 
 Said = Literal["yes", "no"]
 _KEYS: Final = "y approve   e edit   n reject with a reason   f full text   l later >"

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import getpass
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from asbuilt import wiring
 from asbuilt.cli.shell.addresses import named, never_ran, recorded, several
 from asbuilt.cli.shell.desk import Desk, desk_for
 from asbuilt.cli.shell.elsewhere import repository_of
+from asbuilt.cli.shell.options import Door
 from asbuilt.errors import UsageWrong
 from asbuilt.flows.enroll import enrol, known
 from asbuilt.flows.requests import Asker
@@ -23,11 +24,8 @@ from asbuilt.journal import runs
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries.overview import RunView, run_view
+from asbuilt.journal.runs import Run
 from asbuilt.library.finding import find
-
-if TYPE_CHECKING:
-    from asbuilt.cli.shell.options import Door
-    from asbuilt.journal.runs import Run
 
 Found = TypeVar("Found")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
@@ -27,15 +27,13 @@ from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, UsageWrong
 from asbuilt.flows.requests import put_off
 from asbuilt.journal import approvals, reviews
+from asbuilt.journal.approvals import Approval
 from asbuilt.journal.ids import LOCAL, Address
+from asbuilt.journal.runs import Run
 from asbuilt.lifecycle.authoring.questions import options_of
 from asbuilt.session.authoring import is_bound
 from asbuilt.session.context.typed import take_typed
 from asbuilt.session.conversation import folder_of, key_of
-
-if TYPE_CHECKING:
-    from asbuilt.journal.approvals import Approval
-    from asbuilt.journal.runs import Run
 
 
 def _list(door: Door, *, everywhere: bool) -> int:

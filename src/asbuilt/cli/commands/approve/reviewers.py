@@ -5,7 +5,7 @@ An answer counts once.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, assert_never
+from typing import NamedTuple, assert_never
 
 import click
 
@@ -23,12 +23,10 @@ from asbuilt.flows.authoring.review_request import decision, propose, text_of
 from asbuilt.flows.authoring.reviews import await_reviews
 from asbuilt.git.forge.github import open_forge
 from asbuilt.journal import approvals, runs
+from asbuilt.journal.approvals import Approval
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.reviews import Terms
 from asbuilt.lifecycle.pull_request.reviews import Bound, Decision, SentBack, Undecided
-
-if TYPE_CHECKING:
-    from asbuilt.journal.approvals import Approval
 
 
 @subcommand("pr", ("asbuilt approve pr a1", "open its pull request, or hear now what the reviewers said"))

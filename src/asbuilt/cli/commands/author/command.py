@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import chain, count
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 from msgspec import UNSET, structs
@@ -32,6 +32,7 @@ from asbuilt.journal import memory, runs
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries import plan_names
+from asbuilt.journal.runs import Run
 from asbuilt.library.shelves import describe
 from asbuilt.lifecycle.authoring.modes import MODES, Mode, name_for, trivial_file
 from asbuilt.lifecycle.run.team import agent_of
@@ -40,10 +41,6 @@ from asbuilt.plan.editing.template import sections_of
 from asbuilt.plan.markdown.sections import SECTIONS
 from asbuilt.plan.names import slug_of_name
 from asbuilt.settings.running import chosen_for_runs
-
-if TYPE_CHECKING:
-    from asbuilt.journal.runs import Run
-
 
 _ALONE: Final = {"next": author_here.go_on, "status": author_here.show, "cancel": author_here.cancel}
 """Prompts that are subcommands if they are the only word."""

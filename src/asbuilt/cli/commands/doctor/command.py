@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
@@ -18,6 +18,7 @@ from asbuilt.cli.runs import test_command
 from asbuilt.cli.runs.check_trial import given_here
 from asbuilt.cli.shell.desk import Desk, desk_for
 from asbuilt.cli.shell.lazy import Lazy, LazyGroup
+from asbuilt.cli.shell.options import Door
 from asbuilt.cli.ui.confirm import agreed
 from asbuilt.cli.ui.messages import next_command
 from asbuilt.cli.ui.screen import printable
@@ -28,9 +29,6 @@ from asbuilt.journal.runs import FAR
 from asbuilt.lifecycle.run.preflight import SETTLE
 from asbuilt.proof.candidates import best
 from asbuilt.settings import load
-
-if TYPE_CHECKING:
-    from asbuilt.cli.shell.options import Door
 
 _BY_HAND: Final = 'asbuilt config set checks.tests "COMMAND"'
 _BY_EXIT_CODE: Final = "asbuilt config set checks.counts exit-code"

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from asbuilt.agents.commands import SandboxProcesses
 from asbuilt.cli.commands.doctor.facts import GitFacts, SuiteFacts, Tried, Trouble
@@ -25,9 +25,7 @@ from asbuilt.policy.sandbox.variables import passed
 from asbuilt.proof.evidence import judge_setup, judge_tests
 from asbuilt.proof.projects.model import Suite
 from asbuilt.proof.projects.resolving import resolve_setup
-
-if TYPE_CHECKING:
-    from asbuilt.settings import Settings
+from asbuilt.settings import Settings
 
 _BRANCH: Final = "refs/heads/"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import click
 
@@ -26,10 +26,7 @@ from asbuilt.session.entry import ASKED, hook_argv
 from asbuilt.session.folders import names_in
 from asbuilt.session.look import rule
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Judge = Callable[[str], str | None]
+Judge = Callable[[str], str | None]
 
 
 @subcommand(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace as with_fields
 from difflib import unified_diff
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
 import click
 
@@ -38,9 +39,6 @@ from asbuilt.library.repository import find_repository
 from asbuilt.library.writing import create, replace
 from asbuilt.plan.markdown.source import digest
 from asbuilt.session.bytecode import compile_hooks
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class Rewrite(NamedTuple):

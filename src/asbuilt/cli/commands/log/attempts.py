@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from shlex import quote
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec import UNSET
 
 from asbuilt.cli.shell.addresses import named, never_ran
+from asbuilt.cli.shell.options import Door
 from asbuilt.cli.shell.site import Site, look_at, site_of
 from asbuilt.cli.ui.clock import at, stamp
 from asbuilt.cli.ui.messages import next_command
@@ -23,9 +24,6 @@ from asbuilt.git.workspace import snapshots
 from asbuilt.journal import runs
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries.attempts import AttemptView, attempts_of
-
-if TYPE_CHECKING:
-    from asbuilt.cli.shell.options import Door
 
 
 class Kept(NamedTuple):

@@ -9,7 +9,7 @@ import json
 import os
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 
@@ -27,9 +27,6 @@ from asbuilt.library.shelves import Library, PlanFile, describe, is_inside, plan
 from asbuilt.library.writing import create
 from asbuilt.plan.markdown.source import digest
 from asbuilt.plan.reader import read
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @subcommand(

@@ -5,7 +5,7 @@ Rule: every task is checked before any run is requested.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import click
 from msgspec import UNSET, structs
@@ -26,6 +26,7 @@ from asbuilt.git.files import entries
 from asbuilt.git.repository import tip
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
+from asbuilt.journal.runs import Run
 from asbuilt.ledger import tasks
 from asbuilt.library.shelves import describe
 from asbuilt.lifecycle.tasks.delegating import order_for
@@ -33,9 +34,6 @@ from asbuilt.lifecycle.tasks.model import numbers_in, workable
 from asbuilt.lifecycle.tasks.numbering import PLAN, RESEARCH, ROADMAP
 from asbuilt.plan.editing.template import TEMPLATE
 from asbuilt.settings.running import chosen_for_runs
-
-if TYPE_CHECKING:
-    from asbuilt.journal.runs import Run
 
 
 class Wish(NamedTuple):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import click
 from msgspec import structs
@@ -38,13 +38,11 @@ from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries import plan_names
 from asbuilt.journal.queries.overview import facts_of
+from asbuilt.journal.runs import Run
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.plan.editing.edit import the_phase
+from asbuilt.settings import Settings
 from asbuilt.settings.running import check_limit_s, chosen_for_runs
-
-if TYPE_CHECKING:
-    from asbuilt.journal.runs import Run
-    from asbuilt.settings import Settings
 
 
 class Stored(NamedTuple):
