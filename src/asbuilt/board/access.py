@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import hmac
 import re
+from collections.abc import Mapping, Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, Final, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
 
 ENTER: Final = "/enter/"
 STATIC: Final = "/static/"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.board.addresses import attempt_path, phase_path, plan_path, question_path
@@ -10,15 +11,13 @@ from asbuilt.flows.report import Window, account_of
 from asbuilt.flows.run.record import Record
 from asbuilt.journal import runs
 from asbuilt.journal.ids import LOCAL, Address
-from asbuilt.journal.queries.overview import run_view
+from asbuilt.journal.queries.overview import RunView, Told, run_view
 from asbuilt.lifecycle.run.proving import ProvingFacts
 from asbuilt.pages.document import Document, Link, Mark, Paragraph, Point, Points, Section, Table
 from asbuilt.pages.phases import phase_section, state_of
 from asbuilt.pages.telling import told
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from asbuilt.board.reading import Reading
     from asbuilt.journal.database.store import Session
     from asbuilt.journal.queries.overview import RunView, Told

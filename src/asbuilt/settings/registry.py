@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from asbuilt.settings.authoring import AUTHOR
 from asbuilt.settings.landing import LANDING
@@ -11,9 +12,6 @@ from asbuilt.settings.notify import NOTIFY
 from asbuilt.settings.sandbox import SANDBOX
 from asbuilt.settings.services import SERVICES, VALUES
 from asbuilt.settings.setting import Kind, Setting, Value
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 def _boundary(name: str, default: str, meaning: str) -> Setting:

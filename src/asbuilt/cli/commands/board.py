@@ -10,19 +10,15 @@ import click
 
 from asbuilt import wiring
 from asbuilt.cli.shell.desk import desk_for
-from asbuilt.cli.shell.lazy import Command
-from asbuilt.cli.shell.options import Door, shared
+from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.errors import DONE, NotFound
 
 
-@click.command(
+@subcommand(
     "board",
-    cls=Command,
-    examples=[
-        ("asbuilt board", "start it, and open it in your browser"),
-        ("asbuilt board --print-link", "another link to the board that runs; it works once"),
-        ("asbuilt board --no-open --port 8642", "on a server, for an SSH tunnel"),
-    ],
+    ("asbuilt board", "start it, and open it in your browser"),
+    ("asbuilt board --print-link", "another link to the board that runs; it works once"),
+    ("asbuilt board --no-open --port 8642", "on a server, for an SSH tunnel"),
 )
 @click.option("--print-link", "only_link", is_flag=True, help="print a link that signs a browser in, once")
 @click.option("--no-open", is_flag=True, help="start no browser")
@@ -30,7 +26,6 @@ from asbuilt.errors import DONE, NotFound
 @click.option("--bind", default="127.0.0.1", metavar="HOST", help="listen on this address; needs TLS files")
 @click.option("--certificate", type=click.Path(path_type=Path), help="TLS certificate, for --bind")
 @click.option("--key", type=click.Path(path_type=Path), help="TLS key, for --bind")
-@shared(json=True)
 def command(  # noqa: PLR0913 - the options of the command
     door: Door,
     *,

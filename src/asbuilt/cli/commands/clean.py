@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
 from asbuilt.cli.shell.desk import complete_plan
 from asbuilt.cli.shell.options import Door, subcommand
-from asbuilt.cli.shell.site import look_at, site_of
+from asbuilt.cli.shell.site import Site, look_at, site_of
 from asbuilt.cli.ui.messages import answer, next_command
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted, listed, size
@@ -19,9 +19,6 @@ from asbuilt.flows.cleanup.leftovers import Leavings, Thing
 from asbuilt.flows.cleanup.shared import Commons
 from asbuilt.journal.ids import LOCAL
 from asbuilt.lifecycle.retention import Goes, Stays
-
-if TYPE_CHECKING:
-    from asbuilt.cli.shell.site import Site
 
 _ONE_BY_ONE: Final = 5
 """Up to this number of things of one kind, with the same reason, are listed by name."""
