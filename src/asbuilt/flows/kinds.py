@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
@@ -26,7 +26,7 @@ from asbuilt.flows.verification import perform as verification
 from asbuilt.git.fleet.mirror import open_mirror
 from asbuilt.git.forge.github import open_forge
 from asbuilt.git.locks import heal_left
-from asbuilt.git.repository import open_repository
+from asbuilt.git.repository import Repository, open_repository
 from asbuilt.journal import runs
 from asbuilt.lifecycle.authoring.facts import AuthoringFacts
 from asbuilt.lifecycle.landing.facts import LandingFacts
@@ -37,12 +37,10 @@ from asbuilt.lifecycle.verification.facts import VerificationFacts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from contextlib import AbstractContextManager
 
     from asbuilt.flows.engine.fence import Fenced
     from asbuilt.flows.engine.lease import Lease
     from asbuilt.git.fleet.shared_refs import SharedRefs
-    from asbuilt.git.repository import Repository
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Store
     from asbuilt.journal.home import Home

@@ -25,7 +25,7 @@ from asbuilt.journal.ids import Address, new_id
 from asbuilt.journal.turns import breakers
 from asbuilt.lifecycle.approval import may_answer
 from asbuilt.plan.reader import read
-from asbuilt.settings.running import differing, renewed
+from asbuilt.settings.running import Change, differing, renewed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from asbuilt.journal.database.store import Session, Store, Transactions
     from asbuilt.journal.runs import Run
     from asbuilt.settings.layers import Settings
-    from asbuilt.settings.running import Change
 
 _VALUE: Final = 700
 """Most bytes of a value in an event."""

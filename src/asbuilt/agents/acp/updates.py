@@ -9,12 +9,11 @@ import shlex
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
-from asbuilt.agents.contract import SAYS_CAP, Call, Called, Noted, Said, Used
+from asbuilt.agents.contract import SAYS_CAP, Answer, Call, Called, Event, Noted, Said, Used
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from asbuilt.agents.contract import Answer, Event
     from asbuilt.policy.roles import Kind
 
 _KINDS: Final[dict[str, Kind]] = {

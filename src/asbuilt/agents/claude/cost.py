@@ -12,15 +12,13 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
-from asbuilt.agents.claude.messages import Tokens, tokens_in
+from asbuilt.agents.claude.messages import Ended, Tokens, tokens_in
 from asbuilt.agents.claude.state import lines_in
 from asbuilt.agents.contract import Used
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
-
-    from asbuilt.agents.claude.messages import Ended
 
 _HELPERS: Final = 500
 _WEIGHTS: Final = Tokens(fresh=100, written=125, cached=10, output=500)

@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.agents.contract import Turn, stopped
 from asbuilt.agents.streams import exit_of, last_line
-from asbuilt.ports import JUDGES
-from asbuilt.proof.opinion import opinion_from
+from asbuilt.ports import JUDGES, Brief
+from asbuilt.proof.opinion import Opinion, opinion_from
 
 if TYPE_CHECKING:
     from asbuilt.agents.claude.messages import Ended
     from asbuilt.events.event import Cause
-    from asbuilt.ports import Brief
-    from asbuilt.proof.opinion import Opinion
 
 _BUSY: Final = 429
 _BROKEN: Final = 500

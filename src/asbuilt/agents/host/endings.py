@@ -10,13 +10,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.agents.contract import SAYS_CAP, Turn
-from asbuilt.ports import Result
+from asbuilt.ports import Brief, Ending, Result, Role
 
 if TYPE_CHECKING:
     from asbuilt.agents.attempt_folder import Terms
     from asbuilt.agents.host.record import Record
     from asbuilt.policy.sandbox.rules import Level
-    from asbuilt.ports import Brief, Ending, Role
 
 _TICKS_AT_ONCE: Final = 4
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.agents.contract import Answer
-from asbuilt.policy.roles import compiled, refusal
+from asbuilt.agents.contract import Answer, Call
+from asbuilt.policy.roles import Snapshot, compiled, refusal
 from asbuilt.policy.sandbox.check_environment import PLACED
 from asbuilt.policy.sandbox.rules import secrets
 
@@ -17,10 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from asbuilt.agents.attempt_folder import Terms
-    from asbuilt.agents.contract import Call
     from asbuilt.agents.host.record import Record
     from asbuilt.policy import roles
-    from asbuilt.policy.roles import Snapshot
     from asbuilt.ports import Brief, Role
 
 _ROLES: Final[dict[Role, roles.Role]] = {

@@ -22,8 +22,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.agents.attempt_folder import Folder, Unreadable, tries_in, write_whole
-from asbuilt.agents.contract import Turn, stopped
+from asbuilt.agents.attempt_folder import Folder, Terms, Unreadable, tries_in, write_whole
+from asbuilt.agents.contract import Adapter, Seat, Turn, stopped
 from asbuilt.agents.host.canaries import Unheld, let_through
 from asbuilt.agents.host.endings import LastSeen, Watch, described, sealed_end, whole_end
 from asbuilt.agents.host.gate import SnapshotGate, snapshot_of
@@ -31,14 +31,11 @@ from asbuilt.agents.host.record import Record
 from asbuilt.agents.host.seat import TRIES, HostSeat
 from asbuilt.agents.sandbox import process_tree
 from asbuilt.agents.sandbox.launch import probe
-from asbuilt.policy.kinds import KINDS
+from asbuilt.policy.kinds import KINDS, Through
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from asbuilt.agents.attempt_folder import Terms
-    from asbuilt.agents.contract import Adapter, Seat
-    from asbuilt.policy.kinds import Through
     from asbuilt.policy.sandbox.rules import Level
     from asbuilt.ports import Brief, Ending, Result
 

@@ -23,14 +23,13 @@ from asbuilt.agents.sandbox.proxy import Egress, egress_for
 from asbuilt.agents.sandbox.toolchains import shown_for, variables_in
 from asbuilt.agents.streams import Capture
 from asbuilt.policy.roles import ACTING_FOLDERS
-from asbuilt.policy.sandbox.rules import Placed, for_agent
+from asbuilt.policy.sandbox.rules import Level, Placed, Request, for_agent
 from asbuilt.policy.sandbox.services import Service
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from asbuilt.agents.attempt_folder import Folder, Terms
-    from asbuilt.policy.sandbox.rules import Level, Request
     from asbuilt.ports import Brief
 
 TRIES: Final = "tries.jsonl"

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING
 
 from asbuilt.agents.sandbox.launch import can_overlay
 from asbuilt.policy.sandbox.check_environment import PLACED, for_results
-from asbuilt.policy.sandbox.rules import Overlay, Placed
+from asbuilt.policy.sandbox.rules import Overlay, Placed, Request
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from asbuilt.policy.sandbox.rules import Request
     from asbuilt.ports import Brief
 
 

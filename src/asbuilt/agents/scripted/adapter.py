@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.agents.attempt_folder import verdict_in
 from asbuilt.agents.contract import Call, Called, Conversed, Noted, Said, Turn, Used, stopped
-from asbuilt.agents.scripted.script import read_script
+from asbuilt.agents.scripted.script import Act, read_script
 from asbuilt.agents.streams import Lines, exit_of, lines_of, object_in, send
 from asbuilt.errors import ScriptInvalid
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     import asyncio
 
     from asbuilt.agents.contract import Emit, Gate, Seat
-    from asbuilt.agents.scripted.script import Act
     from asbuilt.events.event import Cause
     from asbuilt.ports import Brief
 

@@ -14,22 +14,20 @@ from asbuilt.events.authoring import StageJudged
 from asbuilt.events.plans import AnswerTaken, PlanApproved
 from asbuilt.events.questions import AgentAsksKey
 from asbuilt.flows.checks.dry_run import keep_tried, tried_of
-from asbuilt.flows.run.record import ACTOR, say
+from asbuilt.flows.run.record import ACTOR, Record, say
 from asbuilt.journal import drafts, runs
 from asbuilt.journal.events import append
 from asbuilt.journal.queries.overview import facts_of
 from asbuilt.lifecycle.approval import ANSWERS, File, Rewrite, next_step
-from asbuilt.lifecycle.authoring.facts import AuthoringFacts
+from asbuilt.lifecycle.authoring.facts import AuthoringFacts, DraftFacts, Handed
 from asbuilt.lifecycle.authoring.stages import Stage
 from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from asbuilt.flows.run.record import Record
     from asbuilt.journal.database.store import Session
     from asbuilt.journal.runs import Run
-    from asbuilt.lifecycle.authoring.facts import DraftFacts, Handed
 
 _DRAFTED: Final = partial(StageJudged, phase=str(Stage.DRAFT), number=0)
 

@@ -24,7 +24,7 @@ from asbuilt.journal.queries.overview import facts_of
 from asbuilt.lifecycle.authoring.facts import AuthoringFacts
 from asbuilt.lifecycle.authoring.session import state_of
 from asbuilt.lifecycle.authoring.stage_machine import progress
-from asbuilt.lifecycle.authoring.turns import Yours
+from asbuilt.lifecycle.authoring.turns import Turn, Yours
 from asbuilt.lifecycle.authoring.validators.promises import is_promised, without_promises
 from asbuilt.lifecycle.status.conversation import turn_of
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from asbuilt.git.repository import Repository
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Session, Store
-    from asbuilt.lifecycle.authoring.turns import Turn
 
 AGENT: Final = "claude"
 """Only Claude Code has hooks that can keep a conversation in its stages."""

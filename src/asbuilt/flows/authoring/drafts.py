@@ -12,7 +12,7 @@ from asbuilt.errors import NotFound
 from asbuilt.flows.checks.dry_run import tried_of
 from asbuilt.journal.drafts import drafts_of
 from asbuilt.journal.ids import LOCAL, Address
-from asbuilt.pages.drafts import changes
+from asbuilt.pages.drafts import Change, changes
 from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Transactions
     from asbuilt.lifecycle.approval import Revision
-    from asbuilt.pages.drafts import Change
     from asbuilt.plan.model import Plan
     from asbuilt.proof.trying import Tried
 

@@ -23,9 +23,9 @@ from asbuilt.flows.environments.check_environment import Rigs
 from asbuilt.flows.run.approval import file_approved
 from asbuilt.flows.run.briefs import planner_brief
 from asbuilt.flows.run.environment import given_in, kept
-from asbuilt.flows.run.record import say
+from asbuilt.flows.run.record import Record, say
 from asbuilt.flows.start import claim, is_agreed
-from asbuilt.git.repository import base_on
+from asbuilt.git.repository import Repository, base_on
 from asbuilt.git.workspace import workspaces
 from asbuilt.lifecycle import approval
 from asbuilt.lifecycle.approval import next_step
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from asbuilt.flows.attempts.work import Working
-    from asbuilt.flows.run.record import Record
-    from asbuilt.git.repository import Repository
     from asbuilt.journal.home import Home
     from asbuilt.lifecycle.authoring.facts import AuthoringFacts
     from asbuilt.plan.model import Plan

@@ -13,14 +13,14 @@ from asbuilt.flows.checks.dry_run import keep_tried
 from asbuilt.flows.run.record import ACTOR
 from asbuilt.journal import drafts
 from asbuilt.journal.events import append, hold, keyed, open_plan, shortened, whole_history
-from asbuilt.journal.ids import new_id
+from asbuilt.journal.ids import Address, new_id
 from asbuilt.journal.queries.overview import events_of
 from asbuilt.library.writing import replace
-from asbuilt.lifecycle.approval import File, next_step
+from asbuilt.lifecycle.approval import Approved, File, Step, next_step
 from asbuilt.lifecycle.status.standing import done_now, fold_plan
 from asbuilt.plan.editing.refinement import refine
 from asbuilt.plan.markdown.source import digest
-from asbuilt.plan.model import Status
+from asbuilt.plan.model import Plan, Status
 from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from asbuilt.journal.approvals import Approval
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Store
-    from asbuilt.journal.ids import Address
-    from asbuilt.lifecycle.approval import Approved, Step
-    from asbuilt.plan.model import Plan
     from asbuilt.ports import Brief, Result
     from asbuilt.proof.trying import Tried
 

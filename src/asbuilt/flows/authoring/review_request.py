@@ -12,8 +12,8 @@ from asbuilt.git.commits import author_of, message_for
 from asbuilt.git.forge.gh import LATER
 from asbuilt.git.landing.candidates import Candidate, Edit, add_files
 from asbuilt.git.trees import file_in
-from asbuilt.lifecycle.pull_request.forge import BranchMoved
-from asbuilt.lifecycle.pull_request.reviews import decide, to_ask_about
+from asbuilt.lifecycle.pull_request.forge import BranchMoved, Pull
+from asbuilt.lifecycle.pull_request.reviews import Decision, decide, to_ask_about
 from asbuilt.pages.pull import title as title_of
 from asbuilt.plan.reader import read
 from asbuilt.policy.masking import masked
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from asbuilt.git.repository import Repository
-    from asbuilt.lifecycle.pull_request.forge import Pull
-    from asbuilt.lifecycle.pull_request.reviews import Decision
     from asbuilt.ports import Forge
 
 BRANCH: Final = "plan/"

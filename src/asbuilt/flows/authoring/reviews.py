@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
 
 from asbuilt.errors import AsbuiltError
-from asbuilt.flows.authoring.review_request import decision, propose, text_of
+from asbuilt.flows.authoring.review_request import Proposal, decision, propose, text_of
 from asbuilt.flows.engine.background import beside
 from asbuilt.flows.engine.transient import retry_at
 from asbuilt.flows.requests import Asker, answer
@@ -21,26 +21,23 @@ from asbuilt.git.repository import open_repository
 from asbuilt.journal import reviews, runs
 from asbuilt.journal.drafts import drafts_of
 from asbuilt.journal.events import shortened
+from asbuilt.journal.home import Home
 from asbuilt.journal.home import machine as this_machine
-from asbuilt.journal.reviews import LookFailed, Review
+from asbuilt.journal.reviews import LookFailed, Review, Terms
 from asbuilt.lifecycle.pull_request import reviews as reviewing
-from asbuilt.lifecycle.pull_request.reviews import Bound, Look, Rest, SentBack, Undecided, wait_s
+from asbuilt.lifecycle.pull_request.reviews import Bound, Decision, Look, Rest, SentBack, Undecided, wait_s
 from asbuilt.lifecycle.run.timers import seconds_after
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
-    from asbuilt.flows.authoring.review_request import Proposal
     from asbuilt.journal.approvals import Answer
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Store
-    from asbuilt.journal.home import Home
-    from asbuilt.journal.reviews import Terms
     from asbuilt.journal.runs import Run
     from asbuilt.lifecycle.approval import Revision
     from asbuilt.lifecycle.pull_request.forge import PullState
-    from asbuilt.lifecycle.pull_request.reviews import Decision
 
 LOOK_S: Final = 5.0
 """Interval of the journal query for due polls; the forge is polled at each plan's own interval."""

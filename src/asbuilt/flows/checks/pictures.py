@@ -11,7 +11,7 @@ from asbuilt.errors import NotFound, StoreFailed
 from asbuilt.events.phases import PicturesTaken
 from asbuilt.events.questions import SignOffKey
 from asbuilt.flows.checks.prove import tree_of
-from asbuilt.lifecycle.delivery.facts import SignOff
+from asbuilt.lifecycle.delivery.facts import DeliveryFacts, SignOff, Work
 from asbuilt.proof.evidence import judge_check
 from asbuilt.proof.pictures import Picture, media_of, sorted_out
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from asbuilt.flows.run.record import Record
     from asbuilt.git.repository import Repository
     from asbuilt.journal.blobs import Blobs
-    from asbuilt.lifecycle.delivery.facts import DeliveryFacts, Work
 
 _LEFT: Final = 5
 

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.events.phases import PicturesTaken
 from asbuilt.flows.checks.prove import outcome_of, tree_of
 from asbuilt.flows.run.briefs import drive_command
-from asbuilt.proof.evidence import judge_check
+from asbuilt.proof.evidence import Evidence, judge_check
 from asbuilt.proof.pictures import sorted_out
 
 if TYPE_CHECKING:
     from asbuilt.flows.context import Context
     from asbuilt.lifecycle.plan_run.facts import PlanFacts
     from asbuilt.lifecycle.run.moves import Verify
-    from asbuilt.proof.evidence import Evidence
 
 TESTER: Final = "tester"
 """Command of the pictures that come from tries."""

@@ -20,7 +20,7 @@ from asbuilt.git.workspace.checkouts import delete
 from asbuilt.journal import runs
 from asbuilt.journal.encoding.codec import whole
 from asbuilt.journal.events import append, of_kinds
-from asbuilt.journal.ids import LOCAL
+from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.lifecycle import retention
 from asbuilt.lifecycle.retention import Fate, Goes, Made, Stays, attempts_in
 from asbuilt.ports import Kept
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Store
     from asbuilt.journal.home import Home
-    from asbuilt.journal.ids import Address
     from asbuilt.journal.runs import Run
 
 Kind = Literal["workspace", "attempt", "environment", "scratch", "log", "output"]

@@ -12,7 +12,7 @@ from asbuilt.git.workspace.checkouts import delete
 from asbuilt.journal import runs
 from asbuilt.journal.queries.unreferenced import unnamed
 from asbuilt.lifecycle import retention
-from asbuilt.lifecycle.retention import OUTPUT_DAYS, Goes, Stays
+from asbuilt.lifecycle.retention import OUTPUT_DAYS, Fate, Goes, Stays
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from asbuilt.journal.database.store import Store
     from asbuilt.journal.home import Home
     from asbuilt.journal.runs import Run
-    from asbuilt.lifecycle.retention import Fate
 
 
 class Commons:

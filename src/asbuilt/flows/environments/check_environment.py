@@ -34,9 +34,9 @@ from asbuilt.policy.sandbox.check_environment import (
     places_below,
 )
 from asbuilt.policy.sandbox.rules import Overlay, Placed
-from asbuilt.policy.sandbox.services import variables_of
+from asbuilt.policy.sandbox.services import Service, variables_of
 from asbuilt.policy.shell.judge import argv_of
-from asbuilt.ports import Command, Ended
+from asbuilt.ports import Command, Ended, Processes
 from asbuilt.proof.pictures import MAX_PICTURE
 from asbuilt.proof.runners import Call, real_argv, reporting
 from asbuilt.proof.trials.recorders import strays
@@ -46,8 +46,6 @@ if TYPE_CHECKING:
 
     from asbuilt.git.repository import Repository
     from asbuilt.policy.sandbox.check_environment import Places
-    from asbuilt.policy.sandbox.services import Service
-    from asbuilt.ports import Processes
     from asbuilt.proof.projects.model import Setup
 
 _LOOKED_AT: Final = 100

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from asbuilt.proof.counts import from_output, from_report
+from asbuilt.proof.counts import Counts, from_output, from_report
 from asbuilt.proof.evidence import cut_off
 
 if TYPE_CHECKING:
     from asbuilt.ports import Ended
-    from asbuilt.proof.counts import Counts
     from asbuilt.proof.trials.recorders import Loaded
 
 

@@ -11,19 +11,15 @@ import os
 import re
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from asbuilt.flows.environments.files import locked
 from asbuilt.flows.environments.results import lay
 from asbuilt.git.workspace.checkouts import delete
 from asbuilt.policy.sandbox.check_environment import PLACED
 from asbuilt.policy.sandbox.rules import DEFAULT_PATH, Placed
-from asbuilt.policy.sandbox.services import NOT_STARTED, REFUSAL
-from asbuilt.ports import Command, Ended
-
-if TYPE_CHECKING:
-    from asbuilt.policy.sandbox.services import Service
-    from asbuilt.ports import Processes
+from asbuilt.policy.sandbox.services import NOT_STARTED, REFUSAL, Service
+from asbuilt.ports import Command, Ended, Processes
 
 
 class Served(NamedTuple):

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from asbuilt.flows.fleet.membership import secrets
-from asbuilt.journal.shared_blobs import open_large
+from asbuilt.journal.shared_blobs import Large, open_large
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from asbuilt.journal.home import Home
-    from asbuilt.journal.shared_blobs import Large
     from asbuilt.settings import Settings
 
 

@@ -13,7 +13,7 @@ from asbuilt.flows.fleet.membership import secrets
 from asbuilt.flows.run import environment
 from asbuilt.git.fleet.shared_refs import SharedRefs
 from asbuilt.git.forge.branches import Remote
-from asbuilt.journal.home import machine
+from asbuilt.journal.home import Home, machine
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     from asbuilt.events.options import FleetOrder, RunOptions, TeamMember
     from asbuilt.flows.engine.fence import Fenced
     from asbuilt.git.repository import Repository
-    from asbuilt.journal.home import Home
     from asbuilt.journal.runs import Run
-
 
 _OPEN: Final = 200
 """Most executions whose shared refs are remembered; one that is forgotten reads them again."""

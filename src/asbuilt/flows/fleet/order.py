@@ -10,19 +10,17 @@ from typing import TYPE_CHECKING, Final
 from msgspec import structs
 
 from asbuilt.errors import GateStopped
-from asbuilt.events.options import FleetOrder
+from asbuilt.events.options import FleetOrder, RunOptions
 from asbuilt.flows.enroll import shared_name
 from asbuilt.git import commits
 from asbuilt.git.forge.branches import Remote
-from asbuilt.git.repository import tip
+from asbuilt.git.repository import Repository, tip
 from asbuilt.library.repository import remote_of
 from asbuilt.lifecycle.fleet.remotes import without_login
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from asbuilt.events.options import RunOptions
-    from asbuilt.git.repository import Repository
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Store
 

@@ -10,9 +10,9 @@ from asbuilt.events.landings import LandingUndone
 from asbuilt.events.phases import PhaseProven
 from asbuilt.events.plans import PlanCompleted, PlanMarked
 from asbuilt.flows.checks.inspect import kept_remarks
-from asbuilt.flows.checks.prove import tree_of
+from asbuilt.flows.checks.prove import Proving, tree_of
 from asbuilt.flows.landing.line import Turn, take_turn
-from asbuilt.flows.landing.move import Mover
+from asbuilt.flows.landing.move import Load, Mover
 from asbuilt.flows.landing.payload import Picks, Reverts, completion, reopens
 from asbuilt.flows.run.approval import approvers, carry
 from asbuilt.flows.run.drift import corrected_in, keep_corrections
@@ -20,23 +20,19 @@ from asbuilt.flows.run.marks import marked, reopened
 from asbuilt.flows.run.plan_file import Document
 from asbuilt.flows.run.waivers import keep_waived, waived_in, waived_items
 from asbuilt.git import commits, locks
-from asbuilt.git.repository import plan_branch, tip
+from asbuilt.git.repository import Repository, plan_branch, tip
 from asbuilt.git.workspace import snapshots, workspaces
 from asbuilt.lifecycle.undo.facts import UndoFacts
-from asbuilt.ports import Kept
+from asbuilt.ports import Kept, Workspace
 from asbuilt.proof.remarks import for_a_person
 from asbuilt.proof.verdict import gaps_in
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from asbuilt.flows.checks.prove import Proving
-    from asbuilt.flows.landing.move import Load
     from asbuilt.flows.run.record import Record
-    from asbuilt.git.repository import Repository
     from asbuilt.lifecycle.delivery.facts import DeliveryFacts
     from asbuilt.lifecycle.run.facts import AttemptFacts, PhaseFacts
-    from asbuilt.ports import Workspace
 
 UNDONE: Final = "refs/asbuilt/undone/"
 """Refs of work that was proven and given up without landing."""

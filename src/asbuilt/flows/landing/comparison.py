@@ -12,16 +12,14 @@ from asbuilt.events.phases import PhaseBegun, SignOffWanted
 from asbuilt.events.plans import PlanCompared, PlanDiffers
 from asbuilt.flows.checks.pictures import seen_by_people
 from asbuilt.flows.landing.sign_off import sign_offs, unsigned
-from asbuilt.flows.run.record import say
+from asbuilt.flows.run.record import Record, say
 from asbuilt.journal import approvals
-from asbuilt.lifecycle.delivery.facts import Difference
+from asbuilt.lifecycle.delivery.facts import DeliveryFacts, Difference
 from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
     from asbuilt.flows.run.plan_file import Document
-    from asbuilt.flows.run.record import Record
     from asbuilt.git.repository import Repository
-    from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 
 
 def compare(

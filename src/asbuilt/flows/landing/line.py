@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.events.landings import LandingDone, LandingQueued, LandingRefused
-from asbuilt.flows.run.record import say
+from asbuilt.flows.run.record import Record, say
 from asbuilt.journal.turns import landing_line
 
 if TYPE_CHECKING:
     from asbuilt.events.event import Event
-    from asbuilt.flows.run.record import Record
 
 _NEAR_S: Final = 10.0
 _POLL_S: Final = 0.05

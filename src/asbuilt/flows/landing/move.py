@@ -17,7 +17,7 @@ from asbuilt.git.landing import candidates
 from asbuilt.git.landing import land as landing
 from asbuilt.git.landing.checkout import Settled
 from asbuilt.git.landing.on_remote import land_on_remote
-from asbuilt.git.repository import tip
+from asbuilt.git.repository import Repository, tip
 from asbuilt.git.trees import is_here
 from asbuilt.journal.events import shortened
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from asbuilt.events.event import Event
     from asbuilt.git.fleet.shared_refs import SharedRefs
-    from asbuilt.git.repository import Repository
 
 _TRIES: Final = 5
 _WHAT: Final = 500

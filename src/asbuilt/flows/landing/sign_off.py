@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.events.phases import PhaseProven
 from asbuilt.events.questions import SignOffKey, in_run
 from asbuilt.flows.checks.inspect import kept_remarks
-from asbuilt.lifecycle.delivery.facts import SignOff
-from asbuilt.proof.remarks import asked_about, key_of, words_of
+from asbuilt.lifecycle.delivery.facts import SignOff, Work
+from asbuilt.proof.remarks import Remark, asked_about, key_of, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from asbuilt.flows.run.record import Record
-    from asbuilt.lifecycle.delivery.facts import Work
-    from asbuilt.proof.remarks import Remark
 
 _QUESTION: Final = 600
 

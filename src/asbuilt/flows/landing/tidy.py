@@ -9,7 +9,7 @@ from asbuilt.events.landings import LandingTidied
 from asbuilt.flows.engine.transient import trouble_in
 from asbuilt.git import locks
 from asbuilt.git.landing import candidates
-from asbuilt.git.repository import checkouts_of, plan_branch, tip
+from asbuilt.git.repository import Repository, checkouts_of, plan_branch, tip
 from asbuilt.git.workspace import workspaces
 from asbuilt.journal import runs
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from asbuilt.flows.run.record import Record
-    from asbuilt.git.repository import Repository
     from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 
 _TOLD: Final = 5

@@ -14,14 +14,13 @@ from asbuilt.events.runs import AttentionCalled
 from asbuilt.flows.run.record import ACTOR
 from asbuilt.journal import notices
 from asbuilt.journal.events import append, keyed
-from asbuilt.lifecycle.attention import Message, notice, questions_path, topic_of
+from asbuilt.lifecycle.attention import Message, Topic, notice, questions_path, topic_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from asbuilt.journal.database.store import Store
     from asbuilt.journal.runs import Run
-    from asbuilt.lifecycle.attention import Topic
     from asbuilt.lifecycle.run.windows import Window
     from asbuilt.ports import Attention
 

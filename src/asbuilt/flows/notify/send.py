@@ -7,7 +7,7 @@ always with the same id, and at most 6 times.
 from __future__ import annotations
 
 import hashlib
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
@@ -20,7 +20,6 @@ from asbuilt.lifecycle.run.timers import again_at, moment, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from contextlib import AbstractContextManager
 
     from asbuilt.events.event import Event
     from asbuilt.flows.notify.enqueue import Reach

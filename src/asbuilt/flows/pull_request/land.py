@@ -31,10 +31,10 @@ from asbuilt.flows.pull_request.repairs import take_over
 from asbuilt.flows.run.plan_file import Document
 from asbuilt.git import commits
 from asbuilt.git.landing import candidates
-from asbuilt.git.repository import plan_branch
+from asbuilt.git.repository import Repository, plan_branch
 from asbuilt.journal.events import shortened
-from asbuilt.journal.queries.overview import events_of
-from asbuilt.lifecycle.pull_request.forge import BranchMoved, Checks, NotMerged
+from asbuilt.journal.queries.overview import Told, events_of
+from asbuilt.lifecycle.pull_request.forge import BranchMoved, Checks, NotMerged, Pull
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.status.standing import fold_plan
 from asbuilt.pages import pull as pages
@@ -46,10 +46,7 @@ if TYPE_CHECKING:
     from asbuilt.events.event import Entry
     from asbuilt.flows.checks.prove import Proving
     from asbuilt.flows.run.record import Record
-    from asbuilt.git.repository import Repository
-    from asbuilt.journal.queries.overview import Told
     from asbuilt.lifecycle.delivery.facts import DeliveryFacts
-    from asbuilt.lifecycle.pull_request.forge import Pull
     from asbuilt.plan.model import Plan
     from asbuilt.ports import Forge
 

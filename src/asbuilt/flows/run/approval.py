@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from asbuilt.errors import GateStopped, NameTaken
 from asbuilt.events.plans import PlanCarried, PlanFiled
 from asbuilt.flows.run.marks import marked
-from asbuilt.flows.run.record import ACTOR
+from asbuilt.flows.run.record import ACTOR, Record
 from asbuilt.journal import drafts
 from asbuilt.journal.events import keyed
 from asbuilt.library.reading import read_bytes
 from asbuilt.library.writing import create
-from asbuilt.lifecycle.approval import needs_approval, unchanged
+from asbuilt.lifecycle.approval import Approved, needs_approval, unchanged
 from asbuilt.plan.markdown.source import digest
 from asbuilt.plan.reader import read
 
@@ -24,11 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from asbuilt.flows.run.drift import Correction
-    from asbuilt.flows.run.record import Record
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Transactions
     from asbuilt.journal.ids import Address
-    from asbuilt.lifecycle.approval import Approved
 
 
 def need_approval(

@@ -15,7 +15,7 @@ from asbuilt.events.attempts import (
     VerdictGiven,
     VerifierEnded,
 )
-from asbuilt.proof.opinion import plain_opinion
+from asbuilt.proof.opinion import Opinion, plain_opinion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.run.facts import AttemptFacts
     from asbuilt.lifecycle.run.moves import Attempt
     from asbuilt.ports import Brief, Result
-    from asbuilt.proof.opinion import Opinion
     from asbuilt.proof.verdict import Verdict
 
 _COMMAND: Final = 300

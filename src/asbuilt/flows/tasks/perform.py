@@ -19,12 +19,12 @@ from asbuilt.events.questions import RingKey
 from asbuilt.events.runs import RunStarted
 from asbuilt.flows.checks.read_only import need_unchanged
 from asbuilt.flows.run.briefs import planner_brief
-from asbuilt.flows.run.record import ACTOR, say
+from asbuilt.flows.run.record import ACTOR, Record, say
 from asbuilt.flows.start import claim, is_agreed
 from asbuilt.flows.tasks.postflight import fail, land, order_of, post, session_of
 from asbuilt.git import commits
 from asbuilt.git.landing import candidates
-from asbuilt.git.repository import base_on
+from asbuilt.git.repository import Repository, base_on
 from asbuilt.git.workspace import workspaces
 from asbuilt.journal import memory
 from asbuilt.journal.events import shortened
@@ -40,8 +40,6 @@ from asbuilt.lifecycle.tasks.results import Finished, Unfinished, handed_in, pro
 if TYPE_CHECKING:
     from asbuilt.events.options import TaskOrder
     from asbuilt.flows.attempts.work import Working
-    from asbuilt.flows.run.record import Record
-    from asbuilt.git.repository import Repository
     from asbuilt.journal.database.store import Session
     from asbuilt.journal.home import Home
     from asbuilt.journal.runs import Run

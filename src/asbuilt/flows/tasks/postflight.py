@@ -22,8 +22,8 @@ from asbuilt.errors import (
 from asbuilt.events.authoring import TaskJudged, TaskPosted
 from asbuilt.events.landings import LandingRefused
 from asbuilt.flows.engine.transient import trouble_in
-from asbuilt.flows.landing.move import Mover
-from asbuilt.flows.run.record import ACTOR, say
+from asbuilt.flows.landing.move import Mover, Refusal
+from asbuilt.flows.run.record import ACTOR, Record, say
 from asbuilt.flows.tasks.views import are_committed, finish, found_at, found_here, rendered, write_here
 from asbuilt.git import commits
 from asbuilt.git.landing import candidates
@@ -36,8 +36,6 @@ from asbuilt.lifecycle.tasks.state_json import STATE
 if TYPE_CHECKING:
     from asbuilt.events.event import Event
     from asbuilt.events.options import TaskOrder
-    from asbuilt.flows.landing.move import Refusal
-    from asbuilt.flows.run.record import Record
     from asbuilt.git.repository import Repository
     from asbuilt.journal.database.store import Session
     from asbuilt.journal.runs import Run

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from asbuilt.errors import GateStopped, NameTaken, NotFound, PlanChanged
-from asbuilt.git.repository import checkouts, path_state
+from asbuilt.git.repository import Repository, checkouts, path_state
 from asbuilt.ledger import tasks
 from asbuilt.library.reading import read_bytes
 from asbuilt.library.writing import clear_away, create, replace
@@ -21,7 +21,6 @@ from asbuilt.plan.markdown.source import digest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from asbuilt.git.repository import Repository
     from asbuilt.journal.database.store import Session, Transactions
     from asbuilt.lifecycle.tasks.model import Task
 

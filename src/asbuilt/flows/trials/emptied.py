@@ -14,7 +14,7 @@ from asbuilt.flows.trials.allowance import Allowance
 from asbuilt.policy.shell.judge import argv_of
 from asbuilt.proof.trials.depth import Trial
 from asbuilt.proof.trials.emptied import emptied, listed, shown_without, sorted_out, word_of, words_for
-from asbuilt.proof.trials.mutants import is_probed, planned
+from asbuilt.proof.trials.mutants import Mutant, is_probed, planned
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from asbuilt.proof.evidence import Evidence
     from asbuilt.proof.runners import Call
     from asbuilt.proof.trials.emptied import Files, Shown
-    from asbuilt.proof.trials.mutants import Mutant
 
 _SINGLES: Final = 3
 """Product files of the base that are emptied, first one and then all three, before all files are."""

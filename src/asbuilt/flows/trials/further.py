@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.flows.trials.emptied import Emptying, held_to
+from asbuilt.flows.trials.emptied import Emptied, Emptying, Tested, held_to
 from asbuilt.flows.trials.mutants import lines_not_run, probe
-from asbuilt.proof.evidence import IDLE, SETUP, overall
+from asbuilt.proof.evidence import IDLE, SETUP, Evidence, overall
 from asbuilt.proof.trials.depth import Trial
 from asbuilt.proof.trials.emptied import listed
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from asbuilt.flows.environments.check_environment import Rig
     from asbuilt.flows.run.record import Record
     from asbuilt.flows.trials.allowance import Allowance
-    from asbuilt.flows.trials.emptied import Emptied, Tested
-    from asbuilt.proof.evidence import Evidence
 
 _CHEAP_S: Final = 30.0
 """A check that takes longer is not run on the base again."""

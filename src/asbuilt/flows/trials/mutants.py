@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.flows.environments.files import content_of
 from asbuilt.proof.trials.depth import Trial
-from asbuilt.proof.trials.mutants import is_probed, planned, summary
+from asbuilt.proof.trials.mutants import Mutant, is_probed, planned, summary
 from asbuilt.proof.trials.recorders import RECORDER, recorder, unrun
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from asbuilt.flows.environments.ran import Ran
     from asbuilt.flows.trials.allowance import Allowance
     from asbuilt.flows.trials.suite import Trials
-    from asbuilt.proof.trials.mutants import Mutant
 
 _TRACED: Final = (".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts")
 _PROCESSES: Final = 200

@@ -13,10 +13,10 @@ from asbuilt.flows.landing.commits import attempt_of
 from asbuilt.flows.run.drift import Measured, agreed_to, kept_numbers, measure
 from asbuilt.git.refs import base_of, touched
 from asbuilt.git.trees import lines_of
-from asbuilt.proof.drift.drift import accepted, against
-from asbuilt.proof.evidence import evidence_from
-from asbuilt.proof.opinion import Line
-from asbuilt.proof.verdict import Held, one_spelling
+from asbuilt.proof.drift.drift import Number, accepted, against
+from asbuilt.proof.evidence import Evidence, evidence_from
+from asbuilt.proof.opinion import Line, Opinion
+from asbuilt.proof.verdict import Held, Waiver, one_spelling
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,10 +24,6 @@ if TYPE_CHECKING:
     from asbuilt.flows.run.record import Record
     from asbuilt.git.repository import Repository
     from asbuilt.lifecycle.run.facts import PhaseFacts
-    from asbuilt.proof.drift.drift import Number
-    from asbuilt.proof.evidence import Evidence
-    from asbuilt.proof.opinion import Opinion
-    from asbuilt.proof.verdict import Waiver
 
 _LOOKED_UP: Final = 500
 """Most files whose lines are counted for one opinion."""

@@ -10,14 +10,11 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from asbuilt.git.command import Git
 from asbuilt.git.locks import guarded
-from asbuilt.git.repository import open_repository
-
-if TYPE_CHECKING:
-    from asbuilt.git.repository import Repository
+from asbuilt.git.repository import Repository, open_repository
 
 _USED: Final = "asbuilt-used"
 

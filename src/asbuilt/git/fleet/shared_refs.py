@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.errors import ForgeFailed, GateStopped
 from asbuilt.git.command import check_branch, check_oid, check_ref_name
 from asbuilt.git.locks import drop_ref, set_ref
-from asbuilt.git.repository import plan_branch, tip
+from asbuilt.git.repository import Repository, plan_branch, tip
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from asbuilt.git.forge.branches import Remote
-    from asbuilt.git.repository import Repository
 
 _KEPT: Final = ("refs/asbuilt/attempts/", "refs/asbuilt/results/")
 _RESULTS: Final = _KEPT[1]

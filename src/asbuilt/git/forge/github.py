@@ -10,7 +10,7 @@ from urllib.parse import quote, urlsplit
 from asbuilt.errors import ForgeFailed
 from asbuilt.git.command import check_branch, check_oid
 from asbuilt.git.forge.branches import Remote
-from asbuilt.git.forge.gh import Gh, refused
+from asbuilt.git.forge.gh import Answer, Gh, refused
 from asbuilt.git.forge.github_json import (
     is_red,
     login,
@@ -27,7 +27,6 @@ from asbuilt.policy.kinds import FORGE_VARIABLES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from asbuilt.git.forge.gh import Answer
     from asbuilt.git.repository import Repository
     from asbuilt.lifecycle.pull_request.forge import Checks, Comment, Issue, MergeWay, Pull, Review
     from asbuilt.ports import Forge

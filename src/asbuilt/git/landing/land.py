@@ -19,13 +19,11 @@ from asbuilt.git.command import check_branch, check_oid
 from asbuilt.git.landing.checkout import Settled, is_locked, settle, write_hook
 from asbuilt.git.landing.overwrites import between, filtered, in_the_way, lines_at_stake, overlapping
 from asbuilt.git.locks import guarded, heal, lock_of, recorded
-from asbuilt.git.repository import checkouts, checkouts_of, operations, tip
+from asbuilt.git.repository import Checkout, Repository, checkouts, checkouts_of, operations, tip
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
-
-    from asbuilt.git.repository import Checkout, Repository
 
 Kind = Literal[
     "in_the_way", "your_changes", "operation", "checked_out_twice", "no_target", "restless", "locked", "git",

@@ -6,14 +6,13 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import ForgeFailed
-from asbuilt.git.landing.land import Landed, Refused, TipMoved
+from asbuilt.git.landing.land import Intent, Landed, Refused, TipMoved
 from asbuilt.lifecycle.pull_request.forge import BranchMoved
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from asbuilt.git.fleet.shared_refs import SharedRefs
-    from asbuilt.git.landing.land import Intent
 
 _PROTECTED: Final = re.compile(
     r"(?i)protected branch|GH006|GH013|rule violations|pre-receive hook declined|"

@@ -11,11 +11,10 @@ from msgspec import UNSET
 
 from asbuilt.journal.engine.segments import KNOWN
 from asbuilt.journal.ids import Segment
-from asbuilt.journal.runs import KNOWN_NEEDS
+from asbuilt.journal.runs import KNOWN_NEEDS, Run
 
 if TYPE_CHECKING:
     from asbuilt.journal.database.store import Session
-    from asbuilt.journal.runs import Run
 
 _SEGMENT: Final = ", ".join(f"segment.{name}" for name in Segment._fields)
 _JOIN: Final = (

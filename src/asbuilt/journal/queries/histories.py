@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.journal.encoding.codec import whole
 from asbuilt.journal.events import whole_history
-from asbuilt.journal.queries.overview import facts_from
+from asbuilt.journal.queries.overview import Told, facts_from
 
 if TYPE_CHECKING:
     from asbuilt.events.event import Entry
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Session
     from asbuilt.journal.ids import Address
-    from asbuilt.journal.queries.overview import Told
     from asbuilt.journal.runs import Run
     from asbuilt.lifecycle.kinds import Facts
 

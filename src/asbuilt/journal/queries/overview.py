@@ -12,13 +12,13 @@ from asbuilt.journal.encoding.codec import whole
 from asbuilt.journal.events import whole_history
 from asbuilt.journal.ids import Address
 from asbuilt.journal.queries.failures import failures_of
-from asbuilt.journal.queries.folds import Folds
+from asbuilt.journal.queries.folds import Folds, PlanFold
 from asbuilt.journal.turns import landing_line
 from asbuilt.lifecycle.delivery.facts import DeliveryFacts
-from asbuilt.lifecycle.kinds import fold
+from asbuilt.lifecycle.kinds import Facts, fold
 from asbuilt.lifecycle.plan_run.drift import drifted
 from asbuilt.lifecycle.run.landing import Line
-from asbuilt.lifecycle.run.money import total
+from asbuilt.lifecycle.run.money import Spent, total
 from asbuilt.lifecycle.run.proving import ProvingFacts
 from asbuilt.lifecycle.status.progress import (
     DONE,
@@ -39,13 +39,10 @@ if TYPE_CHECKING:
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.claims import Claim
     from asbuilt.journal.database.store import Session
-    from asbuilt.journal.queries.folds import PlanFold
     from asbuilt.journal.reviews import Review
     from asbuilt.journal.runs import Run
     from asbuilt.journal.schedules import Schedule
-    from asbuilt.lifecycle.kinds import Facts
     from asbuilt.lifecycle.run.last_failure import FailedStep
-    from asbuilt.lifecycle.run.money import Spent
     from asbuilt.proof.failure import Failure
 
 Told = list[Entry]

@@ -7,13 +7,13 @@ Rule: only a text that the user approved is filed, and no question is asked twic
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, assert_never
+from typing import Final, assert_never
 
 from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle import approval
-from asbuilt.lifecycle.authoring.facts import CRITIC, role_of
+from asbuilt.lifecycle.authoring.facts import CRITIC, AuthoringFacts, role_of
 from asbuilt.lifecycle.run.decide import kept_back
-from asbuilt.lifecycle.run.facts import GOES_ON
+from asbuilt.lifecycle.run.facts import GOES_ON, PhaseFacts
 from asbuilt.lifecycle.run.moves import (
     Ask,
     Attempt,
@@ -28,10 +28,6 @@ from asbuilt.lifecycle.run.moves import (
 )
 from asbuilt.lifecycle.run.preflight import held
 from asbuilt.lifecycle.run.stoppages import capped, stage_stoppage
-
-if TYPE_CHECKING:
-    from asbuilt.lifecycle.authoring.facts import AuthoringFacts
-    from asbuilt.lifecycle.run.facts import PhaseFacts
 
 REPEATS: Final = 2
 """Restarts of a stage whose agent submitted nothing (a stall, a crash, a timeout)."""

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 from msgspec import Struct, field
 
-from asbuilt.events.event import phase_of
+from asbuilt.events.event import Event, phase_of
 from asbuilt.lifecycle.approval import Drafts
 from asbuilt.lifecycle.run.facts import PhaseFacts, RunFacts
 
 if TYPE_CHECKING:
-    from asbuilt.events.event import Event
     from asbuilt.events.options import RunKind
 
 CRITIC: Final = "critique"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from asbuilt.lifecycle.authoring.prompts import instruction, told
-from asbuilt.lifecycle.authoring.session import Record, Session
+from asbuilt.lifecycle.authoring.session import ExitReason, Record, Session
 from asbuilt.lifecycle.authoring.stages import Stage
 from asbuilt.lifecycle.authoring.validators.demands import DEMANDS, Demands
 from asbuilt.lifecycle.authoring.validators.document import missing_sections
@@ -22,7 +22,6 @@ from asbuilt.plan.markdown.frontmatter import scalar
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from asbuilt.lifecycle.authoring.session import ExitReason
     from asbuilt.lifecycle.flaws import Flaw
 
 NO_PROMISE: Final = "no promise"

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.lifecycle.critique.anchors import outline_of
+from asbuilt.lifecycle.critique.anchors import Outline, outline_of
 from asbuilt.plan.markdown.sections import part_of, sections_in
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from asbuilt.lifecycle.critique.anchors import Outline
     from asbuilt.lifecycle.critique.standing import Standing
 
 _NOTHING: Final = frozenset({"none", "none.", "- none", "- none.", "-", "n/a", "tbd"})

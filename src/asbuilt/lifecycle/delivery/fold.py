@@ -11,7 +11,7 @@ from asbuilt.events.plans import PlanCompared, PlanDiffers, PlanMarked
 from asbuilt.events.pulls import IssuesTold, PullMerging, PullRefused
 from asbuilt.events.questions import PullKey, key_in
 from asbuilt.events.runs import ReportWritten, RunHastened, RunStarted
-from asbuilt.lifecycle.delivery.facts import Difference, Landed, SignOff, Work
+from asbuilt.lifecycle.delivery.facts import DeliveryFacts, Difference, Landed, SignOff, Work
 from asbuilt.lifecycle.pull_request.facts import hear_pull, look_again, pull_in, start_over
 from asbuilt.lifecycle.run.fold import take_options
 from asbuilt.lifecycle.run.landing import hear_landing
@@ -20,7 +20,6 @@ from asbuilt.lifecycle.run.proving import hear_proving
 if TYPE_CHECKING:
     from asbuilt.events.event import Event
     from asbuilt.events.options import RunOptions
-    from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 
 
 def take_delivery(facts: DeliveryFacts, options: RunOptions) -> None:

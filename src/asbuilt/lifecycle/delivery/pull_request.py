@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.events.questions import PullBlockedKey, PullChecksKey
 from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.delivery.sign_off import signing
-from asbuilt.lifecycle.pull_request.facts import CI, CONFLICT
-from asbuilt.lifecycle.run.facts import GOES_ON, PASS
+from asbuilt.lifecycle.pull_request.facts import CI, CONFLICT, Blocked, PullFacts, Seen
+from asbuilt.lifecycle.run.facts import GOES_ON, PASS, PhaseFacts
 from asbuilt.lifecycle.run.moves import (
     Ask,
     Attempt,
@@ -38,8 +38,6 @@ from asbuilt.lifecycle.run.timers import seconds_after
 
 if TYPE_CHECKING:
     from asbuilt.lifecycle.delivery.facts import DeliveryFacts
-    from asbuilt.lifecycle.pull_request.facts import Blocked, PullFacts, Seen
-    from asbuilt.lifecycle.run.facts import PhaseFacts
 
 READY: Final = "pr-ready"
 """End state of a run whose pull request waits for the user."""

@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from msgspec import UNSET
 
 from asbuilt.errors import UsageWrong
-from asbuilt.events.options import Variables
+from asbuilt.events.options import RunOptions, Variables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from asbuilt.events.options import RunOptions
 
 FLEET: Final = "fleet"
 """The first word of a place that any worker of the fleet may take."""

@@ -11,7 +11,7 @@ from asbuilt.lifecycle.delivery.pull_request import repair_under_way
 from asbuilt.lifecycle.plan_run.drift import correcting
 from asbuilt.lifecycle.plan_run.lanes import coordinate, wait_for
 from asbuilt.lifecycle.run.decide import proving_move
-from asbuilt.lifecycle.run.facts import GOES_ON, PASS
+from asbuilt.lifecycle.run.facts import GOES_ON, PASS, AttemptFacts, PhaseFacts
 from asbuilt.lifecycle.run.moves import (
     Ask,
     Attempt,
@@ -35,7 +35,6 @@ from asbuilt.lifecycle.run.stoppages import stoppage, verifier_stoppage
 
 if TYPE_CHECKING:
     from asbuilt.lifecycle.plan_run.facts import PlanFacts
-    from asbuilt.lifecycle.run.facts import AttemptFacts, PhaseFacts
 
 FIX_LIMIT: Final = 2
 REPEAT_LIMIT: Final = 2

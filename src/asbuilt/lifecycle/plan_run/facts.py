@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct, field
 
-from asbuilt.events.event import Event, phase_of
+from asbuilt.events.event import Event, Outcome, phase_of
 from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 from asbuilt.lifecycle.run.facts import AttemptFacts, ChainFacts, PhaseFacts
 
 if TYPE_CHECKING:
-    from asbuilt.events.event import Outcome
     from asbuilt.events.options import RunKind, RunMode
     from asbuilt.events.phases import PhaseJoined
     from asbuilt.lifecycle.run.last_failure import FailedStep

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from asbuilt.events.attempts import TogetherDone, TogetherJudged, TogetherJudging, TogetherUnjudged
-from asbuilt.events.options import value_or
+from asbuilt.events.options import RunOptions, value_or
 from asbuilt.events.phases import PhaseForked, PhaseJoined, PhaseMerged, PhaseProven
 from asbuilt.events.runs import RunStarted
 from asbuilt.lifecycle.delivery.facts import Work
@@ -18,7 +18,6 @@ from asbuilt.lifecycle.run.fold import hear_verifier, hear_verifying
 
 if TYPE_CHECKING:
     from asbuilt.events.event import Entry
-    from asbuilt.events.options import RunOptions
 
 
 def begin_plan_run(run: str, options: RunOptions) -> PlanFacts:

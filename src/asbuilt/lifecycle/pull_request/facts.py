@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import Struct, field
 
-from asbuilt.events.options import value_or
+from asbuilt.events.options import RunOptions, value_or
 from asbuilt.events.pulls import (
     PullBlocked,
     PullInvariants,
@@ -20,7 +20,6 @@ from asbuilt.events.pulls import (
 
 if TYPE_CHECKING:
     from asbuilt.events.event import Event
-    from asbuilt.events.options import RunOptions
 
 CI: Final = "ci_checks"
 CONFLICT: Final = "merge_conflict"

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from asbuilt.events.questions import QuestionKey, key_in
 from asbuilt.lifecycle.run.causes import Breaker, asks
-from asbuilt.lifecycle.run.money import UNCAPPED, total
+from asbuilt.lifecycle.run.money import UNCAPPED, Caps, Spent, total
 from asbuilt.lifecycle.run.worktime import WorkTime
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from asbuilt.events.options import RunKind
     from asbuilt.events.runs import RunParked, TroubleMet
     from asbuilt.lifecycle.run.last_failure import FailedStep
-    from asbuilt.lifecycle.run.money import Caps, Spent
     from asbuilt.lifecycle.run.windows import Window
 
 _Key = TypeVar("_Key", bound=QuestionKey)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.events.questions import BaselineKey, RingKey
-from asbuilt.lifecycle.run.facts import PASS
+from asbuilt.lifecycle.run.facts import PASS, RunFacts
 from asbuilt.lifecycle.run.moves import (
     Ask,
     Baseline,
@@ -19,13 +19,11 @@ from asbuilt.lifecycle.run.moves import (
     SetUp,
     until_answered,
 )
-from asbuilt.proof.projects.model import Detected, NeedsDocker, NoTests, Suite
+from asbuilt.proof.projects.model import Detected, NeedsDocker, NoTests, Resolved, Suite
 from asbuilt.proof.projects.recorded import proposal
 
 if TYPE_CHECKING:
-    from asbuilt.lifecycle.run.facts import RunFacts
     from asbuilt.lifecycle.run.proving import ProvingFacts
-    from asbuilt.proof.projects.model import Resolved
 
 _NONE: Final = 'asbuilt config set checks.tests "none"'
 

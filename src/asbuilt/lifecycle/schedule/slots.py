@@ -5,17 +5,12 @@ Rule: a slot is a moment in UTC that depends only on cadence, zone and anchor.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, assert_never
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import assert_never
 
 from cronsim import CronSim
 
-from asbuilt.lifecycle.schedule.grammar import Cron, DaysAt, Interval
-
-if TYPE_CHECKING:
-    from datetime import tzinfo
-
-    from asbuilt.lifecycle.schedule.grammar import Cadence
+from asbuilt.lifecycle.schedule.grammar import Cadence, Cron, DaysAt, Interval
 
 
 def next_after(cadence: Cadence, after: datetime, zone: tzinfo, *, anchor: datetime) -> datetime:

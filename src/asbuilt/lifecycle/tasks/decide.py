@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.events.authoring import TaskJudged, TaskPosted
 from asbuilt.lifecycle.run.decide import kept_back
-from asbuilt.lifecycle.run.facts import GOES_ON
+from asbuilt.lifecycle.run.facts import GOES_ON, PhaseFacts
 from asbuilt.lifecycle.run.fold import take_options
 from asbuilt.lifecycle.run.landing import hear_landing
 from asbuilt.lifecycle.run.moves import Attempt, End, Judge, Land, Move, Post, Start, Tidy
@@ -23,7 +23,6 @@ from asbuilt.lifecycle.tasks.statuses import UNDER_WAY, Status
 if TYPE_CHECKING:
     from asbuilt.events.event import Entry
     from asbuilt.events.options import RunOptions
-    from asbuilt.lifecycle.run.facts import PhaseFacts
 
 REPEATS: Final = 2
 """Maximum restarts of an agent that was lost (a stall, a crash)."""

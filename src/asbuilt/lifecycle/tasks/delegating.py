@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import UNSET
 
 from asbuilt.events.options import TaskOrder, value_or
-from asbuilt.lifecycle.tasks.model import Changes
+from asbuilt.lifecycle.tasks.model import Artifact, Changes, Pending, Task
 from asbuilt.lifecycle.tasks.numbering import (
     PLAN,
     RESEARCH,
@@ -26,8 +26,6 @@ from asbuilt.lifecycle.tasks.statuses import SETTLED, UNDER_WAY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from asbuilt.lifecycle.tasks.model import Artifact, Pending, Task
 
 RECALLED: Final = 5
 """Maximum number of memories in a planner's prompt."""

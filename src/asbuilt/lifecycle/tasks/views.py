@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from asbuilt.lifecycle.tasks.model import Task, slug_for
 from asbuilt.lifecycle.tasks.state_json import put_state, read_state
 from asbuilt.lifecycle.tasks.statuses import Status
-from asbuilt.lifecycle.tasks.todo import LINKS, put_todo, read_todo
+from asbuilt.lifecycle.tasks.todo import LINKS, Todo, put_todo, read_todo
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from asbuilt.lifecycle.tasks.todo import Todo
 
 
 class Pair(NamedTuple):

@@ -9,12 +9,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.proof.counts.model import Counts, agreeing
+from asbuilt.proof.counts.model import Counts, State, agreeing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    from asbuilt.proof.counts.model import State
 
     Tests = Callable[[str], Iterator[tuple[str, State]]]
 

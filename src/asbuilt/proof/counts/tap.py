@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from asbuilt.proof.counts.model import counted
-
-if TYPE_CHECKING:
-    from asbuilt.proof.counts.model import Counts, State
+from asbuilt.proof.counts.model import Counts, State, counted
 
 _POINT: Final = re.compile(r"^( *)(not )?ok(?: +\d+)?(?: +- | +|$)(.*)$")
 _DIRECTIVE: Final = re.compile(r"(?i)(?<!\\)# *(?:skip|todo)\b.*$")

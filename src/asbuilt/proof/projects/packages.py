@@ -10,13 +10,11 @@ import shlex
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.proof.projects.declared import declarations
-from asbuilt.proof.projects.index import below
+from asbuilt.proof.projects.index import Index, below
 from asbuilt.proof.projects.manifests import ini, lines, name_of, table, texts, toml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from asbuilt.proof.projects.index import Index
 
 _TESTS: Final = ("test", "tests", "testing", "test-requirements", "tests-require")
 _DEV: Final = ("dev", "develop", "development", "devel", "all")

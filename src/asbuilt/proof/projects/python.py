@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.proof.projects.declared import arguments, declarations, runnable
-from asbuilt.proof.projects.index import below, is_aside, is_within, parent
+from asbuilt.proof.projects.index import Index, below, is_aside, is_within, parent
 from asbuilt.proof.projects.manifests import ini, table, texts, toml
 from asbuilt.proof.projects.model import Suite
 from asbuilt.proof.projects.packages import python_setup
@@ -14,8 +14,6 @@ from asbuilt.proof.projects.runner_marks import row
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-    from asbuilt.proof.projects.index import Index
 
 MANIFESTS: Final = (
     "pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "tox.toml", "pytest.ini",

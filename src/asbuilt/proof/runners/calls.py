@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.policy.shell.judge import argv_of
 from asbuilt.proof.projects.manifests import json_object, table
-from asbuilt.proof.runners.table import PACKAGERS, ROWS, Call, line_of, node_in
+from asbuilt.proof.runners.table import PACKAGERS, ROWS, Call, Line, Row, Runner, line_of, node_in
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
-
-    from asbuilt.proof.runners.table import Line, Row, Runner
 
 _TAKES_NEXT: Final = frozenset(
     "-r --require --file --config -c --import --loader --ignore --exclude --rootdir".split()

@@ -10,7 +10,7 @@ from itertools import combinations, islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.lifecycle.authoring.validators.demands import RECOMMENDATION, TRADE_OFFS
-from asbuilt.lifecycle.authoring.validators.references import references_in
+from asbuilt.lifecycle.authoring.validators.references import Tree, references_in
 from asbuilt.lifecycle.authoring.validators.wording import (
     alike,
     is_placeholder,
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from asbuilt.lifecycle.authoring.validators.prose import Passage
-    from asbuilt.lifecycle.authoring.validators.references import Tree
 
 _LABEL: Final = re.compile(
     r"\W{0,4}(?:option|approach|alternative|variant|solution|strategy|choice|variante|lösung|ansatz|approche"
