@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from asbuilt.events.event import Unknown
 from asbuilt.flows.engine.dbos import Engine, step
+from asbuilt.flows.engine.fence import Tidings
 from asbuilt.flows.engine.lease import Lease, Times
-from asbuilt.flows.engine.signals import Tidings
 from asbuilt.flows.engine.worker import Worker
 from asbuilt.journal import runs
 from asbuilt.journal.database.schema import STEPS

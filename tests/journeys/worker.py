@@ -18,7 +18,7 @@ from asbuilt.flows.engine.taking import Taking
 from asbuilt.flows.engine.worker import Worker, clear
 from asbuilt.flows.fleet.membership import labels_of, offer
 from asbuilt.flows.kinds import Performer
-from asbuilt.flows.notify.enqueue import NOBODY, Reach
+from asbuilt.flows.notify import NOBODY, Reach
 from asbuilt.flows.segment import Runs
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.database.schema import STEPS

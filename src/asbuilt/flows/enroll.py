@@ -18,7 +18,7 @@ from asbuilt.journal.engine.identity import machine_id
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.repositories import Known
 from asbuilt.library.repository import remote_of
-from asbuilt.lifecycle.fleet.remotes import canonical
+from asbuilt.lifecycle.fleet import canonical
 
 if TYPE_CHECKING:
     from asbuilt.journal.database.store import Store

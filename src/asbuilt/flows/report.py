@@ -16,10 +16,9 @@ from asbuilt.events.approvals import ApprovalAnswered, ApprovalAsked
 from asbuilt.events.attempts import AttemptBegun, Judged, TogetherDone, TogetherJudged, VerdictGiven
 from asbuilt.events.phases import PhaseBegun, PhaseRechecked, PicturesTaken, SetupDone
 from asbuilt.events.pulls import PullInvariants, PullMended, PullOpened
-from asbuilt.flows.checks.pictures import pictures_in
-from asbuilt.flows.checks.tester_tries import TESTER
-from asbuilt.flows.landing.sign_off import signed_off
-from asbuilt.flows.run.waivers import kept_waived, promises_of
+from asbuilt.flows.checks.pictures import TESTER, pictures_in
+from asbuilt.flows.landing.comparison import signed_off
+from asbuilt.flows.run.approval import kept_waived, promises_of
 from asbuilt.git.repository import open_repository, plan_branch
 from asbuilt.git.workspace import snapshots
 from asbuilt.journal.queries.failures import failures_of
@@ -37,8 +36,8 @@ from asbuilt.lifecycle.status.report import (
     PullAccount,
 )
 from asbuilt.lifecycle.status.timeline import spans_of
-from asbuilt.lifecycle.undo.facts import UndoFacts
-from asbuilt.lifecycle.verification.facts import VerificationFacts
+from asbuilt.lifecycle.undo import UndoFacts
+from asbuilt.lifecycle.verification import VerificationFacts
 from asbuilt.pages.telling import Page
 from asbuilt.plan.editing.edit import the_phase
 from asbuilt.plan.reader import read

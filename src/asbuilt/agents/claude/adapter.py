@@ -17,8 +17,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from asbuilt.agents.claude import messages as say
-from asbuilt.agents.claude.cost import tally_in, used_by, used_without_end
-from asbuilt.agents.claude.ending import Heard, turn_of
+from asbuilt.agents.claude.ending import Heard, tally_in, turn_of, used_by, used_without_end
 from asbuilt.agents.claude.messages import (
     LINE_CAP,
     Asked,

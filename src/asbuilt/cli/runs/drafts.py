@@ -11,7 +11,7 @@ from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import AsbuiltError
 from asbuilt.events.options import RunOptions
-from asbuilt.flows.authoring.drafts import draft_asked
+from asbuilt.flows.authoring.refinement import draft_asked
 from asbuilt.journal import runs
 from asbuilt.journal.drafts import drafts_of
 from asbuilt.journal.ids import LOCAL
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from asbuilt.cli.shell.options import Door
     from asbuilt.cli.shell.site import Site
     from asbuilt.cli.ui.screen import Pen
-    from asbuilt.flows.authoring.drafts import Draft
+    from asbuilt.flows.authoring.refinement import Draft
     from asbuilt.journal.approvals import Approval
     from asbuilt.journal.ids import Address
     from asbuilt.pages.drafts import Change, Row

@@ -15,7 +15,7 @@ from asbuilt.cli.shell.elsewhere import repository_of
 from asbuilt.errors import UsageWrong
 from asbuilt.flows.enroll import enrol, known
 from asbuilt.flows.requests import Asker
-from asbuilt.git.fleet.mirror import open_mirror
+from asbuilt.git.fleet import open_mirror
 from asbuilt.git.locks import need_writable
 from asbuilt.git.repository import open_repository
 from asbuilt.journal import runs

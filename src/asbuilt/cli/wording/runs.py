@@ -33,7 +33,7 @@ from asbuilt.events.schedules import (
     ScheduleMoved,
     ScheduleSet,
 )
-from asbuilt.lifecycle.schedule.deferrals import deferral_min, deferrals_told
+from asbuilt.lifecycle.schedule.firing import deferral_min, deferrals_told
 from asbuilt.lifecycle.status.timeline import why_parked
 
 

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
+    from asbuilt.flows.engine.fence import Tidings
     from asbuilt.flows.engine.lease import Lease
-    from asbuilt.flows.engine.signals import Tidings
     from asbuilt.flows.run.record import Record
 
 _LOOK_S: Final = 0.05

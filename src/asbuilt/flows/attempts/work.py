@@ -18,11 +18,11 @@ from asbuilt.flows.attempts.keep import keep_early
 from asbuilt.flows.environments.results import Results
 from asbuilt.flows.landing.commits import attempt_of, take
 from asbuilt.flows.run.accounts import account_of, learn
+from asbuilt.flows.run.approval import waivers_of
 from asbuilt.flows.run.briefs import brief_for
 from asbuilt.flows.run.drift import tell
 from asbuilt.flows.run.endings import attempt_ended, judged_of, unjudged, verdict_given, verifier_ended
 from asbuilt.flows.run.environment import kept_for
-from asbuilt.flows.run.waivers import waivers_of
 from asbuilt.flows.verification.judge import Exhibits
 from asbuilt.flows.verification.subject import Matter, all_exhibits, all_matter, phase_matter, repair_matter
 from asbuilt.git.workspace.workspaces import written_in
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from asbuilt.events.event import Event
     from asbuilt.flows.attempts.hosts import Hosts
     from asbuilt.flows.checks.outside_changes import Surroundings
-    from asbuilt.flows.checks.tester_tries import Tries
+    from asbuilt.flows.checks.pictures import Tries
     from asbuilt.flows.run.record import Record
     from asbuilt.git.repository import Repository
     from asbuilt.lifecycle.delivery.facts import DeliveryFacts

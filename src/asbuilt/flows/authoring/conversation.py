@@ -1,7 +1,8 @@
 """Authoring in the user's own conversation: the prompt of each stage, and the outputs it submits.
 
-Rule: an output is written before it is judged. Whenever it is not the conversation's turn, the worker
-continues: it starts critics, dry-runs the checks and asks for approval.
+Rules: an output is written before it is judged. Whenever it is not the conversation's turn, the worker
+continues: it starts critics, dry-runs the checks and asks for approval. Text that others wrote is passed as a
+named block, never mixed with our own words.
 """
 
 from __future__ import annotations
@@ -9,23 +10,31 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from asbuilt.agents.prompt import stage_for
 from asbuilt.errors import NotFound
 from asbuilt.events.attempts import AttemptBegun, AttemptEnded
-from asbuilt.flows.authoring.prompts import asked_of
 from asbuilt.flows.authoring.stages import Staging, files_of
 from asbuilt.flows.run.record import Record, say
 from asbuilt.journal import runs
 from asbuilt.journal.events import hold
 from asbuilt.journal.ids import LOCAL
+from asbuilt.journal.memory import every
 from asbuilt.journal.queries.overview import facts_of
+from asbuilt.lifecycle.authoring import stage_machine
 from asbuilt.lifecycle.authoring.facts import AuthoringFacts
-from asbuilt.lifecycle.authoring.session import state_of
+from asbuilt.lifecycle.authoring.modes import EFFORTS
+from asbuilt.lifecycle.authoring.questions import asking
+from asbuilt.lifecycle.authoring.rounds import told_of
+from asbuilt.lifecycle.authoring.session import PLANS, state_of
 from asbuilt.lifecycle.authoring.stage_machine import progress
+from asbuilt.lifecycle.authoring.stages import Stage
 from asbuilt.lifecycle.authoring.turns import Turn, Yours
-from asbuilt.lifecycle.authoring.validators.promises import is_promised, without_promises
+from asbuilt.lifecycle.authoring.validators.promises import is_promised, promise_tag, without_promises
+from asbuilt.lifecycle.critique.convergence import show
+from asbuilt.lifecycle.memory import recall
 from asbuilt.lifecycle.status.conversation import turn_of
 
 if TYPE_CHECKING:
@@ -36,6 +45,18 @@ if TYPE_CHECKING:
 AGENT: Final = "claude"
 """Only Claude Code has hooks that can keep a conversation in its stages."""
 _CRITIC: Final = "critique"
+_FORM: Final = (
+    "Keep the form of the block `template`: its headings in their order, phases as it has them, and your own"
+    " words in place of its text and of what it has in braces."
+)
+_INTERVIEW: Final = """\
+This is an interview with the user. Grow the plan in {file}, the only file that you may write.
+First scan a few files, write a skeleton of the plan there and ask the first questions; then repeat: read,
+update the file at once, ask. Ask with AskUserQuestion, at most three related questions together, and nothing
+that the code answers. You may end a turn to talk. When the plan is complete, end your turn with {promise}:
+asbuilt then judges the file."""
+Told = tuple[tuple[str, str], ...]
+"""Named blocks of text that others wrote."""
 
 
 class Conversing:
@@ -147,3 +168,38 @@ class Conversing:
 
     def _staging(self, facts: AuthoringFacts) -> Staging:
         return Staging(self._record, facts, files_of(self._repository, facts.base or ""))
+
+
+def asked_of(record: Record, staging: Staging, *, file: str = "") -> tuple[str, Told]:
+    """Return our instructions for the stage, and the named blocks that others wrote.
+
+    `file` is the plan that an interview in a conversation grows.
+    """
+    session = staging.session
+    move = stage_machine.next_move(session, staging.around(_remembered(record)))
+    if not isinstance(move, stage_machine.Ask):
+        raise TypeError(f"{record.run.run} asks nothing: {type(move).__name__}")
+    ours = [part.text for part in move.parts if part.is_ours]
+    told: list[tuple[str, str]] = [(part.name, part.text) for part in move.parts if not part.is_ours]
+    effort = record.run.options.how_authored.effort
+    if effort and session.stage is not Stage.CRITIQUE:
+        ours.append(EFFORTS[effort])
+    template = record.run.options.how_authored.template
+    if template is not UNSET and session.stage in PLANS:
+        ours.append(_FORM)
+        told.append(("template", template))
+    if file:
+        ours.append(_INTERVIEW.format(file=file, promise=promise_tag(session.options.completion_promise)))
+    elif staging.asks_left:
+        ours.append(asking(staging.asks_left, is_interview=staging.is_interview))
+    if session.stage is Stage.CRITIQUE and staging.rounds:
+        told = [one for one in told if one[0] != "plan"]
+        told += told_of(show(staging.rounds, session.plan))
+    return "\n\n".join(ours), (*told, *staging.said)
+
+
+def _remembered(record: Record) -> str:
+    run = record.run
+    with record.store.read() as session:
+        known = every(session, run.org, run.repo)
+    return "\n".join(f"- {one.text}" for one in recall(known, about=run.options.how_authored.prompt))

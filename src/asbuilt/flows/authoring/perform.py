@@ -14,7 +14,7 @@ from asbuilt.events.options import value_or
 from asbuilt.events.questions import RingKey
 from asbuilt.events.runs import RunStarted
 from asbuilt.flows.authoring.continuation import take_over
-from asbuilt.flows.authoring.prompts import asked_of
+from asbuilt.flows.authoring.conversation import asked_of
 from asbuilt.flows.authoring.stages import Staging, files_of
 from asbuilt.flows.checks.dry_run import Trying
 from asbuilt.flows.checks.prove import tree_of
@@ -29,7 +29,7 @@ from asbuilt.git.repository import Repository, base_on
 from asbuilt.git.workspace import workspaces
 from asbuilt.lifecycle import approval
 from asbuilt.lifecycle.approval import next_step
-from asbuilt.lifecycle.authoring.fold import names_of, title_of
+from asbuilt.lifecycle.authoring.facts import AuthoringFacts, names_of, title_of
 from asbuilt.lifecycle.run import moves
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
     from asbuilt.flows.attempts.work import Working
     from asbuilt.journal.home import Home
-    from asbuilt.lifecycle.authoring.facts import AuthoringFacts
     from asbuilt.plan.model import Plan
     from asbuilt.ports import Brief, Processes, Role, Workspace
     from asbuilt.proof.trying import Tried

@@ -22,8 +22,7 @@ from asbuilt.journal import drafts, memory
 from asbuilt.journal.events import shortened
 from asbuilt.lifecycle.approval import AGENT
 from asbuilt.lifecycle.authoring import stage_machine
-from asbuilt.lifecycle.authoring.facts import AuthoringFacts, role_of
-from asbuilt.lifecycle.authoring.fold import name_of, names_of
+from asbuilt.lifecycle.authoring.facts import AuthoringFacts, name_of, names_of, role_of
 from asbuilt.lifecycle.authoring.modes import MODES, Mode
 from asbuilt.lifecycle.authoring.prompts import told
 from asbuilt.lifecycle.authoring.questions import Question, answer_to, questions_in, sketch_in

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from asbuilt.flows.environments.check_environment import Rig, Rigs
-    from asbuilt.flows.environments.ran import Ran as RanThere
+    from asbuilt.flows.environments.results import Ran as RanThere
     from asbuilt.git.repository import Repository
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Session

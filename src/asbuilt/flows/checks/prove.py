@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from asbuilt.events.event import Outcome
     from asbuilt.flows.environments.check_environment import Rig, Rigs
-    from asbuilt.flows.environments.ran import Ran
+    from asbuilt.flows.environments.results import Ran
     from asbuilt.flows.run.record import Record
     from asbuilt.git.repository import Repository
     from asbuilt.proof.evidence import Judged

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from asbuilt.journal.engine import fleet, segments, workers
-from asbuilt.lifecycle.fleet.places import Offer, is_served
+from asbuilt.lifecycle.fleet import Offer, is_served
 
 if TYPE_CHECKING:
     from collections.abc import Callable

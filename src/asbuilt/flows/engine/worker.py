@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from asbuilt.flows.engine.fence import Tidings
     from asbuilt.flows.engine.lease import Lease
-    from asbuilt.flows.engine.signals import Tidings
     from asbuilt.flows.engine.taking import Taking
     from asbuilt.flows.schedule import Schedules
     from asbuilt.journal.database.store import Store

@@ -16,10 +16,8 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.flows.environments.files import content_of, fresh, locked, put
 from asbuilt.flows.environments.logins import place_logins
-from asbuilt.flows.environments.modules import list_modules, loaded_in
-from asbuilt.flows.environments.ran import Ran
-from asbuilt.flows.environments.reports import collect_reports, delete_reports
-from asbuilt.flows.environments.results import Results, lay, move_made
+from asbuilt.flows.environments.reports import collect_reports, delete_reports, list_modules, loaded_in
+from asbuilt.flows.environments.results import Ran, Results, lay, move_made
 from asbuilt.flows.environments.services import Served, copied, place_of, serve
 from asbuilt.flows.environments.terms import LIMIT_S, Given, Terms, refuse_unheld
 from asbuilt.git.workspace.borrowed import alternates_of, borrow, lend, references_of, words_for

@@ -11,7 +11,7 @@ from msgspec import structs
 from asbuilt.errors import GateStopped
 from asbuilt.flows.fleet.membership import secrets
 from asbuilt.flows.run import environment
-from asbuilt.git.fleet.shared_refs import SharedRefs
+from asbuilt.git.fleet import SharedRefs
 from asbuilt.git.forge.branches import Remote
 from asbuilt.journal.home import Home, machine
 

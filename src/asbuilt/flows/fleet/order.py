@@ -16,7 +16,7 @@ from asbuilt.git import commits
 from asbuilt.git.forge.branches import Remote
 from asbuilt.git.repository import Repository, tip
 from asbuilt.library.repository import remote_of
-from asbuilt.lifecycle.fleet.remotes import without_login
+from asbuilt.lifecycle.fleet import without_login
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,8 +14,8 @@ from asbuilt.git import commits, locks
 from asbuilt.git.refs import listed
 from asbuilt.git.repository import Repository, plan_branch, tip
 from asbuilt.git.workspace import workspaces
-from asbuilt.lifecycle.landing.facts import LandingFacts
-from asbuilt.lifecycle.pull_request.invariants import Left, broken, warnings
+from asbuilt.lifecycle.landing import LandingFacts
+from asbuilt.lifecycle.pull_request.facts import Left, broken, warnings
 from asbuilt.plan.model import Status
 from asbuilt.plan.reader import read
 

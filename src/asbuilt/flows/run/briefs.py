@@ -15,7 +15,7 @@ from msgspec import structs
 
 from asbuilt.agents.sandbox import drive
 from asbuilt.events.runs import RunStarted
-from asbuilt.lifecycle.plan_run.item_groups import independent_groups
+from asbuilt.lifecycle.plan_run.doubts import independent_groups
 from asbuilt.lifecycle.run.money import left_s
 from asbuilt.lifecycle.run.stoppages import allowed
 from asbuilt.lifecycle.run.team import agent_of

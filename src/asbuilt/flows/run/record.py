@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from asbuilt.events.event import Entry, Event
-    from asbuilt.git.fleet.shared_refs import SharedRefs
+    from asbuilt.git.fleet import SharedRefs
     from asbuilt.journal.approvals import Approval
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Session, Transactions

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from asbuilt.flows.environments.check_environment import Rig
-    from asbuilt.flows.environments.ran import Ran
+    from asbuilt.flows.environments.results import Ran
     from asbuilt.flows.trials.suite import Trials
     from asbuilt.proof.trials.weakened_tests import Then
 

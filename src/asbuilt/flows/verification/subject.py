@@ -9,7 +9,7 @@ import hashlib
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.events.attempts import TogetherDone
-from asbuilt.flows.run.waivers import promises_of
+from asbuilt.flows.run.approval import promises_of
 from asbuilt.flows.verification.judge import Exhibits
 from asbuilt.git.refs import base_of
 from asbuilt.lifecycle.pull_request.facts import CI, CONFLICT

@@ -15,8 +15,7 @@ from asbuilt.lifecycle.authoring.validators.document import missing_sections
 from asbuilt.lifecycle.authoring.validators.promises import is_promised, without_promises
 from asbuilt.lifecycle.authoring.validators.stage_validators import Setting, critique_in, judge
 from asbuilt.lifecycle.critique.findings import Critique
-from asbuilt.lifecycle.critique.perspectives import perspective
-from asbuilt.lifecycle.critique.principles import TEMPLATE, Principle, read_principles
+from asbuilt.lifecycle.critique.principles import TEMPLATE, Principle, perspective, read_principles
 from asbuilt.plan.markdown.frontmatter import scalar
 
 if TYPE_CHECKING:

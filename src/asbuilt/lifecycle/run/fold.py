@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from asbuilt.events.approvals import ApprovalAnswered, ApprovalAsked
 from asbuilt.events.attempts import (
@@ -33,27 +33,15 @@ from asbuilt.events.runs import (
 )
 from asbuilt.lifecycle.run.facts import GOES_ON, PASS, Asked, AttemptFacts, ChainFacts, PhaseFacts, RunFacts
 from asbuilt.lifecycle.run.last_failure import last_failed
-from asbuilt.lifecycle.run.money import UNREPORTED, caps_in, used_in
-from asbuilt.lifecycle.run.windows import window_in
+from asbuilt.lifecycle.run.money import UNREPORTED, used_in
 from asbuilt.lifecycle.run.worktime import WAITS_ON
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from asbuilt.events.options import RunOptions
-
-Facts = TypeVar("Facts", bound=RunFacts)
+    from collections.abc import Iterable
 
 
-def take_options(facts: RunFacts, options: RunOptions) -> None:
-    """Copy the options that every kind of run uses."""
-    facts.auto, facts.branch = options.auto, options.branch
-    facts.sandbox_required = options.requires_sandbox
-    facts.caps, facts.window = caps_in(options), window_in(options)
-
-
-def fold_run(facts: Facts, entries: Iterable[Entry], hear: Callable[[Facts, Entry], None]) -> None:
-    """Fold the events of one run, in order; `hear` folds the events of its kind after the shared ones."""
+def fold_run(facts: RunFacts, entries: Iterable[Entry]) -> None:
+    """Fold the events of one run, in order."""
     for entry in entries:
         event = entry.event
         if isinstance(event, PlanNoted):
@@ -77,7 +65,7 @@ def fold_run(facts: Facts, entries: Iterable[Entry], hear: Callable[[Facts, Entr
             chain.wait = chain.wait if isinstance(event, WAITS_ON) else None
             chain.failed = last_failed(chain.failed, event)
             _hear(facts, event, entry.at)
-            hear(facts, entry)
+            facts.hear(entry)
         # A run works while one of its chains does.
         if facts.is_work(event) and (facts.is_waiting or not isinstance(event, TroubleMet | RunParked)):
             facts.time.hear(entry)

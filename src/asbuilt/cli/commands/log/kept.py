@@ -14,7 +14,7 @@ from asbuilt.git.forge.branches import Remote
 from asbuilt.git.workspace import snapshots
 from asbuilt.journal import runs
 from asbuilt.journal.ids import LOCAL, Address
-from asbuilt.journal.queries.attempts import AttemptView, attempts_of
+from asbuilt.journal.queries.overview import AttemptView, attempts_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

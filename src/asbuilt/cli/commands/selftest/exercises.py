@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from asbuilt.cli.shell.scratch import Scratch
-    from asbuilt.flows.environments.ran import Ran
+    from asbuilt.flows.environments.results import Ran
 
 
 NAMES: Final = ("python", "node", "go", "bug", "dependency")
