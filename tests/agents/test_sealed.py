@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.agents.host.endings import sealed_end
+from asbuilt.agents.host.main import sealed_end
 from asbuilt.agents.host.sealing import Seals
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.agents.claude.state import State, state_of
-from asbuilt.agents.host.canaries import try_sandbox
+from asbuilt.agents.host.gate import try_sandbox
 from asbuilt.agents.host.sealing import digests
 from asbuilt.agents.sandbox.launch import found_bubblewrap, history_of, open_filter, settle, without_mounts
 from asbuilt.agents.sandbox.masks import cleaned

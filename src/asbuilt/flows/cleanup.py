@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from asbuilt.errors import GitFailed, NotLanded
 from asbuilt.events.attempts import AttemptBegun, AttemptLetGo
 from asbuilt.events.landings import LandingDone, LandingUndone
-from asbuilt.flows.environments.files import locked
+from asbuilt.flows.environments.results import locked
 from asbuilt.flows.run.record import ACTOR
 from asbuilt.git.objects import tree_of
 from asbuilt.git.refs import holding, listed

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.agents.commands import attended
 from asbuilt.agents.contract import NOTHING, Needs
-from asbuilt.agents.host.canaries import try_sandbox
+from asbuilt.agents.host.gate import try_sandbox
 from asbuilt.agents.host.sealing import Seals
 from asbuilt.agents.sandbox import process_tree
 from asbuilt.agents.sandbox.launch import can_overlay, history_of, prepare, settle

@@ -23,8 +23,14 @@ from asbuilt.flows.run.briefs import brief_for
 from asbuilt.flows.run.drift import tell
 from asbuilt.flows.run.endings import attempt_ended, judged_of, unjudged, verdict_given, verifier_ended
 from asbuilt.flows.run.environment import kept_for
-from asbuilt.flows.verification.judge import Exhibits
-from asbuilt.flows.verification.subject import Matter, all_exhibits, all_matter, phase_matter, repair_matter
+from asbuilt.flows.verification.judge import (
+    Exhibits,
+    Matter,
+    all_exhibits,
+    all_matter,
+    phase_matter,
+    repair_matter,
+)
 from asbuilt.git.workspace.workspaces import written_in
 from asbuilt.lifecycle.pull_request.facts import REPAIRS
 from asbuilt.lifecycle.run.facts import GOES_ON, WHOLE, AttemptFacts, RunFacts

@@ -13,8 +13,7 @@ from asbuilt.errors import GitFailed, NotLanded
 from asbuilt.events.options import value_or
 from asbuilt.events.questions import RingKey
 from asbuilt.events.runs import RunStarted
-from asbuilt.flows.authoring.continuation import take_over
-from asbuilt.flows.authoring.conversation import asked_of
+from asbuilt.flows.authoring.conversation import asked_of, take_over
 from asbuilt.flows.authoring.stages import Staging, files_of
 from asbuilt.flows.checks.dry_run import Trying
 from asbuilt.flows.checks.prove import tree_of

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from asbuilt.flows.environments.files import content_of
+from asbuilt.flows.environments.results import content_of
 from asbuilt.policy.sandbox.check_environment import PLACED
 from asbuilt.policy.sandbox.registries import FILES, addresses_in, secrets_in
 from asbuilt.policy.sandbox.rules import Placed

@@ -9,7 +9,7 @@ import os
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.flows.environments.files import content_of
+from asbuilt.flows.environments.results import content_of
 from asbuilt.proof.counts import MAX_XML, joined
 from asbuilt.proof.trials import recorders
 

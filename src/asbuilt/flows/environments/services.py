@@ -13,8 +13,7 @@ import shutil
 from pathlib import Path
 from typing import NamedTuple
 
-from asbuilt.flows.environments.files import locked
-from asbuilt.flows.environments.results import lay
+from asbuilt.flows.environments.results import lay, locked
 from asbuilt.git.workspace.checkouts import delete
 from asbuilt.policy.sandbox.check_environment import PLACED
 from asbuilt.policy.sandbox.rules import DEFAULT_PATH, Placed

@@ -26,7 +26,7 @@ from asbuilt.ports import JUDGES, Brief, Opened, Program, Role, Workspace
 if TYPE_CHECKING:
     from asbuilt.events.options import RunOptions
     from asbuilt.flows.run.record import Record
-    from asbuilt.flows.verification.subject import Matter
+    from asbuilt.flows.verification.judge import Matter
     from asbuilt.lifecycle.run.facts import RunFacts
 
 _LEAST_S: Final = 60

@@ -36,8 +36,7 @@ from asbuilt.lifecycle.tasks.delegating import settled
 from asbuilt.lifecycle.tasks.model import Artifact, Task, failure
 from asbuilt.lifecycle.tasks.numbering import PLAN
 from asbuilt.lifecycle.tasks.state_json import STATE, read_state
-from asbuilt.lifecycle.tasks.todo import PLACES
-from asbuilt.lifecycle.tasks.views import Pair, by_hand, render, taken
+from asbuilt.lifecycle.tasks.todo import PLACES, Pair, by_hand, render, taken
 from asbuilt.plan.markdown.source import digest
 
 if TYPE_CHECKING:

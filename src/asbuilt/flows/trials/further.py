@@ -11,7 +11,7 @@ import time
 from math import ceil
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.flows.environments.files import content_of
+from asbuilt.flows.environments.results import Ran, content_of
 from asbuilt.flows.trials.emptied import Emptied, Emptying, Tested, held_to
 from asbuilt.proof.evidence import IDLE, SETUP, Evidence, overall
 from asbuilt.proof.trials.depth import Trial
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from asbuilt.flows.environments.check_environment import Rig
-    from asbuilt.flows.environments.results import Ran
     from asbuilt.flows.run.record import Record
     from asbuilt.flows.trials.allowance import Allowance
     from asbuilt.flows.trials.suite import Trials

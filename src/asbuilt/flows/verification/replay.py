@@ -15,8 +15,7 @@ from asbuilt.events.attempts import Judged, TogetherDone, TogetherJudged, Verdic
 from asbuilt.flows.checks.inspect import inspect, kept_remarks
 from asbuilt.flows.checks.prove import Proving, tree_of
 from asbuilt.flows.trials.suite import Order
-from asbuilt.flows.verification.judge import Exhibits
-from asbuilt.flows.verification.subject import Matter, all_exhibits, all_matter, phase_matter
+from asbuilt.flows.verification.judge import Exhibits, Matter, all_exhibits, all_matter, phase_matter
 from asbuilt.git.refs import base_of
 from asbuilt.git.trees import is_here
 from asbuilt.lifecycle.run.facts import WHOLE, AttemptFacts, PhaseFacts

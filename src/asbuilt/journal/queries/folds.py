@@ -15,7 +15,8 @@ from asbuilt.events.event import Entry, phase_of
 from asbuilt.events.phases import PhaseBegun, PhaseProven
 from asbuilt.journal.encoding.codec import whole
 from asbuilt.journal.events import history, numbered
-from asbuilt.lifecycle.kinds import Facts, begin, hear
+from asbuilt.lifecycle.kinds import Facts, begin
+from asbuilt.lifecycle.run.fold import hear
 from asbuilt.lifecycle.run.money import Spent, used_in
 from asbuilt.lifecycle.status.standing import Standing, fold_plan
 

@@ -6,17 +6,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import Struct, field
 
+from asbuilt.events import pulls
 from asbuilt.events.options import RunOptions, value_or
-from asbuilt.events.pulls import (
-    PullBlocked,
-    PullInvariants,
-    PullMended,
-    PullMerged,
-    PullOpened,
-    PullPushed,
-    PullRefused,
-    PullSeen,
-)
 
 if TYPE_CHECKING:
     from asbuilt.events.event import Event
@@ -105,7 +96,7 @@ def pull_in(options: RunOptions) -> PullFacts:
 def hear_pull(pull: PullFacts, event: Event) -> None:
     """Fold one event of a landing by pull request."""
     match event:
-        case PullSeen():
+        case pulls.PullSeen():
             pull.looks += 1
             pull.seen = Seen(
                 event.state,
@@ -118,26 +109,26 @@ def hear_pull(pull: PullFacts, event: Event) -> None:
                 event.target,
             )
             pull.bare += event.checks == "none"
-        case PullPushed():
+        case pulls.PullPushed():
             pull.pushes += 1
             pull.rebases += pull.target not in (None, event.target)
             pull.head, pull.target, pull.pushed_at = event.head, event.target, event.pushed_at
             pull.seen, pull.bare, pull.blocked, pull.refused = None, 0, None, ""
-        case PullBlocked():
+        case pulls.PullBlocked():
             pull.blocks += 1
             pull.blocked = Blocked(event.why, event.what, event.next, event.paths, event.commit, event.here)
-        case PullOpened():
+        case pulls.PullOpened():
             pull.number, pull.url, pull.seen = event.number, event.url, None
-        case PullMended():
+        case pulls.PullMended():
             pull.settled[event.repair] = event.number
             pull.blocked = None
             # A repair is pushed next, whatever the forge reported about the head before it.
             pull.head = None
-        case PullMerged():
+        case pulls.PullMerged():
             pull.seen = None
-        case PullRefused():
+        case pulls.PullRefused():
             pull.refused, pull.seen = event.why, None
-        case PullInvariants():
+        case pulls.PullInvariants():
             pull.broken = event.broken
         case _:
             return

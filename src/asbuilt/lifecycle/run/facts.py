@@ -260,7 +260,7 @@ class RunFacts(Struct):
         self.caps, self.window = caps_in(options), window_in(options)
 
     def hear(self, entry: Entry) -> None:
-        """Fold an event of this kind of run; `fold_run` has folded what all kinds share."""
+        """Fold an event of this kind of run; `run.fold.hear` has folded what all kinds share."""
 
     @property
     def spent(self) -> Spent:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import tomlkit
 
-from asbuilt.agents.scripted.script import parsed
+from asbuilt.agents.scripted.adapter import parsed
 from asbuilt.errors import NotFound, ScriptInvalid
 
 if TYPE_CHECKING:

@@ -36,7 +36,7 @@ from asbuilt.lifecycle.tasks.model import (
 )
 from asbuilt.lifecycle.tasks.state_json import STATE, read_state
 from asbuilt.lifecycle.tasks.statuses import Status
-from asbuilt.lifecycle.tasks.views import agree
+from asbuilt.lifecycle.tasks.todo import agree
 
 if TYPE_CHECKING:
     from asbuilt.cli.shell.reading import Looking
