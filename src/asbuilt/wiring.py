@@ -221,7 +221,7 @@ def serve(
     from asbuilt.flows.notify import sending  # noqa: PLC0415
     from asbuilt.flows.schedule import Schedules  # noqa: PLC0415
     from asbuilt.flows.segment import Runs  # noqa: PLC0415
-    from asbuilt.journal.engine.identity import machine_id, worker_id  # noqa: PLC0415
+    from asbuilt.journal.engine.workers import machine_id, worker_id  # noqa: PLC0415
     from asbuilt.policy.sandbox.variables import passed  # noqa: PLC0415
 
     gc.enable()

@@ -22,8 +22,8 @@ from asbuilt.flows.notify import NOBODY, Reach
 from asbuilt.flows.segment import Runs
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.database.schema import STEPS
-from asbuilt.journal.engine.identity import worker_id
 from asbuilt.journal.engine.liveness import only_one
+from asbuilt.journal.engine.workers import worker_id
 from asbuilt.journal.home import open_home
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.shared_blobs import SharedBlobs

@@ -21,9 +21,8 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.agents.sandbox import process_tree
 from asbuilt.agents.sandbox.launch import can_overlay, launch, probe, settle
-from asbuilt.agents.sandbox.package_tools import Registries, registries
 from asbuilt.agents.sandbox.proxy import Egress, egress_for, served
-from asbuilt.agents.sandbox.toolchains import shown_for, variables_in
+from asbuilt.agents.sandbox.toolchains import Registries, registries, shown_for, variables_in
 from asbuilt.agents.streams import Capture
 from asbuilt.errors import CommandStopped, SandboxUnavailable
 from asbuilt.policy.sandbox.check_environment import PLACED

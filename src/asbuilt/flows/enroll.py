@@ -14,7 +14,7 @@ from asbuilt.errors import AsbuiltError
 from asbuilt.git.identity import Identity, ensure_identity, identity
 from asbuilt.git.repository import Repository, open_repository
 from asbuilt.journal import repositories
-from asbuilt.journal.engine.identity import machine_id
+from asbuilt.journal.engine.workers import machine_id
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.repositories import Known
 from asbuilt.library.repository import remote_of

@@ -19,7 +19,7 @@ from asbuilt.flows.run.record import say
 from asbuilt.flows.run_end import end
 from asbuilt.journal import approvals, claims, drafts, issues, runs
 from asbuilt.journal.engine import fleet
-from asbuilt.journal.engine.identity import machine_id
+from asbuilt.journal.engine.workers import machine_id
 from asbuilt.journal.events import append, hold, open_plan, shortened
 from asbuilt.journal.ids import Address, new_id
 from asbuilt.journal.turns import breakers

@@ -31,7 +31,7 @@ from asbuilt.agents.claude.messages import (
 )
 from asbuilt.agents.claude.state import State, can_go_on, session_of
 from asbuilt.agents.contract import Call, Turn, Used
-from asbuilt.agents.host.sealing import differing, digests
+from asbuilt.agents.host.seat import differing, digests
 from asbuilt.policy.kinds import KINDS
 from asbuilt.ports import Program
 from tests.agents.briefs import BRIEFS

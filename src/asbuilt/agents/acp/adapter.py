@@ -18,10 +18,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from asbuilt._version import VERSION
 from asbuilt.agents import verdict_tool
-from asbuilt.agents.acp.endings import ended, refused
 from asbuilt.agents.acp.json_rpc import Connection, Lost, Refused
 from asbuilt.agents.acp.programs import Start, started
-from asbuilt.agents.acp.updates import UpdateParser, calls_in, goes_on, mode_request, reply_of
+from asbuilt.agents.acp.updates import UpdateParser, calls_in, ended, goes_on, mode_request, refused, reply_of
 from asbuilt.agents.attempt_folder import verdict_in
 from asbuilt.agents.contract import Conversed, Emit, Event, Gate, Noted, Seat, Turn, Used, stopped
 from asbuilt.agents.prompt import go_on, prompt_for, system_for

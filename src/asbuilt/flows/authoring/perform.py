@@ -16,8 +16,8 @@ from asbuilt.events.runs import RunStarted
 from asbuilt.flows.authoring.conversation import asked_of, take_over
 from asbuilt.flows.authoring.stages import Staging, files_of
 from asbuilt.flows.checks.dry_run import Trying
+from asbuilt.flows.checks.outside_changes import need_unchanged
 from asbuilt.flows.checks.prove import tree_of
-from asbuilt.flows.checks.read_only import need_unchanged
 from asbuilt.flows.environments.check_environment import Rigs
 from asbuilt.flows.run.approval import file_approved
 from asbuilt.flows.run.briefs import planner_brief

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import AsbuiltError, GateStopped, GitFailed, NotLanded
-from asbuilt.flows.checks.read_only import need_unchanged
+from asbuilt.flows.checks.outside_changes import need_unchanged
 from asbuilt.flows.run import environment
 from asbuilt.flows.run.briefs import opened, program_of
 from asbuilt.git.repository import Repository, resolve

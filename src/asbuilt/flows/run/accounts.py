@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.events.attempts import Ended
 from asbuilt.flows.run.briefs import program_of
 from asbuilt.flows.run.environment import signed_in_by
-from asbuilt.journal.engine.identity import machine_id
+from asbuilt.journal.engine.workers import machine_id
 from asbuilt.journal.turns import breakers
 from asbuilt.lifecycle.kinds import Facts, next_move
 from asbuilt.lifecycle.run.causes import is_of_account

@@ -17,7 +17,7 @@ from asbuilt.events.authoring import TaskJudged
 from asbuilt.events.landings import LandingTidied
 from asbuilt.events.questions import RingKey
 from asbuilt.events.runs import RunStarted
-from asbuilt.flows.checks.read_only import need_unchanged
+from asbuilt.flows.checks.outside_changes import need_unchanged
 from asbuilt.flows.run.briefs import planner_brief
 from asbuilt.flows.run.record import ACTOR, Record, say
 from asbuilt.flows.start import claim, is_agreed

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.lifecycle.critique.additions import Additions, additions
+from asbuilt.lifecycle.critique.additions import Additions, Standing, State, additions
 from asbuilt.lifecycle.critique.anchors import Outline, changed, changed_phases, follow, outline_of
 from asbuilt.lifecycle.critique.findings import Critique, Finding, Kind, Level, PlanLine
-from asbuilt.lifecycle.critique.standing import Standing, State
 from asbuilt.lifecycle.flaws import Flaw
 from asbuilt.lifecycle.words import alike, words
 
