@@ -13,7 +13,7 @@ from asbuilt.journal.engine import fleet, segments, workers
 from asbuilt.journal.events import history
 from asbuilt.journal.ids import Segment, new_id
 from asbuilt.journal.shared_blobs import LARGE, SharedBlobs, open_large
-from asbuilt.lifecycle.fleet.places import Offer, is_served
+from asbuilt.lifecycle.fleet import Offer, is_served
 from tests.journal.bucket import KEY, bucket, login
 from tests.journal.conftest import PLAN
 

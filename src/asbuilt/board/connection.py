@@ -24,7 +24,7 @@ class AnyConnection(H11Protocol):
         self.loop.call_later(SILENT_S, self._close_silent)
 
     def _close_silent(self) -> None:
-        if self.cycle is None:
+        if not self.cycle:  # None until the first request, whatever the annotation says
             self.transport.abort()
 
 

@@ -11,8 +11,7 @@ from asbuilt.board.addresses import question_path, run_path
 from asbuilt.board.attempt_page import difference
 from asbuilt.board.plan_page import clipped
 from asbuilt.board.run_page import phase_page, worked_on
-from asbuilt.flows.authoring.drafts import draft_asked
-from asbuilt.flows.authoring.refinement import is_refinement
+from asbuilt.flows.authoring.refinement import draft_asked, is_refinement
 from asbuilt.flows.requests import Asker, answer
 from asbuilt.journal import approvals, runs
 from asbuilt.journal.events import keyed

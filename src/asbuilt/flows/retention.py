@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Final
 from msgspec import UNSET
 
 from asbuilt.errors import AsbuiltError
-from asbuilt.flows.cleanup.leftovers import Leavings
-from asbuilt.flows.cleanup.shared import Commons
+from asbuilt.flows.cleanup import Commons, Leavings
 from asbuilt.flows.engine.background import beside
 from asbuilt.flows.fleet.membership import labels_of, secrets
-from asbuilt.git.fleet.mirror import open_mirror, prune
+from asbuilt.git.fleet import open_mirror, prune
 from asbuilt.git.forge.branches import Remote
 from asbuilt.git.repository import open_repository
 from asbuilt.journal import repositories
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
-    from asbuilt.flows.cleanup.leftovers import Thing
+    from asbuilt.flows.cleanup import Thing
     from asbuilt.flows.engine.dbos import Engine
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Store

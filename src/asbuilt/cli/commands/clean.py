@@ -15,8 +15,7 @@ from asbuilt.cli.ui.messages import answer, next_command
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted, listed, size
 from asbuilt.errors import AsbuiltError
-from asbuilt.flows.cleanup.leftovers import Leavings, Thing
-from asbuilt.flows.cleanup.shared import Commons
+from asbuilt.flows.cleanup import Commons, Leavings, Thing
 from asbuilt.journal.ids import LOCAL
 from asbuilt.lifecycle.retention import Goes, Stays
 

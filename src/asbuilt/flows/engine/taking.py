@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from asbuilt.journal.engine import fleet, segments, workers
-from asbuilt.lifecycle.fleet.places import is_served
+from asbuilt.lifecycle.fleet import Offer, is_served
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from asbuilt.flows.engine.dbos import Engine
     from asbuilt.journal.database.store import Session, Store
     from asbuilt.journal.ids import Segment
-    from asbuilt.lifecycle.fleet.places import Offer
 
 
 class Taking:

@@ -13,13 +13,12 @@ from asbuilt.events.runs import RunTakenOver
 from asbuilt.journal.engine.segments import KNOWN
 from asbuilt.journal.events import append
 from asbuilt.journal.ids import Segment
-from asbuilt.journal.runs import KNOWN_NEEDS, find
+from asbuilt.journal.runs import KNOWN_NEEDS, Run, find
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from asbuilt.journal.database.store import Session
-    from asbuilt.journal.runs import Run
 
 _SEGMENT: Final = ", ".join(f"segment.{name}" for name in Segment._fields)
 _JOIN: Final = (

@@ -23,7 +23,7 @@ from asbuilt.git.refs import base_of, changes, patch, restore
 from asbuilt.git.workspace import snapshots
 from asbuilt.journal import runs
 from asbuilt.journal.ids import LOCAL, Address
-from asbuilt.journal.queries.attempts import AttemptView, attempts_of
+from asbuilt.journal.queries.overview import AttemptView, attempts_of
 
 
 class Kept(NamedTuple):

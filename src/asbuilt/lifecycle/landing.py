@@ -1,16 +1,23 @@
-"""Choose the next move of a landing. Pure: the order of the rules is the policy."""
+"""A run that lands work that earlier runs proved. Pure: the order of the rules is the policy."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from asbuilt.lifecycle.delivery.decide import brought_to_safety, deliver, promised
+from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 from asbuilt.lifecycle.delivery.pull_request import repair_under_way
 from asbuilt.lifecycle.run.decide import proving_move
 from asbuilt.lifecycle.run.moves import Attempt, End, Keep, Move
 
 if TYPE_CHECKING:
-    from asbuilt.lifecycle.landing.facts import LandingFacts
+    from asbuilt.events.options import RunKind
+
+
+class LandingFacts(DeliveryFacts):
+    """A landing that the user asked for."""
+
+    kind: ClassVar[RunKind] = "land"
 
 
 class _Landing:

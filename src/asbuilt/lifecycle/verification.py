@@ -1,15 +1,37 @@
-"""Choose the next move of a run that proves finished phases again. Pure: one phase after the other."""
+"""A run that proves finished phases again, one after the other. Pure."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
+from msgspec import field
+
+from asbuilt.events.phases import PhaseRechecked
 from asbuilt.lifecycle.run.decide import proving_move
 from asbuilt.lifecycle.run.facts import PASS
 from asbuilt.lifecycle.run.moves import End, Move, Recheck
+from asbuilt.lifecycle.run.proving import ProvingFacts
 
 if TYPE_CHECKING:
-    from asbuilt.lifecycle.verification.facts import VerificationFacts
+    from asbuilt.events.event import Entry, Outcome
+    from asbuilt.events.options import RunKind
+
+
+class VerificationFacts(ProvingFacts):
+    """A verification."""
+
+    kind: ClassVar[RunKind] = "verify"
+    rechecked: dict[str, Outcome] = field(default_factory=dict)
+    """Result of each phase's checks."""
+    failures: tuple[str, ...] = ()
+
+    def hear(self, entry: Entry) -> None:
+        """Fold one event."""
+        super().hear(entry)
+        event = entry.event
+        if isinstance(event, PhaseRechecked) and event.phase in self.phases:
+            self.rechecked[event.phase] = event.outcome
+            self.failures += tuple(f"phase {event.phase}: {failure}" for failure in event.failures)
 
 
 class _Verification:

@@ -5,27 +5,35 @@ worker reads them (`fetch`) before its first move. So any worker can continue th
 
 On the remote, attempts are `refs/asbuilt/attempts/RUN.*`, results of agents `refs/asbuilt/results/RUN.*`, and
 the plan's branch is `refs/asbuilt/plans/SLUG`.
+
+Workspaces are made from mirrors: bare repositories in the worker's state folder. Rule: a mirror holds nothing
+that its remote does not have, except work of a move that was cut off. So a mirror without workspaces can be
+deleted.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import ForgeFailed, GateStopped
-from asbuilt.git.command import check_branch, check_oid, check_ref_name
-from asbuilt.git.locks import drop_ref, set_ref
-from asbuilt.git.repository import plan_branch, tip
+from asbuilt.git.command import Git, check_branch, check_oid, check_ref_name
+from asbuilt.git.locks import drop_ref, guarded, set_ref
+from asbuilt.git.repository import Repository, open_repository, plan_branch, tip
 from asbuilt.git.workspace.snapshots import ATTEMPTS, RESULTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from asbuilt.git.forge.branches import Remote
-    from asbuilt.git.repository import Repository
 
 _KEPT: Final = (ATTEMPTS, RESULTS)
 _PLANS: Final = "refs/asbuilt/plans/"
+_USED: Final = "asbuilt-used"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -129,3 +137,71 @@ class SharedRefs:
         said = self._mirror.git.line("for-each-ref", "--format=%(refname) %(objectname)", "--", *asked, own)
         found = dict(line.split(" ", 1) for line in said.splitlines())
         return {(_PLANS + self.slug if ref == own else ref): at for ref, at in found.items()}
+
+
+def open_mirror(root: Path, name: str, url: str) -> Repository:
+    """Open the mirror of a remote; make an empty one if there is none."""
+    folder = root / f"{name}.git"
+    if not folder.is_dir():
+        root.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with guarded(root):
+            if not folder.is_dir():
+                _make(root, folder, url)
+    (folder / _USED).touch()
+    return open_repository(folder)
+
+
+def prune(mirror: Repository) -> None:
+    """Let git pack a mirror, and delete objects that no ref has named for weeks, if it has many."""
+    git = replace(mirror.git, timeout_s=600.0)
+    git.said("-c", "gc.auto=1000", "-c", "gc.autoDetach=false", "gc", "--auto", "--quiet")
+
+
+def evict(root: Path, *, budget: int) -> list[str]:
+    """Delete the mirrors that were used least recently until all fit the budget in bytes; return their names.
+
+    A mirror that has workspaces stays.
+    """
+    if not root.is_dir():
+        return []
+    gone = []
+    with guarded(root):
+        found = sorted(root.glob("*.git"), key=_used_at)
+        sizes = {folder: _size(folder) for folder in found}
+        for folder in found:
+            if sum(sizes.values()) <= budget:
+                break
+            if any((folder / "worktrees").glob("*")):
+                continue
+            doomed = folder.with_name(f".{folder.name}.going")
+            folder.rename(doomed)
+            shutil.rmtree(doomed)
+            del sizes[folder]
+            gone.append(folder.name.removesuffix(".git"))
+    return gone
+
+
+def _make(root: Path, folder: Path, url: str) -> None:
+    """Make a mirror under another name and rename it, so that a kill leaves no half mirror."""
+    with tempfile.TemporaryDirectory(dir=root, prefix=".new-", ignore_cleanup_errors=True) as scratch:
+        fresh = Path(scratch) / "mirror"
+        fresh.mkdir(mode=0o700)
+        git = Git(git_dir=fresh)
+        git.said("init", "--quiet", "--bare", "--template=", "--initial-branch=none")
+        git.said("config", "--local", "remote.origin.url", url)
+        fresh.rename(folder)
+
+
+def _used_at(folder: Path) -> float:
+    try:
+        return (folder / _USED).stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
+
+
+def _size(folder: Path) -> int:
+    return sum(
+        os.lstat(os.path.join(at, file)).st_size  # noqa: PTH118 - thousands of files
+        for at, _, files in os.walk(folder)
+        for file in files
+    )

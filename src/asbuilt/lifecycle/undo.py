@@ -1,16 +1,38 @@
-"""Choose the next move of an undo. Pure: the order of the rules is the policy."""
+"""A run that reverts what another run has proven or landed. Pure: the order of the rules is the policy."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
+from asbuilt.events.runs import RunStarted
 from asbuilt.lifecycle.delivery.decide import brought_to_safety, land_or_wait
+from asbuilt.lifecycle.delivery.facts import DeliveryFacts, Landed, Work
 from asbuilt.lifecycle.delivery.pull_request import repair_under_way
 from asbuilt.lifecycle.run.decide import proving_move
 from asbuilt.lifecycle.run.moves import Attempt, End, Keep, Mark, Move, Tidy
 
 if TYPE_CHECKING:
-    from asbuilt.lifecycle.undo.facts import UndoFacts
+    from asbuilt.events.event import Entry
+    from asbuilt.events.options import RunKind
+
+
+class UndoFacts(DeliveryFacts):
+    """An undo."""
+
+    kind: ClassVar[RunKind] = "undo"
+    of: str | None = None
+    """The run whose work is reverted."""
+    undoes: tuple[Landed, ...] = ()
+    drops: tuple[Work, ...] = ()
+    """Work that the run proved and did not land."""
+
+    def hear(self, entry: Entry) -> None:
+        """Fold one event."""
+        super().hear(entry)
+        if isinstance(entry.event, RunStarted):
+            self.of = entry.event.of
+            self.undoes = tuple(Landed(*one) for one in entry.event.undoes)
+            self.drops = tuple(Work(*work) for work in entry.event.drops)
 
 
 class _Undo:
