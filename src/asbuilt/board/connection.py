@@ -24,7 +24,7 @@ class AnyConnection(H11Protocol):
         self.loop.call_later(SILENT_S, self._close_silent)
 
     def _close_silent(self) -> None:
-        if not self.cycle:  # None until the first request, whatever the annotation says
+        if getattr(self, "cycle", None) is None:  # annotated as never None, and None until a request
             self.transport.abort()
 
 
