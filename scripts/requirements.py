@@ -116,6 +116,7 @@ def entries() -> frozenset[str]:
     return frozenset(ENTRIES.read_text(encoding="utf-8").split())
 
 
+@cache
 def rows() -> tuple[Row, ...]:
     """Read every row, in the order of the groups."""
     tables = {name: tomllib.loads((ROWS / f"{name}.toml").read_text(encoding="utf-8")) for name in GROUPS}
