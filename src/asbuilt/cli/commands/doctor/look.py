@@ -32,7 +32,7 @@ from asbuilt.cli.commands.doctor.machine import (
 from asbuilt.cli.commands.doctor.programs import look_for_agents, version_of
 from asbuilt.cli.commands.doctor.repository import look_at_git, look_at_tests, trouble_of, try_tests
 from asbuilt.errors import ForgeFailed, GitFailed, NotFound, StoreFailed
-from asbuilt.flows.fleet.membership import labels_of, large_blobs
+from asbuilt.flows.fleet import labels_of, large_blobs
 from asbuilt.git.forge.branches import Remote
 from asbuilt.git.forge.gh import Gh
 from asbuilt.git.forge.github import open_forge
