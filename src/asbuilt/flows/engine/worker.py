@@ -2,8 +2,8 @@
 
 Rule: a poll reads only what was asked for. A run that waits costs no query.
 
-A worker of a fleet takes only what it has a free slot and every label for. A run whose workspace a live worker
-has is left to that worker.
+A worker of a fleet takes only what it has a free slot and every label for. A run whose workspace a live
+worker has is left to that worker.
 """
 
 from __future__ import annotations
