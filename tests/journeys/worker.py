@@ -14,7 +14,8 @@ from asbuilt.agents.commands import SandboxProcesses
 from asbuilt.flows.engine.dbos import Engine
 from asbuilt.flows.engine.dbos import step as recorded
 from asbuilt.flows.engine.lease import Lease, Times
-from asbuilt.flows.engine.worker import Taking, Worker, clear
+from asbuilt.flows.engine.taking import Taking
+from asbuilt.flows.engine.worker import Worker, clear
 from asbuilt.flows.fleet import labels_of, offer
 from asbuilt.flows.kinds import Performer
 from asbuilt.flows.notify import NOBODY, Reach

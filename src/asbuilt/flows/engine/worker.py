@@ -1,9 +1,6 @@
 """The worker: lets the engine run segments, and enqueues those that commands asked for.
 
 Rule: a poll reads only what was asked for. A run that waits costs no query.
-
-A worker of a fleet takes only what it has a free slot and every label for. A run whose workspace a live
-worker has is left to that worker.
 """
 
 from __future__ import annotations
@@ -19,7 +16,6 @@ from asbuilt.errors import JournalDamaged, StoreFailed
 from asbuilt.flows.engine.dbos import Engine, Flow
 from asbuilt.journal import runs
 from asbuilt.journal.engine import fleet, segments, workers
-from asbuilt.lifecycle.fleet import Offer, is_served
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,9 +23,9 @@ if TYPE_CHECKING:
 
     from asbuilt.flows.engine.fence import Tidings
     from asbuilt.flows.engine.lease import Lease
+    from asbuilt.flows.engine.taking import Taking
     from asbuilt.flows.schedule import Schedules
-    from asbuilt.journal.database.store import Session, Store
-    from asbuilt.journal.engine.fleet import Waiting
+    from asbuilt.journal.database.store import Store
     from asbuilt.journal.ids import Segment
 
 LOOK_S: Final = 0.2
@@ -238,59 +234,3 @@ class Worker:
             for workflow in left if is_lost else ():
                 if self._taking is None or not self._taking.take_over(workflow, worker):
                     self._resume(workflow)
-
-
-class Taking:
-    """The share of one worker in the work of the fleet."""
-
-    def __init__(
-        self, store: Store, engine: Engine, offer: Callable[[], Offer | None], *, org: str, lost_s: float
-    ) -> None:
-        """Keep the parts; `offer` is read again at each poll. It is None after the worker left the fleet."""
-        self._store = store
-        self._engine = engine
-        self._offer = offer
-        self._org = org
-        self._lost_s = lost_s
-        self._told: frozenset[str] | None = None
-
-    def find(self, session: Session) -> list[Waiting]:
-        """List what this worker may take now."""
-        free, offer = self._engine.free, self._offer()
-        waits = fleet.waiting(session, self._org) if free and offer else []
-        mine = [one for one in waits if offer and is_served(one.place, offer)]
-        if not mine:
-            return []
-        since = workers.earlier(session.now, self._lost_s)
-        alive = {one.worker for one in fleet.members(session, self._org, since=since)} - {self._engine.worker}
-        return [one for one in mine if one.segment.executor not in alive][:free]
-
-    def take(self, found: list[Waiting], now: str) -> None:
-        """Take segments, each unless another worker has taken it, and register what this worker offers."""
-        offer = self._offer()
-        words = frozenset() if offer is None else offer.words
-        if words != self._told:
-            with self._store.write() as session:
-                slots = 0 if offer is None else self._engine.slots
-                fleet.offer(session, self._org, self._engine.worker, labels=words, slots=slots)
-            self._told = words
-        if found:
-            self._engine.prepare([one.segment for one in found], now)
-        for one in found:
-            with self._store.write() as session:
-                fleet.take(session, one.segment, worker=self._engine.worker)
-
-    def take_over(self, workflow: str, lost: str) -> bool:
-        """Take a segment of a lost worker; return False if it is not the fleet's or not for this worker."""
-        with self._store.write() as session:
-            segment = segments.named(session, self._org, workflow)
-            if segment is None or not fleet.is_fleets(session, segment):
-                return False
-            place = fleet.place_of(session, segment) or ""
-            offer = self._offer()
-            is_mine = (
-                offer is not None and is_served(place, offer) and fleet.take_over(session, segment, lost=lost)
-            )
-        if is_mine:
-            self._engine.resume(workflow, queue=self._engine.own_queue)
-        return True
