@@ -47,6 +47,9 @@ def test_a_staged_authoring_goes_through_its_stages_and_carries_what_nobody_sett
         kept = [one.text for one in memory.every(session, LOCAL, REPO)]
     where = "P5 missing at “No name is given: exit 2 with a usage line.”"
     assert kept == [f"{where}: Nothing says what two names get. (plan for: {PROMPT})"]
+    again = desk.author(turn("draft", say(PLAN)))
+    desk.waits(again)
+    assert dict(desk.brief(again, "draft.1").told)["memory"] == f"- {kept[0]}"
 
 
 @one_store

@@ -13,7 +13,7 @@ from inline_snapshot import Is, snapshot
 from asbuilt._version import VERSION
 from asbuilt.cli.commands.doctor import page
 from asbuilt.cli.commands.doctor.facts import GitFacts, StoreFacts, WorkerFacts
-from asbuilt.cli.commands.doctor.row import State
+from asbuilt.cli.commands.doctor.page import State
 from asbuilt.cli.commands.doctor.rows import conclusion, judge
 from asbuilt.cli.ui.screen import Pen, printable
 from asbuilt.cli.ui.symbols import ASCII, UNICODE

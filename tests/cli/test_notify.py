@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from inline_snapshot import snapshot
 
-from asbuilt.cli.commands.doctor.row import State
+from asbuilt.cli.commands.doctor.page import State
 from asbuilt.cli.commands.doctor.rows import judge
 from asbuilt.journal.notices import Unheard
 from tests.attention.receiving import receiving

@@ -9,15 +9,17 @@ from typing import Any
 
 import pytest
 
-from asbuilt.cli.commands.selftest import measured
-from asbuilt.cli.commands.selftest.exercises import NAMES, Seen, read_exercises
-from asbuilt.cli.commands.selftest.measured import (
+from asbuilt.cli.commands.selftest import exercises as measured
+from asbuilt.cli.commands.selftest.exercises import (
+    NAMES,
     Agents,
     Outcome,
     Row,
+    Seen,
     estimate,
     is_good,
     outcome_of,
+    read_exercises,
     spent_of,
 )
 from asbuilt.lifecycle.run.money import Spent

@@ -9,7 +9,7 @@ import pytest
 
 from asbuilt.cli.commands.doctor.facts import ForgeFacts, Trouble
 from asbuilt.cli.commands.doctor.look import look_at_forge
-from asbuilt.cli.commands.doctor.row import Row, State, Stops
+from asbuilt.cli.commands.doctor.page import Row, State, Stops
 from asbuilt.cli.commands.doctor.rows import judge
 from tests.cli.machines import READY
 from tests.forge.test_github import GHS, environ, room_of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from contextlib import closing
 
@@ -38,7 +39,7 @@ acts = [{ sleep = 12 }, { write = "greet.py", text = "hello" }, { say = "done" }
 [[turn]]
 phase = "2"
 role = "implement"
-acts = [{ sleep = 6 }, { write = "part.py", text = "goodbye" }, { say = "done" }]
+acts = [{ sleep = 8 }, { write = "part.py", text = "goodbye" }, { say = "done" }]
 [[turn]]
 role = "verify"
 acts = [{ verdict = "pass" }]
@@ -52,6 +53,19 @@ def claimed(office: Office) -> tuple[list[str | None], list[int]]:
     return [one["phase"] for one in shown["claims"]], [one["number"] for one in shown["issues"]]
 
 
+def fall_due(office: Office) -> None:
+    with closing(sqlite3.connect(office.state / "journal.db")) as journal, journal:
+        journal.execute("UPDATE schedules SET due_at = '2026-01-01T00:00:00.000Z'")
+
+
+def deferrals(office: Office) -> int:
+    """Return how often the busy phase has deferred the schedule."""
+    with office.typed("status", "greet", "--json") as process:
+        (plan,) = json.loads(process.communicate(timeout=60)[0])["plans"]
+    number: int = plan["schedule"]["deferrals"]
+    return number
+
+
 def test_a_claim_names_the_busy_phase_to_schedules_and_issues_are_the_plans_until_it_is_complete(
     office: Office,
 ) -> None:
@@ -61,12 +75,16 @@ def test_a_claim_names_the_busy_phase_to_schedules_and_issues_are_the_plans_unti
     office.run("--every", "4h")
     with office.typed("run", "greet", "--finish", "--auto", "--script", str(office.script)) as run:
         until(lambda: claimed(office) == (["1"], [7]))
-        with closing(sqlite3.connect(office.state / "journal.db")) as journal, journal:
-            journal.execute("UPDATE schedules SET due_at = '2026-01-01T00:00:00.000Z'")
-        until(lambda: "Phase 1 already in progress, deferring" in office.asbuilt("log", "greet"))
+        for number in (1, 2):
+            fall_due(office)
+            until(lambda number=number: deferrals(office) == number)  # type: ignore[misc]
         until(lambda: claimed(office) == (["2"], [7]))
+        fall_due(office)
+        until(lambda: deferrals(office) == 1)
         run.communicate(timeout=120)
     assert (run.returncode, claimed(office)) == (0, ([], []))
+    said = re.findall(r"Phase (\d) already in progress, deferring", office.asbuilt("log", "greet"))
+    assert said == ["1", "1", "2"]
     assert "the plan is already complete" in office.run("--finish", "--auto")
     assert claimed(office) == ([], [])
 

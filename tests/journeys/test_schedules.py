@@ -97,7 +97,7 @@ Next: asbuilt run greet
     assert office.git("log", "--format=%s", "-1") == snapshot("Mark plans/greet.md")
     log = office.asbuilt("log", "greet")
     assert (log.count("scheduled"), log.count("fires")) == (2, 1)
-    early = office.asbuilt("run")
+    early = office.asbuilt("run-plan", "now")
     assert early.splitlines()[:3] == snapshot(
         ["exit 0", "--- stdout", "greet.2 landed on main: 1 phase proven, [AGE]."]
     )

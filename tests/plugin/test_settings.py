@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asbuilt.cli.commands.init.claude import forgetting, naming, rewrite
-from asbuilt.cli.commands.init.members import NotAnObject
+from asbuilt.cli.commands.init.command import forgetting, naming, rewrite
 from asbuilt.cli.commands.init.registering import (
     AnotherMarketplace,
+    NotAnObject,
     Registration,
     is_registered,
     register,

@@ -8,12 +8,11 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from asbuilt.lifecycle.attention import Message
 
 _PATIENCE_S: Final = 5

@@ -14,6 +14,7 @@ import json
 import socket
 import threading
 import time
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
@@ -24,8 +25,6 @@ from asbuilt._version import VERSION
 from asbuilt.errors import SettingInvalid
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from asbuilt.lifecycle.attention import Message
     from asbuilt.settings import Settings
 

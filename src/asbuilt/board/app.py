@@ -9,10 +9,9 @@ import asyncio
 import os
 import re
 import time
-from html import escape
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, parse_qsl
 from weakref import WeakValueDictionary
 
 from asbuilt import wiring
@@ -27,7 +26,7 @@ from asbuilt.board.run_page import phase_page, run_page
 from asbuilt.board.stream import size_of
 from asbuilt.errors import AsbuiltError
 from asbuilt.pages.document import Code, Document, Paragraph, Table
-from asbuilt.pages.html import body
+from asbuilt.pages.html import body, text
 from asbuilt.pages.style import STYLE
 
 if TYPE_CHECKING:
@@ -43,6 +42,8 @@ if TYPE_CHECKING:
     Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 MAX_BODY: Final = 64 * 1024
+_BODY_S: Final = 10.0
+_FORM: Final = "application/x-www-form-urlencoded"
 _FRESH_S: Final = 1.0
 """A page is made again after this time: it shows how long ago things were."""
 _PAGES: Final = 8
@@ -131,12 +132,12 @@ class Board:
             await self._enter(path, send)
         elif verdict is not Verdict.PASS:
             await _send(send, verdict.value, self._page(_plain("Refused", _REFUSED[verdict])))
+        elif scope["method"] == "POST":
+            await self._answer(path, headers, receive, send)
         elif path == "/stream":
             await self._stream(scope, headers, receive, send)
         elif path.startswith(access.STATIC):
             await _static(path.removeprefix(access.STATIC), send)
-        elif scope["method"] == "POST":
-            await self._answer(path, receive, send)
         else:
             await self._show(path, send)
 
@@ -205,21 +206,16 @@ class Board:
         except AsbuiltError as error:
             return _plain("This page cannot be shown", str(error))
 
-    async def _answer(self, path: str, receive: Receive, send: Send) -> None:
-        data, more = b"", True
-        while more and len(data) <= MAX_BODY:
-            message = await receive()
-            data += message.get("body", b"")
-            more = message.get("more_body", False)
-        asked = _question_in(path)
-        if asked is None or len(data) > MAX_BODY:
+    async def _answer(self, path: str, headers: dict[str, list[str]], receive: Receive, send: Send) -> None:
+        asked, fields, note = _question_in(path), await _fields(headers, receive), None
+        if asked is not None and fields is not None:
+            try:
+                note = await asyncio.to_thread(answer_question, self._reading, *asked, fields)
+            except AsbuiltError as error:
+                note = str(error)
+        if note is None:
             await _send(send, 400, self._page(_plain("Refused", "This answer cannot be read.")))
             return
-        fields = {name: values[-1] for name, values in parse_qs(data.decode("utf-8", "replace")).items()}
-        try:
-            note = await asyncio.to_thread(answer_question, self._reading, *asked, fields)
-        except AsbuiltError as error:
-            note = str(error)
         await self._show(path, send, note)
         # The answer is recorded; a worker that has to be started may take seconds.
         home = self._reading.home
@@ -251,9 +247,44 @@ class Board:
                 return None
 
     def _page(self, document: Document, cursor: int = 0, *, is_noted: bool = False) -> bytes:
-        title, noted = escape(document.title, quote=True), ' data-note="first"' if is_noted else ""
-        page = _SHELL.format(title=title, cursor=cursor, noted=noted, body=body(document))
+        noted = ' data-note="first"' if is_noted else ""
+        page = _SHELL.format(title=text(document.title), cursor=cursor, noted=noted, body=body(document))
         return page.encode("utf-8", "replace")
+
+
+async def _body(receive: Receive) -> bytes | None:
+    """Return the whole body of a request; None if it is too long, too slow or cut off."""
+    data, more = b"", True
+    try:
+        async with asyncio.timeout(_BODY_S):
+            while more:
+                message = await receive()
+                data += message.get("body", b"")
+                more = message.get("more_body", False)
+                if message["type"] != "http.request" or len(data) > MAX_BODY:
+                    return None
+    except TimeoutError:
+        return None
+    return data
+
+
+async def _fields(headers: dict[str, list[str]], receive: Receive) -> dict[str, str] | None:
+    """Return the fields of a form; None if it is no form, is cut off or has a field twice."""
+    data, kind = await _body(receive), ",".join(headers.get("content-type", ()))
+    if data is None or kind.partition(";")[0].strip().lower() != _FORM:
+        return None
+    try:
+        pairs = parse_qsl(
+            data.decode("ascii"),
+            keep_blank_values=True,
+            strict_parsing=True,
+            errors="strict",
+            max_num_fields=8,
+        )
+    except ValueError:
+        return None
+    fields = dict(pairs)
+    return fields if len(fields) == len(pairs) else None
 
 
 def _question_in(path: str) -> tuple[str, int] | None:

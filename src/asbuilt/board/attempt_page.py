@@ -17,19 +17,7 @@ from asbuilt.git.repository import checkouts
 from asbuilt.journal import runs
 from asbuilt.journal.events import keyed
 from asbuilt.journal.ids import LOCAL
-from asbuilt.pages.document import (
-    Beside,
-    Code,
-    Document,
-    Link,
-    Mark,
-    Paragraph,
-    Patch,
-    Point,
-    Points,
-    Said,
-    Section,
-)
+from asbuilt.pages import document as doc
 from asbuilt.pages.phases import counted
 
 if TYPE_CHECKING:
@@ -39,7 +27,6 @@ if TYPE_CHECKING:
     from asbuilt.board.reading import Reading
     from asbuilt.events.event import Event
     from asbuilt.journal.runs import Run
-    from asbuilt.pages.document import Block, Words
 
 _NEW: Final = 50
 """New files whose contents are shown while the agent works."""
@@ -47,7 +34,7 @@ _LAST: Final = 200
 """Events of an agent that are shown, the newest first."""
 
 
-def attempt_page(reading: Reading, repo: str, name: str) -> Document | None:
+def attempt_page(reading: Reading, repo: str, name: str) -> doc.Document | None:
     """Make the page of an attempt; None if there is none of that name."""
     run_id, _, rest = name.partition(".")
     phase, _, number = rest.rpartition(".")
@@ -60,33 +47,33 @@ def attempt_page(reading: Reading, repo: str, name: str) -> Document | None:
     folder = reading.folder(name)
     signs = activity.signs_of(folder)
     events = activity.read_events(folder / "events.jsonl", 0)[0][-_LAST:]
-    points = tuple(Point(words) for event in reversed(events) if (words := _words(event)))
-    left: tuple[Block, ...] = (
-        Section(("Activity",), (Points(points),) if points else (Paragraph(("None.",)),)),
+    points = tuple(doc.Point(words) for event in reversed(events) if (words := _words(event)))
+    left: tuple[doc.Block, ...] = (
+        doc.Section(("Activity",), (doc.Points(points),) if points else (doc.Paragraph(("None.",)),)),
     )
-    right = (Section(("Difference",), difference(reading, run, kept.event if kept else None)),)
-    state = Mark("working", "plain") if signs.is_alive else Mark("over", "plain")
-    below: Words = (state, f" {counted(signs.tool_calls, 'tool call')}, {counted(signs.starts, 'start')}")
-    above: Words = (Link("Now", "/"), " / ", Link(run.name, run_path(run)))
+    right = (doc.Section(("Difference",), difference(reading, run, kept.event if kept else None)),)
+    state = doc.Mark("working", "plain") if signs.is_alive else doc.Mark("over", "plain")
+    below: doc.Words = (state, f" {counted(signs.tool_calls, 'tool call')}, {counted(signs.starts, 'start')}")
+    above: doc.Words = (doc.Link("Now", "/"), " / ", doc.Link(run.name, run_path(run)))
     judge = {"v": ", verifier", "t": ", tester"}.get(number[len(digits) : len(digits) + 1], "")
     title = f"Phase {phase}, attempt {digits}{judge}"
-    return Document(title, above, below, (Beside(left, right),), ())
+    return doc.Document(title, above, below, (doc.Beside(left, right),), ())
 
 
-def _words(event: Mapping[str, object]) -> Words:
+def _words(event: Mapping[str, object]) -> doc.Words:
     deed = activity.deed_of(event)
     if deed is None:
         return ()
     match deed.what:
         case "said":
-            return (Said("agent", deed.text),)
+            return (doc.Said("agent", deed.text),)
         case "noted":
             return (deed.text,)
         case "ran" | "allowed" | "refused":
-            return (Mark("tool" if deed.what == "ran" else deed.what, "plain"), " ", Code(deed.text))
+            return (doc.Mark("tool" if deed.what == "ran" else deed.what, "plain"), " ", doc.Code(deed.text))
 
 
-def difference(reading: Reading, run: Run, kept: Event | None) -> tuple[Block, ...]:
+def difference(reading: Reading, run: Run, kept: Event | None) -> tuple[doc.Block, ...]:
     """Return the difference of the kept tree, else of the workspace while the agent works."""
     repository = reading.repository(run.repo)
     try:
@@ -95,12 +82,12 @@ def difference(reading: Reading, run: Run, kept: Event | None) -> tuple[Block, .
         else:
             text = _growing(reading, run)
     except AsbuiltError as error:
-        return (Paragraph((f"The difference cannot be read: {error}",)),)
+        return (doc.Paragraph((f"The difference cannot be read: {error}",)),)
     if not text:
-        return (Paragraph(("No change yet.",)),)
+        return (doc.Paragraph(("No change yet.",)),)
     # Cut before it is decoded: a difference may have many megabytes.
     more = f"\n… {len(text) - MAX_TEXT:,} bytes more" if len(text) > MAX_TEXT else ""
-    return (Patch(text[:MAX_TEXT].decode("utf-8", "replace") + more),)
+    return (doc.Patch(text[:MAX_TEXT].decode("utf-8", "replace") + more),)
 
 
 def _growing(reading: Reading, run: Run) -> bytes:

@@ -7,18 +7,7 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.board.addresses import plan_path, question_path, run_path
 from asbuilt.lifecycle.run.money import total
 from asbuilt.lifecycle.status.progress import IN_WORK
-from asbuilt.pages.document import (
-    Document,
-    Figure,
-    Figures,
-    Link,
-    Mark,
-    Paragraph,
-    Point,
-    Points,
-    Section,
-    Table,
-)
+from asbuilt.pages import document as doc
 from asbuilt.pages.times import lasting, moment, seconds
 
 if TYPE_CHECKING:
@@ -27,9 +16,8 @@ if TYPE_CHECKING:
 
     from asbuilt.board.reading import Here, Reading
     from asbuilt.journal.queries.overview import PlanView, RunView
-    from asbuilt.pages.document import Block, Tone, Words
 
-TONES: Final[dict[str, Tone]] = {
+TONES: Final[dict[str, doc.Tone]] = {
     "landed": "proven",
     "proven": "proven",
     "done": "proven",
@@ -42,7 +30,7 @@ TONES: Final[dict[str, Tone]] = {
 """Colours of states; states of work in progress have none."""
 
 
-def now_page(reading: Reading) -> Document:
+def now_page(reading: Reading) -> doc.Document:
     """Make the page from every repository in the journal."""
     found, now = reading.repositories(), reading.now
     needs = [point for here in found for point in _needs(here, now)]
@@ -50,38 +38,44 @@ def now_page(reading: Reading) -> Document:
     waiting = [row for here in found for row in _waiting(here, reading)]
     landed = [row for here in found for row in _landed(here, reading)]
     spent = total([view.spent for here in found for view in here.plans if _is_today(view, now)])
-    blocks: list[Block] = [
-        Figures(
+    blocks: list[doc.Block] = [
+        doc.Figures(
             (
-                Figure(str(len(needs)), "need you", "open" if needs else "plain"),
-                Figure(str(len(working)), "work now"),
-                Figure(str(len(waiting)), "wait"),
-                Figure(str(len(landed)), "landed today", "proven" if landed else "plain"),
-                Figure(spent.brief or "none", "cost of the plans that changed today"),
+                doc.Figure(str(len(needs)), "need you", "open" if needs else "plain"),
+                doc.Figure(str(len(working)), "work now"),
+                doc.Figure(str(len(waiting)), "wait"),
+                doc.Figure(str(len(landed)), "landed today", "proven" if landed else "plain"),
+                doc.Figure(spent.brief or "none", "cost of the plans that changed today"),
             )
         ),
-        Section(("Needs you",), (Points(tuple(needs)),) if needs else (Paragraph(("Nothing.",)),)),
+        doc.Section(
+            ("Needs you",), (doc.Points(tuple(needs)),) if needs else (doc.Paragraph(("Nothing.",)),)
+        ),
     ]
     if working:
-        blocks.append(Section(("Works",), (Table(("plan", "phase", "state", "for"), tuple(working)),)))
+        blocks.append(
+            doc.Section(("Works",), (doc.Table(("plan", "phase", "state", "for"), tuple(working)),))
+        )
     if waiting:
-        blocks.append(Section(("Waits",), (Table(("plan", "reason", "for", "until"), tuple(waiting)),)))
+        blocks.append(
+            doc.Section(("Waits",), (doc.Table(("plan", "reason", "for", "until"), tuple(waiting)),))
+        )
     if landed:
-        blocks.append(Section(("Landed today",), (Table(("plan", "run", "at"), tuple(landed)),)))
+        blocks.append(doc.Section(("Landed today",), (doc.Table(("plan", "run", "at"), tuple(landed)),)))
     blocks += [_plans(here) for here in found]
     names = ", ".join(here.name for here in found) or "No plan has been run on this machine."
-    return Document("Now", ("asbuilt board",), (names,), tuple(blocks), ())
+    return doc.Document("Now", ("asbuilt board",), (names,), tuple(blocks), ())
 
 
-def _needs(here: Here, now: datetime) -> Iterator[Point]:
+def _needs(here: Here, now: datetime) -> Iterator[doc.Point]:
     for asked in here.questions:
         age = lasting(seconds(asked.asked_at, now.isoformat()))
-        link = Link(f"{asked.name} {asked.gist}", question_path(here.known.repo, asked))
-        yield Point((Mark(asked.kind, "open"), " ", link), ((f"{here.name}, asked {age} ago",),))
+        link = doc.Link(f"{asked.name} {asked.gist}", question_path(here.known.repo, asked))
+        yield doc.Point((doc.Mark(asked.kind, "open"), " ", link), ((f"{here.name}, asked {age} ago",),))
     for run in here.to_land:
         name = run.name
-        link = Link(f"{name} is proven and not landed", run_path(run))
-        yield Point((Mark("landing", "open"), " ", link), ((f"asbuilt land {run.options.slug}",),))
+        link = doc.Link(f"{name} is proven and not landed", run_path(run))
+        yield doc.Point((doc.Mark("landing", "open"), " ", link), ((f"asbuilt land {run.options.slug}",),))
 
 
 def _open(here: Here) -> Iterator[tuple[PlanView, RunView]]:
@@ -90,7 +84,7 @@ def _open(here: Here) -> Iterator[tuple[PlanView, RunView]]:
             yield view, view.run
 
 
-def _working(here: Here, now: datetime) -> Iterator[tuple[Words, ...]]:
+def _working(here: Here, now: datetime) -> Iterator[tuple[doc.Words, ...]]:
     for view, run in _open(here):
         for phase in run.phases:
             if run.run.state == "running" and phase.state in IN_WORK:
@@ -98,25 +92,25 @@ def _working(here: Here, now: datetime) -> Iterator[tuple[Words, ...]]:
                 yield _named(here, view), (f"{phase.id} {phase.title}",), (phase.state,), (since,)
 
 
-def _waiting(here: Here, reading: Reading) -> Iterator[tuple[Words, ...]]:
+def _waiting(here: Here, reading: Reading) -> Iterator[tuple[doc.Words, ...]]:
     for view, run in _open(here):
         waits = run.waits_for
         if run.run.state != "running":
-            why: Words = (waits.why or waits.kind,)
+            why: doc.Words = (waits.why or waits.kind,)
             if run.questions:
                 asked = run.questions[0]
-                why = (Link(f"your answer to {asked.name}", question_path(here.known.repo, asked)),)
+                why = (doc.Link(f"your answer to {asked.name}", question_path(here.known.repo, asked)),)
             age = lasting(seconds(waits.since, reading.now.isoformat())) if waits.since else ""
             until = moment(waits.until, reading.zone) if waits.until else ""
             yield _named(here, view), why, (age,), (until,)
 
 
-def _landed(here: Here, reading: Reading) -> Iterator[tuple[Words, ...]]:
+def _landed(here: Here, reading: Reading) -> Iterator[tuple[doc.Words, ...]]:
     for view in here.plans:
         run = view.run
         if run is not None and run.run.state == "landed" and _is_today(view, reading.now):
             ended = moment(run.run.ended_at or run.run.at, reading.zone)
-            yield _named(here, view), (Link(run.name, run_path(run.run)),), (ended,)
+            yield _named(here, view), (doc.Link(run.name, run_path(run.run)),), (ended,)
 
 
 def _is_today(view: PlanView, now: datetime) -> bool:
@@ -126,17 +120,17 @@ def _is_today(view: PlanView, now: datetime) -> bool:
     )
 
 
-def _named(here: Here, view: PlanView) -> Words:
-    return (Link(view.slug, plan_path(here.known.repo, view.address.plan)),)
+def _named(here: Here, view: PlanView) -> doc.Words:
+    return (doc.Link(view.slug, plan_path(here.known.repo, view.address.plan)),)
 
 
-def _plans(here: Here) -> Section:
+def _plans(here: Here) -> doc.Section:
     rows = []
     for view in here.plans:
         state = view.run.run.state if view.run else "not run"
         done = f"{view.done} of {len(view.phases)}" if view.phases else ""
-        mark = Mark(state, TONES.get(state, "plain"))
+        mark = doc.Mark(state, TONES.get(state, "plain"))
         rows.append((_named(here, view), (mark,), (done,), (view.spent.brief,)))
-    return Section(
-        (here.name,), (Table(("plan", "state", "phases done", "cost"), tuple(rows)),), is_folded=False
+    return doc.Section(
+        (here.name,), (doc.Table(("plan", "state", "phases done", "cost"), tuple(rows)),), is_folded=False
     )

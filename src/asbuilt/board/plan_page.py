@@ -8,7 +8,7 @@ from asbuilt.board.addresses import attempt_path, phase_path, run_path
 from asbuilt.board.now import TONES
 from asbuilt.journal import runs
 from asbuilt.journal.ids import LOCAL, Address
-from asbuilt.journal.queries.overview import plan_view
+from asbuilt.journal.queries.overview import PlanView, plan_view
 from asbuilt.lifecycle.status.report import Outlined
 from asbuilt.pages.document import Beside, Document, Drawing, Link, Listing, Mark, Paragraph, Section, Table
 from asbuilt.pages.drawing import graph
@@ -16,7 +16,6 @@ from asbuilt.pages.times import moment
 
 if TYPE_CHECKING:
     from asbuilt.board.reading import Reading
-    from asbuilt.journal.queries.overview import PlanView
     from asbuilt.journal.runs import Run
     from asbuilt.pages.document import Block, Words
 

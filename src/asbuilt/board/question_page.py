@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import getpass
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.board.addresses import question_path, run_path
 from asbuilt.board.attempt_page import difference
 from asbuilt.board.plan_page import clipped
-from asbuilt.board.run_page import phase_page
+from asbuilt.board.run_page import phase_page, worked_on
 from asbuilt.flows.authoring.refinement import draft_asked, is_refinement
 from asbuilt.flows.requests import Asker, answer
 from asbuilt.journal import approvals, runs
@@ -17,30 +18,15 @@ from asbuilt.journal.events import keyed
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL
 from asbuilt.lifecycle.authoring.questions import options_of
-from asbuilt.pages.document import (
-    Code,
-    Document,
-    Form,
-    Link,
-    Listing,
-    Mark,
-    Paragraph,
-    Patch,
-    Point,
-    Points,
-    Section,
-)
+from asbuilt.pages import document as doc
 from asbuilt.pages.times import lasting, moment, seconds
 from asbuilt.proof.trying import told as told_of_checks
 from asbuilt.settings import load
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from asbuilt.board.reading import Reading
     from asbuilt.journal.approvals import Answer, Approval
     from asbuilt.journal.runs import Run
-    from asbuilt.pages.document import Block
 
 _NEEDS_REASON: Final = "waiver"
 _LABELS: Final = {
@@ -49,32 +35,33 @@ _LABELS: Final = {
     "waiver": ("Accept without it", "Do not accept"),
     "drift": ("Correct the plan", "Keep the plan's number"),
 }
+_SAID: Final[Mapping[str, Answer]] = {"yes": "yes", "no": "no"}
 _OTHERS: Final = ("Yes", "No")
 _ABOUT_WORK: Final = ("sign-off", "waiver", "drift")
 """Kinds of questions about a phase's work: its change and its evidence are shown."""
 
 
-def inbox_page(reading: Reading) -> Document:
+def inbox_page(reading: Reading) -> doc.Document:
     """List what waits for the user, in every repository."""
     points = [
-        Point(
+        doc.Point(
             (
-                Mark(asked.kind, "open"),
+                doc.Mark(asked.kind, "open"),
                 " ",
-                Link(f"{asked.name} {asked.gist}", question_path(here.known.repo, asked)),
+                doc.Link(f"{asked.name} {asked.gist}", question_path(here.known.repo, asked)),
             ),
             ((f"{here.name}, asked {lasting(seconds(asked.asked_at, reading.now.isoformat()))} ago",),),
         )
         for here in reading.repositories()
         for asked in here.questions
     ]
-    blocks: tuple[Block, ...] = (
-        (Points(tuple(points)),) if points else (Paragraph(("Nothing waits for you.",)),)
+    blocks: tuple[doc.Block, ...] = (
+        (doc.Points(tuple(points)),) if points else (doc.Paragraph(("Nothing waits for you.",)),)
     )
-    return Document("Questions", (Link("Now", "/"),), (f"{len(points)} open",), blocks, ())
+    return doc.Document("Questions", (doc.Link("Now", "/"),), (f"{len(points)} open",), blocks, ())
 
 
-def question_page(reading: Reading, repo: str, number: int, note: str = "") -> Document | None:
+def question_page(reading: Reading, repo: str, number: int, note: str = "") -> doc.Document | None:
     """Show one question with its subject and, while it is open, its form.
 
     `note` is the result of an answer, the first block of the page.
@@ -84,82 +71,96 @@ def question_page(reading: Reading, repo: str, number: int, note: str = "") -> D
         run = None if asked is None else runs.find(session, LOCAL, repo, asked.run)
     if asked is None:
         return None
-    told: list[Block] = [Paragraph((note,))] if note else []
+    told: list[doc.Block] = [doc.Paragraph((note,))] if note else []
     lines = asked.question.split("\n")
-    told += [Listing("\n".join(lines[1:]))] if len(lines) > 1 else []
+    told += [doc.Listing("\n".join(lines[1:]))] if len(lines) > 1 else []
     told += _draft(reading, repo, asked) if asked.kind == "plan" else []
     if run is not None:
-        told.append(Paragraph(("Asked by ", Link(run.name, run_path(run)))))
+        told.append(doc.Paragraph(("Asked by ", doc.Link(run.name, run_path(run)))))
         told += _subject(reading, run, asked) if asked.kind in _ABOUT_WORK else []
     if asked.answer is not None:
         who = f"{asked.answer}, by {asked.answered_by}, {moment(asked.answered_at or '', reading.zone)}"
         told.append(
-            Paragraph((Mark("answered", "plain"), f" {who}", f": {asked.note}" if asked.note else ""))
+            doc.Paragraph((doc.Mark("answered", "plain"), f" {who}", f": {asked.note}" if asked.note else ""))
         )
     elif is_refinement(asked.run):
         told.append(
-            Paragraph(("Answer this one in the terminal: ", Code(f"asbuilt approve yes {asked.name}")))
+            doc.Paragraph(
+                ("Answer this one in the terminal: ", doc.Code(f"asbuilt approve yes {asked.name}"))
+            )
         )
     else:
         told.append(_form(repo, asked))
     age = lasting(seconds(asked.asked_at, reading.now.isoformat()))
-    above = (Link("Now", "/"), " / ", Link("Questions", "/questions"))
-    return Document(
+    above = (doc.Link("Now", "/"), " / ", doc.Link("Questions", "/questions"))
+    return doc.Document(
         f"{lines[0][:1].upper()}{lines[0][1:]}",
         above,
-        (Mark(asked.kind, "open"), f" {asked.name}, asked {age} ago"),
+        (doc.Mark(asked.kind, "open"), f" {asked.name}, asked {age} ago"),
         tuple(told),
         (),
     )
 
 
-def _subject(reading: Reading, run: Run, asked: Approval) -> list[Block]:
+def _subject(reading: Reading, run: Run, asked: Approval) -> list[doc.Block]:
     """Show the change of the phase's last attempt, and what asbuilt found about it."""
-    page = phase_page(reading, run.repo, run.plan, asked.phase or "")
+    phase = asked.phase or ""
+    page = phase_page(reading, run.repo, run.plan, phase)
+    kept = None
+    with reading.folds.held, reading.store.read() as session:
+        found = worked_on(reading, session, run.address, phase)
+        if found is not None:
+            run, facts = found
+            number = facts.phases[phase].attempts[-1].number if facts.phases[phase].attempts else 0
+            kept = keyed(session, run.address, f"{run.run}/{phase}/{number}/kept")
     if page is None:
         return []
-    with reading.folds.held, reading.store.read() as session:
-        attempts = reading.folds.facts(session, run).phases[asked.phase or ""].attempts
-        number = attempts[-1].number if attempts else 0
-        kept = keyed(session, run.address, f"{run.run}/{asked.phase}/{number}/kept")
-    change = difference(reading, run, kept.event) if kept else (Paragraph(("None.",)),)
-    evidence = Section((f"Evidence of phase {asked.phase}",), page.blocks, is_folded=asked.kind == "sign-off")
-    return [Section(("The change",), change, is_folded=asked.kind != "sign-off"), evidence]
+    change = difference(reading, run, kept.event) if kept else (doc.Paragraph(("None.",)),)
+    evidence = doc.Section(
+        (f"Evidence of phase {asked.phase}",), page.blocks, is_folded=asked.kind == "sign-off"
+    )
+    return [doc.Section(("The change",), change, is_folded=asked.kind != "sign-off"), evidence]
 
 
-def _form(repo: str, asked: Approval) -> Form:
+def _form(repo: str, asked: Approval) -> doc.Form:
     yes, no = _LABELS.get(asked.kind, _OTHERS)
     options = tuple((letter, f"{letter}) {text}") for letter, text in options_of(asked.question).items())
     note = "Reason (needed for a yes)" if asked.kind == _NEEDS_REASON else "Note"
-    return Form(question_path(repo, asked), (("yes", yes), ("no", no)), note, options)
+    return doc.Form(question_path(repo, asked), (("yes", yes), ("no", no)), note, options)
 
 
-def _draft(reading: Reading, repo: str, asked: Approval) -> list[Block]:
+def _draft(reading: Reading, repo: str, asked: Approval) -> list[doc.Block]:
     """Show the very text that a yes approves, and what differs from the last approved text."""
     draft = draft_asked(reading.store, reading.blobs, repo, asked)
-    blocks: list[Block] = []
+    blocks: list[doc.Block] = []
     if draft.since:
         rows = "\n".join(f"{one.sign} {one.text}" for one in draft.changes)
-        blocks.append(Section((f"What differs from {draft.since}",), (Patch(clipped(rows)),)))
+        blocks.append(doc.Section((f"What differs from {draft.since}",), (doc.Patch(clipped(rows)),)))
     text = draft.plan.source.data.decode("utf-8", "replace")
     name = f"{draft.name[:1].upper()}{draft.name[1:]}"
-    blocks.append(Section((name,), (Listing(clipped(text)),), is_folded=bool(draft.since)))
+    blocks.append(doc.Section((name,), (doc.Listing(clipped(text)),), is_folded=bool(draft.since)))
     if draft.tried is not None:
-        blocks.append(Paragraph((f"Checks: {told_of_checks(draft.tried)}",)))
+        blocks.append(doc.Paragraph((f"Checks: {told_of_checks(draft.tried)}",)))
     return blocks
 
 
-def answer_question(reading: Reading, repo: str, number: int, fields: Mapping[str, str]) -> str:
+def answer_question(reading: Reading, repo: str, number: int, fields: Mapping[str, str]) -> str | None:
     """Record an answer under the user's name; return what became of it, in a sentence.
+
+    None: the fields are not those of the question's form.
 
     The rule of the terminal applies: the first answer counts, and everybody else gets told who gave it.
     """
-    said: Answer = "yes" if fields.get("said") == "yes" else "no"
-    note = (fields.get("option") or fields.get("note") or "").strip()[:2_000]
     with reading.store.read() as session:
         asked = approvals.named(session, LOCAL, repo, number)
     if asked is None or is_refinement(asked.run):
         return "This question cannot be answered here."
+    said, option = _SAID.get(fields.get("said", "")), fields.get("option", "")
+    if said is None or (option and option not in options_of(asked.question)):
+        return None
+    note = option or fields.get("note", "").replace("\r\n", "\n").strip()
+    if len(note) > doc.MAX_NOTE:
+        return f"The note is longer than {doc.MAX_NOTE:,} characters; nothing was answered."
     if said == "yes" and asked.kind == _NEEDS_REASON and not note:
         return "A waiver needs a reason; nothing was answered."
     repository = reading.repository(repo)

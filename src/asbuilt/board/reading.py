@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from asbuilt.agents import activity
 from asbuilt.errors import AsbuiltError
-from asbuilt.git.repository import open_repository
+from asbuilt.git.repository import Repository, open_repository
 from asbuilt.journal import approvals, repositories, runs
 from asbuilt.journal.ids import LOCAL
-from asbuilt.journal.queries.overview import plan_views
+from asbuilt.journal.queries.overview import PlanView, plan_views
 
 if TYPE_CHECKING:
-    from datetime import tzinfo
-
-    from asbuilt.git.repository import Repository
     from asbuilt.journal.approvals import Approval
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Transactions
     from asbuilt.journal.home import Home
     from asbuilt.journal.queries.folds import Folds
-    from asbuilt.journal.queries.overview import PlanView
     from asbuilt.journal.repositories import Known
     from asbuilt.journal.runs import Run
 

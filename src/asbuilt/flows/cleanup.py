@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from asbuilt.git.forge.branches import Remote
     from asbuilt.git.repository import Repository
     from asbuilt.git.workspace.workspaces import Leftover
     from asbuilt.journal.blobs import Blobs
@@ -65,17 +66,22 @@ class Leavings:
         *,
         repo: str,
         plan: Address | None = None,
+        attempts: Remote | None = None,
     ) -> None:
         """List what exists of any run, or of the runs of one plan; query the journal for those runs only.
 
-        Finished plans without leftovers therefore cost nothing.
+        Finished plans without leftovers therefore cost nothing. `attempts` is where a fleet keeps attempts.
         """
         self._home, self._store, self._blobs = journal
         self._repository = repository
         self._leftovers = workspaces.leftovers(repository, self._home.workspaces / repo)
+        self._remote = attempts
+        shared = attempts.listed(f"{snapshots.ATTEMPTS}*", f"{snapshots.RESULTS}*") if attempts else {}
+        self._shared = shared
         self._refs = {
             ref.removeprefix(snapshots.ATTEMPTS): commit
-            for ref, commit in listed(repository, snapshots.ATTEMPTS)
+            for ref, commit in (*shared.items(), *listed(repository, snapshots.ATTEMPTS))
+            if ref.startswith(snapshots.ATTEMPTS)
         }
         folders = [folder.name for folder in self._home.runs.glob("*")]
         there = {one.run for one in self._leftovers} | {name.partition(".")[0] for name in self._refs}
@@ -149,6 +155,11 @@ class Leavings:
         event = AttemptLetGo(phase=made.phase, number=made.number, commit=commit)
         with self._store.write() as session:
             append(session, plan, event, key=f"{made.id}/let-go", actor=ACTOR, run=made.run)
+        gone = [
+            ref for ref in (snapshots.ATTEMPTS + made.id, snapshots.RESULTS + made.id) if ref in self._shared
+        ]
+        if self._remote is not None and gone:
+            self._remote.push_refs({}, gone=gone, known=self._shared)
         snapshots.let_go(self._repository, made.id, commit)
 
 
@@ -217,6 +228,10 @@ class Commons:
         for folder in sorted(self._home.scratch.glob("*")):
             fate = _fate_of_scratch(self._open)
             yield Thing("scratch", folder.name, size_of(folder), fate, partial(delete, folder))
+        yield from self.old(days=days)
+
+    def old(self, *, days: int) -> Iterator[Thing]:
+        """Find those that age alone decides about: logs and outputs."""
         for file in [self._home.path / "worker.log.1", *sorted((self._home.path / "crashes").glob("*.log"))]:
             if file.is_file():
                 fate = retention.of_age("written", _written_at(file), now=self._now, days=days)

@@ -16,7 +16,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -24,14 +24,14 @@ from asbuilt.errors import ForgeFailed, GateStopped
 from asbuilt.git.command import Git, check_branch, check_oid, check_ref_name
 from asbuilt.git.locks import drop_ref, guarded, set_ref
 from asbuilt.git.repository import Repository, open_repository, plan_branch, tip
+from asbuilt.git.workspace.snapshots import ATTEMPTS, RESULTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from asbuilt.git.forge.branches import Remote
 
-_KEPT: Final = ("refs/asbuilt/attempts/", "refs/asbuilt/results/")
-_RESULTS: Final = _KEPT[1]
+_KEPT: Final = (ATTEMPTS, RESULTS)
 _PLANS: Final = "refs/asbuilt/plans/"
 _USED: Final = "asbuilt-used"
 
@@ -119,14 +119,14 @@ class SharedRefs:
 
     def keep_result(self, attempt: str, data: bytes) -> None:
         """Keep the result of an attempt under a ref; `publish` pushes it together with the attempt's tree."""
-        ref = check_ref_name(_RESULTS + attempt)
+        ref = check_ref_name(RESULTS + attempt)
         blob = self._mirror.git.line("hash-object", "-w", "--stdin", stdin=data)
         if (before := tip(self._mirror, ref)) != blob:
             set_ref(self._mirror, ref, new=blob, old=before)
 
     def result(self, attempt: str) -> bytes | None:
         """Return the result of an attempt that a worker has kept, or None."""
-        ref = check_ref_name(_RESULTS + attempt)
+        ref = check_ref_name(RESULTS + attempt)
         blob = tip(self._mirror, ref)
         return None if blob is None else self._mirror.git.said("cat-file", "blob", blob).out
 
@@ -149,6 +149,12 @@ def open_mirror(root: Path, name: str, url: str) -> Repository:
                 _make(root, folder, url)
     (folder / _USED).touch()
     return open_repository(folder)
+
+
+def prune(mirror: Repository) -> None:
+    """Let git pack a mirror, and delete objects that no ref has named for weeks, if it has many."""
+    git = replace(mirror.git, timeout_s=600.0)
+    git.said("-c", "gc.auto=1000", "-c", "gc.autoDetach=false", "gc", "--auto", "--quiet")
 
 
 def evict(root: Path, *, budget: int) -> list[str]:

@@ -6,6 +6,7 @@ Rule: every answer also deletes expired state, but never state of another live c
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.hook import starts, turns
@@ -19,8 +20,6 @@ from asbuilt.session.locking import Locked
 from asbuilt.session.records import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from asbuilt.hook.keeping import Held
 
 _ANSWERS: Final[Mapping[str, Callable[[Call, Held], Answer | None]]] = {

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import site
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from asbuilt.policy.plan_mode.hold import PLAN
@@ -19,8 +20,6 @@ from asbuilt.session.locking import Locked
 from asbuilt.session.state import State, keep_state, state_in
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from asbuilt.flows.authoring.conversation import Conversing
     from asbuilt.library.conversing import Plans
     from asbuilt.session.authoring import Bound

@@ -9,8 +9,9 @@ import os
 import platform
 import shutil
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from asbuilt.agents.sandbox.launch import below, found_bubblewrap, probe, settle, without_mounts
 from asbuilt.agents.sandbox.masks import cleaned
@@ -19,17 +20,12 @@ from asbuilt.errors import AsbuiltError
 from asbuilt.git.repository import open_repository
 from asbuilt.policy.plan_mode.hold import HoldUnreadable
 from asbuilt.policy.sandbox.look import FILTER, by_argv, by_bubblewrap, git_environment
-from asbuilt.policy.sandbox.rules import for_planning, secrets
+from asbuilt.policy.sandbox.rules import Level, for_planning, secrets
 from asbuilt.policy.sandbox.seccomp import MACHINES, seccomp_filter
 from asbuilt.policy.sandbox.variables import passed
 from asbuilt.session.conversation import hold_in
 from asbuilt.session.look import place
 from asbuilt.settings.layers import load
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from asbuilt.policy.sandbox.rules import Level
 
 NOT_RUN: Final = 125
 _NO_RING: Final = """\

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from asbuilt.hook.calls import Answer
+from asbuilt.hook.calls import Answer, Call
 from asbuilt.hook.turns import restore
 from asbuilt.policy.plan_mode.hold import EXIT
 from asbuilt.session import loop as loops
@@ -19,7 +19,6 @@ from asbuilt.session.records import records
 from asbuilt.session.state import USABLE_S, State, keep_loop, loop_in, state_in
 
 if TYPE_CHECKING:
-    from asbuilt.hook.calls import Call
     from asbuilt.hook.keeping import Held
     from asbuilt.session.facts import PlanFacts
 

@@ -9,16 +9,16 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import AsbuiltError
-from asbuilt.hook.calls import Answer
-from asbuilt.policy.plan_mode.hold import PLAN, is_typed
+from asbuilt.hook.calls import Answer, Call
+from asbuilt.policy.plan_mode.hold import PLAN, Hold, is_typed
 from asbuilt.session import loop as loops
 from asbuilt.session import words
 from asbuilt.session.arbiter import CONTEXT, StopFacts, Wish, decide
 from asbuilt.session.authoring import is_bound
 from asbuilt.session.context import reload as reloads
 from asbuilt.session.context import reload_words
-from asbuilt.session.context.foreign_loop import end_foreign_loop, foreign_loop_in
-from asbuilt.session.context.meter import limits_of, use_of
+from asbuilt.session.context.foreign_loop import ForeignLoop, end_foreign_loop, foreign_loop_in
+from asbuilt.session.context.meter import Limits, Use, limits_of, use_of
 from asbuilt.session.context.transcript import Said, changed_at, last_said
 from asbuilt.session.context.triggers import Trigger, is_own_request, trigger_in
 from asbuilt.session.conversation import hold_in, keep_hold
@@ -27,11 +27,7 @@ from asbuilt.session.records import records
 from asbuilt.session.state import State, keep_loop, keep_state, loop_in, state_in
 
 if TYPE_CHECKING:
-    from asbuilt.hook.calls import Call
     from asbuilt.hook.keeping import Held
-    from asbuilt.policy.plan_mode.hold import Hold
-    from asbuilt.session.context.foreign_loop import ForeignLoop
-    from asbuilt.session.context.meter import Limits, Use
     from asbuilt.session.facts import PlanFacts
 
 _PATIENCE_S: Final = 0.5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from stat import S_ISREG
@@ -10,15 +11,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from asbuilt.errors import NotFound, UsageWrong
 from asbuilt.library.reading import read_bytes
 from asbuilt.library.repository import real
-from asbuilt.library.shelves import describe, is_inside, looked_in, plans
+from asbuilt.library.shelves import Library, PlanFile, describe, is_inside, looked_in, plans
 from asbuilt.plan.lint import Length
 from asbuilt.plan.names import slug_of_file
 from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from asbuilt.library.shelves import Library, PlanFile
     from asbuilt.plan.model import Plan
 
 _NAMES_SHOWN: Final = 8

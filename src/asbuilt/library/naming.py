@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import count
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from asbuilt.errors import NameTaken
 from asbuilt.library.writing import create
 from asbuilt.plan.names import ADJECTIVES, NOUNS, slug_of_name, slugify
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 _WORD_TRIES: Final = 10
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, NamedTuple
+from pathlib import Path
+from typing import Final, NamedTuple
 
 from asbuilt.errors import UsageWrong
-from asbuilt.library.repository import find_repository, real
+from asbuilt.library.repository import Repository, find_repository, real
 from asbuilt.plan.names import slug_of_file
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from asbuilt.library.repository import Repository
 
 DEFAULT_FOLDER: Final = "plans"
 # Relative to the repository; the places of other tools, so that their plans are found.

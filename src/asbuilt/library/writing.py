@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, NamedTuple
+from pathlib import Path
+from typing import Final, NamedTuple
 
 from asbuilt.errors import AsbuiltError, NameTaken, NotFound, PlanChanged, PlanUnreadable, PlanUnwritable
 from asbuilt.library.disk import HELD, alone, appear, exchange, left_beside, seen, undisturbed, write_beside
 from asbuilt.library.reading import read_bytes
 from asbuilt.library.repository import real
 from asbuilt.plan.markdown.source import digest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
 
 _PATIENCE_S: Final = 3.0  # 50 rounds were once not enough against a program that saved without a pause
 _AGAIN: Final = "Run the same command again; it reads the file again."

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from asbuilt.errors import SettingInvalid
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _LOCALTIME: Final = Path("/etc/localtime")
 _TIMEZONE: Final = Path("/etc/timezone")

@@ -6,6 +6,7 @@ Rule: what a section does not state is left out, never guessed.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -13,8 +14,6 @@ from asbuilt.plan.markdown.blocks import Heading, Item, Paragraph, parse
 from asbuilt.plan.markdown.sections import sections_in
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from asbuilt.plan.model import Phase, Plan
 
 _SIZE: Final = re.compile(

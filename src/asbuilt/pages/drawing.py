@@ -5,19 +5,18 @@ Rule: positions are percentages and font sizes are not, so a narrow screen moves
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.pages.document import one_line
+from asbuilt.pages.document import Tone, one_line
 from asbuilt.pages.times import clock, lasting, seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
     from datetime import tzinfo
 
     from asbuilt.lifecycle.status.report import Outlined
     from asbuilt.lifecycle.status.timeline import Doing, Span
-    from asbuilt.pages.document import Tone
 
 DOINGS: Final[Mapping[Doing, str]] = {
     "prepare": "setup and baseline",

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from asbuilt.pages.document import Code, Listing, Paragraph
+from asbuilt.pages.document import Block, Code, Inline, Listing, Paragraph
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from asbuilt.pages.document import Block, Inline
     from asbuilt.proof.failure import Failure
 
 

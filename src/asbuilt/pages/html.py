@@ -9,32 +9,12 @@ from base64 import b64encode
 from html import escape
 from typing import TYPE_CHECKING, Final, assert_never
 
-from asbuilt.pages.document import (
-    Beside,
-    Code,
-    Drawing,
-    Figures,
-    Form,
-    Heading,
-    Link,
-    Listing,
-    Mark,
-    Paragraph,
-    Patch,
-    Pictures,
-    Points,
-    Said,
-    Section,
-    Table,
-    one_line,
-    visible,
-)
+from asbuilt.pages import document as doc
 from asbuilt.pages.style import STYLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from asbuilt.pages.document import Block, Document, Inline, Words
     from asbuilt.proof.pictures import Picture
 
 _NUMBERS: Final = frozenset({"exit", "ran", "skipped", "failed", "took", "cost", "stated", "measured"})
@@ -69,12 +49,12 @@ _BODY: Final = """\
 <footer>{end}</footer>"""
 
 
-def html(document: Document) -> str:
+def html(document: doc.Document) -> str:
     """Render the page."""
     return _PAGE.format(title=text(document.title), style=STYLE, body=body(document))
 
 
-def body(document: Document) -> str:
+def body(document: doc.Document) -> str:
     """Render what is inside the page's body."""
     return _BODY.format(
         title=text(document.title),
@@ -87,71 +67,71 @@ def body(document: Document) -> str:
 
 def text(foreign: str) -> str:
     """Escape a text for element content and for attributes."""
-    return escape(one_line(foreign), quote=True)
+    return escape(doc.one_line(foreign), quote=True)
 
 
-def _words(words: Words) -> str:
+def _words(words: doc.Words) -> str:
     return "".join(map(_inline, words))
 
 
-def _inline(inline: Inline) -> str:
+def _inline(inline: doc.Inline) -> str:
     match inline:
         case str(foreign):
             lead, tail = foreign[:1].isspace(), foreign[-1:].isspace()
             return f"{' ' * lead}{text(foreign)}{' ' * tail}"
-        case Code(text=foreign):
+        case doc.Code(text=foreign):
             return f"<code>{text(foreign)}</code>"
-        case Said(by=by, text=foreign):
+        case doc.Said(by=by, text=foreign):
             return f'<span class="said">{text(by)}: <q>{text(foreign)}</q></span>'
-        case Link(text=foreign, href=href):
+        case doc.Link(text=foreign, href=href):
             return f'<a href="{text(href)}">{text(foreign)}</a>'
-        case Mark(word=word, tone=tone):
+        case doc.Mark(word=word, tone=tone):
             return f'<b class="mark {tone}">{text(word)}</b>'
         case _:
             assert_never(inline)
 
 
-def _blocks(blocks: Iterable[Block], level: int) -> Iterator[str]:
+def _blocks(blocks: Iterable[doc.Block], level: int) -> Iterator[str]:
     for block in blocks:
         yield from _block(block, level)
 
 
-def _block(block: Block, level: int) -> Iterator[str]:
+def _block(block: doc.Block, level: int) -> Iterator[str]:
     match block:
-        case Heading(words=words):
+        case doc.Heading(words=words):
             yield f"<h{level}>{_words(words)}</h{level}>"
-        case Paragraph(words=words):
+        case doc.Paragraph(words=words):
             yield f"<p>{_words(words)}</p>"
-        case Points(points=points):
+        case doc.Points(points=points):
             yield "<ul>"
             for point in points:
                 below = "".join(f"<p>{_words(words)}</p>" for words in point.below)
                 yield f"<li><div>{_words(point.words)}</div>{below}</li>"
             yield "</ul>"
-        case Table(head=head, rows=rows):
+        case doc.Table(head=head, rows=rows):
             yield from _table(head, rows)
-        case Listing(text=foreign):
+        case doc.Listing(text=foreign):
             # A keyboard scrolls only what has the focus.
-            yield f'<pre tabindex="0">{escape(visible(foreign, lines=True).rstrip(chr(10)))}</pre>'
-        case Patch(text=foreign):
-            lines = visible(foreign, lines=True).rstrip("\n").split("\n")
+            yield f'<pre tabindex="0">{escape(doc.visible(foreign, lines=True).rstrip(chr(10)))}</pre>'
+        case doc.Patch(text=foreign):
+            lines = doc.visible(foreign, lines=True).rstrip("\n").split("\n")
             yield f'<pre class="patch" tabindex="0">{"".join(map(_patched, lines))}</pre>'
-        case Figures(figures=figures):
+        case doc.Figures(figures=figures):
             tiles = (
                 f'<div class="{one.tone}"><dd>{text(one.value)}</dd><dt>{text(one.label)}</dt></div>'
                 for one in figures
             )
             yield f'<dl class="figures">{"".join(tiles)}</dl>'
-        case Drawing(svg=svg):
+        case doc.Drawing(svg=svg):
             yield f"<figure>{svg}</figure>"
-        case Pictures(pictures=pictures):
+        case doc.Pictures(pictures=pictures):
             yield from map(_picture, pictures)
-        case Form():
+        case doc.Form():
             yield _form(block)
-        case Beside(left=left, right=right):
+        case doc.Beside(left=left, right=right):
             columns = ("\n".join(_blocks(one, level)) for one in (left, right))
             yield f'<div class="beside">{"".join(f"<div>{one}</div>" for one in columns)}</div>'
-        case Section():
+        case doc.Section():
             yield from _section(block, level)
         case _:
             assert_never(block)
@@ -163,12 +143,13 @@ def _patched(line: str) -> str:
     return f"<{kind}>{escape(line)}\n</{kind}>"
 
 
-def _form(form: Form) -> str:
+def _form(form: doc.Form) -> str:
     options = "".join(
         f'<label><input type="radio" name="option" value="{text(value)}"> {text(label)}</label>'
         for value, label in form.options
     )
-    note = f'<label>{text(form.note)}<textarea name="note" rows="2"></textarea></label>' if form.note else ""
+    field = f'<textarea name="note" rows="2" maxlength="{doc.MAX_NOTE}"></textarea>'
+    note = f"<label>{text(form.note)}{field}</label>" if form.note else ""
     buttons = "".join(
         f'<button name="said" value="{text(value)}">{text(label)}</button>' for value, label in form.choices
     )
@@ -180,7 +161,7 @@ def _picture(one: Picture) -> str:
     return f"<figure>{image}<figcaption>{text(one.name)}</figcaption></figure>"
 
 
-def _section(section: Section, level: int) -> Iterator[str]:
+def _section(section: doc.Section, level: int) -> Iterator[str]:
     title = f"<h{level}>{_words(section.words)}</h{level}>"
     if section.is_folded is None:
         yield f"<section>{title}"
@@ -192,7 +173,7 @@ def _section(section: Section, level: int) -> Iterator[str]:
     yield "</details>"
 
 
-def _table(head: tuple[str, ...], rows: Iterable[tuple[Words, ...]]) -> Iterator[str]:
+def _table(head: tuple[str, ...], rows: Iterable[tuple[doc.Words, ...]]) -> Iterator[str]:
     kinds = [
         ' class="number"' if name in _NUMBERS else ' class="short"' if name in _SHORT else "" for name in head
     ]

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.pages.document import Code, Mark, Said
+from asbuilt.pages.document import Code, Mark, Said, Words
 from asbuilt.pages.phases import codes, counted, failures_of, plan_words
 from asbuilt.proof.remarks import for_a_person
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from asbuilt.lifecycle.status.report import Account, PhaseAccount
-    from asbuilt.pages.document import Words
     from asbuilt.proof.evidence import Evidence
 
 _NAMED: Final = 5

@@ -8,38 +8,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, assert_never
 
-from asbuilt.pages.document import (
-    Beside,
-    Code,
-    Drawing,
-    Figures,
-    Form,
-    Heading,
-    Link,
-    Listing,
-    Mark,
-    Paragraph,
-    Patch,
-    Pictures,
-    Points,
-    Said,
-    Section,
-    Table,
-    one_line,
-    visible,
-)
+from asbuilt.pages import document as doc
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from asbuilt.pages.document import Block, Document, Inline, Words
 
 _MARKUP: Final = re.compile(r"[\\`*\[\]<>|~#]|&(?=[A-Za-z#])|(?<![^\W_])_|_(?![^\W_])")
 _OPENS: Final = re.compile(r"^([-+=]|\d+[.)])")
 _TICKS: Final = re.compile(r"`+")
 
 
-def markdown(document: Document) -> str:
+def markdown(document: doc.Document) -> str:
     """Render the page."""
     lines = [f"# {escaped(document.title)}", "", _line(document.above), "", _line(document.below), ""]
     lines += _blocks(document.blocks, 2)
@@ -49,12 +29,12 @@ def markdown(document: Document) -> str:
 
 def escaped(text: str) -> str:
     """Escape a text for the middle of a line."""
-    return _MARKUP.sub(lambda found: f"\\{found[0]}", one_line(text))
+    return _MARKUP.sub(lambda found: f"\\{found[0]}", doc.one_line(text))
 
 
 def code(text: str) -> str:
     """Quote a text as code, with a fence longer than its backticks."""
-    line = one_line(text)
+    line = doc.one_line(text)
     if not line:
         return ""
     fence = "`" * (max((len(run) for run in _TICKS.findall(line)), default=0) + 1)
@@ -62,81 +42,81 @@ def code(text: str) -> str:
     return f"{fence}{pad}{line}{pad}{fence}"
 
 
-def _words(words: Words) -> str:
+def _words(words: doc.Words) -> str:
     return "".join(map(_inline, words)).strip()
 
 
-def _line(words: Words) -> str:
+def _line(words: doc.Words) -> str:
     """Write words at the start of a line, where a dash or a number would open a list."""
     return _OPENS.sub(lambda found: f"{found[0][:-1]}\\{found[0][-1]}", _words(words))
 
 
-def _inline(inline: Inline) -> str:
+def _inline(inline: doc.Inline) -> str:
     match inline:
         case str(text):
             lead, tail = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
             return f"{lead and ' '}{escaped(text)}{tail and ' '}" if text.strip() else text and " "
-        case Code(text=text):
+        case doc.Code(text=text):
             return code(text)
-        case Said(by=by, text=text):
+        case doc.Said(by=by, text=text):
             return f"{escaped(by)}: “{escaped(text)}”"
-        case Link(text=text):
+        case doc.Link(text=text):
             return escaped(text)
-        case Mark(word=word):
+        case doc.Mark(word=word):
             return f"**{escaped(word)}**"
         case _:
             assert_never(inline)
 
 
-def _blocks(blocks: Iterable[Block], level: int) -> Iterator[str]:
+def _blocks(blocks: Iterable[doc.Block], level: int) -> Iterator[str]:
     for block in blocks:
         yield from _block(block, level)
 
 
-def _block(block: Block, level: int) -> Iterator[str]:
+def _block(block: doc.Block, level: int) -> Iterator[str]:
     match block:
-        case Heading(words=words):
+        case doc.Heading(words=words):
             yield from (f"{'#' * level} {_words(words)}", "")
-        case Paragraph(words=words):
+        case doc.Paragraph(words=words):
             yield from (_line(words), "")
-        case Points(points=points):
+        case doc.Points(points=points):
             for point in points:
                 yield f"- {_line(point.words)}"
                 yield from (f"  - {_line(words)}" for words in point.below)
             yield ""
-        case Table(head=head, rows=rows):
+        case doc.Table(head=head, rows=rows):
             yield f"| {' | '.join(head)} |"
             yield "|---" * len(head) + "|"
             yield from (f"| {' | '.join(map(_cell, row))} |" for row in rows)
             yield ""
-        case Listing(text=text) | Patch(text=text):
+        case doc.Listing(text=text) | doc.Patch(text=text):
             fence = "`" * max(3, *(len(run) + 1 for run in _TICKS.findall(text)), 3)
-            yield from (fence, *visible(text, lines=True).rstrip("\n").split("\n"), fence, "")
-        case Figures(figures=figures):
+            yield from (fence, *doc.visible(text, lines=True).rstrip("\n").split("\n"), fence, "")
+        case doc.Figures(figures=figures):
             yield from (f"- {escaped(one.value)} {escaped(one.label)}" for one in figures)
             yield ""
-        case Drawing(instead=instead):
+        case doc.Drawing(instead=instead):
             yield from _blocks(instead, level)
-        case Pictures(pictures=pictures):
+        case doc.Pictures(pictures=pictures):
             yield from (f"- {code(one.name)}" for one in pictures)
             yield ""
-        case Form():
+        case doc.Form():
             pass
-        case Beside(left=left, right=right):
+        case doc.Beside(left=left, right=right):
             yield from _blocks((*left, *right), level)
-        case Section(words=words, blocks=inner):
+        case doc.Section(words=words, blocks=inner):
             yield from (f"{'#' * level} {_words(words)}", "")
             yield from _blocks(inner, level + 1)
         case _:
             assert_never(block)
 
 
-def _cell(words: Words) -> str:
+def _cell(words: doc.Words) -> str:
     """Write a table cell. A bar in code is escaped; code where that is ambiguous is written as text."""
-    return "".join(_bars(inline) if isinstance(inline, Code) else _inline(inline) for inline in words)
+    return "".join(_bars(inline) if isinstance(inline, doc.Code) else _inline(inline) for inline in words)
 
 
-def _bars(inline: Code) -> str:
+def _bars(inline: doc.Code) -> str:
     if "\\|" in inline.text or inline.text.endswith("\\"):
         return escaped(inline.text)
     return code(inline.text).replace("|", "\\|")

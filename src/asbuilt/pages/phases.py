@@ -6,52 +6,35 @@ Rule: an agent's statements are in quotation marks and are never a reason for gr
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.lifecycle.run.money import total
-from asbuilt.lifecycle.status.report import PhaseAccount
-from asbuilt.pages.document import (
-    Code,
-    Heading,
-    Listing,
-    Mark,
-    Paragraph,
-    Point,
-    Points,
-    Said,
-    Section,
-    Table,
-)
+from asbuilt.lifecycle.status.report import Account, AttemptAccount, PhaseAccount
+from asbuilt.pages import document as doc
 from asbuilt.pages.failing import failure_blocks
 from asbuilt.pages.times import lasting, seconds
-from asbuilt.proof.opinion import QUESTIONS, words_of
-from asbuilt.proof.remarks import failing
+from asbuilt.proof.opinion import QUESTIONS, Answer, words_of
+from asbuilt.proof.remarks import Remark, failing
 from asbuilt.proof.suites.model import Severity
-from asbuilt.proof.verdict import Promise
+from asbuilt.proof.verdict import ItemVerdict, Promise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from asbuilt.events.event import Outcome
-    from asbuilt.lifecycle.status.report import Account, AttemptAccount
-    from asbuilt.pages.document import Block, Tone, Words
     from asbuilt.proof.drift.drift import Number
     from asbuilt.proof.evidence import Evidence
     from asbuilt.proof.failure import Failure
-    from asbuilt.proof.opinion import Answer
-    from asbuilt.proof.remarks import Remark
-    from asbuilt.proof.verdict import ItemVerdict
 
 HASH: Final = 10
 _NAMED: Final = 12
 _CITED: Final = ("the check ", "the test ", "the removal of ")
-_TONES: Final[dict[Outcome, Tone]] = {
+_TONES: Final[dict[Outcome, doc.Tone]] = {
     "PASS": "proven",
     "FAIL": "failed",
     "NOT_RUN": "open",
     "INDETERMINATE": "open",
 }
-_SEVERE: Final[dict[Severity, tuple[str, Tone]]] = {
+_SEVERE: Final[dict[Severity, tuple[str, doc.Tone]]] = {
     Severity.FAILS: ("fails", "failed"),
     Severity.SIGN_OFF: ("for a person", "open"),
     Severity.NOTE: ("note", "plain"),
@@ -64,38 +47,38 @@ def counted(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
-def codes(names: Sequence[str]) -> Words:
+def codes(names: Sequence[str]) -> doc.Words:
     """List names, at most 12."""
-    shown: list[str | Code] = []
+    shown: list[str | doc.Code] = []
     for name in names[:_NAMED]:
-        shown += [", ", Code(name)] if shown else [Code(name)]
+        shown += [", ", doc.Code(name)] if shown else [doc.Code(name)]
     return (*shown, f" and {len(names) - _NAMED} more") if len(names) > _NAMED else tuple(shown)
 
 
-def plan_words(text: str) -> Words:
+def plan_words(text: str) -> doc.Words:
     """Return a plan's text, with its backticked parts as code."""
     parts = text.split("`")
     if len(parts) % 2 == 0:
         return (text,)
-    return tuple(Code(part) if at % 2 else part for at, part in enumerate(parts) if part)
+    return tuple(doc.Code(part) if at % 2 else part for at, part in enumerate(parts) if part)
 
 
-def state_of(phase: PhaseAccount) -> Mark:
+def state_of(phase: PhaseAccount) -> doc.Mark:
     """Return the state of a phase."""
     if phase.rechecked:
         holds = all(one.outcome == "PASS" for one in phase.rechecked)
-        return Mark("holds", "proven") if holds else Mark("does not hold", "failed")
+        return doc.Mark("holds", "proven") if holds else doc.Mark("does not hold", "failed")
     if phase.proven is None:
-        return Mark("not proven", "failed" if phase.judged else "open")
+        return doc.Mark("not proven", "failed" if phase.judged else "open")
     if phase.waived:
-        return Mark(f"proven, {len(phase.waived)} waived", "open")
-    return Mark("proven", "proven")
+        return doc.Mark(f"proven, {len(phase.waived)} waived", "open")
+    return doc.Mark("proven", "proven")
 
 
-def phase_section(account: Account, phase: PhaseAccount, *, is_folded: bool) -> Section:
+def phase_section(account: Account, phase: PhaseAccount, *, is_folded: bool) -> doc.Section:
     """Describe a phase."""
     judged = phase.judged
-    blocks: list[Block] = [Paragraph(_facts(account, phase))]
+    blocks: list[doc.Block] = [doc.Paragraph(_facts(account, phase))]
     blocks += _promises(phase, judged)
     blocks += _answers(judged)
     blocks += _checks(phase.evidence, account.failures)
@@ -104,27 +87,27 @@ def phase_section(account: Account, phase: PhaseAccount, *, is_folded: bool) -> 
     blocks += _noticed(phase)
     blocks += _attempts(account, phase)
     blocks += _repeat(account, phase)
-    return Section((f"Phase {phase.id}: ", phase.title, " ", state_of(phase)), tuple(blocks), is_folded)
+    return doc.Section((f"Phase {phase.id}: ", phase.title, " ", state_of(phase)), tuple(blocks), is_folded)
 
 
-def whole_section(account: Account, whole: AttemptAccount) -> Section:
+def whole_section(account: Account, whole: AttemptAccount) -> doc.Section:
     """Describe the proof of all phases together."""
     promised = tuple(Promise(item.text) for item in whole.items)
     together = PhaseAccount("", "", promised, (whole,), None, None)
     is_proven = whole.ending == "PASS" and bool(whole.items) and not failures_of(whole)
     blocks = [*_promises(together, whole), *_checks(whole.evidence, account.failures)]
-    mark = Mark("proven", "proven") if is_proven else Mark("not proven", "failed")
-    return Section(("All phases together ", mark), tuple(blocks), is_proven)
+    mark = doc.Mark("proven", "proven") if is_proven else doc.Mark("not proven", "failed")
+    return doc.Section(("All phases together ", mark), tuple(blocks), is_proven)
 
 
-def _facts(account: Account, phase: PhaseAccount) -> Words:
-    words: list[str | Code] = []
+def _facts(account: Account, phase: PhaseAccount) -> doc.Words:
+    words: list[str | doc.Code] = []
     if phase.landed:
-        words += ["Landed as ", Code(phase.landed[:HASH])]
+        words += ["Landed as ", doc.Code(phase.landed[:HASH])]
         if phase.proven and phase.proven != phase.landed:
-            words += [", proven as ", Code(phase.proven[:HASH])]
+            words += [", proven as ", doc.Code(phase.proven[:HASH])]
     elif phase.proven:
-        words += ["Proven as ", Code(phase.proven[:HASH])]
+        words += ["Proven as ", doc.Code(phase.proven[:HASH])]
     else:
         words += ["Nothing of it was committed"] if phase.attempts else ["No agent worked on it in this run"]
     spent_s = sum(seconds(one.began, one.ended) for one in account.spans if one.phase == phase.id)
@@ -138,13 +121,13 @@ def _facts(account: Account, phase: PhaseAccount) -> Words:
     if phase.intent:
         words += [
             " Judged against the text frozen as ",
-            Code(phase.intent.removeprefix("sha256:")[:HASH]),
+            doc.Code(phase.intent.removeprefix("sha256:")[:HASH]),
             ".",
         ]
     return tuple(words)
 
 
-def _promises(phase: PhaseAccount, judged: AttemptAccount | None) -> Iterator[Block]:
+def _promises(phase: PhaseAccount, judged: AttemptAccount | None) -> Iterator[doc.Block]:
     found = {item.item: item for item in (judged.items if judged else ())}
     numbered = [*enumerate(phase.promised, 1)]
     for title, is_criterion in (("Promised", False), ("Acceptance criteria", True)):
@@ -154,20 +137,20 @@ def _promises(phase: PhaseAccount, judged: AttemptAccount | None) -> Iterator[Bl
             if promise.is_criterion == is_criterion
         )
         if points:
-            yield Heading((title,))
-            yield Points(points)
+            yield doc.Heading((title,))
+            yield doc.Points(points)
 
 
 def _promise(
     phase: PhaseAccount, judged: AttemptAccount | None, number: int, item: ItemVerdict | None
-) -> Point:
+) -> doc.Point:
     text = phase.promised[number - 1].text
     waived = next((one for one in phase.waived if one.item == number), None)
-    below: list[Words] = []
+    below: list[doc.Words] = []
     if waived is not None:
-        below.append(("Accepted unmet on ", waived.on, ". ", Said(waived.by, waived.reason)))
+        below.append(("Accepted unmet on ", waived.on, ". ", doc.Said(waived.by, waived.reason)))
     if item is None:
-        return Point((Mark("NOT_RUN", "open"), f" {number}. ", *plan_words(text)), tuple(below))
+        return doc.Point((doc.Mark("NOT_RUN", "open"), f" {number}. ", *plan_words(text)), tuple(below))
     if item.evidence:
         below.append(
             ("Looked up and found: " if item.outcome == "PASS" else "Cited: ", *_cited(item.evidence))
@@ -175,54 +158,54 @@ def _promise(
     if item.why:
         below.append(_why(judged, item))
     if waived is not None:
-        mark = Mark(f"{item.outcome}, WAIVED", "open")
+        mark = doc.Mark(f"{item.outcome}, WAIVED", "open")
     elif item.outcome == "PASS" and not item.evidence:
         # A journal of an earlier version holds only the verifier's statement.
-        mark = Mark("PASS", "plain")
+        mark = doc.Mark("PASS", "plain")
     else:
-        mark = Mark(item.outcome, _TONES[item.outcome])
-    return Point((mark, f" {number}. ", *plan_words(text)), tuple(below))
+        mark = doc.Mark(item.outcome, _TONES[item.outcome])
+    return doc.Point((mark, f" {number}. ", *plan_words(text)), tuple(below))
 
 
-def _why(judged: AttemptAccount | None, item: ItemVerdict) -> Words:
+def _why(judged: AttemptAccount | None, item: ItemVerdict) -> doc.Words:
     """Return the reason, quoted if it is the verifier's; without an opinion all but NOT_RUN is quoted."""
     opinion = judged.opinion if judged else None
     if opinion is None:
         is_said = item.outcome != "NOT_RUN"
     else:
         is_said = any(entry.item == item.item and entry.why == item.why for entry in opinion.entries)
-    return (Said("the verifier", item.why),) if is_said else (f"asbuilt: {item.why}",)
+    return (doc.Said("the verifier", item.why),) if is_said else (f"asbuilt: {item.why}",)
 
 
-def _answers(judged: AttemptAccount | None) -> Iterator[Block]:
+def _answers(judged: AttemptAccount | None) -> Iterator[doc.Block]:
     """List the verifier's answers about tricks that tests do not show."""
     answers = judged.opinion.answers if judged and judged.opinion else ()
     if answers:
-        yield Heading(("Looked for by the verifier",))
-        yield Points(tuple(_answer(one) for one in answers))
+        yield doc.Heading(("Looked for by the verifier",))
+        yield doc.Points(tuple(_answer(one) for one in answers))
 
 
-def _answer(answer: Answer) -> Point:
-    mark = Mark("found", "open") if answer.found else Mark("none", "plain")
-    where = (" at ", Code(words_of(answer.place))) if answer.place else ()
-    said = ((Said("the verifier", answer.why),),) if answer.why else ()
-    return Point((mark, f" {QUESTIONS[answer.question]}", *where), said)
+def _answer(answer: Answer) -> doc.Point:
+    mark = doc.Mark("found", "open") if answer.found else doc.Mark("none", "plain")
+    where = (" at ", doc.Code(words_of(answer.place))) if answer.place else ()
+    said = ((doc.Said("the verifier", answer.why),),) if answer.why else ()
+    return doc.Point((mark, f" {QUESTIONS[answer.question]}", *where), said)
 
 
-def _cited(evidence: Sequence[str]) -> Iterator[str | Code]:
+def _cited(evidence: Sequence[str]) -> Iterator[str | doc.Code]:
     for number, words in enumerate(evidence):
         if number:
             yield ", "
         lead = next((one for one in _CITED if words.startswith(one)), "")
         yield from (lead,) if lead else ()
-        yield Code(words.removeprefix(lead).strip("`"))
+        yield doc.Code(words.removeprefix(lead).strip("`"))
 
 
-def _checks(evidence: Sequence[Evidence], failures: Mapping[str, Failure]) -> Iterator[Block]:
+def _checks(evidence: Sequence[Evidence], failures: Mapping[str, Failure]) -> Iterator[doc.Block]:
     if not evidence:
         return
-    yield Heading(("Checks, run by asbuilt on a clean checkout",))
-    yield Table(
+    yield doc.Heading(("Checks, run by asbuilt on a clean checkout",))
+    yield doc.Table(
         ("check", "outcome", "exit", "ran", "skipped", "failed", "took", "tree"),
         tuple(_check(one) for one in evidence),
     )
@@ -231,23 +214,23 @@ def _checks(evidence: Sequence[Evidence], failures: Mapping[str, Failure]) -> It
             yield from failure_blocks(failures[one.output])
 
 
-def _check(one: Evidence) -> tuple[Words, ...]:
-    why: Words = (" ", one.why) if one.outcome != "PASS" and one.why else ()
+def _check(one: Evidence) -> tuple[doc.Words, ...]:
+    why: doc.Words = (" ", one.why) if one.outcome != "PASS" and one.why else ()
     numbers = (one.exit_code, one.ran, one.skipped, one.failed)
     return (
-        (Code(one.command),),
-        (Mark(one.outcome, _TONES[one.outcome]), *why),
+        (doc.Code(one.command),),
+        (doc.Mark(one.outcome, _TONES[one.outcome]), *why),
         *((() if number is None else (str(number),)) for number in numbers),
         ("shown before" if one.reused else lasting(one.duration_s),),
-        (Code(one.tree[:HASH]),),
+        (doc.Code(one.tree[:HASH]),),
     )
 
 
-def _trials(evidence: Sequence[Evidence]) -> Iterator[Block]:
+def _trials(evidence: Sequence[Evidence]) -> Iterator[doc.Block]:
     """Describe how the test run itself was tried."""
     points = []
     for one in evidence:
-        points += [Point((note,)) for note in one.notes]
+        points += [doc.Point((note,)) for note in one.notes]
         if one.proves:
             points.append(_names("Pass with this phase's work and fail without it", one.proves))
         if one.idle:
@@ -257,83 +240,85 @@ def _trials(evidence: Sequence[Evidence]) -> Iterator[Block]:
         if one.new_failures:
             points.append(_names("Fail, and did not before", one.new_failures))
     if points:
-        yield Heading(("How the test run was tried",))
-        yield Points(tuple(points))
+        yield doc.Heading(("How the test run was tried",))
+        yield doc.Points(tuple(points))
 
 
-def _names(title: str, names: Sequence[str]) -> Point:
-    return Point((f"{title}: {counted(len(names), 'test')}.",), (codes(names),))
+def _names(title: str, names: Sequence[str]) -> doc.Point:
+    return doc.Point((f"{title}: {counted(len(names), 'test')}.",), (codes(names),))
 
 
-def _numbers(judged: AttemptAccount | None) -> Iterator[Block]:
+def _numbers(judged: AttemptAccount | None) -> Iterator[doc.Block]:
     """List the plan's numbers with the values that asbuilt measured."""
     if judged and judged.numbers:
-        yield Heading(("Numbers, measured by asbuilt",))
-        yield Table(
+        yield doc.Heading(("Numbers, measured by asbuilt",))
+        yield doc.Table(
             ("criterion", "stated", "measured", "by", "holds"),
             tuple(
-                (plan_words(one.text), (one.stated,), (str(one.actual),), (Code(one.by),), (_holds(one),))
+                (plan_words(one.text), (one.stated,), (str(one.actual),), (doc.Code(one.by),), (_holds(one),))
                 for one in judged.numbers
             ),
         )
 
 
-def _holds(number: Number) -> Mark:
+def _holds(number: Number) -> doc.Mark:
     if not number.holds:
-        return Mark(f"{number.off_pct} % off", "failed")
-    return Mark(f"{number.off_pct} % off", "plain") if number.off_pct else Mark("holds", "proven")
+        return doc.Mark(f"{number.off_pct} % off", "failed")
+    return doc.Mark(f"{number.off_pct} % off", "plain") if number.off_pct else doc.Mark("holds", "proven")
 
 
-def _noticed(phase: PhaseAccount) -> Iterator[Block]:
+def _noticed(phase: PhaseAccount) -> Iterator[doc.Block]:
     """List asbuilt's remarks on the changes, with their sign-offs."""
     remarks = phase.judged.remarks if phase.judged else ()
     if remarks:
-        yield Heading(("Noticed about the changes",))
-        yield Points(tuple(_remark(one, phase.signed.get(one.key, "")) for one in remarks))
+        yield doc.Heading(("Noticed about the changes",))
+        yield doc.Points(tuple(_remark(one, phase.signed.get(one.key, "")) for one in remarks))
 
 
-def _remark(one: Remark, signed: str) -> Point:
+def _remark(one: Remark, signed: str) -> doc.Point:
     word, tone = _SEVERE[one.severity]
-    below: list[Words] = []
+    below: list[doc.Words] = []
     if one.was:
-        below.append(("Before: ", Code(one.was)))
+        below.append(("Before: ", doc.Code(one.was)))
     if one.now:
-        below.append(("Now: ", Code(one.now)))
+        below.append(("Now: ", doc.Code(one.now)))
     if one.cited:
         below.append(("The plan orders it: ", one.cited))
     if one.severity is Severity.SIGN_OFF:
         below.append(("Signed off: ", signed or "not yet"))
-    return Point((Mark(word, tone), f" {one.rule.replace('-', ' ')}, ", Code(one.place)), tuple(below))
+    return doc.Point(
+        (doc.Mark(word, tone), f" {one.rule.replace('-', ' ')}, ", doc.Code(one.place)), tuple(below)
+    )
 
 
-def _attempts(account: Account, phase: PhaseAccount) -> Iterator[Block]:
+def _attempts(account: Account, phase: PhaseAccount) -> Iterator[doc.Block]:
     if not phase.attempts:
         return
-    yield Heading(("Attempts",))
-    yield Points(tuple(_attempt(account, phase, one) for one in reversed(phase.attempts)))
+    yield doc.Heading(("Attempts",))
+    yield doc.Points(tuple(_attempt(account, phase, one) for one in reversed(phase.attempts)))
 
 
-def _attempt(account: Account, phase: PhaseAccount, one: AttemptAccount) -> Point:
+def _attempt(account: Account, phase: PhaseAccount, one: AttemptAccount) -> doc.Point:
     by = f" by {one.agent}" if one.agent else ""
     took = f", {lasting(seconds(one.began_at, one.ended_at))}" if one.ended_at else ""
     cost = f", {one.spent.words}" if one.spent.brief else ""
     ending = "says that it is done" if one.ending == "done" else one.ending
     reason = f": {one.reason}" if one.reason and one.ending != "done" else ""
-    below: list[Words] = [(Said(one.agent or "the agent", one.says),)] if one.says else []
+    below: list[doc.Words] = [(doc.Said(one.agent or "the agent", one.says),)] if one.says else []
     below += [(f"A person told it: {note}",) for note in one.notes]
     below += [(f"The sandbox refused it {host}",) for host in one.refused]
     below += failures_of(one)
     if one.kept:
         name = f"{account.name}.{phase.id}.{one.number}"
-        below.append(("Kept: ", Code(f"asbuilt log {name} --patch"), " shows ", Code(one.kept)))
-    return Point((f"Attempt {one.number}, {one.role}{by}{took}{cost}: {ending}{reason}",), tuple(below))
+        below.append(("Kept: ", doc.Code(f"asbuilt log {name} --patch"), " shows ", doc.Code(one.kept)))
+    return doc.Point((f"Attempt {one.number}, {one.role}{by}{took}{cost}: {ending}{reason}",), tuple(below))
 
 
-def failures_of(attempt: AttemptAccount) -> list[Words]:
+def failures_of(attempt: AttemptAccount) -> list[doc.Words]:
     """Describe what kept an attempt from being proven, and who found it."""
-    found: list[Words] = [(f"asbuilt noticed: {one.words}",) for one in failing(attempt.remarks)]
+    found: list[doc.Words] = [(f"asbuilt noticed: {one.words}",) for one in failing(attempt.remarks)]
     found += [
-        ("asbuilt ran ", Code(check.command), f": {check.outcome}, {check.why}")
+        ("asbuilt ran ", doc.Code(check.command), f": {check.outcome}, {check.why}")
         for check in attempt.evidence
         if check.outcome != "PASS"
     ]
@@ -346,7 +331,7 @@ def failures_of(attempt: AttemptAccount) -> list[Words]:
     return found
 
 
-def _repeat(account: Account, phase: PhaseAccount) -> Iterator[Block]:
+def _repeat(account: Account, phase: PhaseAccount) -> Iterator[doc.Block]:
     """List the commands that repeat every check by hand, in a clone that has the commit."""
     last = phase.judged
     commit = (phase.landed or phase.proven or "")[:HASH] or (last.kept if last else None)
@@ -358,8 +343,8 @@ def _repeat(account: Account, phase: PhaseAccount) -> Iterator[Block]:
     lines += [shlex.join(("git", "checkout", "HEAD^", "--", *back))] if back else []
     lines += [account.setup] if account.setup else []
     lines += dict.fromkeys(one.command for one in phase.evidence)
-    yield Heading(("Repeat it by hand",))
-    yield Listing("\n".join(_single(lines)))
+    yield doc.Heading(("Repeat it by hand",))
+    yield doc.Listing("\n".join(_single(lines)))
 
 
 def _single(lines: Iterable[str]) -> Iterator[str]:

@@ -6,14 +6,12 @@ Rule: in a body only the text between the two marks is asbuilt's; every other ch
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 from urllib.parse import quote
 
 from asbuilt.pages.markdown import code, escaped
 from asbuilt.policy.masking import masked
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 START: Final = "<!-- asbuilt:progress:start -->"
 END: Final = "<!-- asbuilt:progress:end -->"

@@ -5,22 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.lifecycle.status.report import sums
-from asbuilt.pages.document import (
-    Code,
-    Document,
-    Drawing,
-    Figure,
-    Figures,
-    Listing,
-    Mark,
-    Paragraph,
-    Pictures,
-    Point,
-    Points,
-    Said,
-    Section,
-    Table,
-)
+from asbuilt.pages import document as doc
 from asbuilt.pages.drawing import DOINGS, edges, graph, timeline
 from asbuilt.pages.failing import failure_blocks
 from asbuilt.pages.html import html
@@ -34,7 +19,6 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from asbuilt.lifecycle.status.report import Account, Decision
-    from asbuilt.pages.document import Block, Tone, Words
 
 _GOOD: Final = ("landed", "held", "proven", "done", "undone", "pr-ready")
 _GONE: Final = ("failed", "stopped")
@@ -58,14 +42,14 @@ class Page:
         return html(self._document)
 
 
-def told(account: Account, zone: tzinfo | None) -> Document:
+def told(account: Account, zone: tzinfo | None) -> doc.Document:
     """Build the document of an account."""
     known = to_know(account)
-    blocks: list[Block] = [Figures(tuple(_figures(account)))]
+    blocks: list[doc.Block] = [doc.Figures(tuple(_figures(account)))]
     blocks += _failure(account, zone) if account.state == "failed" else _reason(account)
     if known:
-        points = tuple(Point((f"Phase {phase}: ", *words) if phase else words) for phase, words in known)
-        blocks.append(Section(("What to know",), (Points(points),)))
+        points = tuple(doc.Point((f"Phase {phase}: ", *words) if phase else words) for phase, words in known)
+        blocks.append(doc.Section(("What to know",), (doc.Points(points),)))
     blocks += _drawings(account, zone)
     if account.whole is not None:
         blocks.append(whole_section(account, account.whole))
@@ -80,9 +64,9 @@ def told(account: Account, zone: tzinfo | None) -> Document:
     blocks += _commits(account)
     blocks += _decisions(account, zone)
     blocks += _repeat(account)
-    return Document(
+    return doc.Document(
         title=account.title or account.slug,
-        above=("Run ", Code(account.name), " of ", Code(account.plan)),
+        above=("Run ", doc.Code(account.name), " of ", doc.Code(account.plan)),
         below=_standing(account, zone),
         blocks=tuple(blocks),
         end=(
@@ -93,84 +77,86 @@ def told(account: Account, zone: tzinfo | None) -> Document:
     )
 
 
-def _pull(account: Account) -> Iterator[Block]:
+def _pull(account: Account) -> Iterator[doc.Block]:
     pull = account.pull
     if pull is None:
         return
-    points: list[Words] = [(f"#{pull.number}: ", Code(pull.url))]
+    points: list[doc.Words] = [(f"#{pull.number}: ", doc.Code(pull.url))]
     if pull.mended:
         points.append((f"Fixed by an agent and proven: {counted(pull.mended, 'time')}",))
     if pull.broken is not None and not pull.broken:
-        points.append((Mark("in order", "proven"), ": nothing is left behind"))
-    points += [(Mark("left behind", "failed"), f": {one}") for one in pull.broken or ()]
-    points += [(Mark("to know", "open"), f": {one}") for one in pull.warned]
-    yield Section(("Pull request",), (Points(tuple(Point(one) for one in points)),))
+        points.append((doc.Mark("in order", "proven"), ": nothing is left behind"))
+    points += [(doc.Mark("left behind", "failed"), f": {one}") for one in pull.broken or ()]
+    points += [(doc.Mark("to know", "open"), f": {one}") for one in pull.warned]
+    yield doc.Section(("Pull request",), (doc.Points(tuple(doc.Point(one) for one in points)),))
 
 
-def _standing(account: Account, zone: tzinfo | None) -> Words:
-    tone: Tone = "plain"
+def _standing(account: Account, zone: tzinfo | None) -> doc.Words:
+    tone: doc.Tone = "plain"
     if account.state in _GOOD:
         is_clean = all(phase.proven and not phase.waived for phase in account.phases)
         tone = "proven" if is_clean and account.phases else "plain"
     elif account.state in _GONE:
         tone = "failed" if account.state == "failed" else "open"
     where = f" on {account.target}" if account.state == "landed" else ""
-    commit: Words = (", ", Code(account.landed[-1].stands[:HASH])) if account.landed else ()
+    commit: doc.Words = (", ", doc.Code(account.landed[-1].stands[:HASH])) if account.landed else ()
     when = account.ended_at or account.at
     at = f", {moment(when, zone)} {zone_of(when, zone)}" if when else ""
-    return Mark(account.state, tone), where, *commit, at
+    return doc.Mark(account.state, tone), where, *commit, at
 
 
-def _figures(account: Account) -> Iterator[Figure]:
+def _figures(account: Account) -> Iterator[doc.Figure]:
     total = sums(account)
 
     if total.items:
         yield _share(total.items_proven, total.items, "items proven", waived=total.waived)
     if total.checks:
         yield _share(total.checks_passed, total.checks, "checks passed")
-    yield Figure(str(total.waived), "waived", "open" if total.waived else "plain")
-    yield Figure(str(total.not_run), "not run", "open" if total.not_run else "plain")
+    yield doc.Figure(str(total.waived), "waived", "open" if total.waived else "plain")
+    yield doc.Figure(str(total.not_run), "not run", "open" if total.not_run else "plain")
     if account.began_at:
-        yield Figure(lasting(seconds(account.began_at, account.ended_at or account.at)), "from start to end")
+        yield doc.Figure(
+            lasting(seconds(account.began_at, account.ended_at or account.at)), "from start to end"
+        )
     if account.at_work_s is not None:
-        yield Figure(lasting(account.at_work_s), "of it at work")
+        yield doc.Figure(lasting(account.at_work_s), "of it at work")
     if account.spent.brief:
-        yield Figure(account.spent.brief, "at API prices")
+        yield doc.Figure(account.spent.brief, "at API prices")
 
 
-def _share(part: int, whole: int, label: str, *, waived: int = 0) -> Figure:
-    tone: Tone = "proven" if part == whole else "failed"
-    return Figure(f"{part} of {whole}", label, "open" if waived and part + waived == whole else tone)
+def _share(part: int, whole: int, label: str, *, waived: int = 0) -> doc.Figure:
+    tone: doc.Tone = "proven" if part == whole else "failed"
+    return doc.Figure(f"{part} of {whole}", label, "open" if waived and part + waived == whole else tone)
 
 
-def _reason(account: Account) -> Iterator[Block]:
+def _reason(account: Account) -> Iterator[doc.Block]:
     if account.reason:
-        yield Paragraph((account.reason,))
+        yield doc.Paragraph((account.reason,))
 
 
-def _failure(account: Account, zone: tzinfo | None) -> Iterator[Block]:
-    points: list[Words] = []
+def _failure(account: Account, zone: tzinfo | None) -> Iterator[doc.Block]:
+    points: list[doc.Words] = []
     helped = any(one.next_command for one in account.failed[:1])
     unproven = [phase.id for phase in account.phases if phase.proven is None]
     if unproven:
         points.append(("Phase: ", unproven[0]))
     points.append(("What: ", account.reason))
     points.append(("State: ", *_what_stands(account), " Nothing was thrown away."))
-    points += [("Kept: ", Code(path)) for path in account.workspaces]
+    points += [("Kept: ", doc.Code(path)) for path in account.workspaces]
     points += [("Next: ", *plan_words(account.next_step))] if account.next_step and not helped else []
-    points += [(f"{purpose}: ", Code(command)) for purpose, command in _commands(account)]
+    points += [(f"{purpose}: ", doc.Code(command)) for purpose, command in _commands(account)]
     when = f" - {moment(account.at, zone)}" if account.at else ""
     failed = (block for one in account.failed[:1] for block in failure_blocks(one))
-    yield Section((f"Run failed{when}",), (Points(tuple(map(Point, points))), *failed))
+    yield doc.Section((f"Run failed{when}",), (doc.Points(tuple(map(doc.Point, points))), *failed))
 
 
-def _what_stands(account: Account) -> Words:
-    words: list[str | Code] = []
+def _what_stands(account: Account) -> doc.Words:
+    words: list[str | doc.Code] = []
     if account.landed:
-        words += [f"{counted(len(account.landed), 'phase')} landed on ", Code(account.target)]
+        words += [f"{counted(len(account.landed), 'phase')} landed on ", doc.Code(account.target)]
     if account.pending:
         words += ["; "] if words else []
-        words += [f"{counted(len(account.pending), 'phase')} proven on ", Code(account.branch)]
+        words += [f"{counted(len(account.pending), 'phase')} proven on ", doc.Code(account.branch)]
     return (*(words or ["nothing landed"]), ".")
 
 
@@ -184,19 +170,21 @@ def _commands(account: Account) -> Iterator[tuple[str, str]]:
         yield "Land the proven phases", f"asbuilt land {account.slug}"
 
 
-def _drawings(account: Account, zone: tzinfo | None) -> Iterator[Block]:
+def _drawings(account: Account, zone: tzinfo | None) -> Iterator[doc.Block]:
     titles = {one.id: one.title for one in account.outline}
     if len(account.outline) > 1:
-        tones: dict[str, Tone] = {one.id: "plain" for one in account.outline}
+        tones: dict[str, doc.Tone] = {one.id: "plain" for one in account.outline}
         tones |= {phase.id: state_of(phase).tone for phase in account.phases}
         above: dict[str, list[str]] = {}
         for need, phase in edges(account.outline):
             above.setdefault(phase, []).append(need)
         points = tuple(
-            Point((f"{one.id} ", one.title, f", after {', '.join(above[one.id])}" if one.id in above else ""))
+            doc.Point(
+                (f"{one.id} ", one.title, f", after {', '.join(above[one.id])}" if one.id in above else "")
+            )
             for one in account.outline
         )
-        yield Section(("Phases",), (Drawing(graph(account.outline, tones), (Points(points),)),))
+        yield doc.Section(("Phases",), (doc.Drawing(graph(account.outline, tones), (doc.Points(points),)),))
     if account.spans:
         rows = tuple(
             (
@@ -207,72 +195,76 @@ def _drawings(account: Account, zone: tzinfo | None) -> Iterator[Block]:
             )
             for span in account.spans
         )
-        table = Table(("phase", "what", "began", "took"), rows)
-        yield Section(("Time",), (Drawing(timeline(account.spans, titles, zone), (table,)),))
+        table = doc.Table(("phase", "what", "began", "took"), rows)
+        yield doc.Section(("Time",), (doc.Drawing(timeline(account.spans, titles, zone), (table,)),))
 
 
-def _seen(account: Account) -> Iterator[Block]:
+def _seen(account: Account) -> Iterator[doc.Block]:
     if not account.pictures and not account.pictured:
         return
-    blocks: list[Block] = []
+    blocks: list[doc.Block] = []
     if account.pictured:
-        blocks.append(Paragraph((f"The command for pictures: {account.pictured}.",)))
+        blocks.append(doc.Paragraph((f"The command for pictures: {account.pictured}.",)))
     if account.pictures:
-        blocks.append(Pictures(account.pictures))
-    yield Section(("What people see",), tuple(blocks))
+        blocks.append(doc.Pictures(account.pictures))
+    yield doc.Section(("What people see",), tuple(blocks))
 
 
-def _commits(account: Account) -> Iterator[Block]:
+def _commits(account: Account) -> Iterator[doc.Block]:
     if account.landed:
         points = tuple(
-            Point(
+            doc.Point(
                 (
                     f"Phase {one.phase}: ",
-                    Code(one.stands[:HASH]),
-                    *(() if one.stands == one.commit else (" (proven as ", Code(one.commit[:HASH]), ")")),
+                    doc.Code(one.stands[:HASH]),
+                    *(() if one.stands == one.commit else (" (proven as ", doc.Code(one.commit[:HASH]), ")")),
                 )
             )
             for one in account.landed
         )
-        yield Section(("Landed on ", Code(account.target)), (Points(points),))
+        yield doc.Section(("Landed on ", doc.Code(account.target)), (doc.Points(points),))
     if account.pending:
-        points = tuple(Point((f"Phase {work.phase}: ", Code(work.commit[:HASH]))) for work in account.pending)
-        yield Section(("Proven on ", Code(account.branch), ", not landed"), (Points(points),))
+        points = tuple(
+            doc.Point((f"Phase {work.phase}: ", doc.Code(work.commit[:HASH]))) for work in account.pending
+        )
+        yield doc.Section(("Proven on ", doc.Code(account.branch), ", not landed"), (doc.Points(points),))
     if account.undone:
-        points = tuple(Point((f"Phase {one.phase}: ", Code(one.stands[:HASH]))) for one in account.undone)
-        yield Section(("Taken back from ", Code(account.target)), (Points(points),))
+        points = tuple(
+            doc.Point((f"Phase {one.phase}: ", doc.Code(one.stands[:HASH]))) for one in account.undone
+        )
+        yield doc.Section(("Taken back from ", doc.Code(account.target)), (doc.Points(points),))
 
 
-def _decisions(account: Account, zone: tzinfo | None) -> Iterator[Block]:
+def _decisions(account: Account, zone: tzinfo | None) -> Iterator[doc.Block]:
     for title, is_sign_off in (("Sign-offs", True), ("Who decided", False)):
         found = [one for one in account.decisions if (one.kind == "sign-off") == is_sign_off]
         if found:
-            yield Section((title,), (Points(tuple(_decision(one, zone) for one in found)),))
+            yield doc.Section((title,), (doc.Points(tuple(_decision(one, zone) for one in found)),))
 
 
-def _decision(one: Decision, zone: tzinfo | None) -> Point:
+def _decision(one: Decision, zone: tzinfo | None) -> doc.Point:
     if not one.answer:
-        below: tuple[Words, ...] = (("Not answered: ", Code(f"asbuilt approve yes {one.name}")),)
-        return Point((Mark("open", "open"), f" {one.name}, {one.kind}: ", one.question), below)
-    note: Words = (" ", Said("reason", one.note)) if one.note else ()
+        below: tuple[doc.Words, ...] = (("Not answered: ", doc.Code(f"asbuilt approve yes {one.name}")),)
+        return doc.Point((doc.Mark("open", "open"), f" {one.name}, {one.kind}: ", one.question), below)
+    note: doc.Words = (" ", doc.Said("reason", one.note)) if one.note else ()
     below = ((f"{one.by}, {moment(one.at, zone)}.", *note),)
-    return Point((Mark(one.answer, "plain"), f" {one.name}, {one.kind}: ", one.question), below)
+    return doc.Point((doc.Mark(one.answer, "plain"), f" {one.name}, {one.kind}: ", one.question), below)
 
 
-def _repeat(account: Account) -> Iterator[Block]:
-    points: list[Words] = [("Tests: ", Code(account.tests))] if account.tests else [("Tests: none",)]
+def _repeat(account: Account) -> Iterator[doc.Block]:
+    points: list[doc.Words] = [("Tests: ", doc.Code(account.tests))] if account.tests else [("Tests: none",)]
     if account.setup:
-        points.append(("Setup, once, before any agent's code was there: ", Code(account.setup)))
+        points.append(("Setup, once, before any agent's code was there: ", doc.Code(account.setup)))
     if account.baseline:
         points.append(("Before any work: ", account.baseline))
     if account.ring:
         unconfined = "none: the user's files and network were in reach"
         points.append(("Sandbox: ", unconfined if account.ring == "none" else account.ring))
-    yield Section(
+    yield doc.Section(
         ("Repeat it",),
         (
-            Points(tuple(map(Point, points))),
-            Paragraph(("Every check and verdict again, at the original commits:",)),
-            Listing(f"asbuilt verify --replay {account.name}"),
+            doc.Points(tuple(map(doc.Point, points))),
+            doc.Paragraph(("Every check and verdict again, at the original commits:",)),
+            doc.Listing(f"asbuilt verify --replay {account.name}"),
         ),
     )

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from datetime import tzinfo
+from datetime import UTC, datetime, tzinfo
 
 
 def moment(text: str, zone: tzinfo | None = UTC) -> str:

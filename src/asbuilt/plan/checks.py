@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from itertools import dropwhile
 from typing import TYPE_CHECKING, Final
 
@@ -10,8 +11,6 @@ from asbuilt.plan.markdown.blocks import Fence, Heading
 from asbuilt.plan.model import Check
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from asbuilt.plan.markdown.sections import Piece
 
 _SESSIONS: Final = frozenset({"console", "shell-session", "terminal"})

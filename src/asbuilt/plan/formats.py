@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.plan.markdown.blocks import Heading, Item, Paragraph
+from asbuilt.plan.markdown.blocks import Block, Heading, Item, Paragraph
 from asbuilt.plan.markdown.items import item_text
 from asbuilt.plan.markdown.outline import clean_title, find_tracker, phase_headings, whole_lines
 from asbuilt.plan.markdown.sections import TRANSLATIONS
-from asbuilt.plan.markdown.source import Span
+from asbuilt.plan.markdown.source import Source, Span
 from asbuilt.plan.model import Format, Metadatum
 from asbuilt.plan.names import slugify
 from asbuilt.plan.phases import natural_key
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from asbuilt.plan.markdown.blocks import Block
     from asbuilt.plan.markdown.outline import TrackedPhase, Tracker
-    from asbuilt.plan.markdown.source import Source
 
 MAX_PHASES: Final = 2_000
 _NO_PHASE: Final = frozenset(

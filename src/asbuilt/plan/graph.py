@@ -6,12 +6,10 @@ Every function accepts any set of ids.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from asbuilt.plan.model import Dependencies, Status
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
 
 # The patterns run on lower-cased text; IGNORECASE would double the time to compile them.
 _ID: Final = r"(?:\d+(?:\.\d+)*[a-z]?|[a-z](?!\w))"

@@ -6,10 +6,8 @@ Rule: an inference is only reported. It never becomes a mark or a status.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, assert_never
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from collections.abc import Sequence
+from typing import Final, Literal, NamedTuple, assert_never
 
 Outcome = Literal["done", "open", "unknown"]
 Confidence = Literal["low", "medium", "high"]

@@ -7,19 +7,17 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.plan.markdown.items import CURRENT
-from asbuilt.plan.markdown.source import digest, encode
+from asbuilt.plan.markdown.source import Source, Span, digest, encode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from asbuilt.plan.formats import Found
     from asbuilt.plan.markdown.frontmatter import FrontMatter
     from asbuilt.plan.markdown.outline import Tracker
-    from asbuilt.plan.markdown.source import Source, Span
     from asbuilt.plan.model import Box, Metadatum, Spot
 
 UNDECIDED: Final = "TBD"

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.plan.graph import cycle
-from asbuilt.plan.markdown.blocks import Heading
-from asbuilt.plan.model import Format, Phase, Plan, Status
+from asbuilt.plan.graph import Reference, cycle
+from asbuilt.plan.markdown.blocks import Block, Heading
+from asbuilt.plan.model import Check, Format, Phase, Plan, Status
 from asbuilt.plan.problems import Problem, Rule, Severity, problem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from asbuilt.plan.formats import Found
-    from asbuilt.plan.graph import Reference
-    from asbuilt.plan.markdown.blocks import Block
     from asbuilt.plan.markdown.source import Source
-    from asbuilt.plan.model import Check
     from asbuilt.plan.phases import Facts
 
 TASK_METADATA: Final = (

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
 
 from asbuilt.errors import UsageWrong
-from asbuilt.plan.model import Claim
+from asbuilt.plan.model import Claim, Form
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from asbuilt.plan.markdown.source import Span
-    from asbuilt.plan.model import Form
 
 _MAX_DIGITS: Final = 12
 _TERM: Final = re.compile(r"\s*([+-]?)\s*([0-9]+)\s*")

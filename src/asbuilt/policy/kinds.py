@@ -7,10 +7,8 @@ no size has no rung: with `agents.min_model` set, it gets no work.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
+from typing import Final, Literal, NamedTuple
 
 _URL: Final = re.compile(r"(?P<scheme>https?)://(?:[^/@]*@)?(?P<host>[^/:?#]+|\[[^]]*\])(?P<port>:[0-9]+)?")
 _BASE: Final = re.compile(

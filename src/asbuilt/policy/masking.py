@@ -7,13 +7,11 @@ with which a few programs take a password.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from html import escape
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import quote
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 MASK: Final = "[secret]"
 _SHORTEST: Final = 6

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from asbuilt.policy.masking import MASK, masked, names_a_secret
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _SOME_KEY: Final = re.compile(r"[a-z0-9][_-]key\Z", re.IGNORECASE)
 """In a text a cache's key has such a name, too. The name of a field or a variable is masked in doubt."""

@@ -6,13 +6,11 @@ Rule: state of a live conversation is never touched.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from asbuilt.session.conversation import lives, state_home
 from asbuilt.session.state import KEPT_S, State, state_in
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 
 class Record(NamedTuple):

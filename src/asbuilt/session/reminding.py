@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from asbuilt.policy.plan_mode.hold import PLAN
+from asbuilt.policy.plan_mode.hold import PLAN, Hold
 from asbuilt.policy.plan_mode.reminders import REENTRY, TURNS_BETWEEN, left, reminder
 
 if TYPE_CHECKING:
-    from asbuilt.policy.plan_mode.hold import Hold
     from asbuilt.session.state import State
 
 

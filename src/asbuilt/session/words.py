@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from asbuilt.session.context.notes import Note
     from asbuilt.session.facts import PlanFacts
     from asbuilt.session.loop import Loop

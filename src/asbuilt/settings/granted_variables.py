@@ -7,15 +7,11 @@ folder, and each value is the user's own.
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final, NamedTuple
 
-from asbuilt.settings.layers import Layer
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from asbuilt.settings.layers import Settings
+from asbuilt.settings.layers import Layer, Settings
 
 GRANTED: Final = "checks.granted"
 _SECTIONS: Final = ("checks", "setup")

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from asbuilt.settings.setting import Kind, Setting
-
-if TYPE_CHECKING:
-    from asbuilt.settings.setting import Value
+from asbuilt.settings.setting import Kind, Setting, Value
 
 _ELSEWHERE: Final = "env:NAME or file:PATH names where it is stored"
 

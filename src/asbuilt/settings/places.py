@@ -8,14 +8,12 @@ from __future__ import annotations
 import re
 import stat
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from asbuilt.errors import SettingInvalid
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 FOLDER: Final = "asbuilt"
 """Name of the user's settings folder. The folder of `ASBUILT_USER_FILE` may belong to other programs, too."""

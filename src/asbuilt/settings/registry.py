@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from asbuilt.settings.authoring import AUTHOR
 from asbuilt.settings.landing import LANDING
@@ -11,9 +12,6 @@ from asbuilt.settings.notify import NOTIFY
 from asbuilt.settings.sandbox import SANDBOX
 from asbuilt.settings.services import SERVICES, VALUES
 from asbuilt.settings.setting import Kind, Setting, Value
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 def _boundary(name: str, default: str, meaning: str) -> Setting:
@@ -230,6 +228,15 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 default="",
                 meaning="the URL of a git repository for attempts of the fleet; empty: the remote itself",
                 stakes="Work of agents would be pushed to another repository than you expect.",
+            ),
+            Setting(
+                key="retention.days",
+                default=30,
+                meaning="days after a landing, or the end of a run, after which the worker deletes superseded"
+                " attempts, workspaces and logs of agents; `asbuilt clean` shows them",
+                stakes="Attempts and logs that you want to look at later would be gone.",
+                read_by="worker",
+                most=100_000,
             ),
             Setting(
                 key="telemetry.endpoint",

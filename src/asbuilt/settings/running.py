@@ -5,20 +5,16 @@ A run reads them when it starts and again when it continues; a difference is a `
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from msgspec import structs
 
 from asbuilt.events.options import RunOptions, value_or
 from asbuilt.events.plain import plain_options, read_options
-from asbuilt.settings.layers import Layer
+from asbuilt.settings.layers import Layer, Settings
 from asbuilt.settings.registry import SETTINGS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from asbuilt.settings.layers import Settings
 
 COMMANDS: Final = ("checks.tests", "checks.suites", "checks.setup", "checks.services", "ui.pictures")
 """Keys whose values are programs to start."""

@@ -5,13 +5,11 @@ Rule: a repository sets none of them, because other people write it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from asbuilt.settings.setting import Kind, Setting
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 SANDBOX: Final = (
     Setting(

@@ -6,16 +6,14 @@ import difflib
 import json
 import re
 import tomllib
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Final, TypeGuard, assert_never
+from typing import Any, Final, TypeGuard, assert_never
 
 from asbuilt.errors import SettingInvalid
 from asbuilt.settings.hours import hours_in
 from asbuilt.settings.registry import keys_near, setting_for
 from asbuilt.settings.setting import BUILT_IN_SERVICES, Kind, ServiceTable, Setting, SuiteTable, Value
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
 
 _TRUE: Final = frozenset({"true", "yes", "on", "1"})
 _FALSE: Final = frozenset({"false", "no", "off", "0"})

@@ -10,7 +10,7 @@ import json
 import shutil
 import sqlite3
 import subprocess
-from pathlib import Path  # noqa: TC003  NamedTuple reads it
+from pathlib import Path
 from typing import NamedTuple
 
 GIT_SETTINGS = {

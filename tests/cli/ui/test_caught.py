@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
+from asbuilt.cli.commands.demo.command import Caught, block, caught
 from asbuilt.cli.ui import columns
-from asbuilt.cli.ui.caught import Caught, block, caught
 from asbuilt.cli.ui.screen import Pen, printable
 from asbuilt.cli.ui.symbols import ASCII, UNICODE
 from asbuilt.proof.evidence import Evidence

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import wraps
 from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec
@@ -10,8 +11,8 @@ import click
 
 from asbuilt.cli.shell.boundary import tell
 from asbuilt.cli.shell.desk import complete_plan
-from asbuilt.cli.shell.lazy import Command, Lazy, LazyGroup
-from asbuilt.cli.shell.options import Door, shared
+from asbuilt.cli.shell.lazy import Lazy, LazyGroup
+from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.site import Site, asker, look_at, open_site, site_of
 from asbuilt.cli.ui.clock import ago, stamp
 from asbuilt.cli.ui.screen import printable
@@ -20,14 +21,11 @@ from asbuilt.flows.requests import take_away
 from asbuilt.journal import claims, issues, runs
 from asbuilt.journal.events import open_plan
 from asbuilt.journal.home import machine
-from asbuilt.journal.ids import LOCAL
+from asbuilt.journal.ids import LOCAL, Address
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from asbuilt.journal.claims import Claim
     from asbuilt.journal.database.store import Session
-    from asbuilt.journal.ids import Address
     from asbuilt.journal.issues import Held
 
 _STORE: Final = 11
@@ -54,8 +52,7 @@ group = LazyGroup(
 )
 
 
-@click.command("list", cls=Command, examples=[("asbuilt claim list --json", "for a script")])
-@shared(json=True)
+@subcommand("list", ("asbuilt claim list --json", "for a script"))
 def list_(door: Door) -> int:
     """Show who owns which plan of this repository, and which plan has which issue."""
     _, site = look_at(door)
@@ -115,12 +112,9 @@ def _answered(door: Door, site: Site, address: Address, work: Callable[[Session]
     return code
 
 
-@click.command(
-    "acquire", cls=Command, examples=[("asbuilt claim acquire rate-limit --owner nightly", "0 or 10")]
-)
+@subcommand("acquire", ("asbuilt claim acquire rate-limit --owner nightly", "0 or 10"))
 @click.argument("plan", shell_complete=complete_plan)
 @click.option("--owner", required=True, metavar="NAME", help="who is to own it; the same name may again")
-@shared(json=True)
 @_by_contract
 def acquire(door: Door, plan: str, *, owner: str) -> int:
     """Own a plan, so that no run of it starts."""
@@ -140,12 +134,9 @@ def acquire(door: Door, plan: str, *, owner: str) -> int:
     return _answered(door, site, address, work)
 
 
-@click.command(
-    "release", cls=Command, examples=[("asbuilt claim release rate-limit --owner nightly", "0 or 12")]
-)
+@subcommand("release", ("asbuilt claim release rate-limit --owner nightly", "0 or 12"))
 @click.argument("plan", shell_complete=complete_plan)
 @click.option("--owner", required=True, metavar="NAME", help="the name it was claimed with")
-@shared(json=True)
 @_by_contract
 def release(door: Door, plan: str, *, owner: str) -> int:
     """Release a plan. A claim of another run stays."""
@@ -161,14 +152,11 @@ def release(door: Door, plan: str, *, owner: str) -> int:
     return _answered(door, site, address, work)
 
 
-@click.command(
-    "break",
-    cls=Command,
-    examples=[('asbuilt claim break rate-limit --reason "its machine is gone"', "recorded with your name")],
+@subcommand(
+    "break", ('asbuilt claim break rate-limit --reason "its machine is gone"', "recorded with your name")
 )
 @click.argument("plan", shell_complete=complete_plan)
 @click.option("--reason", required=True, metavar="TEXT", help="why, for the journal")
-@shared(json=True)
 @_by_contract
 def break_(door: Door, plan: str, *, reason: str) -> int:
     """Take a plan away from its owner. A run that had it ends at its next safe point, its work kept."""

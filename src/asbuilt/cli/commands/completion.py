@@ -8,8 +8,7 @@ import click
 from click.shell_completion import ShellComplete, get_completion_class
 
 from asbuilt.cli.shell.app import COMPLETE_VARIABLE, root
-from asbuilt.cli.shell.lazy import Command
-from asbuilt.cli.shell.options import Door, shared
+from asbuilt.cli.shell.options import Door, subcommand
 
 _INSTALL: Final = {
     "bash": "asbuilt completion bash > ~/.local/share/bash-completion/completions/asbuilt",
@@ -18,13 +17,12 @@ _INSTALL: Final = {
 }
 
 
-@click.command(
+@subcommand(
     "completion",
-    cls=Command,
-    examples=[(line, "") for line in _INSTALL.values()],
+    *((line, "") for line in _INSTALL.values()),
+    json=False,
 )
 @click.argument("shell", type=click.Choice(list(_INSTALL)))
-@shared(json=False)
 def command(door: Door, shell: str) -> None:
     """Print the script that completes commands and options in your shell.
 

@@ -10,9 +10,8 @@ from msgspec import UNSET, structs
 from asbuilt.cli.commands.run.follow import ask_for
 from asbuilt.cli.shell.addresses import never_ran
 from asbuilt.cli.shell.desk import complete_plan
-from asbuilt.cli.shell.lazy import Command
-from asbuilt.cli.shell.options import Door, shared
-from asbuilt.cli.shell.site import site_of
+from asbuilt.cli.shell.options import Door, subcommand
+from asbuilt.cli.shell.site import Site, site_of
 from asbuilt.cli.ui.messages import next_command
 from asbuilt.errors import DONE, GateStopped, NotFound
 from asbuilt.journal import runs
@@ -21,24 +20,19 @@ from asbuilt.journal.turns import landing_line
 from asbuilt.lifecycle.status.standing import fold_plan
 
 if TYPE_CHECKING:
-    from asbuilt.cli.shell.site import Site
     from asbuilt.journal.ids import Address
     from asbuilt.journal.runs import Run
 
 
-@click.command(
+@subcommand(
     "land",
-    cls=Command,
-    examples=[
-        ("asbuilt land rate-limit", "move proven commits to their branch"),
-        ("asbuilt land rate-limit --front", "land it before the runs that wait in line for the branch"),
-        ("asbuilt land rate-limit --undo", "one revert for each landed commit; the plan is open again"),
-    ],
+    ("asbuilt land rate-limit", "move proven commits to their branch"),
+    ("asbuilt land rate-limit --front", "land it before the runs that wait in line for the branch"),
+    ("asbuilt land rate-limit --undo", "one revert for each landed commit; the plan is open again"),
 )
 @click.argument("plan", shell_complete=complete_plan)
 @click.option("--undo", is_flag=True, help="revert what the last run landed")
 @click.option("--front", is_flag=True, help="land next, ahead of runs that wait in line for the branch")
-@shared(json=True)
 def command(door: Door, plan: str, *, undo: bool, front: bool) -> int:
     """Land proven commits on the target branch. If that is not possible, nothing moves."""
     return land(door, plan, undo=undo, front=front)

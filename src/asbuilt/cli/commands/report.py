@@ -1,58 +1,134 @@
 """`asbuilt report`: what a run promised and what is proven, on the screen or as a page.
 
-Rule: nothing is written into a checkout unless the user names the folder with --to.
+Rule: nothing is written into a checkout unless --to names the folder, and no file is overwritten.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
 
 import click
 
 from asbuilt.cli.commands.status import views_here
 from asbuilt.cli.runs.next_step import Next, helping
-from asbuilt.cli.shell.lazy import Command
-from asbuilt.cli.shell.options import Door, shared
-from asbuilt.cli.shell.reading import complete_address, look, look_for
+from asbuilt.cli.shell.options import Door, subcommand
+from asbuilt.cli.shell.reading import Looking, complete_address, look, look_for
 from asbuilt.cli.ui.clock import at, lasting, parsed, stamp, zone_of
 from asbuilt.cli.ui.failure import show_failures
 from asbuilt.cli.ui.messages import advise, answer, headline
-from asbuilt.cli.ui.page_files import copy_to, keep, show
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted, listed
-from asbuilt.errors import DONE, NotFound
+from asbuilt.errors import DONE, NameTaken, NotFound, StoreFailed
 from asbuilt.flows.report import account_of
 from asbuilt.flows.run.record import Record
 from asbuilt.journal import runs
 from asbuilt.journal.queries.overview import events_of, facts_from
-from asbuilt.lifecycle.delivery.facts import DeliveryFacts
+from asbuilt.journal.runs import Run
+from asbuilt.lifecycle.delivery.facts import DeliveryFacts, Landed
 from asbuilt.lifecycle.run.proving import ProvingFacts
-from asbuilt.lifecycle.status.report import notes, sums
+from asbuilt.lifecycle.status.report import Account, notes, sums
 from asbuilt.pages.telling import Page
 
-if TYPE_CHECKING:
-    from asbuilt.cli.shell.reading import Looking
-    from asbuilt.journal.runs import Run
-    from asbuilt.lifecycle.delivery.facts import Landed
-    from asbuilt.lifecycle.status.report import Account
+_SETTLED_S: Final = 3.0
+"""Seconds after which a browser process that is still alive counts as started."""
 
 
-@click.command(
+def keep(page: Page, folder: Path) -> Path:
+    """Write the page into the run's folder, replacing an older one, and return the HTML file."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for name, text in (("report.md", page.markdown), ("report.html", page.html)):
+            fresh = folder / f".{name}.{os.getpid()}"
+            fresh.write_text(text, encoding="utf-8")
+            fresh.replace(folder / name)
+    except OSError as error:
+        raise _unwritten(folder, error) from error
+    return folder / "report.html"
+
+
+def copy_to(page: Page, folder: Path, name: str) -> list[Path]:
+    """Write the page into a folder that the user named, and return the files."""
+    files = {folder / f"{name}.html": page.html, folder / f"{name}.md": page.markdown}
+    taken = next((file for file in files if os.path.lexists(file)), None)
+    if taken is not None:
+        raise NameTaken(
+            f"there is a {taken.name} already in {folder}",
+            why="An existing report is never overwritten.",
+            next_step="Move it away, or name another folder.",
+        )
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for file, text in files.items():
+            with file.open("x", encoding="utf-8") as opened:
+                opened.write(text)
+    except OSError as error:
+        raise _unwritten(folder, error) from error
+    return [*files]
+
+
+def show(file: Path, environ: Mapping[str, str]) -> bool:
+    """Open a file in a browser. Return False if none could be started."""
+    command = _browser(environ)
+    if command is None:
+        return False
+    try:
+        started = subprocess.Popen(  # noqa: S603 - what the user has for it
+            [*command, str(file)],
+            env=dict(environ),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        return started.wait(_SETTLED_S) == 0
+    except subprocess.TimeoutExpired:
+        return True
+    except OSError:
+        return False
+
+
+def _browser(environ: Mapping[str, str]) -> list[str] | None:
+    chosen = environ.get("BROWSER", "").split(os.pathsep)[0].strip()
+    if chosen:
+        try:
+            return shlex.split(chosen)
+        except ValueError:
+            return None
+    has_screen = sys.platform == "darwin" or environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY")
+    for name in ("open",) if sys.platform == "darwin" else ("xdg-open", "wslview"):
+        found = shutil.which(name, path=environ.get("PATH", ""))
+        if found and (has_screen or name == "wslview"):
+            return [found]
+    return None
+
+
+def _unwritten(folder: Path, error: OSError) -> StoreFailed:
+    return StoreFailed(
+        f"the page cannot be written into {folder}: {(error.strerror or 'unknown reason').lower()}",
+        why="It is made from the journal each time, so nothing is lost.",
+        next_step="Name a folder that you may write to with --to.",
+    )
+
+
+@subcommand(
     "report",
-    cls=Command,
-    examples=[
-        ("asbuilt report", "the newest run here"),
-        ("asbuilt report rate-limit", "the newest run of a plan"),
-        ("asbuilt report rate-limit --open", "the whole account as a page, in your browser"),
-        ("asbuilt report rate-limit.1 --to ~/reports", "the page as HTML and as Markdown, copied there"),
-        ("asbuilt report rate-limit.1 --markdown", "the page on the screen, for a pull request"),
-    ],
+    ("asbuilt report", "the newest run here"),
+    ("asbuilt report rate-limit", "the newest run of a plan"),
+    ("asbuilt report rate-limit --open", "the whole account as a page, in your browser"),
+    ("asbuilt report rate-limit.1 --to ~/reports", "the page as HTML and as Markdown, copied there"),
+    ("asbuilt report rate-limit.1 --markdown", "the page on the screen, for a pull request"),
 )
 @click.argument("plan", required=False, shell_complete=complete_address)
 @click.option("--open", "is_opened", is_flag=True, help="show the page in a browser")
 @click.option("--to", "folder", metavar="DIR", help="copy the page into a folder")
 @click.option("--markdown", is_flag=True, help="print the page as Markdown")
-@shared(json=True)
 def command(door: Door, plan: str | None, *, is_opened: bool, folder: str | None, markdown: bool) -> int:
     """Show what a run promised, what asbuilt has proven of it, and what to know before you trust it."""
     looking, run = _found(door, plan)

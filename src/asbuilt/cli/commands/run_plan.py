@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, assert_never
 import click
 
 from asbuilt.cli.shell.desk import complete_plan, desk_for
-from asbuilt.cli.shell.lazy import Command
-from asbuilt.cli.shell.options import Door, SharedOption, shared
+from asbuilt.cli.shell.options import Door, SharedOption, subcommand
 from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, UsageWrong
 from asbuilt.lifecycle.run_plan_words import (
@@ -33,22 +32,18 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.run_plan_words import Landing, Words
 
 
-@click.command(
+@subcommand(
     "run-plan",
-    cls=Command,
-    examples=[
-        ("asbuilt run-plan plans/login.md", "its next phase"),
-        ("asbuilt run-plan plans/login.md 4b", "this phase"),
-        ("asbuilt run-plan plans/login.md finish auto", "all that is left, no questions, then land"),
-        ("asbuilt run-plan plans/login.md auto every 4h now", "a phase now, and every four hours"),
-        ("asbuilt run-plan plans/login.md status", "how far it is"),
-        ("asbuilt run-plan next", "scheduled and parked runs, and when they start"),
-        ("asbuilt run-plan stop", "cancel the schedules here; what runs continues"),
-    ],
+    ("asbuilt run-plan plans/login.md", "its next phase"),
+    ("asbuilt run-plan plans/login.md 4b", "this phase"),
+    ("asbuilt run-plan plans/login.md finish auto", "all that is left, no questions, then land"),
+    ("asbuilt run-plan plans/login.md auto every 4h now", "a phase now, and every four hours"),
+    ("asbuilt run-plan plans/login.md status", "how far it is"),
+    ("asbuilt run-plan next", "scheduled and parked runs, and when they start"),
+    ("asbuilt run-plan stop", "cancel the schedules here; what runs continues"),
 )
 @click.argument("words", nargs=-1, shell_complete=complete_plan)
 @click.option("--dry-run", is_flag=True, help="show what would happen, and write nothing")
-@shared(json=True)
 def command(door: Door, words: tuple[str, ...], *, dry_run: bool) -> int:
     """Understand /run-plan's words: PLAN, a phase, finish, auto, pr, direct, every, now, status, next, stop.
 

@@ -10,22 +10,19 @@ from asbuilt.cli.commands.status import show_here, views_here
 from asbuilt.cli.runs.next_step import Next
 from asbuilt.cli.runs.standing import doing
 from asbuilt.cli.runs.waiting import is_cut_off, next_of, run_waiting
-from asbuilt.cli.shell.reading import survey
+from asbuilt.cli.shell.reading import Looking, survey
 from asbuilt.cli.ui.clock import at
 from asbuilt.cli.ui.messages import answer, headline
 from asbuilt.cli.ui.words import counted, listed
 from asbuilt.errors import DONE
-from asbuilt.library.repository import branch_of
-from asbuilt.library.shelves import plans
+from asbuilt.library.repository import Repository, branch_of
+from asbuilt.library.shelves import Library, plans
 from asbuilt.lifecycle.status.progress import IN_WORK
 from asbuilt.policy.kinds import KINDS
 
 if TYPE_CHECKING:
     from asbuilt.cli.shell.options import Door
-    from asbuilt.cli.shell.reading import Looking
     from asbuilt.journal.queries.overview import PlanView, RunView
-    from asbuilt.library.repository import Repository
-    from asbuilt.library.shelves import Library
     from asbuilt.settings import Settings
 
 _SANDBOXES = {"bwrap": "bubblewrap", "sandbox-exec": "Seatbelt"}

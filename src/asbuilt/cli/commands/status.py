@@ -10,40 +10,32 @@ import click
 from asbuilt.cli.runs.causes import cause
 from asbuilt.cli.runs.outcome import as_json
 from asbuilt.cli.runs.standing import open_ends, show_plan, show_table
-from asbuilt.cli.runs.waiting import next_of, run_waiting, waiting
+from asbuilt.cli.runs.waiting import Waiting, next_of, run_waiting, waiting
 from asbuilt.cli.shell.addresses import named as parsed
-from asbuilt.cli.shell.lazy import Command
-from asbuilt.cli.shell.options import Door, shared
-from asbuilt.cli.shell.reading import Moment, complete_address, look, look_for
+from asbuilt.cli.shell.options import Door, subcommand
+from asbuilt.cli.shell.reading import Looking, Moment, complete_address, look, look_for
 from asbuilt.cli.ui import timetable
 from asbuilt.cli.ui.clock import stamp
 from asbuilt.cli.ui.messages import next_command
 from asbuilt.errors import DONE, NotFound
 from asbuilt.journal import approvals, repositories
 from asbuilt.journal.ids import LOCAL
-from asbuilt.journal.queries.overview import plan_view, plan_views, run_view
+from asbuilt.journal.queries.overview import PlanView, plan_view, plan_views, run_view
 
 if TYPE_CHECKING:
-    from asbuilt.cli.runs.waiting import Waiting
-    from asbuilt.cli.shell.reading import Looking
-    from asbuilt.journal.queries.overview import PlanView
     from asbuilt.journal.repositories import Known
 
 
-@click.command(
+@subcommand(
     "status",
-    cls=Command,
-    examples=[
-        ("asbuilt status", "every plan that has run here, and when scheduled ones start"),
-        ("asbuilt status rate-limit", "its phases, why it waits or failed, and what is next"),
-        ("asbuilt status rate-limit.1", "one run of it"),
-        ("asbuilt status --all", "every repository on this machine"),
-        ("asbuilt status --json", "for a script"),
-    ],
+    ("asbuilt status", "every plan that has run here, and when scheduled ones start"),
+    ("asbuilt status rate-limit", "its phases, why it waits or failed, and what is next"),
+    ("asbuilt status rate-limit.1", "one run of it"),
+    ("asbuilt status --all", "every repository on this machine"),
+    ("asbuilt status --json", "for a script"),
 )
 @click.argument("plan", required=False, shell_complete=complete_address)
 @click.option("--all", "everywhere", is_flag=True, help="every repository on this machine")
-@shared(json=True)
 def command(door: Door, plan: str | None, *, everywhere: bool) -> int:
     """Show what is running, waiting or failed, why, and the next command."""
     if plan is not None:

@@ -16,9 +16,8 @@ from asbuilt import wiring
 from asbuilt.cli.runs import outcome
 from asbuilt.cli.shell.addresses import never_ran
 from asbuilt.cli.shell.desk import complete_plan
-from asbuilt.cli.shell.lazy import Command
-from asbuilt.cli.shell.options import Door, shared
-from asbuilt.cli.shell.site import asker, look_at, site_of, the_only
+from asbuilt.cli.shell.options import Door, subcommand
+from asbuilt.cli.shell.site import Site, asker, look_at, site_of, the_only
 from asbuilt.cli.ui import timetable
 from asbuilt.cli.ui.messages import next_command
 from asbuilt.cli.ui.screen import printable
@@ -26,11 +25,9 @@ from asbuilt.errors import DONE, UsageWrong, WorkerFailed
 from asbuilt.flows.requests import pause, stop
 from asbuilt.flows.schedule import cancel
 from asbuilt.journal import schedules
-from asbuilt.journal.ids import LOCAL
+from asbuilt.journal.ids import LOCAL, Address
 
 if TYPE_CHECKING:
-    from asbuilt.cli.shell.site import Site
-    from asbuilt.journal.ids import Address
     from asbuilt.journal.queries.overview import RunView
     from asbuilt.journal.runs import Run
     from asbuilt.journal.schedules import Schedule
@@ -39,23 +36,19 @@ _STOP_S: Final = 60.0
 _PAUSE_S: Final = 10.0
 
 
-@click.command(
+@subcommand(
     "stop",
-    cls=Command,
-    examples=[
-        ("asbuilt stop rate-limit", "end its run and its schedule; every file is kept"),
-        ('asbuilt stop rate-limit -m "wrong approach"', "and record why"),
-        ("asbuilt stop rate-limit --pause", "pause after the current attempt; claim and workspace are kept"),
-        ("asbuilt stop --all", "every run and schedule of this repository"),
-        ("asbuilt stop rate-limit --schedule", "only its schedule; a run that has started continues"),
-    ],
+    ("asbuilt stop rate-limit", "end its run and its schedule; every file is kept"),
+    ('asbuilt stop rate-limit -m "wrong approach"', "and record why"),
+    ("asbuilt stop rate-limit --pause", "pause after the current attempt; claim and workspace are kept"),
+    ("asbuilt stop --all", "every run and schedule of this repository"),
+    ("asbuilt stop rate-limit --schedule", "only its schedule; a run that has started continues"),
 )
 @click.argument("plan", required=False, shell_complete=complete_plan)
 @click.option("--all", "every", is_flag=True, help="every run and schedule of this repository")
 @click.option("--schedule", "only_schedule", is_flag=True, help="cancel the schedule, and let a run continue")
 @click.option("--pause", "pauses", is_flag=True, help="pause at the next safe point; asbuilt run continues")
 @click.option("-m", "--message", metavar="TEXT", default="asked for", help="why, for the journal")
-@shared(json=True)
 def command(
     door: Door, plan: str | None, *, every: bool, only_schedule: bool, pauses: bool, message: str
 ) -> int:

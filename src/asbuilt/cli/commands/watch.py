@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from asbuilt import wiring
@@ -11,29 +9,21 @@ from asbuilt.cli.commands.run.follow import look_on
 from asbuilt.cli.runs import outcome
 from asbuilt.cli.shell.desk import complete_plan
 from asbuilt.cli.shell.elsewhere import is_served
-from asbuilt.cli.shell.lazy import Command
-from asbuilt.cli.shell.options import Door, shared
-from asbuilt.cli.shell.site import look_at, site_of, the_only
+from asbuilt.cli.shell.options import Door, subcommand
+from asbuilt.cli.shell.site import Site, look_at, site_of, the_only
 from asbuilt.cli.ui.messages import next_command
 from asbuilt.errors import DONE
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.queries.overview import plan_views
-
-if TYPE_CHECKING:
-    from asbuilt.cli.shell.site import Site
-    from asbuilt.journal.runs import Run
+from asbuilt.journal.runs import Run
 
 
-@click.command(
+@subcommand(
     "watch",
-    cls=Command,
-    examples=[
-        ("asbuilt watch", "the only open run here"),
-        ("asbuilt watch rate-limit", "the newest run of this plan"),
-    ],
+    ("asbuilt watch", "the only open run here"),
+    ("asbuilt watch rate-limit", "the newest run of this plan"),
 )
 @click.argument("plan", required=False, shell_complete=complete_plan)
-@shared(json=True)
 def command(door: Door, plan: str | None) -> int:
     """Follow a run: what its agent does, what is proven, what it waits for.
 

@@ -5,41 +5,25 @@ No I/O. Rule: only what asbuilt's own checks have proven is green; an agent's wo
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from asbuilt.cli.live.rows import Piece, cells, text_of
+from asbuilt.cli.live.rows import Canvas, Piece, Row, Style, cells, text_of
 from asbuilt.cli.ui.clock import at, lasting, parsed
 from asbuilt.cli.ui.words import counted
 from asbuilt.cli.wording.events import told
 from asbuilt.events.approvals import ApprovalAnswered
-from asbuilt.events.attempts import (
-    AttemptBegun,
-    AttemptEnded,
-    ChecksDone,
-    TogetherDone,
-    VerdictGiven,
-)
+from asbuilt.events.attempts import AttemptBegun, AttemptEnded, ChecksDone, TogetherDone, VerdictGiven
 from asbuilt.events.authoring import StageJudged
-from asbuilt.events.event import Event, phase_of
+from asbuilt.events.event import Entry, Event, phase_of
 from asbuilt.events.landings import LandingRecovered, LandingRefused, LandingRetried, LandingUnsigned
-from asbuilt.events.phases import (
-    BaselineDone,
-    PhaseBegun,
-    PhaseJoined,
-    PhaseMerged,
-    PhaseProven,
-    SetupDone,
-)
+from asbuilt.events.phases import BaselineDone, PhaseBegun, PhaseJoined, PhaseMerged, PhaseProven, SetupDone
 from asbuilt.events.plans import PlanDiffers
 from asbuilt.events.runs import ClaimBroken, RunHastened, RunParked
 from asbuilt.lifecycle.plan_run.decide import FIX_LIMIT
 from asbuilt.lifecycle.run.money import total, used_in
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from asbuilt.cli.live.rows import Canvas, Row, Style
-    from asbuilt.events.event import Entry
     from asbuilt.proof.evidence import Evidence
 
 _HASH: Final = 7

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.cli.live.rows import Piece, cells
+from asbuilt.cli.live.rows import Canvas, Piece, Row, Style, cells
 from asbuilt.cli.runs.waiting import AT_WORK, run_waiting
 from asbuilt.cli.shell.reading import Seen
 from asbuilt.cli.ui.clock import ago, at
@@ -17,7 +17,6 @@ from asbuilt.lifecycle.run.money import caps_in
 
 if TYPE_CHECKING:
     from asbuilt.cli.live.moment import Activity, Moment
-    from asbuilt.cli.live.rows import Canvas, Row, Style
     from asbuilt.journal.queries.overview import RunView
     from asbuilt.lifecycle.status.progress import PhaseProgress, State
 

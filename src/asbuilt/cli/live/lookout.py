@@ -6,12 +6,13 @@ Rule: following changes nothing but the notes that the user types. Leaving it do
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.agents.activity import deed_of
 from asbuilt.cli.live.moment import Activity, Moment
-from asbuilt.cli.live.viewers import News
+from asbuilt.cli.live.viewers import News, Viewer
 from asbuilt.cli.runs.waiting import is_parked
 from asbuilt.events.attempts import ChecksDone, TogetherDone
 from asbuilt.events.phases import BaselineDone, PhaseRechecked, SetupDone
@@ -19,21 +20,16 @@ from asbuilt.events.schedules import ScheduleDeferred
 from asbuilt.journal import runs
 from asbuilt.journal.events import history
 from asbuilt.journal.queries.folds import Folds
-from asbuilt.journal.queries.overview import failures_in, run_view
+from asbuilt.journal.queries.overview import RunView, failures_in, run_view
 from asbuilt.lifecycle.attention import notice
-from asbuilt.proof.evidence import evidence_from
+from asbuilt.proof.evidence import Evidence, evidence_from
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from asbuilt.cli.live.viewers import Viewer
     from asbuilt.events.event import Entry, Event
     from asbuilt.journal.database.store import Session
-    from asbuilt.journal.queries.overview import RunView
     from asbuilt.journal.runs import Run
     from asbuilt.lifecycle.status.progress import WaitsFor
     from asbuilt.ports import Attempts
-    from asbuilt.proof.evidence import Evidence
     from asbuilt.wiring import Journal
 
 _LOOK_S: Final = 0.2

@@ -13,10 +13,8 @@ import select
 import sys
 import termios
 import time
-from typing import TYPE_CHECKING, Any, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from collections.abc import Sequence
+from typing import Any, Final
 
 _OPEN: Final = "m"
 _MOST: Final = 240

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, NoReturn
 
-from asbuilt.cli.live.rows import Canvas
-from asbuilt.cli.ui.screen import WIDTH
+from asbuilt.cli.live.rows import Canvas, Row
+from asbuilt.cli.ui.screen import WIDTH, Pen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
     from types import FrameType
 
     from asbuilt.cli.live.note_line import Keyboard
-    from asbuilt.cli.live.rows import Row
-    from asbuilt.cli.ui.screen import Pen
 
 _LEAST: Final = 20
 _ROWS: Final = 24

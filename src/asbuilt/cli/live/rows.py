@@ -5,14 +5,12 @@ Pure. Rule: foreign text is made printable here, and a fitted row is never wider
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Final, Literal, NamedTuple
 from unicodedata import category, east_asian_width
 
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.symbols import ASCII, Symbols
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 Style = Literal["", "bold", "dim", "green", "red", "yellow"]
 _NARROW: Final = 60

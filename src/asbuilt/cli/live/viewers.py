@@ -6,28 +6,25 @@ Both get the same input. A viewer never changes the run.
 from __future__ import annotations
 
 import time
-from contextlib import nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from asbuilt.cli.live.finished import Story
 from asbuilt.cli.live.frame import frame, heard
 from asbuilt.cli.live.note_line import Keyboard, typed_on
 from asbuilt.cli.live.region import Region
-from asbuilt.cli.live.rows import Piece
+from asbuilt.cli.live.rows import Piece, Row
 from asbuilt.cli.runs.waiting import AT_WORK
 from asbuilt.cli.ui.clock import parsed
 from asbuilt.cli.ui.failure import failure_rows
-from asbuilt.cli.ui.screen import WIDTH, printable
+from asbuilt.cli.ui.screen import WIDTH, Screen, printable
 from asbuilt.cli.wording.events import told
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from contextlib import AbstractContextManager
     from datetime import datetime
 
     from asbuilt.cli.live.moment import Moment
-    from asbuilt.cli.live.rows import Row
-    from asbuilt.cli.ui.screen import Screen
     from asbuilt.events.event import Entry
     from asbuilt.proof.evidence import Evidence
     from asbuilt.proof.failure import Failure

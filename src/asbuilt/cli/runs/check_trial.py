@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -23,22 +24,18 @@ from asbuilt.flows.checks.prove import tree_of
 from asbuilt.flows.enroll import known
 from asbuilt.flows.environments.check_environment import Rigs
 from asbuilt.flows.run.environment import given_by
-from asbuilt.git.repository import open_repository, resolve
+from asbuilt.git.repository import Repository, open_repository, resolve
 from asbuilt.journal.home import Home
 from asbuilt.policy.sandbox.variables import passed
-from asbuilt.proof.trying import Before, told
+from asbuilt.proof.trying import Before, Tried, told
 from asbuilt.settings import load, state_folder
 from asbuilt.settings.granted_variables import given
 from asbuilt.settings.running import beside_checks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from asbuilt.cli.shell.desk import Desk
     from asbuilt.cli.shell.options import Door
     from asbuilt.flows.environments.terms import Given
-    from asbuilt.git.repository import Repository
-    from asbuilt.proof.trying import Tried
 
 
 @contextmanager

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from asbuilt.cli.shell.options import Door
 from asbuilt.cli.shell.reading import look
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.queries.spending import Past, past_of
 from asbuilt.lifecycle.run.money import forecast
 from asbuilt.proof.trials import depth as depths
-
-if TYPE_CHECKING:
-    from asbuilt.cli.shell.options import Door
 
 
 class Expected(NamedTuple):

@@ -9,39 +9,33 @@ import sys
 import termios
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
 
 from asbuilt import wiring
 from asbuilt.cli.runs.drafts import change_rows, draft_of, screen_of, slug_of
 from asbuilt.cli.shell.desk import problem_counts
-from asbuilt.cli.shell.site import asker
+from asbuilt.cli.shell.options import Door
+from asbuilt.cli.shell.site import Site, asker
 from asbuilt.cli.ui.clock import at
 from asbuilt.cli.ui.confirm import typed
 from asbuilt.cli.ui.editor import edit
 from asbuilt.cli.ui.messages import next_command
-from asbuilt.cli.ui.screen import printable
+from asbuilt.cli.ui.screen import Pen, printable
 from asbuilt.cli.ui.words import counted, listed
 from asbuilt.errors import DONE, GATE_STOPPED, GateStopped
 from asbuilt.flows.authoring.refinement import Refinements, is_refinement
 from asbuilt.flows.requests import answer, revise
 from asbuilt.journal import runs
+from asbuilt.journal.approvals import Approval
 from asbuilt.journal.drafts import drafts_of
 from asbuilt.journal.events import keyed
 from asbuilt.journal.ids import LOCAL, Address
-from asbuilt.lifecycle.approval import REVISED, WITHDRAWN
+from asbuilt.lifecycle.approval import REVISED, WITHDRAWN, Drafts
 from asbuilt.lifecycle.authoring.questions import answer_to
 from asbuilt.pages.drafts import changes, summary_of
 from asbuilt.plan.problems import Severity
 from asbuilt.plan.reader import read
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from asbuilt.cli.shell.options import Door
-    from asbuilt.cli.shell.site import Site
-    from asbuilt.cli.ui.screen import Pen
-    from asbuilt.journal.approvals import Approval
-    from asbuilt.lifecycle.approval import Drafts
 
 Said = Literal["yes", "no"]
 _KEYS: Final = "y approve   e edit   n reject with a reason   f full text   l later >"

@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.cli.runs.costs import expected_by
 from asbuilt.cli.runs.terms import terms_of, with_team
 from asbuilt.cli.ui.columns import pad, shorten
-from asbuilt.cli.ui.screen import printable
+from asbuilt.cli.ui.screen import Pen, printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import AsbuiltError
 from asbuilt.events.options import RunOptions
-from asbuilt.flows.authoring.refinement import draft_asked
+from asbuilt.flows.authoring.refinement import Draft, draft_asked
 from asbuilt.journal import runs
 from asbuilt.journal.drafts import drafts_of
-from asbuilt.journal.ids import LOCAL
+from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries.spending import past_of
-from asbuilt.pages.drafts import changes, summary_of
+from asbuilt.pages.drafts import Change, Row, changes, summary_of
 from asbuilt.plan.reader import read
 from asbuilt.proof.projects.dependencies import allowances_in
 from asbuilt.proof.trying import told as told_of_checks
 from asbuilt.settings.running import chosen_for_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from asbuilt.cli.shell.options import Door
     from asbuilt.cli.shell.site import Site
-    from asbuilt.cli.ui.screen import Pen
-    from asbuilt.flows.authoring.refinement import Draft
     from asbuilt.journal.approvals import Approval
-    from asbuilt.journal.ids import Address
-    from asbuilt.pages.drafts import Change, Row
     from asbuilt.plan.model import Plan
 
 _PROSE: Final = 3

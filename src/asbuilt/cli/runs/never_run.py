@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from asbuilt.cli.runs.next_step import Next
 from asbuilt.cli.runs.waiting import Waiting
 from asbuilt.cli.shell.desk import desk_for
+from asbuilt.cli.shell.options import Door
 from asbuilt.cli.ui.words import counted
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries.overview import PlanView
 from asbuilt.lifecycle.run.money import Spent
-from asbuilt.lifecycle.status.progress import PhaseProgress
-from asbuilt.plan.model import Status
-
-if TYPE_CHECKING:
-    from asbuilt.cli.shell.options import Door
-    from asbuilt.lifecycle.status.progress import State
-    from asbuilt.plan.model import Phase
+from asbuilt.lifecycle.status.progress import PhaseProgress, State
+from asbuilt.plan.model import Phase, Status
 
 
 def by_its_marks(door: Door, name: str) -> tuple[PlanView, Waiting]:

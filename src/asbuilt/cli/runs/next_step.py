@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from asbuilt.cli.ui.messages import next_step
 from asbuilt.lifecycle.status.progress import DONE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from asbuilt.cli.shell.options import Door
     from asbuilt.journal.approvals import Approval
     from asbuilt.journal.queries.overview import RunView

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import functools
-from datetime import UTC
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from asbuilt import wiring
 from asbuilt.cli.commands.worker.install import is_installed
 from asbuilt.cli.runs.grants import need_grants
-from asbuilt.cli.shell.site import asker
+from asbuilt.cli.shell.site import Site, asker
 from asbuilt.cli.ui.clock import now_in, stamp
 from asbuilt.cli.ui.messages import answer, next_command
 from asbuilt.cli.ui.timetable import as_json, sentence
 from asbuilt.errors import UsageWrong
-from asbuilt.events.options import Between
+from asbuilt.events.options import Between, RunOptions
 from asbuilt.flows.schedule import schedule, setting_of
 from asbuilt.journal import schedules
 from asbuilt.library.zones import zone_name
@@ -26,14 +27,7 @@ from asbuilt.lifecycle.schedule import grammar
 from asbuilt.lifecycle.schedule.firing import Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from datetime import datetime
-
-    from msgspec import UnsetType
-
     from asbuilt.cli.shell.options import Door
-    from asbuilt.cli.shell.site import Site
-    from asbuilt.events.options import RunOptions
     from asbuilt.journal.ids import Address
     from asbuilt.journal.schedules import Schedule
     from asbuilt.lifecycle.run.windows import Window

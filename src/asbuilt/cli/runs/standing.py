@@ -5,28 +5,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.cli.runs.causes import cause
-from asbuilt.cli.runs.waiting import waiting
+from asbuilt.cli.runs.waiting import Waiting, waiting
 from asbuilt.cli.ui.clock import at
 from asbuilt.cli.ui.columns import cut_path, pad, shorten, width
 from asbuilt.cli.ui.failure import show_failures
 from asbuilt.cli.ui.messages import advise, answer, coloured, headline
-from asbuilt.cli.ui.screen import WIDTH, printable
+from asbuilt.cli.ui.screen import WIDTH, Screen, printable
 from asbuilt.cli.ui.timetable import sentence
 from asbuilt.cli.ui.words import counted
 from asbuilt.lifecycle.plan_run.decide import FIX_LIMIT
-from asbuilt.lifecycle.status.progress import DONE, IN_WORK
+from asbuilt.lifecycle.status.progress import DONE, IN_WORK, PhaseProgress
 from asbuilt.proof.drift.bands import structural
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from asbuilt.cli.runs.waiting import Waiting
     from asbuilt.cli.shell.options import Door
     from asbuilt.cli.shell.reading import Moment
-    from asbuilt.cli.ui.screen import Screen
     from asbuilt.cli.ui.symbols import Symbols
     from asbuilt.journal.queries.overview import PlanView
-    from asbuilt.lifecycle.status.progress import PhaseProgress
 
 _COLUMNS: Final = (13, 26, 7, 20, 7)
 _PROVEN: Final = ("proven", "landed")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,6 @@ from asbuilt.lifecycle.run.money import caps_in
 from asbuilt.lifecycle.run.team import agent_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from asbuilt.cli.runs.costs import Expected
     from asbuilt.cli.shell.options import Door
     from asbuilt.events.options import RunOptions

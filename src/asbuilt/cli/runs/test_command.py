@@ -6,30 +6,27 @@ answer.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.cli.runs.check_trial import trying
 from asbuilt.cli.shell.settings_files import edit, file_for
 from asbuilt.cli.ui.confirm import typed
 from asbuilt.cli.ui.messages import next_command
-from asbuilt.cli.ui.screen import cut, printable
+from asbuilt.cli.ui.screen import Pen, cut, printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import GitFailed
 from asbuilt.git.commits import commit_files
 from asbuilt.git.repository import open_repository, resolve
-from asbuilt.proof.candidates import Way, best
+from asbuilt.proof.candidates import Seen, Way, best
 from asbuilt.proof.projects.model import Suite
 from asbuilt.settings import Layer, SuiteTable, setting_named
 from asbuilt.settings.running import command_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from asbuilt.cli.shell.desk import Desk
     from asbuilt.cli.shell.options import Door
-    from asbuilt.cli.ui.screen import Pen
     from asbuilt.flows.checks.dry_run import Trying
-    from asbuilt.proof.candidates import Seen
 
 _KEY: Final = "checks.tests"
 _SUITES: Final = "checks.suites"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -11,8 +12,6 @@ from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.queries import plan_names
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from asbuilt.journal.database.store import Session
     from asbuilt.journal.queries.plan_names import Known
 

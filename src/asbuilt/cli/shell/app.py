@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 import click
 from click.shell_completion import shell_complete
 
 from asbuilt.cli.shell import help as help_text
 from asbuilt.cli.shell.lazy import Lazy, LazyGroup
-from asbuilt.cli.shell.options import door_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from asbuilt.cli.shell.options import Door
+from asbuilt.cli.shell.options import Door, door_of
 
 COMMANDS: Final = {
     "author": Lazy("author.command:command", "turn a request into a plan that you approve"),

@@ -12,9 +12,11 @@ import platform
 import select
 import sys
 import traceback
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final, TextIO
+from pathlib import Path
+from typing import Final, TextIO
 
 import click
 
@@ -22,10 +24,6 @@ from asbuilt._version import VERSION
 from asbuilt.cli.ui.screen import Pen, pen_for, printable
 from asbuilt.errors import DONE, INTERRUPTED, OUR_BUG, USAGE, AsbuiltError, DiskFull, FileDenied, UsageWrong
 from asbuilt.settings import state_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
 _OBVIOUS: Final = ""
 """The reason of a usage error: the message says all of it."""

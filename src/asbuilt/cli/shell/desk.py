@@ -8,25 +8,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from click.shell_completion import CompletionItem
 
-from asbuilt.cli.shell.options import door_of
+from asbuilt.cli.shell.options import Door, door_of
 from asbuilt.cli.ui.messages import next_command as next_command  # noqa: PLC0414 - plan commands take it from here
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import AsbuiltError
-from asbuilt.library.finding import find, open_plan
+from asbuilt.library.finding import Opened, find, open_plan
 from asbuilt.library.repository import find_repository, real
-from asbuilt.library.shelves import open_library, plans
+from asbuilt.library.shelves import Library, PlanFile, open_library, plans
 from asbuilt.plan.lint import Length
-from asbuilt.settings import load
+from asbuilt.settings import Settings, load
 
 if TYPE_CHECKING:
     import click
 
-    from asbuilt.cli.shell.options import Door
-    from asbuilt.library.finding import Opened
-    from asbuilt.library.shelves import Library, PlanFile
     from asbuilt.plan.model import Plan
-    from asbuilt.settings import Settings
 
 
 class Desk(NamedTuple):

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import click
 from click.shell_completion import CompletionItem
 
-from asbuilt.cli.shell.options import Command, page, prose, records, shared, shared_options, table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from asbuilt.cli.shell.options import Example
+from asbuilt.cli.shell.options import Command, Example, page, prose, records, shared, shared_options, table
 
 __all__ = ["Command", "Lazy", "LazyGroup"]
 _COMMANDS = "asbuilt.cli.commands"

@@ -8,17 +8,15 @@ from __future__ import annotations
 import functools
 import os
 import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import click
 
 from asbuilt.cli.ui.screen import WIDTH, Pen, Screen, screen_for
 from asbuilt.cli.ui.symbols import ASCII
 from asbuilt.errors import NotFound, UsageWrong
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 Returned = TypeVar("Returned")
 Wrapped = TypeVar("Wrapped", bound="Callable[..., Any]")

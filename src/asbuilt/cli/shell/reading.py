@@ -14,7 +14,7 @@ from asbuilt import wiring
 from asbuilt.agents import activity
 from asbuilt.cli.shell.addresses import Named, matching, missing, named, never_ran, recorded, several
 from asbuilt.cli.shell.elsewhere import is_served, repository_of
-from asbuilt.cli.shell.options import door_of
+from asbuilt.cli.shell.options import Door, door_of
 from asbuilt.cli.ui.clock import now_in
 from asbuilt.errors import AsbuiltError, NotFound
 from asbuilt.events.attempts import AttemptBegun
@@ -23,10 +23,10 @@ from asbuilt.journal.home import is_full
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries import plan_names
 from asbuilt.library.repository import find_repository, identity_of
-from asbuilt.library.shelves import open_library
+from asbuilt.library.shelves import Library, open_library
 from asbuilt.library.shelves import plans as shelved
 from asbuilt.plan.names import slug_of_file
-from asbuilt.settings import load
+from asbuilt.settings import Settings, load
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -34,11 +34,8 @@ if TYPE_CHECKING:
     import click
 
     from asbuilt.agents.activity import Signs
-    from asbuilt.cli.shell.options import Door
     from asbuilt.journal.queries.overview import RunView
     from asbuilt.journal.runs import Run
-    from asbuilt.library.shelves import Library
-    from asbuilt.settings import Settings
 
 
 class Seen(NamedTuple):

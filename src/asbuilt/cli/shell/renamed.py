@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from asbuilt.cli.ui.screen import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 ONLY_NOTE: Final = "--note-only"
 """Hidden option of `run`: save the note and start nothing, as `asbuilt tell` did."""

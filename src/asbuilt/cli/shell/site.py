@@ -6,31 +6,26 @@ Rule: reading creates nothing. Only a command that requests something creates a 
 from __future__ import annotations
 
 import getpass
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from collections.abc import Sequence
+from typing import NamedTuple, TypeVar
 
 from asbuilt import wiring
 from asbuilt.cli.shell.addresses import named, never_ran, recorded, several
 from asbuilt.cli.shell.desk import Desk, desk_for
 from asbuilt.cli.shell.elsewhere import repository_of
+from asbuilt.cli.shell.options import Door
 from asbuilt.errors import UsageWrong
 from asbuilt.flows.enroll import enrol, known
 from asbuilt.flows.requests import Asker
 from asbuilt.git.fleet import open_mirror
 from asbuilt.git.locks import need_writable
-from asbuilt.git.repository import open_repository
+from asbuilt.git.repository import Repository, open_repository
 from asbuilt.journal import runs
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
-from asbuilt.journal.queries.overview import run_view
+from asbuilt.journal.queries.overview import RunView, run_view
+from asbuilt.journal.runs import Run
 from asbuilt.library.finding import find
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from asbuilt.cli.shell.options import Door
-    from asbuilt.git.repository import Repository
-    from asbuilt.journal.queries.overview import RunView
-    from asbuilt.journal.runs import Run
 
 Found = TypeVar("Found")
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 from unicodedata import combining, east_asian_width
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from asbuilt.cli.ui.symbols import Symbols
 
 _NO_WIDTH = frozenset("\u200b\u200c\u200d\u2060\ufe0e\ufe0f")

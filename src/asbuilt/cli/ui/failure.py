@@ -5,14 +5,13 @@ Rule: every row passes through `printable` and fits the width. No line of the ou
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.cli.ui.columns import pieces
 from asbuilt.cli.ui.screen import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from asbuilt.cli.shell.options import Door
     from asbuilt.proof.failure import Failure
 

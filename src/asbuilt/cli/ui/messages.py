@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.cli.ui.columns import cut_path
-from asbuilt.cli.ui.screen import printable
+from asbuilt.cli.ui.screen import Pen, printable
 
 if TYPE_CHECKING:
     from asbuilt.cli.shell.options import Door
-    from asbuilt.cli.ui.screen import Pen
 
 IN_SCRATCH: Final = "_ASBUILT_IN_SCRATCH"
 """Set for commands in a temporary repository, in which a user types nothing."""

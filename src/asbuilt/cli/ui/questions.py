@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from asbuilt.cli.ui.screen import printable
+from asbuilt.cli.ui.screen import Pen, printable
 from asbuilt.lifecycle.authoring.questions import options_of
 
 if TYPE_CHECKING:
-    from asbuilt.cli.ui.screen import Pen
     from asbuilt.journal.approvals import Approval
 
 

@@ -9,15 +9,13 @@ import io
 import json
 import os
 import sys
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, NamedTuple, TextIO
+from typing import Final, NamedTuple, TextIO
 
 from asbuilt.cli.ui import columns
 from asbuilt.cli.ui.symbols import ASCII, UNICODE, Symbols
 from asbuilt.errors import AnswerLost
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 WIDTH: Final = 80
 _NARROWEST: Final = 40

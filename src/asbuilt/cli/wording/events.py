@@ -6,17 +6,79 @@ Rule: a line says what an agent claims, or what asbuilt ran. Only asbuilt's own 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from asbuilt.cli.wording.landings import LANDINGS
 from asbuilt.cli.wording.plans import PLANS
 from asbuilt.cli.wording.runs import RUNS
-from asbuilt.cli.wording.work import WORK
-from asbuilt.events.event import phase_of
+from asbuilt.cli.wording.work import HASH, WORK, Words, said
+from asbuilt.events import pulls
+from asbuilt.events.event import Entry, phase_of
+from asbuilt.events.landings import (
+    LandingDone,
+    LandingIntended,
+    LandingQueued,
+    LandingRecovered,
+    LandingRefused,
+    LandingRetried,
+    LandingTidied,
+    LandingTurn,
+    LandingUndone,
+    LandingUnsigned,
+)
 from asbuilt.journal.encoding.codec import fields_of, kind_of
+from asbuilt.lifecycle.run import landing
 
-if TYPE_CHECKING:
-    from asbuilt.events.event import Entry
+
+def _landed(event: LandingDone) -> Words:
+    return "REVERTED" if event.reverts else "LANDED", f"{event.branch} {event.new[:HASH]}", True
+
+
+def _refused(event: LandingRefused) -> Words:
+    return "NOT UNDONE" if event.reverts else "NOT LANDED", event.what, True
+
+
+def _invariants(event: pulls.PullInvariants) -> Words:
+    found = "; ".join((*event.broken, *event.warned))
+    word = "LEFT BEHIND" if event.broken else "IN ORDER"
+    return word, found or f"{event.held} of {event.held} invariants hold", bool(event.broken)
+
+
+def _held(event: pulls.IssueHeld) -> Words:
+    text = f"#{event.number} is claimed by {event.plan}; this run continues without it"
+    return "ISSUE", text, True
+
+
+LANDINGS: Final = (
+    said(LandingIntended, lambda event: ("LANDING", f"{event.old[:HASH]}..{event.new[:HASH]}", False)),
+    said(
+        LandingQueued,
+        lambda event: ("IN LINE", landing.Line(event.branch, event.ahead, event.behind).words, True),
+    ),
+    said(LandingTurn, lambda event: ("TURN", f"{event.ahead} ahead on {event.branch}", False)),
+    said(LandingRetried, lambda event: ("RETRY", f"failed on the target, retried: {event.what}", True)),
+    said(LandingDone, _landed),
+    said(LandingRefused, _refused),
+    said(LandingRecovered, lambda event: ("RECOVERED", f"a landing that was cut off: {event.found}", True)),
+    said(LandingUnsigned, lambda event: ("UNSIGNED", event.why, True)),
+    said(LandingUndone, lambda _: ("UNDONE", "the landed commits are reverted", True)),
+    said(LandingTidied, lambda event: ("TIDIED", f"{event.kept_in_all} workspaces kept", False)),
+    said(pulls.PullSeen, lambda event: ("PULL REQUEST", f"{event.state}, checks {event.checks}", False)),
+    said(pulls.PullIntended, lambda event: ("PUSH", f"{event.head[:HASH]}, on {event.target[:HASH]}", False)),
+    said(pulls.PullPushed, lambda event: ("PUSHED", f"{event.branch} {event.head[:HASH]}", True)),
+    said(pulls.PullBlocked, lambda event: ("NOT PUSHED", f"{event.what} {event.next}", True)),
+    said(pulls.PullOpening, lambda event: ("PROPOSE", f"{event.branch} for {event.into}", False)),
+    said(pulls.PullOpened, lambda event: ("PROPOSED", f"#{event.number} {event.url}", True)),
+    said(pulls.PullMended, lambda event: ("MENDED", f"{event.repair.replace('_', ' ')}, proven", True)),
+    said(pulls.PullMerging, lambda event: ("MERGE", f"#{event.number} {event.head[:HASH]}", False)),
+    said(pulls.PullMerged, lambda event: ("MERGED", f"#{event.number}", True)),
+    said(pulls.PullRefused, lambda event: ("NOT MERGED", event.why, True)),
+    said(pulls.PullDropping, lambda event: ("DROP", f"{event.branch} at the forge", False)),
+    said(pulls.PullInvariants, _invariants),
+    said(pulls.IssueHeld, _held),
+    said(pulls.IssuesTelling, lambda event: ("ISSUES", ", ".join(f"#{one}" for one in event.numbers), False)),
+    said(pulls.IssuesTold, lambda event: ("ISSUES", "; ".join(event.failed) or "told", bool(event.failed))),
+)
+
 
 WORDS: Final = dict((*RUNS, *WORK, *PLANS, *LANDINGS))
 

@@ -5,34 +5,8 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from asbuilt.cli.wording.words import HASH, Words, said
-from asbuilt.events.runs import (
-    AttentionCalled,
-    ClaimAcquired,
-    ClaimBroken,
-    ClaimReleased,
-    JournalBehind,
-    PauseAsked,
-    ReportWritten,
-    ResumeAsked,
-    RunEnded,
-    RunHastened,
-    RunParked,
-    RunRequested,
-    RunStarted,
-    RunTakenOver,
-    SettingsChanged,
-    StopAsked,
-    TroubleMet,
-    WaitReason,
-)
-from asbuilt.events.schedules import (
-    ScheduleDeferred,
-    ScheduleEnded,
-    ScheduleFired,
-    ScheduleMoved,
-    ScheduleSet,
-)
+from asbuilt.cli.wording.work import HASH, Words, said
+from asbuilt.events import runs, schedules
 from asbuilt.lifecycle.schedule.firing import deferral_min, deferrals_told
 from asbuilt.lifecycle.status.timeline import why_parked
 
@@ -48,18 +22,18 @@ def _value(value: object) -> str:
     return (f"`{value}`" if value else "none") if isinstance(value, str) else json.dumps(value)
 
 
-def _parked(event: RunParked) -> Words:
+def _parked(event: runs.RunParked) -> Words:
     # A transient error has its own line: TroubleMet. Lanes have the lines of their phases.
-    is_news = event.reason not in (WaitReason.TROUBLE, WaitReason.LANES)
+    is_news = event.reason not in (runs.WaitReason.TROUBLE, runs.WaitReason.LANES)
     return "PARKED", why_parked(event) + (f", until {event.until}" if event.until else ""), is_news
 
 
-def _started(event: RunStarted) -> Words:
+def _started(event: runs.RunStarted) -> Words:
     left = f"; workspaces of {', '.join(event.left)} are left over: asbuilt clean" if event.left else ""
     return "START", f"on {event.base[:HASH]}{left}", True
 
 
-def _deferred(event: ScheduleDeferred) -> Words:
+def _deferred(event: schedules.ScheduleDeferred) -> Words:
     where = f"Phase {event.phase}" if event.phase != "-" else "A run"
     cadence = f"{deferral_min(event.number)}m"
     text = f"{where} already in progress, deferring. Backoff cadence now {cadence}."
@@ -67,46 +41,46 @@ def _deferred(event: ScheduleDeferred) -> Words:
 
 
 RUNS: Final = (
-    said(RunRequested, lambda event: ("ASKED", f"mode {event.mode}", False)),
-    said(ClaimAcquired, lambda _: ("CLAIM", "taken", False)),
-    said(ClaimReleased, lambda _: ("CLAIM", "released", False)),
-    said(ClaimBroken, lambda event: ("CLAIM", f"broken: {event.reason}", True)),
-    said(RunStarted, _started),
-    said(StopAsked, lambda event: ("STOP", f"asked: {event.reason}", True)),
-    said(PauseAsked, lambda event: ("PAUSE", f"asked: {event.reason}", True)),
-    said(ResumeAsked, lambda _: ("RESUME", "requested", True)),
-    said(RunHastened, lambda _: ("RESUME", "requested now", True)),
+    said(runs.RunRequested, lambda event: ("ASKED", f"mode {event.mode}", False)),
+    said(runs.ClaimAcquired, lambda _: ("CLAIM", "taken", False)),
+    said(runs.ClaimReleased, lambda _: ("CLAIM", "released", False)),
+    said(runs.ClaimBroken, lambda event: ("CLAIM", f"broken: {event.reason}", True)),
+    said(runs.RunStarted, _started),
+    said(runs.StopAsked, lambda event: ("STOP", f"asked: {event.reason}", True)),
+    said(runs.PauseAsked, lambda event: ("PAUSE", f"asked: {event.reason}", True)),
+    said(runs.ResumeAsked, lambda _: ("RESUME", "requested", True)),
+    said(runs.RunHastened, lambda _: ("RESUME", "requested now", True)),
     said(
-        SettingsChanged,
+        runs.SettingsChanged,
         lambda event: ("SETTINGS", change_words(event.key, event.before, event.after), True),
     ),
     said(
-        JournalBehind,
+        runs.JournalBehind,
         lambda _: ("BEHIND", "the journal is of an earlier time; what was done since is found", True),
     ),
     said(
-        TroubleMet,
+        runs.TroubleMet,
         lambda event: ("TROUBLE", f"{event.words.removesuffix('.')}, tried again {event.retry_at}", True),
     ),
-    said(RunParked, _parked),
+    said(runs.RunParked, _parked),
     said(
-        RunTakenOver,
+        runs.RunTakenOver,
         lambda event: (
             "TAKEN OVER",
             f"worker {event.lost} sent no heartbeat; {event.by} continues",
             True,
         ),
     ),
-    said(ReportWritten, lambda _: ("REPORT", "written", False)),
-    said(AttentionCalled, lambda event: ("CALLED", f"you, by {event.way}", False)),
+    said(runs.ReportWritten, lambda _: ("REPORT", "written", False)),
+    said(runs.AttentionCalled, lambda event: ("CALLED", f"you, by {event.way}", False)),
     # A landing has its own line: LandingDone.
-    said(RunEnded, lambda event: (event.state.upper(), event.words, event.state != "landed")),
-    said(ScheduleSet, lambda event: ("SCHEDULED", f"{event.cadence}, {event.zone}", True)),
-    said(ScheduleFired, lambda event: ("FIRES", f"its time was {event.slot}", True)),
-    said(ScheduleDeferred, _deferred),
+    said(runs.RunEnded, lambda event: (event.state.upper(), event.words, event.state != "landed")),
+    said(schedules.ScheduleSet, lambda event: ("SCHEDULED", f"{event.cadence}, {event.zone}", True)),
+    said(schedules.ScheduleFired, lambda event: ("FIRES", f"its time was {event.slot}", True)),
+    said(schedules.ScheduleDeferred, _deferred),
     said(
-        ScheduleMoved,
+        schedules.ScheduleMoved,
         lambda event: ("CLOCK", f"it was put back; the schedule is due {event.next}", True),
     ),
-    said(ScheduleEnded, lambda event: ("SCHEDULE", f"is over: {event.reason}", True)),
+    said(schedules.ScheduleEnded, lambda event: ("SCHEDULE", f"is over: {event.reason}", True)),
 )

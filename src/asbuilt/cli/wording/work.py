@@ -5,53 +5,40 @@ Rule: a line says what an agent claims, or what asbuilt ran. Only asbuilt's own 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final, TypeVar
 
-from asbuilt.cli.wording.words import HASH, Words, outcome_words, said
-from asbuilt.events.attempts import (
-    AttemptBegun,
-    AttemptEnded,
-    AttemptLetGo,
-    AttemptLost,
-    ChecksDone,
-    DriftFound,
-    TogetherDone,
-    TogetherJudged,
-    TogetherJudging,
-    TogetherUnjudged,
-    TreeKept,
-    TreeRefused,
-    VerdictGiven,
-    VerifierBegun,
-    VerifierEnded,
-)
+from asbuilt.events import attempts, phases
 from asbuilt.events.authoring import StageJudged, TaskJudged, TaskPosted
-from asbuilt.events.phases import (
-    BaselineDone,
-    PhaseBegun,
-    PhaseDelegated,
-    PhaseForked,
-    PhaseJoined,
-    PhaseMarked,
-    PhaseMerged,
-    PhaseProven,
-    PhaseRechecked,
-    PhaseReturned,
-    PicturesTaken,
-    SetupDone,
-    SignOffWanted,
-    TestsResolved,
-    WorkspaceMade,
-)
+from asbuilt.events.event import Event
 from asbuilt.proof.evidence import already_failing
 from asbuilt.proof.projects.model import suites_of
 from asbuilt.proof.projects.recorded import read_back
 
-if TYPE_CHECKING:
-    from asbuilt.events.attempts import Ended, Judged
+Words = tuple[str, str, bool]
+"""The keyword, the rest of the line, and whether it is news. False: bookkeeping."""
+Kind = TypeVar("Kind", bound=Event)
+HASH: Final = 7
+"""Characters of a commit hash that are shown."""
 
 
-def _tests(event: TestsResolved) -> Words:
+def said(kind: type[Kind], words: Callable[[Kind], Words]) -> tuple[type[Event], Callable[[Event], Words]]:
+    """Pair a kind of event with its wording, so that one table holds kinds with different fields."""
+
+    def checked(event: Event) -> Words:
+        if not isinstance(event, kind):
+            raise TypeError(f"{type(event).__name__} is not {kind.__name__}")
+        return words(event)
+
+    return kind, checked
+
+
+def outcome_words(word: str, outcome: str, why: str = "") -> Words:
+    """Return the words for an outcome."""
+    return word, f"{outcome.replace('_', ' ')} {why}", True
+
+
+def _tests(event: phases.TestsResolved) -> Words:
     several = " + ".join(suite.shown for suite in suites_of(read_back(event)))
     command = event.command or several
     return (
@@ -61,19 +48,19 @@ def _tests(event: TestsResolved) -> Words:
     )
 
 
-def _baseline(event: BaselineDone) -> Words:
+def _baseline(event: phases.BaselineDone) -> Words:
     failing = already_failing(event.ran, event.failed)
     if failing and event.outcome in ("PASS", "FAIL"):
         return "BASELINE", failing, True
     return outcome_words("BASELINE", event.outcome, event.why)
 
 
-def _attempt_begun(event: AttemptBegun) -> Words:
+def _attempt_begun(event: attempts.AttemptBegun) -> Words:
     agent = f", {event.agent}" if event.agent else ""
     return event.role.upper(), f"attempt {event.number}{agent}", True
 
 
-def _attempt_ended(event: AttemptEnded) -> Words:
+def _attempt_ended(event: attempts.AttemptEnded) -> Words:
     if event.ending == "done" and event.output is not None:
         return "HANDED IN", "judged next", False
     if event.ending == "done":
@@ -85,15 +72,15 @@ def _attempt_ended(event: AttemptEnded) -> Words:
     return word.upper().replace("_", " "), f"{event.reason}{refused}", True
 
 
-def _verifier_ended(event: Ended) -> Words:
+def _verifier_ended(event: attempts.Ended) -> Words:
     return "VERIFIER", ": ".join(filter(None, (event.ending, event.reason))), True
 
 
-def _checks(event: ChecksDone) -> Words:
+def _checks(event: attempts.ChecksDone) -> Words:
     return _ran(event.outcome, event.failures, again="; run before on this tree" if event.reused else "")
 
 
-def _rechecked(event: PhaseRechecked) -> Words:
+def _rechecked(event: phases.PhaseRechecked) -> Words:
     return _ran(event.outcome, event.failures)
 
 
@@ -101,19 +88,19 @@ def _ran(outcome: str, failures: tuple[str, ...], *, again: str = "") -> Words:
     return outcome.replace("_", " "), ("; ".join(failures) or "every check that asbuilt ran") + again, True
 
 
-def _verifier_begun(event: VerifierBegun) -> Words:
+def _verifier_begun(event: attempts.VerifierBegun) -> Words:
     if event.role == "test":
         return "TEST", f"a tester drives the interface of attempt {event.number}", True
     return "VERIFY", f"another agent judges attempt {event.number}", True
 
 
-def _verdict(event: Judged) -> Words:
+def _verdict(event: attempts.Judged) -> Words:
     failures = "; ".join(map(str, event.failures))
-    who = "tester" if isinstance(event, VerdictGiven) and event.role == "test" else "verifier"
+    who = "tester" if isinstance(event, attempts.VerdictGiven) and event.role == "test" else "verifier"
     return "VERDICT", f"{who} says {event.outcome}" + (f": {failures}" if failures else ""), True
 
 
-def _drift(event: DriftFound) -> Words:
+def _drift(event: attempts.DriftFound) -> Words:
     asked = (question.partition("\n")[0] for *_, question in event.asks)
     found = (*asked, *event.stops, *event.notes)
     return "DRIFT", "; ".join(found) or "a number of the plan is not what was measured", bool(found)
@@ -138,57 +125,57 @@ def _task_judged(event: TaskJudged) -> Words:
     return "JUDGED", "the submission is valid" if holds else f"{event.outcome}: {event.why}", True
 
 
-def _joined(event: PhaseJoined) -> Words:
+def _joined(event: phases.PhaseJoined) -> Words:
     if event.state == "ready":
         return "READY", f"attempt {event.number} is proven; merged next", False
     return event.state.upper(), event.reason, True
 
 
-def _merged(event: PhaseMerged) -> Words:
+def _merged(event: phases.PhaseMerged) -> Words:
     if event.conflicts:
         return "CONFLICT", f"{', '.join(event.conflicts)}; sent back to the agent", True
     return "MERGED", f"with the phases proven since, as attempt {event.number}", True
 
 
-def _marked(event: PhaseMarked) -> Words:
+def _marked(event: phases.PhaseMarked) -> Words:
     return "MARKED", f"{event.status} by hand" + (f", item {event.item}" if event.item else ""), True
 
 
 WORK: Final = (
-    said(TestsResolved, _tests),
-    said(WorkspaceMade, lambda _: ("WORKSPACE", "made", False)),
-    said(SetupDone, lambda event: outcome_words("SETUP", event.outcome, event.why)),
-    said(BaselineDone, _baseline),
-    said(PhaseBegun, lambda event: ("BEGIN", f"intent {str(event.intent)[:15]}", False)),
-    said(AttemptBegun, _attempt_begun),
-    said(AttemptEnded, _attempt_ended),
+    said(phases.TestsResolved, _tests),
+    said(phases.WorkspaceMade, lambda _: ("WORKSPACE", "made", False)),
+    said(phases.SetupDone, lambda event: outcome_words("SETUP", event.outcome, event.why)),
+    said(phases.BaselineDone, _baseline),
+    said(phases.PhaseBegun, lambda event: ("BEGIN", f"intent {str(event.intent)[:15]}", False)),
+    said(attempts.AttemptBegun, _attempt_begun),
+    said(attempts.AttemptEnded, _attempt_ended),
     said(StageJudged, _stage_judged),
     said(TaskJudged, _task_judged),
     said(TaskPosted, lambda event: ("POSTED", f"task {event.task} is {event.status}", True)),
-    said(AttemptLost, lambda event: ("LOST", event.reason, True)),
-    said(TreeRefused, lambda event: ("TOO LARGE", event.reason, True)),
-    said(TreeKept, lambda event: ("KEPT", f"tree {event.tree[:HASH]}", False)),
+    said(attempts.AttemptLost, lambda event: ("LOST", event.reason, True)),
+    said(attempts.TreeRefused, lambda event: ("TOO LARGE", event.reason, True)),
+    said(attempts.TreeKept, lambda event: ("KEPT", f"tree {event.tree[:HASH]}", False)),
     said(
-        AttemptLetGo,
+        attempts.AttemptLetGo,
         lambda event: ("LET GO", f"attempt {event.number}, {event.commit[:HASH]}", True),
     ),
-    said(ChecksDone, _checks),
-    said(VerifierBegun, _verifier_begun),
-    said(VerifierEnded, _verifier_ended),
-    said(DriftFound, _drift),
-    said(VerdictGiven, _verdict),
-    said(PhaseRechecked, _rechecked),
-    said(PhaseForked, lambda event: ("LANE", f"opened on {event.base[:HASH]}", False)),
-    said(PhaseJoined, _joined),
-    said(PhaseMerged, _merged),
-    said(PhaseDelegated, lambda event: ("DELEGATE", f"to {event.plan}", True)),
-    said(PhaseReturned, lambda event: ("RETURNED", f"{event.state} {event.reason}".rstrip(), True)),
-    said(PhaseProven, lambda event: ("PROVEN", event.commit[:HASH], True)),
-    said(TogetherDone, lambda event: outcome_words("TOGETHER", event.outcome)),
-    said(TogetherJudging, lambda _: ("VERIFY", "another agent judges all phases together", True)),
-    said(TogetherUnjudged, _verifier_ended),
-    said(TogetherJudged, _verdict),
-    said(PhaseMarked, _marked),
-    said(PicturesTaken, lambda event: ("PICTURES", f"{event.outcome} {event.why}", False)),
-    said(SignOffWanted, lambda event: ("SIGN-OFF", event.question, False)),
+    said(attempts.ChecksDone, _checks),
+    said(attempts.VerifierBegun, _verifier_begun),
+    said(attempts.VerifierEnded, _verifier_ended),
+    said(attempts.DriftFound, _drift),
+    said(attempts.VerdictGiven, _verdict),
+    said(phases.PhaseRechecked, _rechecked),
+    said(phases.PhaseForked, lambda event: ("LANE", f"opened on {event.base[:HASH]}", False)),
+    said(phases.PhaseJoined, _joined),
+    said(phases.PhaseMerged, _merged),
+    said(phases.PhaseDelegated, lambda event: ("DELEGATE", f"to {event.plan}", True)),
+    said(phases.PhaseReturned, lambda event: ("RETURNED", f"{event.state} {event.reason}".rstrip(), True)),
+    said(phases.PhaseProven, lambda event: ("PROVEN", event.commit[:HASH], True)),
+    said(attempts.TogetherDone, lambda event: outcome_words("TOGETHER", event.outcome)),
+    said(attempts.TogetherJudging, lambda _: ("VERIFY", "another agent judges all phases together", True)),
+    said(attempts.TogetherUnjudged, _verifier_ended),
+    said(attempts.TogetherJudged, _verdict),
+    said(phases.PhaseMarked, _marked),
+    said(phases.PicturesTaken, lambda event: ("PICTURES", f"{event.outcome} {event.why}", False)),
+    said(phases.SignOffWanted, lambda event: ("SIGN-OFF", event.question, False)),
 )

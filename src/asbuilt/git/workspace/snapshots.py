@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 FILE_CAP: Final = 50 * MEGABYTE
 TREE_CAP: Final = 500 * MEGABYTE
 ATTEMPTS: Final = "refs/asbuilt/attempts/"
+RESULTS: Final = "refs/asbuilt/results/"
+"""Results of agents, which workers of a fleet share."""
 
 
 def keep(repository: Repository, workspace: Workspace, attempt: str, *, parent: str, at: datetime) -> Kept:

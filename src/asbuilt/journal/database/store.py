@@ -25,7 +25,7 @@ Dispatch = Callable[[Any, "Segment"], None]
 Row = dict[str, Any]
 """One row by column name."""
 
-_NAME: Final = re.compile(r"(?<![:\w]):([a-z_]+)")
+_NAME: Final = re.compile(r"(?<![:\w]):([a-z_][a-z_0-9]*)")
 _LOCKS: Final = re.compile(r" FOR (?:SHARE|UPDATE SKIP LOCKED)\b")
 
 

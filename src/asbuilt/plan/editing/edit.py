@@ -6,35 +6,19 @@ Rule: an edit that would change anything else raises `EditRefused`. Applying an 
 from __future__ import annotations
 
 import re
-from datetime import UTC
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from datetime import UTC, date, datetime
+from typing import Any, Final, NamedTuple
 
 from asbuilt.errors import EditRefused, NotFound, UsageWrong
 from asbuilt.plan.contract import phase_contract
-from asbuilt.plan.editing.marks import (
-    TICKABLE,
-    Mark,
-    insert_metadata,
-    insert_status,
-    mark_boxes,
-    mark_row,
-    mark_spot,
-    set_keys,
-    set_metadatum,
-    tick,
-)
+from asbuilt.plan.editing import marks
 from asbuilt.plan.intent import UNDECIDED
 from asbuilt.plan.lint import PLAN_METADATA, TASK_METADATA
 from asbuilt.plan.markdown.source import Edit, Span, Splicer
-from asbuilt.plan.model import Format, Status
+from asbuilt.plan.model import Format, Phase, Plan, Status
 from asbuilt.plan.numeric_claims import corrected
 from asbuilt.plan.reader import read
 from asbuilt.plan.statuses import WRITABLE, bracket_of
-
-if TYPE_CHECKING:
-    from datetime import date, datetime
-
-    from asbuilt.plan.model import Phase, Plan
 
 AUDIT: Final = "<!-- Auto-corrected "
 """Start of the comment that is appended to a corrected number."""
@@ -89,29 +73,29 @@ def mark_phase(
             why="That a status is unknown is what a reader finds, not what a plan says.",
             next_step="Mark it pending, in_progress, done or blocked.",
         )
-    mark = Mark(status, _checked_commit(commit), " ".join(note.split()) or None if note else None)
+    mark = marks.Mark(status, _checked_commit(commit), " ".join(note.split()) or None if note else None)
     splicer = Splicer(plan.source)
     left_out: tuple[str, ...] = ()
     # A companion document may state the status in `plan`; here only this file counts.
     before = read(plan.source.data)
     says_so = the_phase(before, phase.id).status is status and not mark.tail
     if phase.row is not None:
-        left_out = mark_row(plan, splicer, phase.row, mark)
+        left_out = marks.mark_row(plan, splicer, phase.row, mark)
     elif phase.spot is not None:
-        mark_spot(plan, splicer, phase, phase.spot, mark)
-    elif phase.boxes and (status in TICKABLE or plan.format is Format.CHECKLIST):
-        left_out = () if says_so else mark_boxes(splicer, phase, mark)
+        marks.mark_spot(plan, splicer, phase, phase.spot, mark)
+    elif phase.boxes and (status in marks.TICKABLE or plan.format is Format.CHECKLIST):
+        left_out = () if says_so else marks.mark_boxes(splicer, phase, mark)
     elif phase.heading_after is not None and plan.format is not Format.CHECKLIST:
         if not says_so:
-            insert_status(plan, splicer, phase.heading_after, mark)
+            marks.insert_status(plan, splicer, phase.heading_after, mark)
     else:
         raise EditRefused(
             f"phase {phase.id} has no place for a status",
             why="It is written in prose, so the place for a mark would be a guess.",
             next_step="Add a table with the columns Phase and Status, or headings like ## Phase 1 — Title.",
         )
-    if items and status in TICKABLE and (phase.row or phase.spot):
-        mark_boxes(splicer, phase, Mark(status, None, None))
+    if items and status in marks.TICKABLE and (phase.row or phase.spot):
+        marks.mark_boxes(splicer, phase, marks.Mark(status, None, None))
     return Marked(_checked(before, splicer, only=phase.id, status=status, is_own=True), left_out)
 
 
@@ -139,7 +123,7 @@ def mark_item(plan: Plan, phase_id: str, number: int, *, done: bool, commit: str
             next_step="Write it as - [ ] and try again.",
         )
     splicer = Splicer(plan.source)
-    tick(splicer, box, done=done, commit=commit)
+    marks.tick(splicer, box, done=done, commit=commit)
     return _checked(plan, splicer, only=phase.id)
 
 
@@ -149,14 +133,14 @@ def complete(plan: Plan, at: datetime) -> Edit:
     splicer = Splicer(plan.source)
     stated = next((datum for datum in plan.metadata if datum.key.casefold() == "status"), None)
     if plan.format is Format.TASK and stated is not None and not plan.front.present:
-        set_metadatum(plan, splicer, stated, bracket_of(Status.DONE))
+        marks.set_metadatum(plan, splicer, stated, bracket_of(Status.DONE))
         when = next((datum for datum in plan.metadata if datum.key.casefold() == "completed"), None)
         if when is not None:
-            set_metadatum(plan, splicer, when, stamp)
+            marks.set_metadatum(plan, splicer, when, stamp)
         else:
-            insert_metadata(plan, splicer, stated, {"Completed": stamp})
+            marks.insert_metadata(plan, splicer, stated, {"Completed": stamp})
     else:
-        set_keys(plan, splicer, {"status": "complete", "completed": stamp})
+        marks.set_keys(plan, splicer, {"status": "complete", "completed": stamp})
     return _checked(plan, splicer)
 
 
@@ -169,12 +153,12 @@ def reopen(plan: Plan) -> Edit:
     splicer = Splicer(plan.source)
     for datum in plan.metadata if not plan.front.present else ():
         if datum.key.casefold() == "status":
-            set_metadatum(plan, splicer, datum, bracket_of(Status.IN_PROGRESS))
+            marks.set_metadatum(plan, splicer, datum, bracket_of(Status.IN_PROGRESS))
         elif datum.key.casefold() == "completed":
-            set_metadatum(plan, splicer, datum, UNDECIDED)
+            marks.set_metadatum(plan, splicer, datum, UNDECIDED)
     if plan.front.present:
         values = {"status": "active", "completed": UNDECIDED}
-        set_keys(plan, splicer, {key: value for key, value in values.items() if plan.front.entry(key)})
+        marks.set_keys(plan, splicer, {key: value for key, value in values.items() if plan.front.entry(key)})
     return _checked(plan, splicer)
 
 
@@ -246,10 +230,10 @@ def fill_in(plan: Plan) -> Edit:
         have = {datum.key.casefold() for datum in plan.metadata}
         missing = {key: UNDECIDED for key in TASK_METADATA if key.casefold() not in have}
         if missing:
-            insert_metadata(plan, splicer, plan.metadata[-1], missing)
+            marks.insert_metadata(plan, splicer, plan.metadata[-1], missing)
     elif plan.front.is_ours:
         have = {entry.key for entry in plan.front.entries}
-        set_keys(plan, splicer, {key: UNDECIDED for key in PLAN_METADATA if key not in have})
+        marks.set_keys(plan, splicer, {key: UNDECIDED for key in PLAN_METADATA if key not in have})
     return _checked(plan, splicer)
 
 

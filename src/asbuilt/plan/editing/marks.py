@@ -5,17 +5,13 @@ No function here decides what to mark. Each keeps the style of the existing text
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from asbuilt.errors import EditRefused
 from asbuilt.plan.markdown.frontmatter import scalar
-from asbuilt.plan.markdown.source import Span
-from asbuilt.plan.model import Status
+from asbuilt.plan.markdown.source import Span, Splicer
+from asbuilt.plan.model import Box, Metadatum, Phase, Plan, Spot, Status, TrackerRow
 from asbuilt.plan.statuses import glyph_of, read_commit, read_status, stated_commit, write_status
-
-if TYPE_CHECKING:
-    from asbuilt.plan.markdown.source import Splicer
-    from asbuilt.plan.model import Box, Metadatum, Phase, Plan, Spot, TrackerRow
 
 TICKABLE: Final = frozenset({Status.DONE, Status.PENDING})
 """Statuses that a box can express."""

@@ -7,22 +7,17 @@ refused if a completed phase would mean something else.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Collection, Iterable
+from typing import Any, Final
 
 from asbuilt.errors import EditRefused
 from asbuilt.plan.contract import phase_contract
 from asbuilt.plan.editing.edit import mark_item, mark_phase, the_phase
 from asbuilt.plan.markdown.frontmatter import read_front_matter
-from asbuilt.plan.markdown.source import Source, Span, Splicer, encode
-from asbuilt.plan.model import Status
+from asbuilt.plan.markdown.source import Edit, Source, Span, Splicer, encode
+from asbuilt.plan.model import Metadatum, Phase, Plan, Status
 from asbuilt.plan.reader import read
 from asbuilt.plan.statuses import WRITABLE
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
-    from asbuilt.plan.markdown.source import Edit
-    from asbuilt.plan.model import Metadatum, Phase, Plan
 
 _LINE_END: Final = re.compile(r"\r\n?|\n")
 _MARKS: Final = frozenset({"status", "completed"})

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import yaml
 
-from asbuilt.plan.markdown.source import Span
+from asbuilt.plan.markdown.source import Source, Span
 from asbuilt.plan.problems import Problem, Rule, problem
-
-if TYPE_CHECKING:
-    from asbuilt.plan.markdown.source import Source
 
 _MAX_CHARS: Final = 8_000
 _RULE: Final = "---"

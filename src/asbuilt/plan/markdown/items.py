@@ -7,17 +7,12 @@ would take quadratic time.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import Final
 
-from asbuilt.plan.markdown.blocks import Item
-from asbuilt.plan.markdown.source import Span
+from asbuilt.plan.markdown.blocks import Block, Item
+from asbuilt.plan.markdown.source import Source, Span
 from asbuilt.plan.model import Box
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from asbuilt.plan.markdown.blocks import Block
-    from asbuilt.plan.markdown.source import Source
 
 CURRENT: Final = re.compile(r"(?:<-|←)[ \t]*CURRENT\b")
 _HASH: Final = re.compile(r"\(`?([0-9a-f]{7,40})`?\)")

@@ -6,15 +6,11 @@ Rules: a name means one section; `### Tasks` and `**Tasks:**` are equivalent.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
-from asbuilt.plan.markdown.blocks import Fence, Heading, Item, Paragraph
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from asbuilt.plan.markdown.blocks import Block
+from asbuilt.plan.markdown.blocks import Block, Fence, Heading, Item, Paragraph
 
 SECTIONS: Final = ("Goal", "Scope", "Non-Scope", "Steps", "Verification", "Risks", "Open Questions")
 

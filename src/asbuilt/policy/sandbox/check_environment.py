@@ -5,12 +5,10 @@ Rule: setup, checks and agents get the same paths, because programs write paths 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Mapping
+from typing import Final, NamedTuple
 
 from asbuilt.policy.sandbox.rules import DEFAULT_PATH
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 INSIDE: Final = "/run/asbuilt"
 """Private to each sandbox. Without a dot or a space, which break some test runners and build tools."""

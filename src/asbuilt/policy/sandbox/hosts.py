@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
 
 HEAD_BYTES: Final = 16_384
 HELLO_BYTES: Final = 18_000

@@ -6,11 +6,9 @@ read-only; of two paths the deeper one decides.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
 Level = Literal["bwrap", "landlock", "seatbelt", "none"]
 Strings = tuple[str, ...]

@@ -5,12 +5,11 @@ Each listens on the loopback of the sandbox, at its usual port. A new built-in s
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from asbuilt.events.options import RunOptions
 
 NOT_STARTED: Final = 125

@@ -6,14 +6,10 @@ inside a folder that it allows. Profiles are used only on a machine where one ha
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
-from asbuilt.policy.sandbox.rules import depth
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from asbuilt.policy.sandbox.rules import Request
+from asbuilt.policy.sandbox.rules import Request, depth
 
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 TRUNCATE, IOCTL_DEV = 1 << 14, 1 << 15

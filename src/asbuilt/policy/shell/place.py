@@ -5,16 +5,7 @@ Rule: a path is judged as written and as resolved, from every folder in which th
 
 from __future__ import annotations
 
-from asbuilt.policy.secrets import (
-    LONGEST_PATTERN,
-    Reach,
-    aims_at_secret,
-    holds_secrets,
-    is_secret,
-    is_secret_folder,
-    is_wild,
-    leaves_secrets,
-)
+from asbuilt.policy import secrets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +14,7 @@ if TYPE_CHECKING:
     from asbuilt.policy.shell.expansion import Expansion
     from asbuilt.policy.shell.lexer import Word
 
-    Held = Callable[[str, Reach], bool]
+    Held = Callable[[str, secrets.Reach], bool]
 
 _MOST_FOLDERS = 6
 _MOST_EXPANSIONS = 40
@@ -72,7 +63,7 @@ class Place:
         self._expansions: dict[tuple[str, str], Expansion] = {}
         may = (self.root, *map(_clean, opened))
         homes = (self.home, self._real(self.home)) if self.home else ()
-        self.reach = Reach(homes, (*may, *map(self._real, may)))
+        self.reach = secrets.Reach(homes, (*may, *map(self._real, may)))
 
     def expanded(self, word: Word) -> None:
         """Check a wildcard that the shell expands: it lists folders, whatever the program is."""
@@ -80,19 +71,19 @@ class Place:
         if any(self.reach.closes(path, pattern=True) for path in self._from_folders(word.pattern)):
             raise self._closed(word.text)
         self._refuse(
-            word.text, self._listed(word), is_secret_folder, f"{word.text} lists a folder of secrets."
+            word.text, self._listed(word), secrets.is_secret_folder, f"{word.text} lists a folder of secrets."
         )
 
     def content(self, word: Word, *, by_shell: bool = True) -> None:
         """Check a file that a program reads; not `by_shell`: its wildcards are the program's own."""
         why = f"{word.text} holds secrets, and no command of an agent reads those."
-        self._refuse(word.text, self._meanings(word.text), is_secret, why)
+        self._refuse(word.text, self._meanings(word.text), secrets.is_secret, why)
         _check_length(word)
         for path in self._unexpanded(word, by_shell=by_shell):
-            if is_secret(path, self.reach, pattern=True):
+            if secrets.is_secret(path, self.reach, pattern=True):
                 raise Refused(f"{word.text} may stand for a file with secrets; name the files you need.")
         if by_shell:
-            self._refuse_matches(word, is_secret)
+            self._refuse_matches(word, secrets.is_secret)
 
     def tree(self, word: Word) -> None:
         """Check a folder that a program reads recursively."""
@@ -100,8 +91,8 @@ class Place:
         why = (
             f"{text} holds folders with secrets, and this reads all that is in it; search in the repository."
         )
-        self._refuse(text, self._meanings(text), holds_secrets, why)
-        self._refuse_matches(word, holds_secrets)
+        self._refuse(text, self._meanings(text), secrets.holds_secrets, why)
+        self._refuse_matches(word, secrets.holds_secrets)
 
     def followed(self, word: Word, allowed: str) -> None:
         """Check a folder in which a program follows links; links deeper in it are not checked."""
@@ -113,7 +104,7 @@ class Place:
                 if (
                     real != path
                     and not self.has(real)
-                    and (holds_secrets(real, self.reach) or is_secret(real, self.reach))
+                    and (secrets.holds_secrets(real, self.reach) or secrets.is_secret(real, self.reach))
                 ):
                     raise Refused(
                         f"{name} in {word.text} is a link out of {self.root}, to what planning does not read,"
@@ -132,7 +123,7 @@ class Place:
         """Check a path of which a program shows name, kind and size."""
         why = f"{word.text} is a folder of secrets, or of the running system."
         self._refuse(word.text, self._meanings(word.text), _is_closed_folder, why)
-        self._refuse_matches(word, is_secret_folder)
+        self._refuse_matches(word, secrets.is_secret_folder)
 
     def named(self, *words: Word) -> None:
         """Check files of which a program shows whether they exist, and their kind."""
@@ -142,12 +133,12 @@ class Place:
 
     def filtered(self, text: str) -> None:
         """Check a name pattern by which a program selects files to read."""
-        if aims_at_secret(text):
+        if secrets.aims_at_secret(text):
             raise Refused(f"{text} picks out files with secrets, and no command of an agent reads those.")
 
     def left_out(self, text: str) -> None:
         """Check a name pattern of the files that a program leaves out."""
-        if leaves_secrets(text):
+        if secrets.leaves_secrets(text):
             raise Refused(f"{text} leaves out files by wildcards alone; name what is to be left out.")
 
     def inside(self, text: str, *, alone: bool) -> None:
@@ -228,7 +219,7 @@ class Place:
 
     def _expanded(self, pattern: str) -> Iterator[tuple[str, Expansion]]:
         """Expand a pattern in every folder in which the shell may be; results are cached."""
-        if self._names is None or not is_wild(pattern) or len(pattern) > LONGEST_PATTERN:
+        if self._names is None or not secrets.is_wild(pattern) or len(pattern) > secrets.LONGEST_PATTERN:
             return
         # Loaded only for a command with a wildcard: a hook pays for each module.
         made = __import__("asbuilt.policy.shell.expansion", fromlist=["Expansion"]).Expansion
@@ -270,12 +261,12 @@ class Place:
         return _clean(self._resolve(path))
 
 
-def _is_closed_folder(path: str, reach: Reach) -> bool:
-    return is_secret_folder(path, reach) or path.startswith(("/proc/", "/dev/"))
+def _is_closed_folder(path: str, reach: secrets.Reach) -> bool:
+    return secrets.is_secret_folder(path, reach) or path.startswith(("/proc/", "/dev/"))
 
 
 def _check_length(word: Word) -> None:
-    if len(word.pattern) > LONGEST_PATTERN:
+    if len(word.pattern) > secrets.LONGEST_PATTERN:
         raise Refused("A pattern of file names is too long to be compared; name the files you need.")
 
 

@@ -5,11 +5,10 @@ An unknown count is 0 tokens used, which never blocks a turn.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from asbuilt.session.context.transcript import Said
 
 DEFAULT_WINDOW: Final = 200_000

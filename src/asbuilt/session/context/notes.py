@@ -6,12 +6,10 @@ Rule: a note is replaced atomically, and its name cannot leave its folder.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Mapping
+from typing import Final, NamedTuple
 
 from asbuilt.session.conversation import put, state_home, text_in
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _ALLOWED: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")
 _END: Final = ".md"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from asbuilt.session.words import COMES_FIRST, ago, counted, names_of, place, standing, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from asbuilt.session.context.notes import Note
     from asbuilt.session.context.reload import Reload
     from asbuilt.session.facts import PlanFacts

@@ -6,12 +6,10 @@ Rule: no line is trusted; a line that is too long or not JSON is skipped and cou
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterator
+from typing import Final, NamedTuple
 
 from asbuilt.policy.notation import read
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _BLOCK: Final = 1 << 16
 _LONGEST: Final = 4 << 20

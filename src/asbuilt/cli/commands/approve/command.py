@@ -4,27 +4,20 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
 from asbuilt.cli.commands.approve.reviewers import plan_question
 from asbuilt.cli.commands.land import land
-from asbuilt.cli.runs.decisions import edited, give, told_of
+from asbuilt.cli.runs import inbox
+from asbuilt.cli.runs.decisions import Said, edited, give, told_of
 from asbuilt.cli.runs.drafts import as_json, draft_of, screen_of
-from asbuilt.cli.runs.inbox import (
-    asker_of,
-    landing_here,
-    question_at,
-    question_in,
-    waiting_everywhere,
-    waiting_here,
-)
 from asbuilt.cli.runs.next_step import answering
 from asbuilt.cli.runs.waiting import under_review
 from asbuilt.cli.shell.lazy import Lazy, LazyGroup
 from asbuilt.cli.shell.options import Door, subcommand
-from asbuilt.cli.shell.site import asker
+from asbuilt.cli.shell.site import Site, asker
 from asbuilt.cli.ui.clock import ago, stamp
 from asbuilt.cli.ui.columns import pad, shorten, width
 from asbuilt.cli.ui.confirm import agreed
@@ -34,22 +27,18 @@ from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, UsageWrong
 from asbuilt.flows.requests import put_off
 from asbuilt.journal import approvals, reviews
+from asbuilt.journal.approvals import Approval
 from asbuilt.journal.ids import LOCAL, Address
+from asbuilt.journal.runs import Run
 from asbuilt.lifecycle.authoring.questions import options_of
 from asbuilt.session.authoring import is_bound
 from asbuilt.session.context.typed import take_typed
 from asbuilt.session.conversation import folder_of, key_of
 
-if TYPE_CHECKING:
-    from asbuilt.cli.runs.decisions import Said
-    from asbuilt.cli.shell.site import Site
-    from asbuilt.journal.approvals import Approval
-    from asbuilt.journal.runs import Run
-
 
 def _list(door: Door, *, everywhere: bool) -> int:
-    asked = waiting_everywhere(door) if everywhere else waiting_here(door)
-    proven = [] if everywhere else landing_here(door)
+    asked = inbox.waiting_everywhere(door) if everywhere else inbox.waiting_here(door)
+    proven = [] if everywhere else inbox.landing_here(door)
     rows = [{**_json(one.asked, one.run), "id": one.name} for one in asked]
     to_land = [
         {"plan": run.plan, "run": _name(run), "ended_at": stamp(run.ended_at or run.at)} for run in proven
@@ -186,7 +175,7 @@ def _need_no_reason(site: Site, number: int) -> None:
 
 def _need_an_option(site: Site, number: int, note: str) -> None:
     """Refuse a letter that names no option; the agent would read it as an answer in words."""
-    asked = question_in(site, number)
+    asked = inbox.question_in(site, number)
     if asked.answer is None and is_slip(asked, note):
         raise UsageWrong(
             f"{asked.name} has no option {note.strip()}: {', '.join(options_of(asked.question))}",
@@ -198,7 +187,9 @@ def _need_an_option(site: Site, number: int, note: str) -> None:
 def _to_land(door: Door, name: str) -> Run | None:
     """Return the run of the inbox that a name selects."""
     return (
-        None if _QUESTION.fullmatch(name) else next((r for r in landing_here(door) if _name(r) == name), None)
+        None
+        if _QUESTION.fullmatch(name)
+        else next((r for r in inbox.landing_here(door) if _name(r) == name), None)
     )
 
 
@@ -210,14 +201,14 @@ def _say(door: Door, name: str, said: Said, note: str | None) -> int:
         door.screen.answer(f"{name} is not landed; its commits are kept.")
         next_command(door, f"asbuilt report {name}")
         return DONE
-    site, number = question_at(door, name)
+    site, number = inbox.question_at(door, name)
     if said == "yes" and not (note or "").strip():
         _need_no_reason(site, number)
     if said == "yes":
         _need_an_option(site, number, note or "")
     given = give(door, site, number, said, note)
     code = given.code(said)
-    data = {**_json(given.asked, asker_of(site, given.asked)), "counts": given.counts, "exit": code}
+    data = {**_json(given.asked, inbox.asker_of(site, given.asked)), "counts": given.counts, "exit": code}
     if door.emitted("asbuilt.answer/1", data):
         return code
     told = told_of(site, given, door.screen.out)
@@ -268,12 +259,12 @@ def no(door: Door, question: str, *, message: str | None) -> int:
 @click.argument("question")
 def later(door: Door, question: str) -> int:
     """Leave a question open. It waits for as long as it takes: no agent works, nothing is lost."""
-    site, number = question_at(door, question)
+    site, number = inbox.question_at(door, question)
     asked = put_off(site.journal.store, LOCAL, site.repo, number, asker=asker(door))
     said = f"{asked.name} still waits for an answer."
     if asked.answer is not None:
         said = f"{asked.name} was already answered: {asked.answer}, by {asked.answered_by}."
-    if not door.emitted("asbuilt.approval/1", _json(asked, asker_of(site, asked))):
+    if not door.emitted("asbuilt.approval/1", _json(asked, inbox.asker_of(site, asked))):
         door.screen.answer(printable(said))
     return DONE
 
@@ -293,11 +284,11 @@ def show(door: Door, question: str, *, full: bool) -> int:
             why="Its report shows what would land.",
             next_step=f"`asbuilt report {question}`",
         )
-    site, number = question_at(door, question)
-    found = question_in(site, number)
+    site, number = inbox.question_at(door, question)
+    found = inbox.question_in(site, number)
     draft = draft_of(site, found) if found.kind == "plan" else None
     told = {"draft": as_json(door, site, draft)} if door.json and draft else {}
-    if door.emitted("asbuilt.approval/1", {**_json(found, asker_of(site, found)), **told}):
+    if door.emitted("asbuilt.approval/1", {**_json(found, inbox.asker_of(site, found)), **told}):
         return DONE
     if draft is None:
         _show_question(door, found)

@@ -5,7 +5,7 @@ An answer counts once.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, assert_never
+from typing import NamedTuple, assert_never
 
 import click
 
@@ -15,22 +15,17 @@ from asbuilt.cli.runs.decisions import give
 from asbuilt.cli.runs.drafts import draft_of
 from asbuilt.cli.runs.inbox import question_at, question_in
 from asbuilt.cli.shell.options import Door, subcommand
-from asbuilt.cli.shell.site import asker
+from asbuilt.cli.shell.site import Site, asker
 from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, PARKED, UsageWrong
 from asbuilt.events.options import RunOptions
 from asbuilt.flows.authoring.reviews import await_reviews, decision, propose, text_of
 from asbuilt.git.forge.github import open_forge
 from asbuilt.journal import approvals, runs
-from asbuilt.journal.ids import LOCAL
+from asbuilt.journal.approvals import Approval
+from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.reviews import Terms
-from asbuilt.lifecycle.pull_request.reviews import Bound, SentBack, Undecided
-
-if TYPE_CHECKING:
-    from asbuilt.cli.shell.site import Site
-    from asbuilt.journal.approvals import Approval
-    from asbuilt.journal.ids import Address
-    from asbuilt.lifecycle.pull_request.reviews import Decision
+from asbuilt.lifecycle.pull_request.reviews import Bound, Decision, SentBack, Undecided
 
 
 @subcommand("pr", ("asbuilt approve pr a1", "open its pull request, or hear now what the reviewers said"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -10,7 +11,7 @@ import click
 from asbuilt.cli.shell.options import script_option, with_options
 from asbuilt.errors import SettingInvalid, UsageWrong
 from asbuilt.library.reading import read_bytes
-from asbuilt.lifecycle.authoring.modes import EFFORTS, MODES, authoring_of, mode_for
+from asbuilt.lifecycle.authoring.modes import EFFORTS, MODES, Mode, authoring_of, mode_for
 from asbuilt.lifecycle.authoring.options import SKIPPABLE, choose
 from asbuilt.lifecycle.authoring.session import Session, start
 from asbuilt.lifecycle.critique.principles import TEMPLATE, read_principles
@@ -19,11 +20,9 @@ from asbuilt.plan.lint import Length
 from asbuilt.settings.authoring import AMOUNTS, MOST_AGENTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from asbuilt.events.options import Authoring, Effort
-    from asbuilt.lifecycle.authoring.modes import Mode
     from asbuilt.settings import Settings
 
 SETTING: Final = "author.principles"

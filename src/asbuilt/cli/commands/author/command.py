@@ -3,36 +3,28 @@
 from __future__ import annotations
 
 from itertools import chain, count
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 from msgspec import UNSET, structs
 
 from asbuilt.agents.sandbox.launch import probe
 from asbuilt.cli.commands.approve.reviewers import put_to_reviewers
+from asbuilt.cli.commands.author import choices
 from asbuilt.cli.commands.author import here as author_here
-from asbuilt.cli.commands.author.choices import (
-    Wish,
-    authoring_options,
-    choosable,
-    mode_of,
-    preferred,
-    principles_text,
-    session_of,
-)
 from asbuilt.cli.commands.plan.new import plans_folder, template_text
 from asbuilt.cli.commands.run.follow import ask_for, target_of
 from asbuilt.cli.runs import outcome
 from asbuilt.cli.runs.terms import with_team
 from asbuilt.cli.runs.test_command import explain_setup, is_settled, is_setup_broken, settle
 from asbuilt.cli.shell.options import Door, subcommand
-from asbuilt.cli.shell.site import asker, open_site
+from asbuilt.cli.shell.site import Site, asker, open_site
 from asbuilt.cli.ui.confirm import agreed
 from asbuilt.cli.ui.messages import next_command, talk
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import DONE, PARKED, GateStopped, UsageWrong
-from asbuilt.events.options import LENGTHS, RunOptions, one_of
+from asbuilt.events.options import LENGTHS, Authoring, RunOptions, one_of
 from asbuilt.flows.requests import Declined, request
 from asbuilt.git.forge.github import open_forge
 from asbuilt.git.repository import base_on
@@ -40,21 +32,15 @@ from asbuilt.journal import memory, runs
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries import plan_names
+from asbuilt.journal.runs import Run
 from asbuilt.library.shelves import describe
-from asbuilt.lifecycle.authoring.modes import MODES, name_for, trivial_file
+from asbuilt.lifecycle.authoring.modes import MODES, Mode, name_for, trivial_file
 from asbuilt.lifecycle.run.team import agent_of
 from asbuilt.plan.editing.template import TEMPLATE as PLAN_TEMPLATE
 from asbuilt.plan.editing.template import sections_of
 from asbuilt.plan.markdown.sections import SECTIONS
 from asbuilt.plan.names import slug_of_name
 from asbuilt.settings.running import chosen_for_runs
-
-if TYPE_CHECKING:
-    from asbuilt.cli.shell.site import Site
-    from asbuilt.events.options import Authoring
-    from asbuilt.journal.runs import Run
-    from asbuilt.lifecycle.authoring.modes import Mode
-
 
 _ALONE: Final = {"next": author_here.go_on, "status": author_here.show, "cancel": author_here.cancel}
 """Prompts that are subcommands if they are the only word."""
@@ -70,7 +56,7 @@ _LONGER: Final = {"light": "--staged for the long way", "standard": "--light is 
     ('asbuilt author "a public API" --pr', "the draft is a pull request; its reviewers approve it"),
 )
 @click.argument("prompt", nargs=-1)
-@choosable
+@choices.choosable
 @click.option("--foreground", is_flag=True, help="work in this process, without a worker")
 @click.option("--here", is_flag=True, help="in the conversation of Claude Code around this command")
 def command(
@@ -91,18 +77,18 @@ def command(
     `status` alone shows the stage of the plan that is being authored here, and `cancel` ends it. In a
     conversation (/asbuilt:author) `next` alone prints what is due.
     """
-    words, wish = " ".join(prompt), Wish(**given)
+    words, wish = " ".join(prompt), choices.Wish(**given)
     if here or words in _ALONE:
         return _here(door, words, wish)
     site = open_site(door)
     if principles:
-        return _show_principles(door, principles_text(site.desk.settings, site.repository.root))
+        return _show_principles(door, choices.principles_text(site.desk.settings, site.repository.root))
     if clear_memory:
         _forget(door, site)
         if not words:
             return DONE
     settings = site.desk.settings
-    mode = mode_of(words, wish, preferred(words, settings))
+    mode = choices.mode_of(words, wish, choices.preferred(words, settings))
     if not wish.mode and not _is_needed(door, words, settings.text("author.profile")):
         return DONE
     if wish.by_pull:
@@ -147,16 +133,18 @@ def _is_needed(door: Door, words: str, profile: str) -> bool:
     return not door.may_ask or agreed(door, "Author a plan anyway?")
 
 
-def _wanted(door: Door, site: Site, words: str, mode: Mode, wish: Wish) -> tuple[Address, str, RunOptions]:
+def _wanted(
+    door: Door, site: Site, words: str, mode: Mode, wish: choices.Wish
+) -> tuple[Address, str, RunOptions]:
     """Return the plan's address, its slug, and the frozen options of its authoring. Nothing is started."""
     settings, root = site.desk.settings, site.repository.root
     template = template_text(settings, root)
     is_own = template != PLAN_TEMPLATE
-    session = session_of(words, mode, wish, sections_of(template) if is_own else SECTIONS)
+    session = choices.session_of(words, mode, wish, sections_of(template) if is_own else SECTIONS)
     _need_room(site)
     authoring = structs.replace(
-        authoring_options(mode, session, wish, settings),
-        principles=principles_text(settings, root),
+        choices.authoring_options(mode, session, wish, settings),
+        principles=choices.principles_text(settings, root),
         template=template if is_own else UNSET,
     )
     before = _ended_before(site, authoring, wish.name)
@@ -185,7 +173,7 @@ def _typed(door: Door) -> int:
     return done
 
 
-def _here(door: Door, words: str, wish: Wish) -> int:
+def _here(door: Door, words: str, wish: choices.Wish) -> int:
     """Start or continue an authoring in the conversation; a worker starts its critics."""
     if words in _ALONE:
         return _ALONE[words](door)
@@ -197,7 +185,7 @@ def _here(door: Door, words: str, wish: Wish) -> int:
             why="The user of the conversation approves its draft.",
             next_step="`asbuilt approve pr a1` opens a pull request for a draft that waits.",
         )
-    mode = mode_of(words, wish, MODES["staged"])
+    mode = choices.mode_of(words, wish, MODES["staged"])
     if mode.name not in ("staged", "interview"):
         raise UsageWrong(
             f"--{mode.name} does not work in a conversation",
@@ -216,7 +204,7 @@ def _here(door: Door, words: str, wish: Wish) -> int:
     return author_here.begin(door, site, asked)
 
 
-def _options(door: Door, site: Site, slug: str, wish: Wish) -> RunOptions:
+def _options(door: Door, site: Site, slug: str, wish: choices.Wish) -> RunOptions:
     """Build the options that an authoring shares with every run."""
     settings, branch = site.desk.settings, target_of(site.repository.root)
     base_on(site.repository, branch)

@@ -14,7 +14,7 @@ import click
 
 from asbuilt import wiring
 from asbuilt.cli.commands.mode.commands import begun
-from asbuilt.cli.shell.site import asker, look_at
+from asbuilt.cli.shell.site import Site, asker, look_at
 from asbuilt.cli.ui.messages import answer, next_command
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import listed
@@ -32,7 +32,6 @@ from asbuilt.session.records import records
 
 if TYPE_CHECKING:
     from asbuilt.cli.shell.options import Door
-    from asbuilt.cli.shell.site import Site
     from asbuilt.flows.authoring.conversation import Conversing
     from asbuilt.journal.runs import Run
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
@@ -13,10 +13,7 @@ from asbuilt.cli.shell.settings_files import chosen_now, edit, file_for, refuse_
 from asbuilt.cli.ui.screen import printable
 from asbuilt.library.repository import find_repository
 from asbuilt.session.tools import keep_listed
-from asbuilt.settings import Kind, Layer, from_text, presented, setting_named
-
-if TYPE_CHECKING:
-    from asbuilt.settings import Setting, Value
+from asbuilt.settings import Kind, Layer, Setting, Value, from_text, presented, setting_named
 
 _LISTS: Final = (Kind.GLOBS, Kind.NAMES, Kind.CHOICES)
 _USER: Final = click.option(

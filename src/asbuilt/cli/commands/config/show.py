@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 import click
 from click.shell_completion import CompletionItem
@@ -26,9 +27,6 @@ from asbuilt.settings import (
     setting_named,
     survey,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 _SCHEMA: Final = "asbuilt.config/1"
 

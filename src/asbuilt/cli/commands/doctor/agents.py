@@ -8,10 +8,11 @@ from __future__ import annotations
 import asyncio
 import tempfile
 import time
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, get_args
+from typing import Final, NamedTuple, get_args
 
 import click
 
@@ -19,7 +20,7 @@ from asbuilt.agents.attempt_folder import Folder
 from asbuilt.agents.attempts import FolderAttempts
 from asbuilt.agents.host.gate import KNOWN_BAD, Unheld, let_through, snapshot_of
 from asbuilt.agents.host.seat import HostSeat
-from asbuilt.agents.roster import SCRIPTED, assigned, roster
+from asbuilt.agents.roster import SCRIPTED, Agent, Roster, assigned, roster
 from asbuilt.agents.sandbox.launch import probe
 from asbuilt.cli.commands.doctor.programs import version_of
 from asbuilt.cli.commands.doctor.rows import SANDBOXES
@@ -33,17 +34,8 @@ from asbuilt.errors import DONE, GATE_STOPPED, AsbuiltError
 from asbuilt.journal.home import open_home
 from asbuilt.policy.kinds import KINDS
 from asbuilt.policy.sandbox.variables import passed
-from asbuilt.ports import Brief, Role
-from asbuilt.settings import state_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from asbuilt.agents.roster import Agent, Roster
-    from asbuilt.cli.shell.options import Door
-    from asbuilt.ports import Result
-    from asbuilt.settings import Settings
-
+from asbuilt.ports import Brief, Result, Role
+from asbuilt.settings import Settings, state_folder
 
 _HEADS: Final = ("AGENT", "VERSION", "SIGNED IN", "THROUGH", "SANDBOX", "ROLES")
 

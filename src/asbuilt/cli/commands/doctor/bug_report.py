@@ -16,6 +16,7 @@ import socket
 import sqlite3
 import sys
 import tarfile
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -35,7 +36,7 @@ from asbuilt.cli.ui.messages import answer
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import size
 from asbuilt.cli.wording.events import plain
-from asbuilt.errors import AsbuiltError, StoreFailed
+from asbuilt.errors import AsbuiltError, SettingInvalid, StoreFailed
 from asbuilt.git.identity import identity
 from asbuilt.git.repository import open_repository
 from asbuilt.journal.home import Home
@@ -45,16 +46,11 @@ from asbuilt.library.repository import find_repository
 from asbuilt.library.writing import create
 from asbuilt.policy.masking import MASK
 from asbuilt.policy.redaction import Redaction, secrets_in
-from asbuilt.settings import presented, setting_named, state_folder, survey
+from asbuilt.settings import Settings, presented, setting_named, state_folder, survey
 from asbuilt.wiring import open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from asbuilt.cli.shell.options import Door
-    from asbuilt.errors import SettingInvalid
     from asbuilt.events.event import Entry
-    from asbuilt.settings import Settings
 
 
 _NOBODYS: Final = frozenset({"", "root", "localhost"})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
@@ -12,21 +12,13 @@ from asbuilt.cli.commands.doctor import page
 from asbuilt.cli.commands.doctor.fixes import FIXES, explained
 from asbuilt.cli.commands.doctor.look import look
 from asbuilt.cli.commands.doctor.machine import look_at_sandbox
-from asbuilt.cli.commands.doctor.row import State
+from asbuilt.cli.commands.doctor.page import State
 from asbuilt.cli.commands.doctor.rows import conclusion, judge
+from asbuilt.cli.runs import test_command
 from asbuilt.cli.runs.check_trial import given_here
-from asbuilt.cli.runs.test_command import (
-    explain_setup,
-    is_settled,
-    is_setup_broken,
-    settle,
-    show,
-    try_all,
-    unknown_tests,
-)
-from asbuilt.cli.runs.test_command import save as keep
 from asbuilt.cli.shell.desk import Desk, desk_for
 from asbuilt.cli.shell.lazy import Lazy, LazyGroup
+from asbuilt.cli.shell.options import Door
 from asbuilt.cli.ui.confirm import agreed
 from asbuilt.cli.ui.messages import next_command
 from asbuilt.cli.ui.screen import printable
@@ -37,9 +29,6 @@ from asbuilt.journal.runs import FAR
 from asbuilt.lifecycle.run.preflight import SETTLE
 from asbuilt.proof.candidates import best
 from asbuilt.settings import load
-
-if TYPE_CHECKING:
-    from asbuilt.cli.shell.options import Door
 
 _BY_HAND: Final = 'asbuilt config set checks.tests "COMMAND"'
 _BY_EXIT_CODE: Final = "asbuilt config set checks.counts exit-code"
@@ -52,7 +41,7 @@ def check(door: Door, *, tests: bool, save: bool, fix: str | None, yes: bool) ->
     if fix is not None:
         return _fix_sandbox(door, yes=yes)
     desk = desk_for(door) if tests or save else None
-    if desk is not None and desk.library.repository is not None and not is_settled(desk):
+    if desk is not None and desk.library.repository is not None and not test_command.is_settled(desk):
         return _settle(door, desk, save=save)
     facts = look(door, tests=None if desk is None else given_here(door, desk))
     rows = judge(facts)
@@ -65,17 +54,17 @@ def check(door: Door, *, tests: bool, save: bool, fix: str | None, yes: bool) ->
 def _settle(door: Door, desk: Desk, *, save: bool) -> int:
     """Choose the test command: by the user, or with `save` the best one."""
     if not save and door.may_ask and not door.json:
-        settled = settle(door, desk)
+        settled = test_command.settle(door, desk)
         chosen, seen = settled.chosen, settled.seen
     else:
-        seen, chosen = try_all(door, desk), None
+        seen, chosen = test_command.try_all(door, desk), None
         found = best(seen)
         if not door.json:
-            show(door, seen)
+            test_command.show(door, seen)
         if save and found is not None:
             chosen = found.way
-            keep(door, desk, chosen)
-    unknown = () if seen else unknown_tests(door, desk)
+            test_command.save(door, desk, chosen)
+    unknown = () if seen else test_command.unknown_tests(door, desk)
     rows = [{"command": one.way.shown, "found": one.way.found, "did": one.words} for one in seen]
     if door.emitted("asbuilt.tests/1", {"ways": rows, "saved": chosen.shown if chosen else None}):
         pass
@@ -85,8 +74,8 @@ def _settle(door: Door, desk: Desk, *, save: bool) -> int:
         next_command(door, _BY_HAND)
     elif not seen:
         door.screen.answer("No tests found; only the plan's checks will run.")
-    elif chosen is None and is_setup_broken(seen):
-        explain_setup(door)
+    elif chosen is None and test_command.is_setup_broken(seen):
+        test_command.explain_setup(door)
     elif chosen is None and best(seen) is None:
         door.screen.answer("None of them shows which tests ran, so none can prove anything.")
         weaker = any(one.is_uncounted for one in seen)

@@ -9,7 +9,7 @@ import secrets
 from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import click
 
@@ -18,13 +18,9 @@ from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.ui.messages import answer, coloured, next_command
 from asbuilt.errors import DONE, FAILED, NotFound
 from asbuilt.journal.ids import LOCAL
-from asbuilt.journal.notices import unheard
+from asbuilt.journal.notices import Unheard, unheard
 from asbuilt.lifecycle.attention import Message, Notice
-from asbuilt.settings import load
-
-if TYPE_CHECKING:
-    from asbuilt.journal.notices import Unheard
-    from asbuilt.settings import Settings
+from asbuilt.settings import Settings, load
 
 _SAID = Notice("asbuilt: this is a test", "Sent by asbuilt doctor notify.")
 

@@ -1,18 +1,70 @@
-"""Show the rows, for users and for scripts. No I/O: it returns lines and data."""
+"""A row of `asbuilt doctor`, and the page of all rows, for users and for scripts. No I/O."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Final, assert_never
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from enum import Enum
+from typing import Any, Final, TypeVar, assert_never
 
-from asbuilt.cli.commands.doctor.row import State
-from asbuilt.cli.ui.screen import printable
+from asbuilt.cli.ui.screen import Pen, printable
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+Observed = TypeVar("Observed")
 
-    from asbuilt.cli.commands.doctor.row import Row
-    from asbuilt.cli.ui.screen import Pen
+
+class State(Enum):
+    """The state of a subject."""
+
+    GOOD = "good"
+    IDLE = "idle"
+    NOTE = "note"
+    PROBLEM = "problem"
+
+
+class Stops(Enum):
+    """What `asbuilt run` does about a problem: refuses, asks the user first, or starts."""
+
+    RUNS = "runs"
+    UNATTENDED = "unattended runs"
+    NOTHING = "nothing"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A subject: its state, and what fixes it."""
+
+    state: State
+    said: str
+    name: str = ""
+    lead: str = ""
+    """Text before the words, three spaces apart: a version, a command."""
+    why: str = ""
+    next_step: str = ""
+    otherwise: str = ""
+    facts: object = None
+    stops: Stops = Stops.RUNS
+    """What a problem of this subject stops."""
+
+
+def judged(name: str, facts: Observed, judge: Callable[[Observed], Row]) -> Row:
+    """Judge the facts of a subject, and return the row with its name and facts."""
+    return replace(judge(facts), name=name, facts=facts)
+
+
+def good(said: str, **more: Any) -> Row:  # noqa: ANN401 - the fields of a row
+    """Return the row of a subject that is set up."""
+    return Row(state=State.GOOD, said=said, **more)
+
+
+def note(said: str, **more: Any) -> Row:  # noqa: ANN401 - the fields of a row
+    """Return the row of a subject that stops nothing."""
+    return Row(state=State.NOTE, said=said, **more)
+
+
+def problem(said: str, **more: Any) -> Row:  # noqa: ANN401 - the fields of a row
+    """Return the row of a subject that needs user action."""
+    return Row(state=State.PROBLEM, said=said, **more)
+
 
 SCHEMA: Final = "asbuilt.doctor/1"
 _NAME: Final = 10

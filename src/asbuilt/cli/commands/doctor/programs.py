@@ -11,15 +11,13 @@ import shutil
 import signal
 import subprocess
 import tempfile
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from asbuilt.agents.roster import lacking
 from asbuilt.cli.commands.doctor.facts import Agent, AgentsFacts
 from asbuilt.policy.kinds import KINDS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _TIMEOUT_S: Final = 5
 _HEARD: Final = 4_096

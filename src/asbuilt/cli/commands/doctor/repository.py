@@ -5,32 +5,27 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from asbuilt.agents.commands import SandboxProcesses
 from asbuilt.cli.commands.doctor.facts import GitFacts, SuiteFacts, Tried, Trouble
 from asbuilt.cli.commands.doctor.programs import version_of
 from asbuilt.errors import AsbuiltError, GateStopped, GitFailed, NotFound, SandboxUnavailable
 from asbuilt.flows.checks.project import project_of
-from asbuilt.flows.environments.check_environment import Rigs
+from asbuilt.flows.environments.check_environment import Rig, Rigs
 from asbuilt.flows.environments.terms import Given
 from asbuilt.git.commits import read_commit
 from asbuilt.git.locks import need_writable
-from asbuilt.git.repository import checkouts, current_branch, open_repository, operations, resolve
+from asbuilt.git.repository import Repository, checkouts, current_branch, open_repository, operations, resolve
 from asbuilt.library.repository import find_repository
 from asbuilt.policy.sandbox.variables import passed
 from asbuilt.proof.evidence import judge_setup, judge_tests
 from asbuilt.proof.projects.model import Suite
 from asbuilt.proof.projects.resolving import resolve_setup
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from asbuilt.flows.environments.check_environment import Rig
-    from asbuilt.git.repository import Repository
-    from asbuilt.settings import Settings
+from asbuilt.settings import Settings
 
 _BRANCH: Final = "refs/heads/"
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from shlex import quote
 from typing import TYPE_CHECKING, Final
 
 from asbuilt._version import VERSION
 from asbuilt.cli.commands.doctor.fixes import remedy_for
-from asbuilt.cli.commands.doctor.row import Row, State, Stops, good, judged, note, problem
+from asbuilt.cli.commands.doctor.page import Row, State, Stops, good, judged, note, problem
 from asbuilt.cli.ui.words import counted, listed, size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from asbuilt.cli.commands.doctor.facts import (
         AgentsFacts,
         ClockFacts,

@@ -18,6 +18,6 @@ group: Final = LazyGroup(
     commands={
         "check": Lazy("gate.commands:check", "check a command against the plan-mode rules"),
         "command": Lazy("gate.commands:hook_command", "the argv that the installed plugin runs"),
-        "pr-paths": Lazy("gate.pr_paths:command", "list open pull requests that change a path"),
+        "pr-paths": Lazy("gate.commands:command", "list open pull requests that change a path"),
     },
 )

@@ -1,6 +1,6 @@
-"""`asbuilt gate` check and command: may a command run in plan mode, and what does the plugin run?
+"""`asbuilt gate`: may a command run in plan mode, what does the plugin run, which paths are in pull requests?
 
-Rule: no command is run, and every input line gets an answer.
+Rules: no command is run, and every input line gets an answer. A failed query exits with 2, never with 0.
 """
 
 from __future__ import annotations
@@ -8,14 +8,17 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import click
 
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.ui.screen import printable
-from asbuilt.errors import DONE, GATE_STOPPED, UsageWrong
+from asbuilt.errors import DONE, FAILED, GATE_STOPPED, ForgeFailed, NotFound, PathsUnknown, UsageWrong
+from asbuilt.git.forge.github import open_forge
+from asbuilt.git.repository import open_repository
 from asbuilt.library.repository import find_repository
+from asbuilt.lifecycle.pull_request.forge import crossing
 from asbuilt.policy.notation import read
 from asbuilt.policy.shell.judge import verdict
 from asbuilt.session.conversation import state_home
@@ -23,10 +26,39 @@ from asbuilt.session.entry import ASKED, hook_argv
 from asbuilt.session.folders import names_in
 from asbuilt.session.look import rule
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+Judge = Callable[[str], str | None]
 
-    Judge = Callable[[str], str | None]
+
+@subcommand(
+    "pr-paths",
+    ("asbuilt gate pr-paths --prefix src/api/", "exit 1, and their numbers, when an open one is there"),
+    ("asbuilt gate pr-paths --prefix src/api/ --exclude-pr 12", "your own does not count"),
+)
+@click.option(
+    "--prefix",
+    "--path-prefix",
+    "prefixes",
+    required=True,
+    multiple=True,
+    metavar="PATH",
+    help="how the paths begin, from the repository's root; may be given several times",
+)
+@click.option("--exclude-pr", type=int, metavar="NUMBER", help="a pull request that does not count")
+@click.option("--remote", default="origin", metavar="NAME", help="where they are; origin without it")
+def command(door: Door, prefixes: tuple[str, ...], exclude_pr: int | None, remote: str) -> int:
+    """Print the numbers of open pull requests that change a path with this beginning, one a line.
+
+    Exit codes: 0 there is none, 1 there are some, 2 it could not be looked at.
+    """
+    try:
+        forge = open_forge(open_repository(door.start), door.environ, remote=remote)
+        numbers = crossing(forge.touched(), prefixes, but=exclude_pr)
+    except (ForgeFailed, NotFound) as error:
+        raise PathsUnknown(error.what, why=error.why, next_step=error.next_step) from error
+    if not door.emitted("asbuilt.gate-pr-paths/1", {"pulls": list(numbers)}):
+        for number in numbers:
+            door.screen.answer(str(number))
+    return FAILED if numbers else DONE
 
 
 @subcommand(

@@ -7,27 +7,22 @@ that cannot be read counts as empty and is listed, too.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
 from asbuilt.cli.commands.config.show import words
 from asbuilt.cli.commands.init.seats import claude_settings
+from asbuilt.cli.shell.options import Door
 from asbuilt.cli.shell.settings_files import chosen_now, edit, file_for, refuse_locked
 from asbuilt.cli.ui.confirm import agreed
 from asbuilt.cli.ui.messages import answer
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import DONE, PARKED, SettingInvalid
-from asbuilt.library.repository import find_repository
-from asbuilt.settings import from_text, setting_named
+from asbuilt.library.repository import Repository, find_repository
+from asbuilt.settings import Place, Setting, Value, from_text, setting_named
 from asbuilt.settings.values import from_toml
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
-    from asbuilt.cli.shell.options import Door
-    from asbuilt.library.repository import Repository
-    from asbuilt.settings import Place, Setting, Value
 
 _SCHEMA: Final = "asbuilt.settings-import/1"
 _ZSKILLS: Final = ".claude/zskills-config.json"

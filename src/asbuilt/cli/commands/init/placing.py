@@ -6,19 +6,17 @@ Rule: a file is replaced or removed only if its digest is in the record, so that
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from asbuilt.cli.commands.init.registering import Registration
 from asbuilt.errors import NameTaken
 from asbuilt.library.reading import read_bytes
 from asbuilt.library.writing import create, replace
 from asbuilt.plan.markdown.source import digest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
 
 _VERSION: Final = 1
 

@@ -1,28 +1,197 @@
 """Add a rendered plugin to the text of Claude Code's settings, and remove it. Pure.
 
-Rule: only two entries are ours. If the file is otherwise unchanged, removing them restores it byte for byte.
+Rules: only two members of the JSON document are ours. They are splices of its text: all other bytes stay as
+they are. If the file is otherwise unchanged, removing them restores it byte for byte.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from json import JSONDecodeError
+from typing import Any, Final, NamedTuple
 
-from asbuilt.cli.commands.init.members import (
-    Splice,
-    inside,
-    set_member,
-    take,
-    take_section,
-    undone,
-    value_of,
-    whole,
-)
 from asbuilt.cli.commands.init.rendering import MARKETPLACE, PLUGIN
 from asbuilt.plan.markdown.source import digest
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+_BLANK: Final = " \t\r\n"
+_MARK: Final = "\ufeff"
+_DECODER: Final = json.JSONDecoder()
+
+
+class Splice(NamedTuple):
+    """A replacement of one text by another, at an offset."""
+
+    at: int
+    removed: str
+    inserted: str
+
+    def apply(self, text: str) -> str:
+        """Return the text with the splice applied."""
+        return text[: self.at] + self.inserted + text[self.at + len(self.removed) :]
+
+    @property
+    def inverse(self) -> Splice:
+        """The splice that undoes this one."""
+        return Splice(self.at, self.inserted, self.removed)
+
+
+class Member(NamedTuple):
+    """A member of an object: offsets of its key, of its value, and of the value's end."""
+
+    key: str
+    start: int
+    value: int
+    end: int
+
+
+class Object(NamedTuple):
+    """An object in the text, from its opening brace to after its closing brace."""
+
+    start: int
+    end: int
+    members: tuple[Member, ...]
+
+    def last(self, key: str) -> Member | None:
+        """Return a member by key; of duplicates the last one, as JSON parsers do."""
+        return next((one for one in reversed(self.members) if one.key == key), None)
+
+
+class NotAnObject(ValueError):
+    """The text, or a part of it, is no JSON object; the message says where and why."""
+
+
+def whole(text: str) -> Object:
+    """Parse the document."""
+    begin = len(text) - len(text.removeprefix(_MARK))
+    try:
+        value = json.loads(text[begin:])
+    except (JSONDecodeError, RecursionError) as error:
+        where = f"line {error.lineno}: {error.msg}" if isinstance(error, JSONDecodeError) else "too deep"
+        raise NotAnObject(where) from error
+    if not isinstance(value, dict):
+        raise NotAnObject("it is no object")
+    return _object_at(text, _skip(text, begin))
+
+
+def inside(text: str, section: str) -> Object | None:
+    """Parse a member that is an object itself; None: missing."""
+    found = whole(text).last(section)
+    if found is None:
+        return None
+    if text[found.value] != "{":
+        raise NotAnObject(f"{section} is no object")
+    return _object_at(text, found.value)
+
+
+def value_of(text: str, member: Member) -> object:
+    """Parse a member's value."""
+    value: object = json.loads(text[member.value : member.end])
+    return value
+
+
+def set_member(text: str, section: str, key: str, value: object) -> Splice | None:
+    """Return the splice that sets a member of a section, in the file's formatting; None: already set."""
+    if not text.strip(_BLANK):
+        return Splice(0, text, json.dumps({section: {key: value}}, indent=2, ensure_ascii=False) + "\n")
+    top, found = whole(text), inside(text, section)
+    if found is None:
+        return _added(text, top, top, section, {key: value})
+    there = found.last(key)
+    if there is None:
+        return _added(text, top, found, key, value)
+    if value_of(text, there) == value:
+        return None
+    return Splice(there.value, text[there.value : there.end], json.dumps(value, ensure_ascii=False))
+
+
+def take(text: str, section: str, key: str) -> Splice | None:
+    """Return the splice that removes the last member of that name from a section; None: missing."""
+    found = inside(text, section)
+    member = found.last(key) if found else None
+    return _cut(text, found, member) if found and member else None
+
+
+def take_section(text: str, section: str) -> Splice | None:
+    """Return the splice that removes an empty section; None: missing, or not empty."""
+    top, found = whole(text), inside(text, section)
+    member = top.last(section)
+    return _cut(text, top, member) if member and found and not found.members else None
+
+
+def undone(text: str, splices: Iterable[Splice]) -> str:
+    """Undo splices, the last one first."""
+    for splice in reversed(list(splices)):
+        text = splice.inverse.apply(text)
+    return text
+
+
+def _object_at(text: str, start: int) -> Object:
+    members: list[Member] = []
+    at = _skip(text, start + 1)
+    while text[at] != "}":
+        key, behind = _DECODER.raw_decode(text, at)
+        value = _skip(text, _skip(text, behind) + 1)
+        end = _DECODER.raw_decode(text, value)[1]
+        members.append(Member(key, at, value, end))
+        at = _skip(text, end)
+        if text[at] == ",":
+            at = _skip(text, at + 1)
+    return Object(start, at + 1, tuple(members))
+
+
+def _skip(text: str, at: int) -> int:
+    while at < len(text) and text[at] in _BLANK:
+        at += 1
+    return at
+
+
+def _cut(text: str, of: Object, member: Member) -> Splice:
+    at = of.members.index(member)
+    if len(of.members) == 1:
+        begin, end = of.start + 1, of.end - 1
+    elif at + 1 < len(of.members):
+        begin, end = member.start, of.members[at + 1].start
+    else:
+        begin, end = of.members[at - 1].end, member.end
+    return Splice(begin, text[begin:end], "")
+
+
+def _added(text: str, top: Object, of: Object, key: str, value: object) -> Splice:
+    newline, indent = _manner(text, top)
+    if of.members:
+        lead = _lead(text, of)
+        return Splice(of.members[-1].end, "", f",{lead or ' '}{_written(key, value, lead, indent)}")
+    depth = 1 if of is top else 2
+    lead, tail = (newline + indent * deep if newline else "" for deep in (depth, depth - 1))
+    between = text[of.start + 1 : of.end - 1]
+    return Splice(of.start + 1, between, lead + _written(key, value, lead, indent) + tail)
+
+
+def _written(key: str, value: object, lead: str, indent: str) -> str:
+    """Format a member, on several lines if its neighbours have their own lines."""
+    if not lead:
+        return json.dumps({key: value}, ensure_ascii=False)[1:-1]
+    rows = json.dumps({key: value}, indent=indent, ensure_ascii=False).split("\n")[1:-1]
+    return lead.join(row.removeprefix(indent) for row in rows)
+
+
+def _manner(text: str, top: Object) -> tuple[str, str]:
+    """Return the file's line ending and indentation; no line ending: the file is one line."""
+    if not top.members:
+        return ("\r\n" if "\r\n" in text else "\n"), "  "
+    lead = _lead(text, top)
+    indent = lead.lstrip("\r\n")
+    return lead.removesuffix(indent), indent or "  "
+
+
+def _lead(text: str, of: Object) -> str:
+    """Return line ending and indentation before an object's first member; empty: it has no own line."""
+    blank = text[of.start + 1 : of.members[0].start]
+    begin = blank.rfind("\n")
+    return "" if begin < 0 else blank[begin - (blank[begin - 1 : begin] == "\r") :]
+
 
 _MARKETPLACES: Final = "extraKnownMarketplaces"
 _ENABLED: Final = "enabledPlugins"

@@ -8,14 +8,12 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
 
 import yaml
 
 from asbuilt._version import VERSION
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
 
 MARKETPLACE: Final = "asbuilt"
 PLUGIN: Final = "asbuilt@asbuilt"

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from asbuilt.cli.commands.init import rendering
-from asbuilt.cli.commands.init.placing import read_record
+from asbuilt.cli.commands.init.placing import Record, read_record
 from asbuilt.cli.commands.init.rendering import Call
 from asbuilt.cli.commands.worker.units import program
 from asbuilt.errors import NotFound
 from asbuilt.session.entry import hook_argv
 from asbuilt.settings import config_folder, data_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from asbuilt.cli.commands.init.placing import Record
 
 
 def source_folder() -> Path:

@@ -8,8 +8,7 @@ import click
 
 from asbuilt.cli.commands.log.attempts import restore_files, show_attempts, show_changes
 from asbuilt.cli.shell.addresses import named
-from asbuilt.cli.shell.lazy import Command
-from asbuilt.cli.shell.options import Door, shared
+from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.reading import complete_address, look_for
 from asbuilt.cli.ui.clock import stamp, to_the_second
 from asbuilt.cli.ui.failure import show_failures
@@ -28,19 +27,16 @@ if TYPE_CHECKING:
 PAGE: Final = 200
 
 
-@click.command(
+@subcommand(
     "log",
-    cls=Command,
-    examples=[
-        ("asbuilt log rate-limit", "what happened, in order"),
-        ("asbuilt log rate-limit --phase 2a", "to one phase"),
-        ("asbuilt log rate-limit.1.2a.2", "of one attempt"),
-        ("asbuilt log rate-limit --before 141", "what came before event 141"),
-        ("asbuilt log rate-limit --attempts", "what agents wrote, the newest first"),
-        ("asbuilt log rate-limit.1.2a.2 --patch", "what an attempt changed, line by line"),
-        ("asbuilt log rate-limit.1.2a.2 --restore look", "create the branch look with its files"),
-        ("asbuilt log rate-limit --json", "events whole, each with its number"),
-    ],
+    ("asbuilt log rate-limit", "what happened, in order"),
+    ("asbuilt log rate-limit --phase 2a", "to one phase"),
+    ("asbuilt log rate-limit.1.2a.2", "of one attempt"),
+    ("asbuilt log rate-limit --before 141", "what came before event 141"),
+    ("asbuilt log rate-limit --attempts", "what agents wrote, the newest first"),
+    ("asbuilt log rate-limit.1.2a.2 --patch", "what an attempt changed, line by line"),
+    ("asbuilt log rate-limit.1.2a.2 --restore look", "create the branch look with its files"),
+    ("asbuilt log rate-limit --json", "events whole, each with its number"),
 )
 @click.argument("plan", required=False, shell_complete=complete_address)
 @click.option("--phase", metavar="ID", help="only what concerns this phase")
@@ -48,7 +44,6 @@ PAGE: Final = 200
 @click.option("--attempts", is_flag=True, help="list attempts; of one attempt, the files that it changed")
 @click.option("--patch", is_flag=True, help="of one attempt: the changed lines too")
 @click.option("--restore", "branch", metavar="BRANCH", help="of one attempt: create a branch with its files")
-@shared(json=True)
 def command(  # noqa: PLR0913 - click passes each option by its name
     door: Door,
     plan: str | None,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
 
 import click
 
 from asbuilt.cli.shell.options import Door, subcommand
-from asbuilt.cli.shell.reading import look
+from asbuilt.cli.shell.reading import Looking, look
 from asbuilt.cli.shell.site import asker, open_site
 from asbuilt.cli.ui.clock import at, stamp
 from asbuilt.cli.ui.confirm import agreed
@@ -18,13 +19,7 @@ from asbuilt.cli.ui.words import counted
 from asbuilt.errors import NotFound, UsageWrong
 from asbuilt.journal import memory
 from asbuilt.journal.ids import LOCAL
-from asbuilt.lifecycle.memory import LONGEST, Kind, lesson, ranked
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from asbuilt.cli.shell.reading import Looking
-    from asbuilt.lifecycle.memory import Memory
+from asbuilt.lifecycle.memory import LONGEST, Kind, Memory, lesson, ranked
 
 KINDS: Final = click.Choice([kind.value for kind in Kind])
 _NAME: Final = re.compile(r"m?([1-9][0-9]{0,8})", re.ASCII)

@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 import re
 import time
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import click
 
@@ -27,10 +28,6 @@ from asbuilt.session.conversation import folder_of, hold_in, keep_hold, key_of, 
 from asbuilt.session.locking import Locked
 from asbuilt.session.records import records
 from asbuilt.session.state import state_in
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 conversation_option = click.option(
     "--conversation", metavar="KEY", help="which one, as `asbuilt mode show` names it"

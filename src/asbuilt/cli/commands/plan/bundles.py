@@ -9,7 +9,7 @@ import json
 import os
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 
@@ -23,15 +23,10 @@ from asbuilt.errors import NameTaken, NotFound, PlanUnreadable
 from asbuilt.library.bundle import MAX_BUNDLE, Packed, pack, unpack
 from asbuilt.library.naming import put_named, put_new
 from asbuilt.library.reading import read_bytes, within
-from asbuilt.library.shelves import describe, is_inside, plans
+from asbuilt.library.shelves import Library, PlanFile, describe, is_inside, plans
 from asbuilt.library.writing import create
 from asbuilt.plan.markdown.source import digest
 from asbuilt.plan.reader import read
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from asbuilt.library.shelves import Library, PlanFile
 
 
 @subcommand(

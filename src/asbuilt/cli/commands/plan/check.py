@@ -8,28 +8,24 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import click
 
 from asbuilt.cli.runs.check_trial import show_tried, trying
-from asbuilt.cli.shell.desk import complete_plan, desk_for, problem_counts, show_the_first_step
+from asbuilt.cli.shell.desk import Desk, complete_plan, desk_for, problem_counts, show_the_first_step
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.ui.messages import answer
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import DONE, FAILED, NotFound, PlanUnreadable
-from asbuilt.library.shelves import plans
+from asbuilt.library.shelves import PlanFile, plans
 from asbuilt.library.writing import replace
 from asbuilt.plan.contract import problem_contract
 from asbuilt.plan.editing.edit import fill_in
-from asbuilt.plan.problems import Rule
-from asbuilt.proof.trying import problems_of
+from asbuilt.plan.problems import Problem, Rule
+from asbuilt.proof.trying import Tried, problems_of
 from asbuilt.settings.running import command_in
 
 if TYPE_CHECKING:
-    from asbuilt.cli.shell.desk import Desk
     from asbuilt.flows.checks.dry_run import Trying
     from asbuilt.library.finding import Opened
-    from asbuilt.library.shelves import PlanFile
     from asbuilt.plan.model import Plan
-    from asbuilt.plan.problems import Problem
-    from asbuilt.proof.trying import Tried
 
 _SCHEMA: Final = "asbuilt.check/1"
 

@@ -11,10 +11,9 @@ from asbuilt.cli.ui.columns import cut_path, shorten, table
 from asbuilt.cli.ui.messages import answer, talk
 from asbuilt.cli.ui.screen import WIDTH, printable
 from asbuilt.errors import NotFound, PlanUnreadable
-from asbuilt.library.shelves import plans
+from asbuilt.library.shelves import PlanFile, plans
 
 if TYPE_CHECKING:
-    from asbuilt.library.shelves import PlanFile
     from asbuilt.plan.model import Plan
 
 _NAME_WIDTH: Final = 30

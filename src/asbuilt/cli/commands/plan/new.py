@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import click
 
@@ -15,15 +16,10 @@ from asbuilt.cli.ui.words import counted
 from asbuilt.errors import NotFound, SettingInvalid, UsageWrong
 from asbuilt.library.naming import put_for_session, put_named, put_new
 from asbuilt.library.reading import read_bytes
-from asbuilt.library.shelves import describe
+from asbuilt.library.shelves import Library, describe
 from asbuilt.plan.editing.template import TEMPLATE, blank_plan
 from asbuilt.plan.reader import read
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from asbuilt.library.shelves import Library
-    from asbuilt.settings import Settings
+from asbuilt.settings import Settings
 
 _SETTING: Final = "plan.template"
 _MOST: Final = 50_000

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from asbuilt.cli.shell.desk import complete_plan, desk_for, problem_counts
+from asbuilt.cli.shell.desk import Desk, complete_plan, desk_for, problem_counts
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.ui.editor import edit
 from asbuilt.cli.ui.messages import next_command
@@ -15,7 +15,6 @@ from asbuilt.cli.ui.words import counted
 from asbuilt.errors import DONE, FAILED, UsageWrong
 
 if TYPE_CHECKING:
-    from asbuilt.cli.shell.desk import Desk
     from asbuilt.library.finding import Opened
 
 

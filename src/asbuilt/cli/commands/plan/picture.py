@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from asbuilt.cli.ui.columns import pad, shorten, width
-from asbuilt.cli.ui.screen import WIDTH, printable
-from asbuilt.plan.model import Status
+from asbuilt.cli.ui.screen import WIDTH, Pen, printable
+from asbuilt.plan.model import Phase, Plan, Status
 from asbuilt.plan.names import slugify
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from asbuilt.cli.ui.screen import Pen
-    from asbuilt.plan.model import Phase, Plan
 
 _WORDS: Final = {
     Status.DONE: "done",

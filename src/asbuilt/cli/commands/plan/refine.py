@@ -6,6 +6,7 @@ Completed phases keep every byte.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
@@ -19,7 +20,7 @@ from asbuilt.cli.runs.drafts import change_rows
 from asbuilt.cli.runs.terms import with_team
 from asbuilt.cli.shell.desk import complete_plan, problem_counts
 from asbuilt.cli.shell.options import Door, script_option, subcommand
-from asbuilt.cli.shell.site import asker, open_site
+from asbuilt.cli.shell.site import Site, asker, open_site
 from asbuilt.cli.ui.editor import edit
 from asbuilt.cli.ui.messages import answer, next_command
 from asbuilt.cli.ui.screen import printable
@@ -27,7 +28,7 @@ from asbuilt.cli.ui.words import counted
 from asbuilt.errors import DONE, GATE_STOPPED, PARKED, AsbuiltError, GateStopped, UsageWrong
 from asbuilt.events.options import RunOptions
 from asbuilt.flows.authoring.redraft import AgentRedrafting
-from asbuilt.flows.authoring.refinement import Wish
+from asbuilt.flows.authoring.refinement import Refinements, Refining, Wish
 from asbuilt.journal import approvals
 from asbuilt.journal.ids import LOCAL
 from asbuilt.library.reading import read_bytes
@@ -35,21 +36,15 @@ from asbuilt.lifecycle.approval import Ask, Await, File, GiveUp, Rewrite
 from asbuilt.lifecycle.run.team import agent_of
 from asbuilt.pages.drafts import changes
 from asbuilt.plan.editing.refinement import changed_phases
-from asbuilt.plan.problems import Severity
+from asbuilt.plan.problems import Problem, Severity
 from asbuilt.plan.reader import read
-from asbuilt.proof.trying import problems_of
+from asbuilt.proof.trying import Tried, problems_of
 from asbuilt.settings.running import command_in, with_sandbox
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from asbuilt.cli.shell.site import Site
-    from asbuilt.flows.authoring.refinement import Refinements, Refining
     from asbuilt.library.finding import Opened
     from asbuilt.plan.model import Plan
-    from asbuilt.plan.problems import Problem
     from asbuilt.ports import Redrafting
-    from asbuilt.proof.trying import Tried
 
 _SHOWN = 200
 """Lines of a difference that are shown; the whole text is in the inbox."""

@@ -10,12 +10,12 @@ import click
 
 from asbuilt.cli.commands.plan.picture import draw
 from asbuilt.cli.runs.costs import expected
-from asbuilt.cli.shell.desk import complete_phase, complete_plan, desk_for, problem_counts
+from asbuilt.cli.shell.desk import Desk, complete_phase, complete_plan, desk_for, problem_counts
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.reading import look
 from asbuilt.cli.ui.columns import cut_path, shorten, width
 from asbuilt.cli.ui.messages import answer, next_command
-from asbuilt.cli.ui.screen import WIDTH, printable
+from asbuilt.cli.ui.screen import WIDTH, Pen, printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import UsageWrong
 from asbuilt.journal.ids import LOCAL, Address
@@ -26,15 +26,11 @@ from asbuilt.plan.contract import as_contract, phase_contract
 from asbuilt.plan.editing.edit import the_phase
 from asbuilt.plan.graph import next_phase
 from asbuilt.plan.inference import FileSeen, Inference, infer, paths_in
-from asbuilt.plan.model import Count, Format, Status
-from asbuilt.plan.problems import Severity
+from asbuilt.plan.model import Count, Format, Phase, Plan, Status
+from asbuilt.plan.problems import Problem, Severity
 
 if TYPE_CHECKING:
-    from asbuilt.cli.shell.desk import Desk
-    from asbuilt.cli.ui.screen import Pen
     from asbuilt.library.finding import Opened
-    from asbuilt.plan.model import Phase, Plan
-    from asbuilt.plan.problems import Problem
 
 _SHOWN_PROBLEMS = 5
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
@@ -15,44 +16,37 @@ from asbuilt.cli.commands.run.follow import ask_for, target_of
 from asbuilt.cli.runs import outcome
 from asbuilt.cli.runs.costs import expected
 from asbuilt.cli.runs.drafts import difference
-from asbuilt.cli.runs.schedules import put_on, read_times, refuse_contradictions, times
+from asbuilt.cli.runs.schedules import Timed, When, put_on, read_times, refuse_contradictions, times
 from asbuilt.cli.runs.terms import announce, terms_of, with_team
 from asbuilt.cli.runs.test_command import is_settled, settle
 from asbuilt.cli.shell.desk import complete_phase, complete_plan, desk_for
-from asbuilt.cli.shell.lazy import Command
-from asbuilt.cli.shell.options import Door, shared, with_options
+from asbuilt.cli.shell.options import Door, subcommand, with_options
 from asbuilt.cli.shell.renamed import ONLY_NOTE
 from asbuilt.cli.shell.site import Site, asker, open_site
 from asbuilt.cli.ui.clock import now_in
 from asbuilt.cli.ui.messages import answer, headline, next_command
-from asbuilt.cli.ui.screen import printable
+from asbuilt.cli.ui.screen import Pen, printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import DONE, GateStopped, UsageWrong
-from asbuilt.events.options import LANDINGS, one_of
+from asbuilt.events.options import LANDINGS, RunOptions, one_of
 from asbuilt.events.plain import plain_options
 from asbuilt.flows.requests import holder_of, note
 from asbuilt.flows.run.approval import need_approval
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
-from asbuilt.journal.queries.overview import events_of
+from asbuilt.journal.queries.overview import Told, events_of
 from asbuilt.lifecycle.run.preflight import SETTLE
 from asbuilt.lifecycle.run.timers import written
 from asbuilt.lifecycle.status.standing import done_now, fold_plan
 from asbuilt.plan.editing.edit import the_phase
-from asbuilt.plan.model import Status
+from asbuilt.plan.model import Phase, Plan, Status
 from asbuilt.proof.projects.recorded import chosen
 from asbuilt.settings.running import chosen_for_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from asbuilt.cli.runs.schedules import Timed, When
-    from asbuilt.cli.ui.screen import Pen
-    from asbuilt.events.options import RunOptions
-    from asbuilt.journal.queries.overview import Told
     from asbuilt.library.finding import Opened
-    from asbuilt.plan.model import Phase, Plan
     from asbuilt.settings import Settings
 
 _NOTE: Final = 1_500
@@ -115,7 +109,7 @@ _work = with_options(
 """Who works, and on how many phases at once."""
 
 
-@click.command("run", cls=Command, examples=_EXAMPLES)
+@subcommand("run", *_EXAMPLES)
 @click.argument("plan", required=False, shell_complete=complete_plan)
 @click.argument("phase", required=False, shell_complete=complete_phase)
 @click.option("--finish", is_flag=True, help="all remaining phases")
@@ -128,7 +122,6 @@ _work = with_options(
 @click.option("--detach", is_flag=True, help="return at once; the worker continues")
 @click.option("--foreground", is_flag=True, help="work in this process, without a worker")
 @click.option(ONLY_NOTE, "is_only_note", is_flag=True, hidden=True)
-@shared(json=True)
 def command(  # noqa: PLR0913 - click passes each option by its name
     door: Door,
     plan: str | None,

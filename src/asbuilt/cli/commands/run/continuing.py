@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -15,7 +16,7 @@ from asbuilt.cli.runs.grants import need_grants
 from asbuilt.cli.runs.terms import with_team
 from asbuilt.cli.shell.desk import desk_for
 from asbuilt.cli.shell.elsewhere import is_served
-from asbuilt.cli.shell.site import asker, look_at, the_only
+from asbuilt.cli.shell.site import Site, asker, look_at, the_only
 from asbuilt.cli.ui.messages import next_command
 from asbuilt.cli.wording.runs import change_words
 from asbuilt.errors import DONE, GATE_STOPPED, NotFound
@@ -24,17 +25,13 @@ from asbuilt.flows.run.environment import keep_given
 from asbuilt.journal import runs, schedules
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL
-from asbuilt.settings.running import renewed
+from asbuilt.settings.running import Change, renewed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from asbuilt.cli.shell.options import Door
-    from asbuilt.cli.shell.site import Site
     from asbuilt.journal.queries.overview import RunView
     from asbuilt.journal.runs import Run
     from asbuilt.journal.schedules import Schedule
-    from asbuilt.settings.running import Change
 
 
 class Continuing(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, assert_never
 
 import click
@@ -12,8 +13,6 @@ from asbuilt.errors import GateStopped
 from asbuilt.lifecycle.plan_run.doubts import course_for, doubts_in, plan_in
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
     from asbuilt.cli.shell.options import Door
     from asbuilt.library.finding import Opened
     from asbuilt.plan.model import Phase

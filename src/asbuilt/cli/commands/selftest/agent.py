@@ -7,6 +7,7 @@ import re
 import shutil
 import tempfile
 import time
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -17,12 +18,11 @@ import tomlkit
 from asbuilt import wiring
 from asbuilt._version import VERSION
 from asbuilt.agents.activity import models_of
-from asbuilt.agents.roster import assigned, roster
+from asbuilt.agents.roster import Agent, assigned, roster
 from asbuilt.agents.sandbox.launch import probe
 from asbuilt.cli.commands.doctor.bug_report import redaction_for
-from asbuilt.cli.commands.selftest import measured
-from asbuilt.cli.commands.selftest.exercises import NAMES, PLAN, read_exercises, run_hidden
-from asbuilt.cli.commands.selftest.measured import Agents, Outcome, Row
+from asbuilt.cli.commands.selftest import exercises as measured
+from asbuilt.cli.commands.selftest.exercises import NAMES, PLAN, Agents, Exercise, Outcome, Row, run_hidden
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.scratch import Scratch
 from asbuilt.cli.ui.confirm import agreed
@@ -35,16 +35,11 @@ from asbuilt.journal.queries.spending import past_of
 from asbuilt.journal.repositories import every
 from asbuilt.library.writing import create
 from asbuilt.policy.kinds import KINDS
-from asbuilt.settings import Layer, load
+from asbuilt.settings import Layer, Settings, load
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from asbuilt.agents.roster import Agent
-    from asbuilt.cli.commands.selftest.exercises import Exercise
     from asbuilt.lifecycle.run.money import Spent
     from asbuilt.policy.redaction import Redaction
-    from asbuilt.settings import Settings
 
 _REPOSITORIES: Final = 20
 """Number of the journal's repositories that are searched for past costs."""
@@ -106,7 +101,7 @@ def command(
     """
     terms = _terms(door, named, scripts)
     _refuse_taken(markdown)
-    exercises = read_exercises(only)
+    exercises = measured.read_exercises(only)
     if not _confirmed(door, terms, exercises, yes=yes):
         door.screen.answer("Nothing was run.")
         return DONE

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import tomlkit
 
 from asbuilt.agents.scripted.adapter import parsed
 from asbuilt.errors import NotFound, ScriptInvalid
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 Wanted = Literal["caught", "sign-off", "passes"]
 LIES: Final = "lies"

@@ -6,26 +6,20 @@ Rule: a lie that is refused for a reason other than its file's counts as missed.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import click
 
-from asbuilt.cli.commands.selftest.corpus import chosen, read_corpus, where
-from asbuilt.cli.commands.selftest.play import lacks, play
+from asbuilt.cli.commands.selftest.corpus import Case, chosen, read_corpus, where
+from asbuilt.cli.commands.selftest.play import Came, lacks, play
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.ui.columns import table
 from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, FAILED, NotFound
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from asbuilt.cli.commands.selftest.corpus import Case
-    from asbuilt.cli.commands.selftest.play import Came
-
 
 SCHEMA: Final = "asbuilt.lies/1"
 ALARMS_IN: Final = 40

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar
@@ -28,8 +29,6 @@ from asbuilt.journal.ids import LOCAL, Address, new_id
 from asbuilt.policy.shell.judge import argv_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from asbuilt.cli.commands.selftest.corpus import Case, Project
     from asbuilt.flows.engine.dbos import Steps
 

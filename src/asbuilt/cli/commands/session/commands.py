@@ -21,7 +21,7 @@ from asbuilt.cli.ui.messages import answer, headline, next_command
 from asbuilt.cli.ui.screen import WIDTH, printable
 from asbuilt.errors import NotFound, UsageWrong
 from asbuilt.library.conversing import Plans
-from asbuilt.policy.plan_mode.hold import HoldUnreadable
+from asbuilt.policy.plan_mode.hold import Hold, HoldUnreadable
 from asbuilt.session import words
 from asbuilt.session.context import reload as reloads
 from asbuilt.session.context.meter import limits_of, use_of
@@ -34,7 +34,6 @@ from asbuilt.session.state import State, keep_loop, keep_state, loop_in, state_i
 from asbuilt.session.words import ago
 
 if TYPE_CHECKING:
-    from asbuilt.policy.plan_mode.hold import Hold
     from asbuilt.session.facts import PlanFacts
 
 

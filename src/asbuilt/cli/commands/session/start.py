@@ -12,6 +12,7 @@ import shlex
 import shutil
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -32,8 +33,6 @@ from asbuilt.session.look import offer, rule
 from asbuilt.settings.running import chosen_for_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from asbuilt.cli.shell.options import Door
     from asbuilt.policy.sandbox.rules import Level
 

@@ -5,7 +5,7 @@ Rule: every task is checked before any run is requested.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import click
 from msgspec import UNSET, structs
@@ -17,15 +17,16 @@ from asbuilt.cli.commands.task.tracking import finish_views
 from asbuilt.cli.runs import outcome
 from asbuilt.cli.runs.terms import with_team
 from asbuilt.cli.shell.options import Door, script_option, subcommand, with_options
-from asbuilt.cli.shell.site import asker, open_site
+from asbuilt.cli.shell.site import Site, asker, open_site
 from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, AsbuiltError
-from asbuilt.events.options import DEFAULT_TASK_TIMEOUT_S, RunOptions
+from asbuilt.events.options import DEFAULT_TASK_TIMEOUT_S, RunOptions, TaskOrder
 from asbuilt.flows.requests import Declined, request
 from asbuilt.git.files import entries
 from asbuilt.git.repository import tip
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
+from asbuilt.journal.runs import Run
 from asbuilt.ledger import tasks
 from asbuilt.library.shelves import describe
 from asbuilt.lifecycle.tasks.delegating import order_for
@@ -33,11 +34,6 @@ from asbuilt.lifecycle.tasks.model import numbers_in, workable
 from asbuilt.lifecycle.tasks.numbering import PLAN, RESEARCH, ROADMAP
 from asbuilt.plan.editing.template import TEMPLATE
 from asbuilt.settings.running import chosen_for_runs
-
-if TYPE_CHECKING:
-    from asbuilt.cli.shell.site import Site
-    from asbuilt.events.options import TaskOrder
-    from asbuilt.journal.runs import Run
 
 
 class Wish(NamedTuple):

@@ -13,8 +13,8 @@ import click
 from msgspec import to_builtins
 
 from asbuilt.cli.shell.options import Door, subcommand
-from asbuilt.cli.shell.reading import look
-from asbuilt.cli.shell.site import asker, open_site
+from asbuilt.cli.shell.reading import Looking, look
+from asbuilt.cli.shell.site import Site, asker, open_site
 from asbuilt.cli.ui.clock import at, stamp
 from asbuilt.cli.ui.confirm import agreed
 from asbuilt.cli.ui.messages import answer, headline, next_command
@@ -24,28 +24,16 @@ from asbuilt.errors import DONE, PARKED, GateStopped, NotFound, UsageWrong
 from asbuilt.flows.tasks.views import finish, found_here, wanted_by_hand, write_here
 from asbuilt.journal.ids import LOCAL, new_id
 from asbuilt.ledger import tasks
-from asbuilt.lifecycle.tasks.model import (
-    GENERAL,
-    LONGEST,
-    Changed,
-    Failed,
-    moved,
-    numbers_in,
-    slug_for,
-    the_task,
-)
+from asbuilt.lifecycle.tasks import model
 from asbuilt.lifecycle.tasks.state_json import STATE, read_state
 from asbuilt.lifecycle.tasks.statuses import Status
 from asbuilt.lifecycle.tasks.todo import agree
 
 if TYPE_CHECKING:
-    from asbuilt.cli.shell.reading import Looking
-    from asbuilt.cli.shell.site import Site
     from asbuilt.ledger.tasks import Entry
-    from asbuilt.lifecycle.tasks.model import Task
 
 
-def known(door: Door) -> tuple[Looking | None, dict[int, Task]]:
+def known(door: Door) -> tuple[Looking | None, dict[int, model.Task]]:
     """Return the tasks; empty if the journal has nothing about this repository."""
     _, looking = look(door)
     if looking is None or looking.repo is None:
@@ -78,7 +66,7 @@ def has_views_of_others(site: Site) -> bool:
     return head.seq == 0 and found_here(site.repository.root).pair.state is not None
 
 
-def plain(task: Task) -> dict[str, Any]:
+def plain(task: model.Task) -> dict[str, Any]:
     """Return a task as JSON data."""
     return {
         "number": task.number,
@@ -102,14 +90,14 @@ def plain(task: Task) -> dict[str, Any]:
     ('asbuilt task add "move sessions to Redis" --name redis', "with a short name of its own"),
 )
 @click.argument("description")
-@click.option("--type", "kind", default=GENERAL, metavar="TYPE", help="type of work")
+@click.option("--type", "kind", default=model.GENERAL, metavar="TYPE", help="type of work")
 @click.option("--name", metavar="NAME", help="short name, if not made of the description")
 def add(door: Door, description: str, *, kind: str, name: str | None) -> None:
     """Add a task under the next number. Both views show it the next time they are written."""
     said = description.strip()
-    if not said or len(said) > LONGEST:
+    if not said or len(said) > model.LONGEST:
         raise UsageWrong(
-            f"a description has 1 to {LONGEST} characters, and this one has {len(said)}",
+            f"a description has 1 to {model.LONGEST} characters, and this one has {len(said)}",
             why="Agents and TODO.md get the description as it is.",
             next_step="Shorten it; write details into a document of the repository.",
         )
@@ -126,8 +114,8 @@ def add(door: Door, description: str, *, kind: str, name: str | None) -> None:
             session,
             LOCAL,
             site.repo,
-            slug=slug_for(name or said),
-            kind=kind.strip() or GENERAL,
+            slug=model.slug_for(name or said),
+            kind=kind.strip() or model.GENERAL,
             description=said,
             key=f"add/{new_id()}",
             actor=asker(door).actor,
@@ -176,12 +164,12 @@ _INTERNAL: Final = ("updated", "session", "pending")
 def show(door: Door, number: int) -> None:
     """Show one task: its status, its artifacts and its history."""
     looking, tasks_here = known(door)
-    task = the_task(tasks_here, number)
+    task = model.the_task(tasks_here, number)
     told: list[Entry] = []
     if looking is not None:
         with looking.journal.store.read() as session:
             told = tasks.history(session, LOCAL, looking.repo or "", number=number)
-    errors = [to_builtins(one.event.error) for one in told if isinstance(one.event, Failed)]
+    errors = [to_builtins(one.event.error) for one in told if isinstance(one.event, model.Failed)]
     events = [{"at": one.at, "kind": one.kind, "actor": one.actor} for one in told]
     if door.emitted("asbuilt.task/1", {**plain(task), "errors": errors, "events": events}):
         return
@@ -191,7 +179,7 @@ def show(door: Door, number: int) -> None:
         answer(door, f"{when:<13}", printable(f"{_words(one)} ({one.actor})"))
 
 
-def _tell(door: Door, task: Task) -> None:
+def _tell(door: Door, task: model.Task) -> None:
     headline(door, f"{task.number} {task.slug}", task.status.mark)
     answer(door, "wants    ", printable(" ".join(task.description.split()) or "no description"))
     answer(door, "type     ", printable(task.kind))
@@ -205,9 +193,9 @@ def _tell(door: Door, task: Task) -> None:
 
 def _words(entry: Entry) -> str:
     match entry.event:
-        case Failed(error):
+        case model.Failed(error):
             return f"{error.id} {error.type}: {error.message}"
-        case Changed(changes):
+        case model.Changed(changes):
             changed = {name: value for name, value in changes.named.items() if name not in _INTERNAL}
             status = f"status {changed.pop('status')}" if "status" in changed else ""
             return (
@@ -229,7 +217,7 @@ def _words(entry: Entry) -> str:
 def status(door: Door, words: tuple[str, ...], *, note: str) -> None:
     """Set the status of all named tasks, or of none. Setting it again changes nothing."""
     *named, last = words
-    status, numbers = status_named(last), numbers_in(named)
+    status, numbers = status_named(last), model.numbers_in(named)
     if not numbers:
         raise UsageWrong(
             "no task is named",
@@ -243,8 +231,8 @@ def status(door: Door, words: tuple[str, ...], *, note: str) -> None:
         tasks.hold(session, LOCAL, site.repo)
         here = tasks.every(session, LOCAL, site.repo)
         for number in numbers:
-            task = the_task(here, number)
-            changes = moved(task, status)
+            task = model.the_task(here, number)
+            changes = model.moved(task, status)
             if changes is not None:
                 key = f"status/{new_id()}"
                 task = tasks.change(
@@ -308,7 +296,7 @@ def _asked(door: Door, rows: list[str], apart: list[str]) -> bool:
     return agreed(door, "Import this into the ledger?")
 
 
-def _row(before: Task | None, after: Task) -> str:
+def _row(before: model.Task | None, after: model.Task) -> str:
     """Describe what would change in a task."""
     if before is None:
         return f"+ {after.number} {after.slug} {after.status.mark}"

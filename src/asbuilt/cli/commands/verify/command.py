@@ -7,8 +7,9 @@ which clone it used.
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import click
 from msgspec import structs
@@ -27,8 +28,8 @@ from asbuilt.flows.enroll import known
 from asbuilt.flows.environments.check_environment import Rigs
 from asbuilt.flows.run.environment import given_in, kept
 from asbuilt.flows.run.record import Record
-from asbuilt.flows.verification.replay import HERE, Replay
-from asbuilt.git.repository import open_repository
+from asbuilt.flows.verification.replay import HERE, Replay, Replayed
+from asbuilt.git.repository import Repository, open_repository
 from asbuilt.git.trees import is_here
 from asbuilt.journal import runs
 from asbuilt.journal.blobs import Aside
@@ -37,18 +38,11 @@ from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries import plan_names
 from asbuilt.journal.queries.overview import facts_of
+from asbuilt.journal.runs import Run
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.plan.editing.edit import the_phase
+from asbuilt.settings import Settings
 from asbuilt.settings.running import check_limit_s, chosen_for_runs
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from asbuilt.cli.shell.options import Door
-    from asbuilt.flows.verification.replay import Replayed
-    from asbuilt.git.repository import Repository
-    from asbuilt.journal.runs import Run
-    from asbuilt.settings import Settings
 
 
 class Stored(NamedTuple):

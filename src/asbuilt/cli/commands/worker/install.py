@@ -9,8 +9,9 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
@@ -22,9 +23,6 @@ from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, FAILED, NameTaken
 from asbuilt.library.reading import read_bytes
 from asbuilt.settings import SETTINGS, config_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _TIMEOUT_S: Final = 60
 _STORE: Final = SETTINGS["store.url"].variable

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import plistlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+from typing import Final
 
 UNIT: Final = "asbuilt-worker.service"
 LABEL: Final = "asbuilt.worker"

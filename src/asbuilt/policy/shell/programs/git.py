@@ -7,14 +7,7 @@ from __future__ import annotations
 
 from asbuilt.policy.shell.lexer import Word
 from asbuilt.policy.shell.place import Refused, writes
-from asbuilt.policy.shell.programs.gitverbs import (
-    CONFIG,
-    CONFIG_READS,
-    CONTENT,
-    INERT_SETTINGS,
-    NAMES,
-    SECOND,
-)
+from asbuilt.policy.shell.programs import gitverbs
 from asbuilt.policy.shell.programs.spec import Program
 from asbuilt.policy.shell.programs.spec import judge as judge_options
 
@@ -74,15 +67,15 @@ def _verb(verb: str, rest: Sequence[Word], place: Place) -> None:
         return
     if verb == "annotate":
         verb = "blame"
-    if verb in CONTENT:
-        judge_options(name, Program(f"texts:{CONTENT[verb]}", _shown), rest, place)
-    elif verb in NAMES:
+    if verb in gitverbs.CONTENT:
+        judge_options(name, Program(f"texts:{gitverbs.CONTENT[verb]}", _shown), rest, place)
+    elif verb in gitverbs.NAMES:
         check = {"branch": _made, "tag": _made}.get(verb, _listed)
-        judge_options(name, Program(f"texts:{NAMES[verb]}", check), rest, place)
-    elif verb in SECOND:
+        judge_options(name, Program(f"texts:{gitverbs.NAMES[verb]}", check), rest, place)
+    elif verb in gitverbs.SECOND:
         _second(verb, rest, place)
     elif verb == "config":
-        judge_options(name, Program(f"texts plain:{CONFIG}", _config), rest, place)
+        judge_options(name, Program(f"texts plain:{gitverbs.CONFIG}", _config), rest, place)
     elif verb == "reflog":
         _reflog(rest, place)
     elif verb == "symbolic-ref":
@@ -139,7 +132,7 @@ def _is_inert(setting: str) -> bool:
     key = key.lower()
     if key == "core.pager" or key.startswith("pager."):
         return value in ("cat", "false", "")
-    return key in INERT_SETTINGS and _PLAIN.issuperset(value)
+    return key in gitverbs.INERT_SETTINGS and _PLAIN.issuperset(value)
 
 
 def _shown(given: Given, place: Place) -> None:
@@ -209,7 +202,7 @@ def _config(given: Given, place: Place) -> None:
     if operands[:1] in (["get"], ["list"]):
         most = 2 if operands[0] == "get" else 1
     else:
-        most = 2 if given.has(*CONFIG_READS) else 1
+        most = 2 if given.has(*gitverbs.CONFIG_READS) else 1
     if any(word in text.lower() for text in operands for word in _HOLD_SECRETS):
         raise Refused(f"{operands[-1]} may hold a password or a token.", "git config --get user.name")
     if len(operands) > most:
@@ -234,12 +227,12 @@ def _reflog(rest: Sequence[Word], place: Place) -> None:
     if changes:
         raise writes(f"git reflog {changes[0]} changes it", "git reflog show")
     words = rest[1:] if first in ("show", "list") else rest
-    judge_options("git reflog", Program(f"texts:{CONTENT['log']}", _shown), words, place)
+    judge_options("git reflog", Program(f"texts:{gitverbs.CONTENT['log']}", _shown), words, place)
 
 
 def _second(verb: str, rest: Sequence[Word], place: Place) -> None:
     """Judge a verb by the word after it."""
-    forms = SECOND[verb]
+    forms = gitverbs.SECOND[verb]
     first = rest[0].text if rest else ""
     if first.startswith("-") and first not in forms:
         first = ""
