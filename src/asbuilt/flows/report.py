@@ -21,8 +21,7 @@ from asbuilt.flows.landing.comparison import signed_off
 from asbuilt.flows.run.approval import kept_waived, promises_of
 from asbuilt.git.repository import open_repository, plan_branch
 from asbuilt.git.workspace import snapshots
-from asbuilt.journal.queries.failures import failures_of
-from asbuilt.journal.queries.overview import Told, events_of
+from asbuilt.journal.queries.overview import Told, events_of, failures_of
 from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 from asbuilt.lifecycle.plan_run.drift import drifted
 from asbuilt.lifecycle.run.facts import PASS, AttemptFacts, PhaseFacts

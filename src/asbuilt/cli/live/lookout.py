@@ -19,9 +19,8 @@ from asbuilt.events.phases import BaselineDone, PhaseRechecked, SetupDone
 from asbuilt.events.schedules import ScheduleDeferred
 from asbuilt.journal import runs
 from asbuilt.journal.events import history
-from asbuilt.journal.queries.failures import failures_in
 from asbuilt.journal.queries.folds import Folds
-from asbuilt.journal.queries.overview import RunView, run_view
+from asbuilt.journal.queries.overview import RunView, failures_in, run_view
 from asbuilt.lifecycle.attention import notice
 from asbuilt.proof.evidence import Evidence, evidence_from
 

@@ -36,9 +36,8 @@ from asbuilt.lifecycle.authoring import stage_machine
 from asbuilt.lifecycle.authoring.facts import AuthoringFacts, DraftFacts, Handed
 from asbuilt.lifecycle.authoring.modes import EFFORTS
 from asbuilt.lifecycle.authoring.questions import asking
-from asbuilt.lifecycle.authoring.rounds import told_of
 from asbuilt.lifecycle.authoring.session import PLANS, state_of
-from asbuilt.lifecycle.authoring.stage_machine import progress
+from asbuilt.lifecycle.authoring.stage_machine import progress, told_of
 from asbuilt.lifecycle.authoring.stages import Stage
 from asbuilt.lifecycle.authoring.turns import Turn, Yours
 from asbuilt.lifecycle.authoring.validators.promises import is_promised, promise_tag, without_promises

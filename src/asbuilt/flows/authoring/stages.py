@@ -26,10 +26,16 @@ from asbuilt.lifecycle.authoring.facts import AuthoringFacts, name_of, names_of,
 from asbuilt.lifecycle.authoring.modes import MODES, Mode
 from asbuilt.lifecycle.authoring.prompts import told
 from asbuilt.lifecycle.authoring.questions import Question, answer_to, questions_in, sketch_in
-from asbuilt.lifecycle.authoring.rounds import earlier_in, rounds_in, without_needless
 from asbuilt.lifecycle.authoring.session import PLANS, Session, read_session
 from asbuilt.lifecycle.authoring.session import Record as Handed
-from asbuilt.lifecycle.authoring.stage_machine import SHIPPED, Surroundings, principles_in
+from asbuilt.lifecycle.authoring.stage_machine import (
+    SHIPPED,
+    Surroundings,
+    earlier_in,
+    principles_in,
+    rounds_in,
+    without_needless,
+)
 from asbuilt.lifecycle.authoring.stages import Stage
 from asbuilt.lifecycle.authoring.validators.demands import demands_of
 from asbuilt.lifecycle.authoring.validators.promises import without_promises

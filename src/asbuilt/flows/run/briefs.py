@@ -61,7 +61,7 @@ def planner_brief(  # noqa: PLR0913 - a planner has these parts
     role: Role,
     phase: str,
     title: str,
-    ask: str,
+    ask: str = "",
     told: tuple[tuple[str, str], ...] = (),
     agents: int = 1,
 ) -> Brief:
@@ -80,6 +80,7 @@ def planner_brief(  # noqa: PLR0913 - a planner has these parts
         told=told,
         overall_s=overall_s(record, facts),
         script=Path(options.script) if options.script else None,
+        # A run that started in a sandbox requires it to the end; a start without one was agreed to.
         ring_required=record.told(RunStarted, "started").ring != "none",
         opened=opened(options),
     )
@@ -95,28 +96,18 @@ def brief_for(
     role: Role,
 ) -> Brief:
     """Return the brief of one attempt; its budget is what the run has left."""
-    run = record.run
-    script = run.options.script
-    return Brief(
-        attempt=attempt,
-        role=role,
-        agent=agent_of(run.options, role),
-        program=within(program_of(run.options, role), facts),
-        workspace=workspace.path,
+    run, told = record.run, _groups(matter) if role == "implement" else ()
+    brief = planner_brief(
+        record, workspace, facts, attempt=attempt, role=role, phase=matter.id, title=matter.title, told=told
+    )
+    return replace(
+        brief,
         writable=role not in JUDGES,
-        phase=matter.id,
-        title=matter.title,
         text=matter.text,
         intent=matter.intent,
         items=tuple(promise.text for promise in matter.promises),
-        told=_groups(matter) if role == "implement" else (),
         tests=_tests(record),
-        overall_s=overall_s(record, facts),
-        script=Path(script) if script else None,
         protected=(Path(run.plan),) if run.is_in_repository else (),
-        # A run that started in a sandbox requires it to the end; a start without one was agreed to.
-        ring_required=record.told(RunStarted, "started").ring != "none",
-        opened=opened(run.options),
         **(driving(run.options) if role == "test" else {}),
     )
 

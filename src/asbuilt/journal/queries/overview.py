@@ -1,24 +1,31 @@
-"""Views of runs and plans, computed from rows and events on read. Nothing here is stored."""
+"""Views of runs and plans, computed from rows and events on read. Nothing here is stored.
+
+Failures are read from their event and its blobs. Rule: facts that an older journal lacks are left out, never
+invented.
+"""
 
 from __future__ import annotations
 
+import json
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.events.event import Entry
+from asbuilt.errors import NotFound, StoreFailed
+from asbuilt.events.event import Entry, Event
 from asbuilt.events.options import RunOptions
 from asbuilt.journal import approvals, claims, reviews, runs, schedules
 from asbuilt.journal.database.table import OF_PLAN, OF_REPO
 from asbuilt.journal.encoding.codec import whole
 from asbuilt.journal.events import whole_history
 from asbuilt.journal.ids import Address
-from asbuilt.journal.queries.failures import failures_of
 from asbuilt.journal.queries.folds import Folds, PlanFold
 from asbuilt.journal.turns import landing_line
 from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 from asbuilt.lifecycle.kinds import Facts, fold
 from asbuilt.lifecycle.plan_run.drift import drifted
 from asbuilt.lifecycle.run.landing import Line
+from asbuilt.lifecycle.run.last_failure import FailedStep, failed_step
 from asbuilt.lifecycle.run.money import Spent, total
 from asbuilt.lifecycle.run.proving import ProvingFacts
 from asbuilt.lifecycle.status.progress import (
@@ -32,6 +39,8 @@ from asbuilt.lifecycle.status.progress import (
     progress,
     waits_for,
 )
+from asbuilt.proof.evidence import evidence_from
+from asbuilt.proof.failure import Failure, checkout_of, explained, failure_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -44,8 +53,6 @@ if TYPE_CHECKING:
     from asbuilt.journal.runs import Run
     from asbuilt.journal.schedules import Schedule
     from asbuilt.lifecycle.run.facts import AttemptFacts, PhaseFacts
-    from asbuilt.lifecycle.run.last_failure import FailedStep
-    from asbuilt.proof.failure import Failure
 
 Told = list[Entry]
 """The events of a plan, in order."""
@@ -313,3 +320,41 @@ class Histories:
             if len(self._kept) > _KEPT_PLANS:
                 del self._kept[next(iter(self._kept))]
         return told
+
+
+def failures_in(blobs: Blobs, event: Event) -> tuple[Failure, ...]:
+    """Return the failures of the step that an event reports; empty if it did not fail."""
+    step = failed_step(event)
+    return () if step is None else failures_of(blobs, step)
+
+
+def failures_of(blobs: Blobs, step: FailedStep) -> tuple[Failure, ...]:
+    """Return the failures of a step, in the order in which its commands ran."""
+    kept = _blob(blobs, step.evidence)
+    if kept:
+        shown = (evidence_from(one) for one in json.loads(kept))
+        return tuple(
+            failure_of(one, _blob(blobs, one.output), on_base=step.what == "baseline")
+            for one in shown
+            if one.outcome != "PASS"
+        )
+    if not step.command and step.output is None:
+        # Only the event's text is known: an older journal, or a change that was refused before any command
+        # ran.
+        return ()
+    failure = Failure(
+        step.what,
+        step.command,
+        step.folder or (checkout_of("") if step.what == "setup" else ""),
+        step.exit_code,
+        timed_out=step.timed_out,
+        duration_s=step.duration_s,
+    )
+    return (explained(failure, _blob(blobs, step.output), agent=step.agent),)
+
+
+def _blob(blobs: Blobs, digest: str | None) -> bytes:
+    """Read a blob; empty if it was deleted or is damaged."""
+    with suppress(NotFound, StoreFailed):
+        return b"" if digest is None else blobs.get(digest)
+    return b""

@@ -17,7 +17,7 @@ from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.wording.events import data_of, plain, told
 from asbuilt.errors import DONE, UsageWrong
 from asbuilt.journal.events import last
-from asbuilt.journal.queries.failures import failures_in
+from asbuilt.journal.queries.overview import failures_in
 
 if TYPE_CHECKING:
     from asbuilt.events.event import Entry
