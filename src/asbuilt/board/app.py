@@ -1,4 +1,4 @@
-"""The board's ASGI application: access, routes, pages.
+"""The board's ASGI application: access, routes, pages, its server, and links to it.
 
 Rule: `access.decide` comes first, for every request, also for files and streams.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import socket
 import time
 from html import escape
 from importlib import resources
@@ -17,15 +18,18 @@ from weakref import WeakValueDictionary
 
 from asbuilt import wiring
 from asbuilt.board import access, keys
-from asbuilt.board.access import Verdict
+from asbuilt.board.access import ENTER, Place, Verdict
 from asbuilt.board.addresses import plan_in
 from asbuilt.board.attempt_page import attempt_page
 from asbuilt.board.now import now_page
 from asbuilt.board.plan_page import plan_page
 from asbuilt.board.question_page import answer_question, inbox_page, question_page
+from asbuilt.board.reading import Reading
 from asbuilt.board.run_page import phase_page, run_page
-from asbuilt.board.stream import size_of
-from asbuilt.errors import AsbuiltError
+from asbuilt.board.stream import Changes, size_of
+from asbuilt.errors import AsbuiltError, UsageWrong
+from asbuilt.journal.engine.liveness import board_at
+from asbuilt.journal.queries.folds import Folds
 from asbuilt.pages.document import Code, Document, Paragraph, Table
 from asbuilt.pages.html import body
 from asbuilt.pages.style import STYLE
@@ -34,13 +38,75 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, MutableMapping
     from pathlib import Path
 
-    from asbuilt.board.access import Place
-    from asbuilt.board.reading import Reading
-    from asbuilt.board.stream import Changes
-
     Scope = MutableMapping[str, Any]
     Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
     Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+    from datetime import tzinfo
+
+    from asbuilt.wiring import Journal
+
+
+class Bind(NamedTuple):
+    """Where the board listens. Beyond loopback it needs TLS files."""
+
+    host: str = "127.0.0.1"
+    port: int | None = None
+    certificate: Path | None = None
+    key: Path | None = None
+
+    @property
+    def is_local(self) -> bool:
+        """Whether only this machine can connect."""
+        return self.host in ("127.0.0.1", "localhost", "::1")
+
+
+def link_to(folder: Path, bind: Bind) -> tuple[str, Place]:
+    """Make a link that opens the board once, and the place that it leads to."""
+    if not bind.is_local and not (bind.certificate and bind.key):
+        raise UsageWrong(
+            f"the board does not listen on {bind.host} without TLS",
+            why="Everybody on that network could read the cookie, and with it answer questions in your name.",
+            next_step="Use an SSH tunnel, or name --certificate and --key.",
+        )
+    kept = keys.keys_in(folder, bind.port)
+    scheme = "https" if bind.certificate else "http"
+    names = {"127.0.0.1", "localhost"} if bind.is_local else {bind.host}
+    place = Place(scheme, frozenset(f"{name}:{kept.port}" for name in names), kept.port, kept.cookie)
+    return f"{place.address}{ENTER}{keys.new_token(folder)}", place
+
+
+def is_served(place: Place, host: str) -> bool:
+    """Whether a server listens there already."""
+    with socket.socket() as asked:
+        asked.settimeout(1)
+        return asked.connect_ex((host, place.port)) == 0
+
+
+def serve(journal: Journal, zone: tzinfo | None, folder: Path, bind: Bind, place: Place) -> None:
+    """Serve until the process gets the signal to end."""
+    import uvicorn  # noqa: PLC0415 - only the board needs it, and it is an extra
+
+    changes = Changes(journal, lambda: server.should_exit)
+    server = uvicorn.Server(
+        uvicorn.Config(
+            Board(Reading(*journal, zone, Folds(journal.blobs)), place, folder, changes),
+            host=bind.host,
+            port=place.port,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            ws="none",
+            lifespan="off",
+            timeout_graceful_shutdown=1,
+            h11_max_incomplete_event_size=16 * 1024,
+            ssl_certfile=bind.certificate,
+            ssl_keyfile=bind.key,
+        )
+    )
+    with board_at(folder, place.address):
+        server.run()
+
 
 MAX_BODY: Final = 64 * 1024
 _FRESH_S: Final = 1.0

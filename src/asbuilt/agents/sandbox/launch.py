@@ -37,10 +37,11 @@ from asbuilt.policy.sandbox.rules import (
     bubblewrap,
     environment_in,
     for_planning,
+    landlock_rules,
+    profile,
     secrets,
 )
 from asbuilt.policy.sandbox.seccomp import MACHINES, seccomp_filter
-from asbuilt.policy.sandbox.without_mounts import landlock_rules, profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

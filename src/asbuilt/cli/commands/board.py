@@ -51,7 +51,7 @@ def command(  # noqa: PLR0913 - the options of the command
             why="It needs a web server, which the other commands do not.",
             next_step="uv tool install 'asbuilt[board]'",
         )
-    from asbuilt.board.server import Bind, is_served, link_to, serve  # noqa: PLC0415  the door's dispatch
+    from asbuilt.board.app import Bind, is_served, link_to, serve  # noqa: PLC0415  the door's dispatch
 
     folder, at = journal.home.board, Bind(bind, port, certificate, key)
     link, place = link_to(folder, at)

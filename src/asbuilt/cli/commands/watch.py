@@ -7,8 +7,8 @@ import click
 from asbuilt import wiring
 from asbuilt.cli.commands.run.follow import look_on
 from asbuilt.cli.runs import outcome
+from asbuilt.cli.shell.addresses import is_served
 from asbuilt.cli.shell.desk import complete_plan
-from asbuilt.cli.shell.elsewhere import is_served
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.site import Site, look_at, site_of, the_only
 from asbuilt.cli.ui.messages import next_command

@@ -23,7 +23,7 @@ from asbuilt.agents.host.gate import snapshot_of
 from asbuilt.agents.host.seat import HostSeat
 from asbuilt.agents.roster import SCRIPTED, Agent, Roster, assigned, roster
 from asbuilt.agents.sandbox.launch import probe
-from asbuilt.cli.commands.doctor.programs import version_of
+from asbuilt.cli.commands.doctor.repository import version_of
 from asbuilt.cli.commands.doctor.rows import SANDBOXES
 from asbuilt.cli.shell.desk import desk_for
 from asbuilt.cli.shell.options import Door, subcommand

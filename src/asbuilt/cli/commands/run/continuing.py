@@ -14,8 +14,8 @@ from asbuilt.cli.commands.stop import end
 from asbuilt.cli.runs import outcome
 from asbuilt.cli.runs.grants import need_grants
 from asbuilt.cli.runs.terms import with_team
+from asbuilt.cli.shell.addresses import is_served
 from asbuilt.cli.shell.desk import desk_for
-from asbuilt.cli.shell.elsewhere import is_served
 from asbuilt.cli.shell.site import Site, asker, look_at, the_only
 from asbuilt.cli.ui.messages import next_command
 from asbuilt.cli.wording.runs import change_words
