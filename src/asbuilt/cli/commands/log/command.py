@@ -1,4 +1,4 @@
-"""`asbuilt log`: the events of a plan, in order; or its attempts, their changes, and a branch with the files."""
+"""`asbuilt log`: the events of a plan, in order; or its attempts, their changes, and a branch with files."""
 
 from __future__ import annotations
 
