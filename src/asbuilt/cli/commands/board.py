@@ -56,9 +56,7 @@ def command(  # noqa: PLR0913 - the options of the command
     folder, at = journal.home.board, Bind(bind, port, certificate, key)
     link, place = link_to(folder, at)
     runs_already = is_served(place, at.host)
-    if door.json:
-        door.screen.emit_json({"schema": "asbuilt.board/1", "link": link, "is_served": runs_already})
-    else:
+    if not door.emitted("asbuilt.board/1", {"link": link, "is_served": runs_already}):
         door.screen.answer(link)
     if only_link or door.json:
         return DONE

@@ -35,8 +35,7 @@ def command(door: Door, plan: str | None) -> int:
     _, found = look_at(door)
     under_way = [] if found is None else _under_way(found)
     if found is None or not under_way:
-        if door.json:
-            door.screen.emit_json({"schema": "asbuilt.run/1", "run": None, "state": None, "exit": DONE})
+        if door.emitted("asbuilt.run/1", {"run": None, "state": None, "exit": DONE}):
             return DONE
         door.screen.answer("Nothing is running here.")
         next_command(door, "asbuilt status")

@@ -127,8 +127,7 @@ def show_table(screen: Screen, views: list[PlanView], moment: Moment, *, title: 
         room = pen.width - 2 - sum(map(len, (done, cost))) - 4
         first = f"{pad(shorten(name, room, pen.symbols), room)}  {done}  {cost}"
         screen.answer(f"{mark} {first}".rstrip())
-        for row in pen.hanging("  ", f"{state}; {who}" if who else state, commands=False):
-            screen.answer(row)
+        screen.answer_all(pen.hanging("  ", f"{state}; {who}" if who else state, commands=False))
 
 
 def _across(cells: tuple[str, ...], symbols: Symbols) -> str:
@@ -231,8 +230,7 @@ def _show_phase(screen: Screen, phase: PhaseProgress, now: datetime, wide: int, 
         screen.answer(f"{mark} {shorten(lead + cells, pen.width - 2, pen.symbols)}".rstrip())
         return
     screen.answer(f"{mark} {shorten(lead + title, pen.width - 2, pen.symbols)}".rstrip())
-    for row in pen.hanging(" " * 6, f"{said}, {since}" if since else said, commands=False):
-        screen.answer(row)
+    screen.answer_all(pen.hanging(" " * 6, f"{said}, {since}" if since else said, commands=False))
 
 
 def _phase_symbol(symbols: Symbols, phase: PhaseProgress) -> str:
@@ -272,5 +270,6 @@ def open_ends(door: Door, *, here: int, elsewhere: int) -> None:
     where = f"{here} {wait} for you" + (f", {elsewhere} elsewhere" if elsewhere else "")
     if not here:
         where = f"{elsewhere} {wait} for you in other repositories"
-    for row in door.screen.out.hanging("", f"{where}: `asbuilt approve{'' if here else ' --all'}`"):
-        door.screen.answer(row)
+    door.screen.answer_all(
+        door.screen.out.hanging("", f"{where}: `asbuilt approve{'' if here else ' --all'}`")
+    )

@@ -11,6 +11,7 @@ from msgspec import structs
 from asbuilt.agents.roster import SCRIPTED, assigned, frozen, roster, with_model
 from asbuilt.cli.shell.options import Door
 from asbuilt.cli.shell.reading import look
+from asbuilt.cli.ui.messages import talk
 from asbuilt.errors import UsageWrong
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.queries.spending import Past, past_of
@@ -102,5 +103,4 @@ def terms_of(options: RunOptions, expected: Expected) -> list[tuple[str, str]]:
 def announce(door: Door, options: RunOptions, expected: Expected) -> None:
     """Print the terms before the run starts."""
     for lead, words in terms_of(options, expected):
-        for row in door.screen.err.hanging(f"{lead:<9}", words, commands=False):
-            door.screen.talk(row)
+        talk(door, f"{lead:<9}", words)

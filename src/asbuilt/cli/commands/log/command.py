@@ -144,8 +144,7 @@ def show_changes(door: Door, attempt: str, *, whole: bool) -> int:
         next_command(door, f"asbuilt log {kept.attempt.name} --patch")
         return DONE
     door.screen.answer()
-    for line in printable(text, lines=True).splitlines():
-        door.screen.answer(line)
+    door.screen.answer_all(printable(text, lines=True).splitlines())
     return DONE
 
 
@@ -171,8 +170,9 @@ def _show(door: Door, one: Kept, files: int | None, now: datetime) -> None:
     when = at(facts.ended_at or facts.began_at, now)
     changed = "nothing kept" if files is None else f"{counted(files, 'file')} changed"
     lead = f"{_symbol(pen, one)} {printable(one.attempt.name)}  "
-    for row in pen.hanging(lead, f"{facts.role}, {ending(one)} {when}, {changed}", commands=False, under=2):
-        door.screen.answer(row)
+    door.screen.answer_all(
+        pen.hanging(lead, f"{facts.role}, {ending(one)} {when}, {changed}", commands=False, under=2)
+    )
     if files is not None:
         door.screen.answer(f"  {pen.dim(cut(one.ref, pen.width - 2, symbols=pen.symbols))}")
 

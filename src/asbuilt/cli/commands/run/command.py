@@ -204,9 +204,7 @@ def _noted(door: Door, plan: str, text: str) -> str:
 
 
 def _show_noted(door: Door, slug: str, text: str) -> int:
-    if door.json:
-        door.screen.emit_json({"schema": "asbuilt.note/1", "plan": slug, "note": text.strip()})
-    else:
+    if not door.emitted("asbuilt.note/1", {"plan": slug, "note": text.strip()}):
         next_command(door, f"asbuilt status {slug}")
     return DONE
 
@@ -244,8 +242,7 @@ def _hold_to_approval(door: Door, site: Site, address: Address, opened: Opened) 
     try:
         need_approval(store, blobs, address, slug=opened.at.slug, data=data, by=by)
     except GateStopped:
-        for row in difference(site, address, opened.plan, door.screen.err):
-            door.screen.talk(row)
+        door.screen.talk_all(difference(site, address, opened.plan, door.screen.err))
         raise
 
 
@@ -324,8 +321,7 @@ def _agreed(door: Door, phases: Sequence[Phase], wish: Wish) -> bool:
     for phase in phases:
         after = ", ".join(phase.depends_on.on)
         door.screen.talk(printable(f"{phase.id}  {phase.title}{f'   after {after}' if after else ''}"))
-        for row in _promised(phase, door.screen.err):
-            door.screen.talk(row)
+        door.screen.talk_all(_promised(phase, door.screen.err))
     return click.confirm("Run it?", default=True, err=True)
 
 
@@ -359,8 +355,7 @@ def _rehearse(door: Door, name: str, wish: Wish, timed: Timed) -> int:
     screen.answer(f"{screen.out.bold(opened.at.slug)}   {printable(opened.at.shown)}")
     for phase in wanted:
         screen.answer(printable(f"{screen.out.symbols.not_started} {phase.id:<4}{phase.title}"))
-        for row in () if wish.auto or wish.finish else _promised(phase, screen.out):
-            screen.answer(row)
+        screen.answer_all(() if wish.auto or wish.finish else _promised(phase, screen.out))
     suites = chosen(options)
     tests = ", ".join(suite.shown for suite in suites or ()) or "none; only the plan's checks run"
     unset = f"not set; `{SETTLE}` tries what it finds and saves it"
