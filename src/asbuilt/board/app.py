@@ -253,7 +253,8 @@ class Board:
                 case ["questions"]:
                     return inbox_page(reading)
                 case ["keys"]:
-                    return Document("Keys", (), (), (_keys(),), ())
+                    rows = tuple(((Code(key),), (effect,)) for key, effect in _KEYS)
+                    return Document("Keys", (), (), (Table(("key", "effect"), rows),), ())
                 case ["plan", repo, plan]:
                     return plan_page(reading, repo, plan_in(plan))
                 case ["phase", repo, plan, phase]:
@@ -326,10 +327,6 @@ def _question_in(path: str) -> tuple[str, int] | None:
     """Return the repository and the number of a question's path; a number is never cut."""
     found = _QUESTION.fullmatch(path)
     return (found["repo"], int(found["number"])) if found else None
-
-
-def _keys() -> Table:
-    return Table(("key", "effect"), tuple(((Code(key),), (effect,)) for key, effect in _KEYS))
 
 
 def _plain(title: str, text: str) -> Document:

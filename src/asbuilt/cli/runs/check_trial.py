@@ -71,13 +71,9 @@ def trying(door: Door, desk: Desk) -> Iterator[Trying]:
             environment=passed(door.environ),
             history=commit,
             given=given_here(door, desk),
-            announce=partial(_announce, door),
+            announce=partial(talk, door, "Setting up: "),
         )
         yield Trying(repository, rigs, tree_of(repository, commit), processes.level)
-
-
-def _announce(door: Door, setup: str) -> None:
-    talk(door, "Setting up: ", setup)
 
 
 def given_here(door: Door, desk: Desk) -> Given:

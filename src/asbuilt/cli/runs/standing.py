@@ -84,16 +84,15 @@ def _health(run: RunView, told: Waiting, moment: Moment) -> Cause:
         "fine": "Fine.",
     }[health]
     data = [
-        ("started", f"{at(began, now)}, {ago(began, now)} ago; {_calls(signs)}; {again}"),
+        (
+            "started",
+            f"{at(began, now)}, {ago(began, now)} ago; {counted(signs.tool_calls, 'tool call')}; {again}",
+        ),
         *_last_call(signs, moment),
         *(("refused", f"{one}; allow a host: asbuilt config set sandbox.hosts") for one in signs.refused),
     ]
     word = "fine" if health == "fine" else "stalled" if health == "stalled" else "not fine"
     return Cause(word, f"{verdict} {told.text}", tuple(data))
-
-
-def _calls(signs: Signs) -> str:
-    return counted(signs.tool_calls, "tool call")
 
 
 def _last_call(signs: Signs, moment: Moment) -> list[tuple[str, str]]:

@@ -172,8 +172,10 @@ def try_agent(door: Door, name: str, *, live: bool) -> int:
         findings = [trial.sandbox(), trial.gate(), *([trial.live()] if live else [])]
     rows = [one._asdict() for one in findings]
     if not door.emitted("asbuilt.agents-test/1", {"agent": name, "trials": rows}):
+        symbols = door.screen.out.symbols
         for one in findings:
-            _show_finding(door, one)
+            mark = symbols.note if one.held is None else symbols.proven if one.held else symbols.failed
+            answer(door, f"{coloured(door.screen.out, mark)} {one.name:<8}", one.said)
     return DONE if all(one.held for one in findings) else GATE_STOPPED
 
 
@@ -262,9 +264,3 @@ class Trial:
         tries = f'{{ ask = "edit", path = "../{self._name}" }}, {{ run = "echo bird > ../{self._name}" }}'
         script.write_text(f"[[turn]]\nacts = [{tries}]\n", encoding="utf-8")
         return script
-
-
-def _show_finding(door: Door, one: Finding) -> None:
-    symbols = door.screen.out.symbols
-    mark = symbols.note if one.held is None else symbols.proven if one.held else symbols.failed
-    answer(door, f"{coloured(door.screen.out, mark)} {one.name:<8}", one.said)

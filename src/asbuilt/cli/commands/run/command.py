@@ -152,7 +152,9 @@ def command(  # noqa: PLR0913 - click passes each option by its name
     if message is not None:
         slug = _noted(door, plan, message)
         if is_only_note:
-            return _show_noted(door, slug, message)
+            if not door.emitted("asbuilt.note/1", {"plan": slug, "note": message.strip()}):
+                next_command(door, f"asbuilt status {slug}")
+            return DONE
     if timed.every is None and (code := continue_named(door, plan, continuing)) is not None:
         return code
     return _start(door, plan, wish, timed, is_all=not when.now, is_here=foreground, detach=detach)
@@ -201,12 +203,6 @@ def _noted(door: Door, plan: str, text: str) -> str:
     if not door.json:
         headline(door, opened.at.slug, "Note saved for the next attempt. Criteria and checks are unchanged.")
     return opened.at.slug
-
-
-def _show_noted(door: Door, slug: str, text: str) -> int:
-    if not door.emitted("asbuilt.note/1", {"plan": slug, "note": text.strip()}):
-        next_command(door, f"asbuilt status {slug}")
-    return DONE
 
 
 def _is_attended(door: Door) -> bool:
