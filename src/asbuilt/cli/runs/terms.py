@@ -20,7 +20,6 @@ from asbuilt.lifecycle.run.team import agent_of
 from asbuilt.proof.trials import depth as depths
 
 if TYPE_CHECKING:
-    from asbuilt.cli.shell.options import Door
     from asbuilt.events.options import RunOptions
     from asbuilt.settings import Settings
 
