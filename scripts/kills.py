@@ -26,7 +26,7 @@ from asbuilt.events.plain import read_options  # noqa: E402
 from asbuilt.events.runs import RunEnded  # noqa: E402
 from asbuilt.flows.enroll import enrol  # noqa: E402
 from asbuilt.flows.fleet.membership import join  # noqa: E402
-from asbuilt.flows.fleet.order import ordered  # noqa: E402
+from asbuilt.flows.fleet.opening import ordered  # noqa: E402
 from asbuilt.flows.requests import Asker, Declined, request  # noqa: E402
 from asbuilt.git.repository import open_repository  # noqa: E402
 from asbuilt.journal import runs  # noqa: E402
@@ -148,10 +148,10 @@ class Fleet:
         state.rename(self.folder / f"gone-{name}")
         self.start()
 
-    def open_runs(self) -> int:
-        """Count the runs that are not over."""
+    def open_runs(self) -> Counter[str]:
+        """Count the runs that are not over, by state."""
         with self.store.read() as session:
-            return len(runs.open_of(session, LOCAL))
+            return Counter(run.state for run in runs.open_of(session, LOCAL))
 
     def close(self) -> None:
         """End the workers and their agents."""
@@ -194,6 +194,20 @@ def judged(fleet: Fleet, asked: list[Asked], names: list[str]) -> tuple[list[str
     return lost, doubled, counts
 
 
+def killed(fleet: Fleet, given: argparse.Namespace) -> float:
+    """Kill workers until no run is open, or the time is over; return the seconds."""
+    began = time.monotonic()
+    kill_at = began + given.every
+    while (states := fleet.open_runs()) and time.monotonic() - began < given.minutes * 60:
+        may_kill = not given.most or fleet.kills.total() < given.most
+        if may_kill and time.monotonic() >= kill_at:
+            print(f"{time.monotonic() - began:4.0f} s, open: {dict(states)}", file=sys.stderr)
+            fleet.kill()
+            kill_at += given.every
+        time.sleep(0.5)
+    return time.monotonic() - began
+
+
 def main() -> None:
     """Print what was lost and what came twice; exit with 1 if there is any."""
     parser = argparse.ArgumentParser(description=main.__doc__)
@@ -210,24 +224,18 @@ def main() -> None:
         given.runs, given.repositories, given.workers, given.every, given.most = 6, 2, 2, 8, 1
     with server() as postgres, tempfile.TemporaryDirectory(prefix="kills-") as scratch:
         fleet = Fleet(Path(scratch), postgres.database(), given.seed)
-        each = -(-given.runs // given.repositories)
-        names = [f"shop{at}" for at in range(given.repositories)]
-        asked = []
-        for at, name in enumerate(names):
-            asked += fleet.repository(name, range(at * each, min((at + 1) * each, given.runs)))
-        began = kill_at = time.monotonic()
-        for _ in range(given.workers):
-            fleet.start()
-        kill_at += given.every
-        while fleet.open_runs() and time.monotonic() - began < given.minutes * 60:
-            may_kill = not given.most or fleet.kills.total() < given.most
-            if may_kill and time.monotonic() >= kill_at:
-                fleet.kill()
-                kill_at += given.every
-            time.sleep(0.5)
-        took = time.monotonic() - began
-        lost, doubled, counts = judged(fleet, asked, names)
-        fleet.close()
+        try:
+            each = -(-given.runs // given.repositories)
+            names = [f"shop{at}" for at in range(given.repositories)]
+            asked = []
+            for at, name in enumerate(names):
+                asked += fleet.repository(name, range(at * each, min((at + 1) * each, given.runs)))
+            for _ in range(given.workers):
+                fleet.start()
+            took = killed(fleet, given)
+            lost, doubled, counts = judged(fleet, asked, names)
+        finally:
+            fleet.close()
     print(f"{len(asked)} runs in {len(names)} repositories by {given.workers} workers: {took:.0f} s")
     print(f"{fleet.kills.total()} kills: {dict(fleet.kills)}; {dict(counts)}")
     print(f"lost {len(lost)}, doubled {len(doubled)}", *lost, *doubled, sep="\n  ")

@@ -2,7 +2,7 @@
 
 A row is proven by a test that starts asbuilt as a process. `tests/requirements/entries.txt` lists these
 tests. Run as a program after them, this module compares the list with what they did; `--write` renews it, and
-`--begin` forgets what tests did before.
+`--begin` deletes the record of earlier tests. `just ci` begins a record and compares it at its end.
 """
 
 from __future__ import annotations
@@ -24,7 +24,24 @@ ROOT: Final = Path(__file__).parent.parent
 ROWS: Final = ROOT / "tests" / "requirements"
 ENTRIES: Final = ROWS / "entries.txt"
 RECORD: Final = ROOT / ".pytest_cache" / "v" / "asbuilt" / "entries"
-"""What `tests/support/entries.py` found in the last runs: whether a test started asbuilt."""
+"""What `tests/support/entries.py` recorded since `--begin`: each case of a test of a row, with its result.
+
+"started" (asbuilt, as a process), "nothing" (it passed and started no process of asbuilt), "failed",
+"skipped", and "long" (collected, and left out by the marker of that name).
+"""
+RESULTS: Final = ("started", "failed", "nothing", "skipped", "long")
+PROBLEMS: Final = {
+    "absent": "did not run: run the whole of `just inventory`; if it was renamed or deleted, name its "
+    "successor in the row and in tests/requirements/entries.txt",
+    "failed": "failed: repair it, or the behaviour that it shows",
+    "nothing": "passed and started no process of asbuilt: let it start the command, the hook or the worker, "
+    "or take it off tests/requirements/entries.txt and name another test in the row",
+}
+UNSEEN: Final = "skipped, and no other test shows the row here: install what the reason of the skip names"
+NOTES: Final = {
+    "long": "long: collected, not run by CI; `just live` runs it",
+    "skipped": "skipped: pytest's summary has the reason",
+}
 LEAST: Final = 0.95
 """The share of the stated behaviours (kind R) that must be proven or superseded."""
 
@@ -56,8 +73,8 @@ show that Claude Code does it, the page with the decision in its place, or the r
 rows are in `tests/requirements/`. A test fails when an id has no answer, when a test or page that a row names
 does not exist, and when fewer than 95 of 100 stated rows are answered. A row is proven by a test that starts
 asbuilt as a command, a hook or a worker and fails without the behaviour. A row with other tests only is
-marked "model only", and a test fails. `just inventory` fails if a test of the list did not run or started
-nothing."""
+marked "model only", and a test fails. CI records what each of these tests starts, and fails if one of them
+did not run or started nothing. Tests with the marker `long` run in `just live` only, and CI names them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,13 +235,53 @@ def _told(row: Row) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-def compare(record: Mapping[str, bool]) -> Iterator[str]:
-    """Compare the list with what the tests did. A test that did not run is a problem too."""
-    for name in sorted(entries()):
-        if name not in record:
-            yield f"{name} did not run"
-        elif not record[name]:
-            yield f"{name} started no process of asbuilt"
+def named() -> frozenset[str]:
+    """Return the tests that rows name, without their cases."""
+    return frozenset(_tests_of(*rows()))
+
+
+def _tests_of(*some: Row) -> Iterator[str]:
+    return (name.partition("[")[0] for row in some for name in row.tests)
+
+
+def unnamed() -> list[str]:
+    """Return the tests of the list that no row names."""
+    return sorted(entries() - named())
+
+
+def results(record: Mapping[str, str]) -> dict[str, str]:
+    """Return one result for each test of the list that was collected: the best of its cases."""
+    found: dict[str, str] = {}
+    for case, result in record.items():
+        test = case.partition("[")[0]
+        if test in entries():
+            found[test] = min(found.get(test, result), result, key=RESULTS.index)
+    return found
+
+
+def compare(record: Mapping[str, str]) -> Iterator[str]:
+    """Compare the list with what its tests did; each problem says the rows and what to do."""
+    found = results(record)
+    for test in sorted(entries()):
+        result = found.get(test, "absent")
+        if result in PROBLEMS:
+            yield f"{test} ({_ids(test)}) {PROBLEMS[result]}"
+    for row in rows():
+        listed = [test for test in _tests_of(row) if test in entries()]
+        seen = {found.get(test) for test in listed}
+        if "skipped" in seen and not seen & {"started", "long"}:
+            yield f"{row.id}: {', '.join(sorted({*listed}))}: {UNSEEN}"
+
+
+def notes(record: Mapping[str, str]) -> Iterator[str]:
+    """Name the tests of the list that CI does not run, and those that were skipped."""
+    for test, result in sorted(results(record).items()):
+        if result in NOTES:
+            yield f"{test} ({_ids(test)}) {NOTES[result]}"
+
+
+def _ids(test: str) -> str:
+    return " ".join(row.id for row in rows() if test in _tests_of(row)) or "no row"
 
 
 def main(arguments: list[str]) -> int:
@@ -232,14 +289,16 @@ def main(arguments: list[str]) -> int:
     if arguments == ["--begin"]:
         RECORD.unlink(missing_ok=True)
         return 0
-    record = json.loads(RECORD.read_text(encoding="utf-8"))
+    record = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
     if arguments == ["--write"]:
-        named = {name.partition("[")[0] for row in rows() for name in row.tests}
-        kept = sorted(name for name in named if record.get(name, name in entries()))
+        started = {case.partition("[")[0] for case, result in record.items() if result == "started"}
+        refuted = {case.partition("[")[0] for case, result in record.items() if result == "nothing"} - started
+        kept = sorted((entries() - refuted | started) & named())
         ENTRIES.write_text("".join(f"{name}\n" for name in kept), encoding="utf-8")
         return 0
     found = list(compare(record))
-    print(*found, f"{len(entries())} tests of rows start asbuilt, {len(found)} problems", sep="\n")
+    print(*notes(record), *found, sep="\n")
+    print(f"{len(entries())} tests of rows start asbuilt, {len(found)} problems")
     return 1 if found else 0
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from tests.journal.conftest import open_store
 
 from asbuilt.events.landings import LandingDone, LandingRefused
-from asbuilt.flows.landing.line import Turn, take_turn
+from asbuilt.flows.landing.commits import Turn, take_turn
 from asbuilt.flows.landing.move import Mover
 from asbuilt.flows.run.record import Record
 from asbuilt.git.commits import Person, message_for

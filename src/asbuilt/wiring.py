@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from asbuilt.events.event import Entry
     from asbuilt.flows.authoring.conversation import Conversing
     from asbuilt.flows.engine.dbos import Steps
-    from asbuilt.flows.notify.enqueue import Reach
+    from asbuilt.flows.notify import Reach
     from asbuilt.flows.telemetry import Traces
     from asbuilt.journal.database.store import Store
     from asbuilt.library.repository import Repository as Checkout
@@ -70,7 +70,7 @@ def open_journal(settings: Settings, environ: Mapping[str, str]) -> Journal:
     if not url:
         is_folder = place and "://" not in place
         return Journal(home, store, Blobs(Path(place).expanduser() if is_folder else home.blobs))
-    from asbuilt.flows.fleet.large import large_blobs  # noqa: PLC0415 - only where it is used
+    from asbuilt.flows.fleet.membership import large_blobs  # noqa: PLC0415 - only where it is used
     from asbuilt.journal.database.postgres import PostgresStore  # noqa: PLC0415
     from asbuilt.journal.shared_blobs import SharedBlobs  # noqa: PLC0415
 
@@ -215,12 +215,13 @@ def serve(
     from asbuilt.flows.engine.dbos import Engine  # noqa: PLC0415
     from asbuilt.flows.engine.lease import Lease, Times  # noqa: PLC0415
     from asbuilt.flows.engine.worker import Worker, clear  # noqa: PLC0415
-    from asbuilt.flows.fleet.serving import taking_of  # noqa: PLC0415
+    from asbuilt.flows.fleet.membership import taking_of  # noqa: PLC0415
     from asbuilt.flows.kinds import Performer  # noqa: PLC0415
-    from asbuilt.flows.notify.send import sending  # noqa: PLC0415
+    from asbuilt.flows.notify import sending  # noqa: PLC0415
+    from asbuilt.flows.retention import Retention, retaining  # noqa: PLC0415
     from asbuilt.flows.schedule import Schedules  # noqa: PLC0415
     from asbuilt.flows.segment import Runs  # noqa: PLC0415
-    from asbuilt.journal.engine.identity import machine_id, worker_id  # noqa: PLC0415
+    from asbuilt.journal.engine.workers import machine_id, worker_id  # noqa: PLC0415
     from asbuilt.policy.sandbox.variables import passed  # noqa: PLC0415
 
     gc.enable()
@@ -246,7 +247,12 @@ def serve(
         runs = Runs(store, blobs, performer, reached, lease=lease, traces=_traces(home, settings))
         schedules = Schedules(store, home, org=LOCAL, machine=machine)
         reviews = Reviews(store, blobs, home, org=LOCAL, machine=machine)
-        with sending(store, reached, org=LOCAL) as has_to_send, looking(reviews) as has_to_look:
+        retention = Retention(journal, engine, machine=machine, days=settings.number("retention.days"))
+        with (
+            sending(store, reached, org=LOCAL) as has_to_send,
+            looking(reviews) as has_to_look,
+            retaining(retention),
+        ):
             worker = Worker(
                 store, engine, runs, org=LOCAL, lease=lease, machine=machine, schedules=schedules,
                 taking=taking_of(home, store, engine, settings, times.lost_s),
@@ -274,7 +280,7 @@ def reach(settings: Settings, environ: Mapping[str, str]) -> Reach:
     """Return the user's notification channels and quiet hours."""
     from asbuilt.attention.desktop import desktop  # noqa: PLC0415 - only where it is used
     from asbuilt.attention.posting import posts  # noqa: PLC0415
-    from asbuilt.flows.notify.enqueue import Reach  # noqa: PLC0415
+    from asbuilt.flows.notify import Reach  # noqa: PLC0415
     from asbuilt.library.zones import zone_name  # noqa: PLC0415
     from asbuilt.lifecycle.attention import Topic  # noqa: PLC0415
     from asbuilt.lifecycle.run.windows import read  # noqa: PLC0415

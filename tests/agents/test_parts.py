@@ -19,8 +19,7 @@ from asbuilt.agents.attempt_folder import Folder, Terms, Unreadable, verdict_in
 from asbuilt.agents.attempts import FolderAttempts
 from asbuilt.agents.commands import SandboxProcesses
 from asbuilt.agents.contract import SAYS_CAP, Turn
-from asbuilt.agents.host.endings import Watch, whole_end
-from asbuilt.agents.host.main import main
+from asbuilt.agents.host.main import Watch, main, whole_end
 from asbuilt.agents.sandbox import guard, process_tree
 from asbuilt.agents.streams import Capture, Lines
 from asbuilt.errors import SandboxUnavailable

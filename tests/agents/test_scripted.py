@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.agents.attempt_folder import Folder
-from asbuilt.agents.scripted.script import ACTS, parsed
+from asbuilt.agents.scripted.adapter import ACTS, parsed
 from asbuilt.errors import ScriptInvalid
 from asbuilt.ports import Program
 from asbuilt.proof.opinion import Entry, Line, Opinion

@@ -13,7 +13,7 @@ from asbuilt.attention.desktop import desktop
 from asbuilt.events.options import RunOptions
 from asbuilt.events.plain import read_options
 from asbuilt.events.runs import AttentionCalled
-from asbuilt.flows.notify.enqueue import Calling, Reach
+from asbuilt.flows.notify import Calling, Reach
 from asbuilt.journal import approvals, runs
 from asbuilt.journal.database.schema import STEPS
 from asbuilt.journal.database.sqlite import SqliteStore

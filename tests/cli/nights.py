@@ -9,7 +9,7 @@ import json
 import os
 import subprocess
 from contextlib import ExitStack
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from asbuilt.agents.activity import folder_of
@@ -80,8 +80,14 @@ class Dated(NamedTuple):
 
 
 def clock(time: str) -> str:
-    """Give a time of the night as the journal writes it: `21:49:02` of that day, UTC."""
-    return f"2099-11-13T{time}.000Z"
+    """Give a time of the night as the journal writes it: `21:49:02` of that day, UTC. Whole times stay."""
+    return time if "T" in time else f"2099-11-13T{time}.000Z"
+
+
+def ago(minutes: float) -> str:
+    """Give a real time, for commands that run as processes and read the machine's clock."""
+    then = datetime.now(UTC) - timedelta(minutes=minutes)
+    return then.strftime("%Y-%m-%dT%H:%M:%S.000Z")
 
 
 class Night:

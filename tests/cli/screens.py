@@ -8,13 +8,14 @@ from __future__ import annotations
 import io
 import os
 import pty
+import selectors
 import shutil
 import subprocess
 import sys
 import tempfile
 import termios
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -80,15 +81,53 @@ class Terminal(io.TextIOWrapper):
 
 
 @contextmanager
-def terminal(columns: int) -> Iterator[int]:
-    """Open a terminal of so many columns."""
+def terminal(columns: int) -> Iterator[tuple[int, int]]:
+    """Open a terminal of so many columns: our end, and the end of a program."""
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (24, columns))
     try:
-        yield theirs
+        yield ours, theirs
     finally:
         os.close(ours)
         os.close(theirs)
+
+
+def _environ(night: Night, kind: str) -> dict[str, str]:
+    return {
+        "HOME": str(night.home.path.parent), "PATH": os.environ["PATH"], "ASBUILT_HOME": str(night.home.path),
+        "ASBUILT_ORGANISATION_FILE": "/nowhere", "TZ": "CET-1",
+        **({"NO_COLOR": "1"} if kind == "plain" else {}),
+    }  # fmt: skip
+
+
+def _text(night: Night, code: int, out: str, err: str) -> str:
+    text = f"exit {code}\n"
+    for name, stream in (("stdout", out), ("stderr", err)):
+        text += f"--- {name}\n{stream}" if stream else ""
+    return text.replace(str(night.home.path.parent), "[TMP]")
+
+
+def printed(night: Night, *arguments: str, **more: str) -> str:
+    """Run a command as a process at the real time; stdout and stderr are plain terminals of 80 columns."""
+    with ExitStack() as stack, selectors.DefaultSelector() as selector:
+        streams = [stack.enter_context(terminal(80)) for _ in range(2)]
+        heard = {ours: b"" for ours, _ in streams}
+        for ours in heard:
+            selector.register(ours, selectors.EVENT_READ)
+        process = subprocess.Popen(
+            [sys.executable, "-m", "asbuilt", *arguments], cwd=night.shop,
+            env={**_environ(night, "plain"), "LC_ALL": "C.UTF-8", **more},
+            stdin=subprocess.DEVNULL, stdout=streams[0][1], stderr=streams[1][1],
+        )  # fmt: skip
+        while True:
+            is_over = process.poll() is not None
+            ready = selector.select(0 if is_over else 0.02)
+            for key, _ in ready:
+                heard[key.fd] += os.read(key.fd, 65_536)
+            if is_over and not ready:
+                break
+    out, err = (text.decode().replace("\r\n", "\n") for text in heard.values())
+    return _text(night, process.returncode, out, err)
 
 
 def shown(night: Night, arguments: Sequence[str], kind: str, columns: int, **more: str) -> str:
@@ -96,27 +135,19 @@ def shown(night: Night, arguments: Sequence[str], kind: str, columns: int, **mor
 
     `more` is what its environment has beside the usual.
     """
-    environ = {
-        "HOME": str(night.home.path.parent), "PATH": os.environ["PATH"], "ASBUILT_HOME": str(night.home.path),
-        "ASBUILT_ORGANISATION_FILE": "/nowhere", "TZ": "CET-1",
-        **({"NO_COLOR": "1"} if kind == "plain" else {}), **more,
-    }  # fmt: skip
     argv = [*(["--plain"] if kind == "ascii" else []), *arguments, "--repo", str(night.shop)]
     argv = [*argv[-2:], *argv[:-2]]
-    with terminal(columns) as descriptor:
+    with terminal(columns) as (_, descriptor):
         out, err = Terminal(descriptor), Terminal(descriptor)
         with (
-            mock.patch.dict(os.environ, environ, clear=True),
+            mock.patch.dict(os.environ, {**_environ(night, kind), **more}, clear=True),
             mock.patch.multiple(sys, stdout=out, stderr=err),
             mock.patch("asbuilt.cli.ui.clock.datetime", Clock),
         ):
             time.tzset()
             code = boundary.run(lambda: app.run(argv, os.environ), argv=argv, environ=os.environ)
         time.tzset()
-        text = f"exit {code}\n"
-        for name, stream in (("stdout", out), ("stderr", err)):
-            text += f"--- {name}\n{stream.shown()}" if stream.shown() else ""
-    return text.replace(str(night.home.path.parent), "[TMP]")
+    return _text(night, code, out.shown(), err.shown())
 
 
 def page(night: Night, name: str) -> str:

@@ -7,15 +7,16 @@ from inline_snapshot import snapshot
 from asbuilt.events.plans import PlanFiled
 from asbuilt.lifecycle.approval import Approved
 from asbuilt.plan.reader import read
-from tests.cli.commands.approve.test_command import DRAFT, TIGHTER, AtTerminal, Inbox, ada, inbox
+from tests.cli.commands.approve.test_command import AtTerminal, ada
+from tests.cli.inbox import DRAFT, TIGHTER, Desk, Inbox, desk, inbox
 from tests.cli.plans import put
 
-__all__ = ["ada", "inbox"]
+__all__ = ["ada", "desk", "inbox"]
 
 
-def test_a_yes_names_the_text_that_it_covers_and_who_said_it(inbox: Inbox) -> None:
-    inbox.draft(DRAFT)
-    assert inbox.typed("approve", "yes", "a1") == snapshot("""\
+def test_a_yes_names_the_text_that_it_covers_and_who_said_it(desk: Desk) -> None:
+    desk.draft(DRAFT)
+    assert desk.typed("approve", "yes", "a1") == snapshot("""\
 exit 0
 --- stdout
 ✓ Approved Plan: ada, 21:48, revision 1
@@ -26,8 +27,8 @@ exit 0
 Next: asbuilt run rate-limit
 """)
     plan = read(DRAFT.encode())
-    assert inbox.drafts.approved == (
-        Approved(inbox.story.made.run, plan.intent, plan.digest, plan.digest, "ada", edited=False),
+    assert desk.drafts.approved == (
+        Approved(desk.story.made.run, plan.intent, plan.digest, plan.digest, "ada", edited=False),
     )
 
 
@@ -44,10 +45,10 @@ Next: asbuilt status rate-limit
     assert len(inbox.drafts.approved) == 1
 
 
-def test_an_answer_to_a_changed_plan_is_refused_and_shown_what_differs(inbox: Inbox) -> None:
-    inbox.draft(DRAFT)
-    inbox.draft(TIGHTER)
-    assert inbox.typed("approve", "yes", "a1") == snapshot("""\
+def test_an_answer_to_a_changed_plan_is_refused_and_shown_what_differs(desk: Desk) -> None:
+    desk.draft(DRAFT)
+    desk.draft(TIGHTER)
+    assert desk.typed("approve", "yes", "a1") == snapshot("""\
 exit 4
 --- stdout
 a1 is about revision 1, but revision 2 by agent is newer. Nothing was answered.
@@ -57,7 +58,7 @@ Changes:
 --- stderr
 Next: asbuilt approve show a2
 """)
-    assert inbox.drafts.approved == ()
+    assert desk.drafts.approved == ()
 
 
 def test_an_edit_is_a_revision_and_the_yes_covers_it(inbox: Inbox, ada: AtTerminal) -> None:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from inline_snapshot import snapshot
 
 from asbuilt.plan.reader import read
-from tests.cli.commands.approve.test_command import DRAFT, TIGHTER, Inbox, inbox
+from tests.cli.inbox import DRAFT, TIGHTER, Desk, Inbox, desk, inbox
 
-__all__ = ["inbox"]
+__all__ = ["desk", "inbox"]
 
 
-def test_a_draft_is_shown_on_one_screen(inbox: Inbox) -> None:
-    inbox.draft(DRAFT)
-    assert inbox.typed("approve", "show", "a1") == snapshot("""\
+def test_a_draft_is_shown_on_one_screen(desk: Desk) -> None:
+    desk.draft(DRAFT)
+    assert desk.typed("approve", "show", "a1") == snapshot("""\
 exit 0
 --- stdout
 Approve rate-limit?   a1   revision 1, sha256:f059
@@ -59,24 +60,29 @@ def test_what_a_plan_allows_in_so_many_words_is_shown(inbox: Inbox) -> None:
     assert [line for line in shown.splitlines() if "Allows" in line] == ["Allows   dependency redis"]
 
 
-def test_the_whole_text_can_be_read(inbox: Inbox) -> None:
-    inbox.draft(DRAFT)
-    assert inbox.typed("approve", "show", "a1", "--full") == f"exit 0\n--- stdout\n{DRAFT}"
+def test_the_whole_text_can_be_read(desk: Desk) -> None:
+    desk.draft(DRAFT)
+    assert desk.typed("approve", "show", "a1", "--full") == f"exit 0\n--- stdout\n{DRAFT}"
 
 
-def test_a_long_plan_still_fits_a_screen(inbox: Inbox) -> None:
+def test_a_long_plan_still_fits_a_screen(desk: Desk) -> None:
     phases = "".join(f"## Phase {n} — Step {n}\n\n- [ ] item {n}\n\n" for n in range(1, 40))
-    inbox.draft(f"# Long\n\n## Goal\n\n{'Many words. ' * 200}\n\n{phases}")
-    rows = inbox.typed("approve", "show", "a1").partition("--- stderr")[0].splitlines()
+    desk.draft(f"# Long\n\n## Goal\n\n{'Many words. ' * 200}\n\n{phases}")
+    rows = desk.typed("approve", "show", "a1").partition("--- stderr")[0].splitlines()
     assert len(rows) <= 26
     assert max(map(len, rows)) <= 80
 
 
-def test_a_script_gets_the_same_and_the_whole_text(inbox: Inbox) -> None:
-    inbox.draft(DRAFT)
-    inbox.draft(TIGHTER)
-    told: dict[str, Any] = json.loads(inbox.typed("approve", "show", "a2", "--json").split("\n", 2)[2])
+def test_a_script_gets_the_same_and_the_whole_text(desk: Desk) -> None:
+    desk.draft(DRAFT)
+    desk.draft(TIGHTER)
+    told: dict[str, Any] = json.loads(desk.typed("approve", "show", "a2", "--json").split("\n", 2)[2])
     draft = told.pop("draft")
+    asked_at = datetime.fromisoformat(told.pop("asked_at"))
+    assert abs(datetime.now(UTC) - asked_at) < timedelta(minutes=2)
+    assert {name: told[name] for name in ("id", "run", "kind", "plan")} == {
+        "id": "a2", "run": "rate-limit.1", "kind": "plan", "plan": "plans/rate-limit.md"
+    }  # fmt: skip
     assert draft.pop("text") == TIGHTER
     assert (draft.pop("intent"), draft.pop("digest")) == (
         read(TIGHTER.encode()).intent,

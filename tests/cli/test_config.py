@@ -84,6 +84,7 @@ store.blobs              ""
 fleet.labels             []
 fleet.mirrors_gb         20
 fleet.attempts           ""
+retention.days           30
 telemetry.endpoint       ""
 agents.slots             2
 run.lanes                2
@@ -189,6 +190,7 @@ store.blobs              ""             default
 fleet.labels             []             default
 fleet.mirrors_gb         20             default
 fleet.attempts           ""             default
+retention.days           30             default
 telemetry.endpoint       ""             default
 agents.slots             2              default
 run.lanes                2              default
@@ -315,6 +317,7 @@ store.blobs              ""           default
 fleet.labels             []           default
 fleet.mirrors_gb         20           default
 fleet.attempts           ""           default
+retention.days           30           default
 telemetry.endpoint       ""           default
 agents.slots             2            default
 run.lanes                2            default

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from asbuilt.lifecycle.status.health import judge
-from tests.cli.screens import shown
+from tests.cli.nights import ago
+from tests.cli.screens import printed, shown
 from tests.cli.shell.test_reading import quiet
 
 if TYPE_CHECKING:
@@ -115,3 +117,35 @@ def test_an_agent_whose_process_is_gone_is_not_fine(quiet: Night) -> None:
             "● 1   Token bucket               implementing               since 22:22",
         ]
     )
+
+
+@pytest.mark.parametrize(
+    ("begun", "heard", "crashes", "is_alive", "verdict"),
+    [
+        (15, 1, 0, True, "Fine. claude works on phase 1, attempt 1"),
+        (25, 14, 0, True, "Stalled: silent for 14m (allowed: 10m)."),
+        (35, 1, 0, True, "Not fine: at work for 35m."),
+        (15, 1, 2, True, "Not fine: 2 retries."),
+        (15, 1, 0, False, "Not fine: the agent's process is gone; the worker starts it again."),
+    ],
+)
+def test_the_command_says_fine_only_of_an_agent_that_is_heard_young_and_not_retried(
+    quiet: Night,
+    begun: int,
+    heard: int,
+    crashes: int,
+    is_alive: bool,  # noqa: FBT001 - a case
+    verdict: str,
+) -> None:
+    story = quiet.plan("rate-limit", ago(60))
+    for number in range(1, crashes + 1):
+        story.begin(ago(50), "1", number)
+        story.end(ago(40), "1", number, ending="crashed", reason="gone")
+    story.begin(ago(begun), "1", crashes + 1)
+    story.heard(ago(heard), f"1.{crashes + 1}", (ago(heard), "Edit", "src/bucket.py"))
+    if not is_alive:
+        quiet.open.close()
+        quiet.wake()
+    said = " ".join(printed(quiet, "status", "rate-limit").split())
+    assert verdict in said
+    assert f"{begun}m ago; 1 tool call; {crashes} retries last call Edit src/bucket.py, {heard}m ago" in said

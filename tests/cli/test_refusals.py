@@ -35,6 +35,7 @@ ELSEWHERE = {
     "runs/inbox.py there is no question {}a{} here": _APPROVE,
     "runs/decisions.py your text has {}: line {}: {}": _APPROVE,
     "runs/decisions.py {} was answered while you edited: {}, by {}": _APPROVE,
+    "board.py no board runs": "board/test_attacks.py",
     "fleet.py {} is not the name of a variable": "cli/commands/test_fleet.py",
     "shell/elsewhere.py {} repositories have a plan {}: {}": "crash/test_look_from_anywhere.py",
     "run/ordering.py the repository has no clone here, and its runs stay on the machine that has one": (

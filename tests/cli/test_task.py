@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from asbuilt.lifecycle.tasks.state_json import read_state
-from asbuilt.lifecycle.tasks.views import Pair, agree
+from asbuilt.lifecycle.tasks.todo import Pair, agree
 from tests.cli.test_agents import asked, typed
 from tests.lifecycle.tasks.pairs import STATE, TODO
 

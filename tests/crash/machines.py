@@ -17,12 +17,12 @@ from asbuilt.events.plain import read_options
 from asbuilt.events.runs import TroubleMet
 from asbuilt.flows.enroll import enrol
 from asbuilt.flows.fleet.membership import join, set_secret
-from asbuilt.flows.fleet.order import ordered
+from asbuilt.flows.fleet.opening import ordered
 from asbuilt.flows.requests import Asker, Declined, request
 from asbuilt.git.repository import open_repository
 from asbuilt.journal import runs
 from asbuilt.journal.engine import fleet
-from asbuilt.journal.engine.identity import worker_id
+from asbuilt.journal.engine.workers import worker_id
 from asbuilt.journal.home import open_home
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries.overview import facts_of

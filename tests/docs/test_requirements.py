@@ -82,10 +82,55 @@ def test_a_row_whose_tests_start_no_process_is_a_model_only() -> None:
     assert replace(PROVEN, tests=(PURE, *PROVEN.tests)).state == "proven"
 
 
-def test_a_listed_test_that_started_nothing_or_did_not_run_is_a_problem() -> None:
-    first, second, *others = sorted(requirements.entries())
-    record = dict.fromkeys((second, *others), True)
-    assert list(requirements.compare({**record, second: False})) == [
-        f"{first} did not run",
-        f"{second} started no process of asbuilt",
-    ]
+def test_the_list_has_only_tests_that_rows_name() -> None:
+    assert requirements.unnamed() == []
+
+
+def test_a_listed_test_that_did_not_prove_its_row_is_reported_with_row_and_remedy() -> None:
+    of_one_row = sorted(test for test in requirements.entries() if " " not in ids(test))
+    skipped = next(test for test in of_one_row if not is_spare(test))
+    absent, idle, broken, long, *_ = (test for test in of_one_row if is_spare(test))
+    others = requirements.entries() - {skipped, absent, idle, broken, long}
+    record = {
+        skipped: "skipped",
+        f"{idle}[one]": "nothing",
+        f"{idle}[two]": "skipped",
+        broken: "failed",
+        long: "long",
+        **{f"{test}[one]": "nothing" for test in others},
+        **{f"{test}[two]": "started" for test in others},
+    }
+    assert sorted(requirements.compare(record)) == sorted(
+        [
+            f"{absent} ({ids(absent)}) {requirements.PROBLEMS['absent']}",
+            f"{idle} ({ids(idle)}) {requirements.PROBLEMS['nothing']}",
+            f"{broken} ({ids(broken)}) {requirements.PROBLEMS['failed']}",
+            f"{ids(skipped)}: {skipped}: {requirements.UNSEEN}",
+        ]
+    )
+    assert sorted(requirements.notes(record)) == sorted(
+        [
+            f"{long} ({ids(long)}) {requirements.NOTES['long']}",
+            f"{skipped} ({ids(skipped)}) {requirements.NOTES['skipped']}",
+        ]
+    )
+
+
+def test_a_skipped_test_is_no_problem_where_another_shows_its_row() -> None:
+    skipped = next(
+        test for row in ROWS if len(listed := listed_of(row)) > 1 for test in listed if is_spare(test)
+    )
+    record = dict.fromkeys(requirements.entries(), "started") | {skipped: "skipped"}
+    assert list(requirements.compare(record)) == []
+
+
+def ids(test: str) -> str:
+    return " ".join(row.id for row in ROWS if test in {name.partition("[")[0] for name in row.tests})
+
+
+def listed_of(row: Any) -> set[str]:  # noqa: ANN401 - of a module that is loaded by its path
+    return {test for name in row.tests if (test := name.partition("[")[0]) in requirements.entries()}
+
+
+def is_spare(test: str) -> bool:
+    return all(len(listed_of(row)) > 1 for row in ROWS if test in listed_of(row))

@@ -23,7 +23,7 @@ from tests.git.conftest import shop
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from asbuilt.flows.environments.ran import Ran
+    from asbuilt.flows.environments.results import Ran
     from tests.git.shop import Shop
 
 __all__ = ["shop"]

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from asbuilt.events.event import Unknown
 from asbuilt.flows.engine.dbos import Engine, step
+from asbuilt.flows.engine.fence import Tidings
 from asbuilt.flows.engine.lease import Lease, Times
-from asbuilt.flows.engine.signals import Tidings
 from asbuilt.flows.engine.worker import Worker
 from asbuilt.journal import runs
 from asbuilt.journal.database.schema import STEPS
 from asbuilt.journal.engine import segments
-from asbuilt.journal.engine.identity import worker_id
 from asbuilt.journal.engine.liveness import only_one
+from asbuilt.journal.engine.workers import worker_id
 from asbuilt.journal.events import append
 from asbuilt.journal.home import Home
 from asbuilt.journal.ids import LOCAL, Address, Segment

@@ -15,8 +15,7 @@ from asbuilt.events.approvals import ReviewClosed
 from asbuilt.events.plain import read_options
 from asbuilt.events.plans import PlanApproved
 from asbuilt.flows import run_end as flow
-from asbuilt.flows.authoring.review_request import Proposal, propose, text_of
-from asbuilt.flows.authoring.reviews import Reviews, await_reviews
+from asbuilt.flows.authoring.reviews import Proposal, Reviews, await_reviews, propose, text_of
 from asbuilt.flows.requests import Asker
 from asbuilt.git.forge.github import open_forge
 from asbuilt.journal import approvals, drafts, repositories, reviews, runs

@@ -6,7 +6,7 @@ import subprocess
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
-from asbuilt.flows.cleanup.leftovers import Leavings
+from asbuilt.flows.cleanup import Leavings
 from asbuilt.git.repository import open_repository
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.database.schema import STEPS

@@ -66,6 +66,15 @@ def test_a_transcript_that_cannot_be_read_stops_nobody(talk: Talk, kind: str) ->
     assert status(talk)["context"]["percent"] == 0
 
 
+def test_a_turn_that_another_hook_kept_from_ending_just_before_may_end_and_the_next_is_stopped(
+    talk: Talk,
+) -> None:
+    talk.approve(talk.plan())
+    talk.says(124_000)
+    assert talk.stop(active=True) == ""
+    assert "context 62% used" in talk.stop()
+
+
 def test_limits_come_from_variables_and_what_makes_no_sense_falls_back_with_a_complaint(
     tmp_path: Path,
 ) -> None:

@@ -317,6 +317,7 @@ def test_triggers_load_the_plan_that_is_meant_and_order_nothing(talk: Talk) -> N
     older, newer = talk.plan("rate-limit"), talk.plan("search", "# Search\n\n- [ ] index\n")
     os.utime(older, (1, 1))
     assert talk.prompt("execute plan").startswith("asbuilt: loaded search (plans/search.md): 1 item open")
+    assert talk.prompt("EXECUTE Plan").startswith("asbuilt: loaded search (plans/search.md): 1 item open")
     assert talk.prompt("!load-plan rate").startswith("asbuilt: loaded rate-limit (plans/rate-limit.md)")
     assert talk.prompt("Reload.").startswith("asbuilt: loaded rate-limit (plans/rate-limit.md)")
     assert talk.prompt("!plan-status") == (

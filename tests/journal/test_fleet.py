@@ -7,11 +7,13 @@ import pytest
 
 from asbuilt.errors import NotFound, StoreFailed
 from asbuilt.events.options import FleetOrder, RunOptions, Variables
+from asbuilt.events.runs import RunTakenOver
 from asbuilt.journal import repositories, runs
 from asbuilt.journal.engine import fleet, segments, workers
+from asbuilt.journal.events import history
 from asbuilt.journal.ids import Segment, new_id
 from asbuilt.journal.shared_blobs import LARGE, SharedBlobs, open_large
-from asbuilt.lifecycle.fleet.places import Offer, is_served
+from asbuilt.lifecycle.fleet import Offer, is_served
 from tests.journal.bucket import KEY, bucket, login
 from tests.journal.conftest import PLAN
 
@@ -49,15 +51,69 @@ def test_one_worker_takes_a_run_of_the_fleet_and_no_worker_takes_it_twice(store:
     assert enqueued == [(segment.workflow, "bob")]
 
 
-def test_a_segment_of_a_lost_worker_is_taken_over_unless_another_worker_has_begun_it(store: Store) -> None:
+def test_a_segment_of_a_lost_worker_is_taken_over_unless_a_live_worker_has_it(store: Store) -> None:
+    segment = _asked(store, RunOptions(fleet=ORDER))
+
+    def takes_over(worker: str, *, lost: str) -> bool:
+        with store.write() as session:
+            known = segments.named(session, PLAN.org, segment.workflow)
+            assert known is not None
+            return fleet.take_over(session, known, lost=lost, worker=worker, alive_since="2000")
+
+    with store.write() as session:
+        for worker in ("eve", "zoe"):
+            workers.register(session, PLAN.org, worker, host="server", pid=1, build="1.0")
+        fleet.take(session, segment, worker="bob")
+    assert takes_over("ann", lost="bob")  # bob died before he began it, and ann before the engine knew
+    assert takes_over("eve", lost="bob")
+    assert not takes_over("zoe", lost="bob")
+    assert takes_over("eve", lost="bob")  # she died in between, and came back
+    with store.read() as session:
+        taken = [one.event for one in history(session, PLAN) if isinstance(one.event, RunTakenOver)]
+    assert [(one.lost, one.by) for one in taken] == [("bob", "ann"), ("ann", "eve")]
+
+
+def test_a_segment_that_was_asked_for_again_while_it_ran_waits_for_nobody_when_closed(store: Store) -> None:
     segment = _asked(store, RunOptions(fleet=ORDER))
     with store.write() as session:
         fleet.take(session, segment, worker="bob")
         segments.begin(session, segment, worker="bob")
-        assert not fleet.take_over(session, segment, lost="zoe")
-        assert fleet.take_over(session, segment, lost="bob")
-        segments.begin(session, segment, worker="eve")
-        assert not fleet.take_over(session, segment, lost="bob")
+        assert segments.ask_again(session, PLAN.org, before=runs.FAR) == 1  # another worker starts
+        segments.close(session, segment)
+        assert fleet.waiting(session, PLAN.org) == []
+
+
+def test_a_worker_takes_begun_runs_first_then_repositories_in_turn_and_leaves_what_others_have(
+    store: Store,
+) -> None:
+    def asked(repo: str, labels: tuple[str, ...] = ()) -> Segment:
+        order = FleetOrder(remote="https://host/shop", plan="sha256:0", author=("Ada", "a@x"), labels=labels)
+        with store.write() as session:
+            address = PLAN._replace(repo=repo, plan=new_id())
+            made = runs.request(
+                session, address, run=new_id(), slug="x", options=RunOptions(fleet=order), actor="you"
+            )
+            (found,) = [one for one in runs.open_segments(session, PLAN.org) if one.run == made.run]
+        return found
+
+    flood = [asked("flood") for _ in range(3)]
+    asked("gpu", ("gpu",))
+    begun, elsewhere, other = asked("flood"), asked("flood"), asked("other")
+    with store.write() as session:
+        workers.register(session, PLAN.org, "eve", host="server", pid=1, build="1.0")
+        for segment, worker in ((begun, "lost"), (elsewhere, "eve")):
+            fleet.take(session, segment, worker=worker)
+            segments.begin(session, segment, worker=worker)
+            segments.follow(session, segment._replace(executor=worker), due_at=session.now, why="next")
+        segments.ask_again(session, PLAN.org, before=runs.FAR)
+        found = fleet.next_for(session, PLAN.org, "bob", places=["fleet"], alive_since="2000", limit=9)
+    assert [(one.run, one.n) for one in found] == [
+        (begun.run, 2),
+        (flood[0].run, 1),
+        (other.run, 1),
+        (flood[1].run, 1),
+        (flood[2].run, 1),
+    ]
 
 
 def test_a_run_that_stays_on_its_machine_is_asked_for_only_there(store: Store) -> None:

@@ -17,8 +17,7 @@ from asbuilt.attention.posting import Posting, slack, webhook
 from asbuilt.events.approvals import ApprovalAsked
 from asbuilt.events.options import RunOptions
 from asbuilt.events.runs import AttentionCalled, RunEnded
-from asbuilt.flows.notify.enqueue import Calling, Reach
-from asbuilt.flows.notify.send import TRIES, Notifying
+from asbuilt.flows.notify import TRIES, Calling, Notifying, Reach
 from asbuilt.flows.run.record import say
 from asbuilt.journal import approvals, notices, runs
 from asbuilt.journal.engine.liveness import board_address, board_at
@@ -231,8 +230,8 @@ def test_a_question_carries_its_link_while_a_board_runs(
 SENDING = """
 import sys
 from asbuilt.attention.posting import Posting, webhook
-from asbuilt.flows.notify.enqueue import Reach
-from asbuilt.flows.notify.send import Notifying
+from asbuilt.flows.notify import Reach
+from asbuilt.flows.notify import Notifying
 from tests.journal.conftest import PLAN, open_store
 ways = {"webhook": Posting("webhook", webhook(sys.argv[2], "", {}), patience_s=60)}
 Notifying(open_store(sys.argv[1]), Reach(posts=ways), org=PLAN.org).look()

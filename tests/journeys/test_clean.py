@@ -6,15 +6,22 @@ import json
 import os
 import re
 import signal
+import sqlite3
 import time
-from typing import Any
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from inline_snapshot import snapshot
 
+from asbuilt.journal.engine.liveness import holder
+from tests.faults.clocks import clock_in
 from tests.journeys.shop import SCRIPT
-from tests.journeys.test_commands import Office, office
+from tests.journeys.test_commands import Office, office, until
 from tests.journeys.untouched import Before
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["office"]
 pytestmark = pytest.mark.crash
@@ -167,3 +174,30 @@ def test_a_cleaning_that_is_killed_is_repeated(office: Office) -> None:
     assert [one for one in _things(office, "--days", "0") if one["can_go"]] == []
     before.same_except(set())
     assert "phase 2a is not proven" in office.asbuilt("log", "greet")
+
+
+def test_a_worker_deletes_by_itself_what_is_old_enough_and_the_engine_forgets_it(
+    office: Office, tmp_path: Path
+) -> None:
+    clock = clock_in(tmp_path)
+    office.environ |= {**clock.environment, "TZ": "UTC"}
+    worker = office.typed("worker", "--foreground")
+    until(lambda: holder(office.state / "worker.lock"))
+    try:
+        assert office.run("--finish", "--auto").splitlines()[0] == "exit 0"
+        until((office.state / "cleaned").exists)
+        assert "refs/asbuilt/attempts/" in office.git("for-each-ref")
+        assert list(office.state.glob("runs/*")) != []
+        clock.set(31 * 24 * 3_600)
+        until(lambda: "refs/asbuilt/attempts/" not in office.git("for-each-ref"))
+        until(lambda: not _engine_rows(office))
+        assert list(office.state.glob("runs/*")) == []
+        assert "landed" in office.asbuilt("status", "greet")
+    finally:
+        worker.kill()
+        worker.communicate()
+
+
+def _engine_rows(office: Office) -> int:
+    with closing(sqlite3.connect(office.state / "journal.db")) as connection:
+        return int(connection.execute("SELECT count(*) FROM workflow_status").fetchone()[0])

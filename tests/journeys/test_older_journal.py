@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from asbuilt.journal.engine.identity import machine_id
 from asbuilt.journal.engine.liveness import holder
+from asbuilt.journal.engine.workers import machine_id
 from tests.journeys.shop import one_store
 
 if TYPE_CHECKING:

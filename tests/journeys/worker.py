@@ -18,12 +18,12 @@ from asbuilt.flows.engine.taking import Taking
 from asbuilt.flows.engine.worker import Worker, clear
 from asbuilt.flows.fleet.membership import labels_of, offer
 from asbuilt.flows.kinds import Performer
-from asbuilt.flows.notify.enqueue import NOBODY, Reach
+from asbuilt.flows.notify import NOBODY, Reach
 from asbuilt.flows.segment import Runs
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.database.schema import STEPS
-from asbuilt.journal.engine.identity import worker_id
 from asbuilt.journal.engine.liveness import only_one
+from asbuilt.journal.engine.workers import worker_id
 from asbuilt.journal.home import open_home
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.shared_blobs import SharedBlobs

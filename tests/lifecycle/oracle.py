@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, assert_never
 
+from asbuilt.lifecycle.schedule.firing import next_after
 from asbuilt.lifecycle.schedule.grammar import Cron, DaysAt, Interval
-from asbuilt.lifecycle.schedule.slots import next_after
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from asbuilt.lifecycle.critique.additions import Standing, State
 from asbuilt.lifecycle.critique.anchors import Anchor
 from asbuilt.lifecycle.critique.findings import FileLine, Finding, Kind, Level, PlanLine
-from asbuilt.lifecycle.critique.standing import Standing, State
 from asbuilt.lifecycle.memory import (
     LONGEST,
     OF_ONE,

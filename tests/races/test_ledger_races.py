@@ -12,7 +12,7 @@ from asbuilt.flows.tasks.views import finish, found_here, write_here
 from asbuilt.journal.database.schema import STEPS
 from asbuilt.ledger import tasks
 from asbuilt.lifecycle.tasks.state_json import read_state
-from asbuilt.lifecycle.tasks.views import agree
+from asbuilt.lifecycle.tasks.todo import agree
 from tests.journal.conftest import open_store, postgres, where
 from tests.lifecycle.tasks.pairs import STATE, TODO
 from tests.races.arena import ROOT, ROUNDS, SEED

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from asbuilt.flows.environments.ran import Ran
+from asbuilt.flows.environments.results import Ran
 from asbuilt.ports import Ended
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 from asbuilt.flows.engine import lease, worker
-from asbuilt.flows.engine.signals import Tidings
+from asbuilt.flows.engine.fence import Tidings
 from asbuilt.flows.environments import check_environment
 from asbuilt.flows.run import environment
 from asbuilt.git import commits, files, locks, objects, private, refs, repository, trees

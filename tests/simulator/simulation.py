@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.flows.engine.lease import Lease
 from asbuilt.flows.kinds import Performer
-from asbuilt.flows.notify.enqueue import Reach
+from asbuilt.flows.notify import Reach
 from asbuilt.flows.segment import Runs
 from asbuilt.git.commits import Commit
 from asbuilt.journal import runs

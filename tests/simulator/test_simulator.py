@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.flows.authoring import continuation
+from asbuilt.flows.authoring import conversation
 from asbuilt.journal.runs import ENDED
 from asbuilt.lifecycle.delivery.pull_request import CI_FAILING, READY
 from tests.simulator.authored import FIRST
@@ -76,7 +76,7 @@ def test_no_seed_of_an_authoring_breaks_a_law() -> None:
 def test_an_authoring_that_forgets_what_was_answered_is_found(
     play: Simulator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(continuation, "ANSWERS", ())
+    monkeypatch.setattr(conversation, "ANSWERS", ())
     found = (play.play(seed).broken for seed in range(FIRST, FIRST + AUTHORED))
     assert " asks what a" in (next(filter(None, found)) or "")
 

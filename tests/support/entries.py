@@ -1,8 +1,9 @@
 """Record which tests start asbuilt as a process: only such a test proves a required behaviour.
 
-The result is kept in pytest's cache and grows over the sessions of a CI run. With `--inventory`, the last
-session fails if a test of `tests/requirements/entries.txt` did not run or started nothing. What a fixture of
-a wider scope starts counts for every test that uses it.
+The record is kept in pytest's cache and grows over the sessions of a CI run, a result for each case
+(`RESULTS` of `scripts/requirements.py`). With `--inventory`, a session fails if a test of
+`tests/requirements/entries.txt` did not run or started nothing. What a fixture of a wider scope starts counts
+for every test that uses it.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ import re
 import sys
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+    from collections.abc import Generator, Iterable, Mapping, Sequence
 
 CACHED: Final = "asbuilt/entries"
 PROPERTY: Final = "starts asbuilt"
@@ -42,15 +43,30 @@ def starts_asbuilt(argv: Sequence[str]) -> bool:
     return any(_ENTRY.search(value) is not None for option, value in pairwise(arguments) if option in _AFTER)
 
 
+class Inventory(Protocol):
+    """The required behaviours: `scripts/requirements.py`."""
+
+    def named(self) -> frozenset[str]:
+        """Return the tests that are recorded."""
+
+    def compare(self, record: Mapping[str, str]) -> Iterable[str]:
+        """Return the problems of a record."""
+
+    def notes(self, record: Mapping[str, str]) -> Iterable[str]:
+        """Return what a reader of the record has to know."""
+
+
 class Entries:
     """The plugin. An audit hook sees each process that a test starts."""
 
-    def __init__(self, config: pytest.Config, compare: Callable[[Mapping[str, bool]], Iterable[str]]) -> None:
+    def __init__(self, config: pytest.Config, inventory: Inventory) -> None:
         self.config = config
-        self.compare = compare
-        """Names the problems of what was found, for `--inventory`."""
-        self.problems: list[str] = []
-        self.found: dict[str, bool] = {}
+        self.inventory = inventory
+        self.record: dict[str, str] = {}
+        """What was found in all sessions, for `--inventory`."""
+        self.found: dict[str, str] = {}
+        self.left_out: set[str] = set()
+        """Cases with the marker `long` that were collected and not selected."""
         self.started = False
         self.fixtures: set[str] = set()
         sys.addaudithook(self._audit)
@@ -90,28 +106,49 @@ class Entries:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Collect the reports, also those of other processes of the same session."""
-        for name, value in report.user_properties:
-            if name == PROPERTY and report.when == "call" and report.passed:
-                test = report.nodeid.partition("[")[0]
-                self.found[test] = bool(value) or self.found.get(test, False)
+        if report.failed:
+            self.found[report.nodeid] = "failed"
+        elif report.skipped:
+            self.found[report.nodeid] = "skipped"
+        elif report.when == "call":
+            is_entry = (PROPERTY, True) in report.user_properties
+            self.found[report.nodeid] = "started" if is_entry else "nothing"
+
+    def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
+        """Collect the long tests that exist and do not run."""
+        self.left_out |= {item.nodeid for item in items if item.get_closest_marker("long")}
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:  # noqa: ANN401 - of a plugin without types
+        """Collect them from a process of the same session."""
+        self.left_out |= {*getattr(node, "workeroutput", {}).get(CACHED, ())}
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Keep them, with those of sessions before, and compare them if wanted."""
-        if hasattr(self.config, "workerinput") or self.config.cache is None:
+        """Keep all, with those of sessions before, and compare them if wanted."""
+        to_parent, cache = getattr(self.config, "workeroutput", None), getattr(self.config, "cache", None)
+        if to_parent is not None:
+            to_parent[CACHED] = sorted(self.left_out)
+        if to_parent is not None or cache is None:
             return
-        found = {**self.config.cache.get(CACHED, {}), **self.found}
-        self.config.cache.set(CACHED, found)
-        if self.config.getoption("--inventory"):
-            self.problems = list(self.compare(found))
-            if self.problems:
-                session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
+        named = self.inventory.named()
+        found = {**dict.fromkeys(self.left_out, "long"), **cache.get(CACHED, {}), **self.found}
+        self.record = {case: result for case, result in found.items() if case.partition("[")[0] in named}
+        cache.set(CACHED, self.record)
+        if self.config.getoption("--inventory") and any(self.inventory.compare(self.record)):
+            session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Print the problems above pytest's summary."""
-        if self.problems:
-            terminalreporter.section("required behaviours without their proof")
-            for problem in self.problems:
-                terminalreporter.line(problem)
+        """Print notes and problems above pytest's summary."""
+        if not self.config.getoption("--inventory"):
+            return
+        for title, lines in (
+            ("tests of required behaviours that CI does not run", self.inventory.notes(self.record)),
+            ("required behaviours without their proof", self.inventory.compare(self.record)),
+        ):
+            for number, line in enumerate(lines):
+                if not number:
+                    terminalreporter.section(title)
+                terminalreporter.line(line)
 
 
 def add_option(parser: pytest.Parser) -> None:

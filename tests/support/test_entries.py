@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.support.entries import PROPERTY, starts_asbuilt
@@ -27,12 +29,21 @@ def test_only_asbuilt_as_a_program_is_an_entry_point(argv: list[str], is_entry: 
 CONFTEST = """
 from tests.support.entries import Entries, add_option
 
+class Inventory:
+    def named(self):
+        return {f"test_it.py::test_{one}" for one in ("pure", "by_command", "at_length", "without")}
+
+    def compare(self, record):
+        return [test for test in sorted(self.named()) if record.get(test) in (None, "nothing")]
+
+    def notes(self, record):
+        return [f"{test} {record[test]}" for test in sorted(record) if record[test] in ("long", "skipped")]
+
 def pytest_addoption(parser): add_option(parser)
 
 def pytest_configure(config):
-    needed = ("pure", "by_command")
-    compare = lambda found: [one for one in needed if not found.get(f"test_it.py::test_{one}")]
-    config.pluginmanager.register(Entries(config, compare))
+    config.addinivalue_line("markers", "long: left out")
+    config.pluginmanager.register(Entries(config, Inventory()))
 """
 PLANTED = """
 import subprocess, sys
@@ -53,13 +64,21 @@ def test_by_fixture(shown):
 
 def test_pure_after_them():
     assert True
+
+@pytest.mark.long
+def test_at_length():
+    subprocess.run([sys.executable, "-m", "asbuilt", "--version"], check=True)
+
+@pytest.mark.skip(reason="not here")
+def test_without():
+    assert False
 """
 
 
 def test_a_planted_pure_test_is_told_from_one_that_starts_the_command(pytester: pytest.Pytester) -> None:
     pytester.makeconftest(CONFTEST)
     pytester.makepyfile(PLANTED)
-    reports = pytester.inline_run("-q").getreports("pytest_runtest_logreport")
+    reports = pytester.inline_run("-q", "-m", "not long").getreports("pytest_runtest_logreport")
     found = {
         report.nodeid.rpartition("::")[2]: dict(report.user_properties)[PROPERTY]
         for report in reports
@@ -78,12 +97,30 @@ def test_the_last_session_fails_over_a_listed_test_that_started_nothing_or_did_n
 ) -> None:
     pytester.makeconftest(CONFTEST)
     pytester.makepyfile(test_it=PLANTED)
+    title = "*required behaviours without their proof*"
     alone = pytester.runpytest_inprocess("--inventory", "-k", "test_pure")
     assert alone.ret == pytest.ExitCode.TESTS_FAILED
     alone.stdout.fnmatch_lines(
-        ["*required behaviours without their proof*", "pure", "by_command", "*2 passed*"]
+        [title, *(f"test_it.py::test_{one}" for one in ("by_command", "pure", "without")), "*2 passed*"]
     )
-    assert pytester.runpytest_inprocess("-k", "by_command").ret == pytest.ExitCode.OK
+    assert pytester.runpytest_inprocess("-k", "by_command or without").ret == pytest.ExitCode.OK
     later = pytester.runpytest_inprocess("--inventory", "-k", "test_pure")
-    later.stdout.fnmatch_lines(["*required behaviours without their proof*", "pure", "*2 passed*"])
-    later.stdout.no_fnmatch_line("by_command")
+    later.stdout.fnmatch_lines([title, "test_it.py::test_pure", "*2 passed*"])
+    later.stdout.no_fnmatch_line("test_it.py::test_by_command*")
+
+
+@pytest.mark.parametrize("processes", ["0", "2"])
+def test_a_long_test_that_is_left_out_is_named_until_it_was_run(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, processes: str
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    pytester.makeconftest(CONFTEST)
+    pytester.makepyfile(test_it=PLANTED)
+    short = pytester.runpytest_subprocess("--inventory", "-n", processes, "-m", "not long")
+    short.stdout.fnmatch_lines(
+        ["*that CI does not run*", "test_it.py::test_at_length long", "test_it.py::test_without skipped"]
+    )
+    assert pytester.runpytest_subprocess("-n", processes, "-m", "long").ret == pytest.ExitCode.OK
+    again = pytester.runpytest_subprocess("--inventory", "-n", processes, "-m", "not long")
+    again.stdout.fnmatch_lines(["*that CI does not run*", "test_it.py::test_without skipped"])
+    again.stdout.no_fnmatch_line("test_it.py::test_at_length long")

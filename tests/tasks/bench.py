@@ -16,7 +16,7 @@ from asbuilt.lifecycle.tasks.delegating import order_for
 from asbuilt.lifecycle.tasks.model import Failed
 from asbuilt.lifecycle.tasks.state_json import read_state
 from asbuilt.lifecycle.tasks.statuses import Status
-from asbuilt.lifecycle.tasks.views import agree
+from asbuilt.lifecycle.tasks.todo import agree
 from tests.authoring.desk import say, turn
 from tests.journeys.shop import REPO, Shop
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from asbuilt.lifecycle.tasks.model import Task
-    from asbuilt.lifecycle.tasks.views import Pair
+    from asbuilt.lifecycle.tasks.todo import Pair
 
 WANT = "Say hello to whoever is named on the command line."
 PATH = "specs/001_say_hello/plans/01_say-hello.md"

@@ -9,7 +9,7 @@ import pytest
 
 from asbuilt.agents.attempt_folder import Folder
 from asbuilt.lifecycle.tasks.state_json import read_state
-from asbuilt.lifecycle.tasks.views import Pair, agree
+from asbuilt.lifecycle.tasks.todo import Pair, agree
 from tests.authoring.desk import say, turn
 from tests.journeys.test_commands import Office, office
 from tests.tasks.bench import PATH, STATE, TODO, result

@@ -11,7 +11,7 @@ from asbuilt.ledger import tasks
 from asbuilt.lifecycle.tasks.model import Artifact, Changes
 from asbuilt.lifecycle.tasks.state_json import read_state
 from asbuilt.lifecycle.tasks.statuses import Status
-from asbuilt.lifecycle.tasks.views import agree
+from asbuilt.lifecycle.tasks.todo import agree
 from tests.authoring.desk import say, turn
 from tests.journeys.shop import LONG, REPO, one_store
 from tests.tasks.bench import PATH, PLAN, REPORT, STATE, TODO, record, result

@@ -18,13 +18,12 @@ from asbuilt.agents.host.gate import snapshot_of
 from asbuilt.agents.host.main import TAKEN
 from asbuilt.agents.sandbox.launch import probe
 from asbuilt.errors import HostFailed, SandboxUnavailable
-from asbuilt.ports import Result
+from asbuilt.ports import Brief, Result
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from asbuilt.policy.sandbox.rules import Level
-    from asbuilt.ports import Brief
 
 _UP_WITHIN_S: Final = 60
 

@@ -21,24 +21,18 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.agents.sandbox import process_tree
 from asbuilt.agents.sandbox.launch import can_overlay, launch, probe, settle
-from asbuilt.agents.sandbox.package_tools import Registries, registries
-from asbuilt.agents.sandbox.proxy import egress_for, served
-from asbuilt.agents.sandbox.toolchains import shown_for, variables_in
+from asbuilt.agents.sandbox.proxy import Egress, egress_for, served
+from asbuilt.agents.sandbox.toolchains import Registries, registries, shown_for, variables_in
 from asbuilt.agents.streams import Capture
 from asbuilt.errors import CommandStopped, SandboxUnavailable
 from asbuilt.policy.sandbox.check_environment import PLACED
-from asbuilt.policy.sandbox.rules import for_check
-from asbuilt.policy.sandbox.services import NOT_STARTED, REFUSAL
-from asbuilt.ports import Ended
+from asbuilt.policy.sandbox.rules import Level, Request, for_check
+from asbuilt.policy.sandbox.services import NOT_STARTED, REFUSAL, Service
+from asbuilt.ports import Command, Ended
 
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from asbuilt.agents.sandbox.proxy import Egress
-    from asbuilt.policy.sandbox.rules import Level, Request
-    from asbuilt.policy.sandbox.services import Service
-    from asbuilt.ports import Command
 
 _PIECE: Final = 1 << 18
 _LOOK_S: Final = 0.2

@@ -5,7 +5,7 @@ Rule: an adapter starts processes only through its seat, so that the host can en
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, Protocol
 
@@ -13,7 +13,6 @@ from asbuilt.lifecycle.run.causes import ending_of
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Awaitable, Mapping
     from pathlib import Path
 
     from asbuilt.events.event import Cause

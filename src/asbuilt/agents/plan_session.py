@@ -18,15 +18,15 @@ import subprocess
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.agents.claude.state import state_of
-from asbuilt.agents.host.canaries import try_sandbox
-from asbuilt.agents.host.sealing import digests
+from asbuilt.agents.claude.state import State, state_of
+from asbuilt.agents.host.gate import try_sandbox
+from asbuilt.agents.host.seat import digests
 from asbuilt.agents.sandbox.launch import found_bubblewrap, history_of, open_filter, settle, without_mounts
 from asbuilt.agents.sandbox.masks import cleaned
-from asbuilt.agents.sandbox.proxy import egress_for, served
+from asbuilt.agents.sandbox.proxy import Egress, egress_for, served
 from asbuilt.agents.sandbox.toolchains import shown_for
 from asbuilt.policy.kinds import KINDS, hosts_of
-from asbuilt.policy.sandbox.rules import Request, bubblewrap, environment_in
+from asbuilt.policy.sandbox.rules import Level, Request, bubblewrap, environment_in
 from asbuilt.policy.sandbox.seccomp import MACHINES
 from asbuilt.policy.sandbox.variables import passed
 from asbuilt.ports import Opened
@@ -34,10 +34,6 @@ from asbuilt.ports import Opened
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
-
-    from asbuilt.agents.claude.state import State
-    from asbuilt.agents.sandbox.proxy import Egress
-    from asbuilt.policy.sandbox.rules import Level
 
 # Inside this sandbox, root without privileges cannot create the nested sandbox that its commands need.
 _NOBODYS_ROOT: Final = ("--uid", "1000", "--gid", "1000")

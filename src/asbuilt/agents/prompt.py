@@ -11,12 +11,10 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.ports import JUDGES
+from asbuilt.ports import JUDGES, Brief, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from asbuilt.ports import Brief, Role
 
 _PROMPTS: Final = Path(__file__).with_name("prompts")
 _PARTS: Final[dict[Role, tuple[str, ...]]] = {

@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
 
 from asbuilt.errors import GateStopped, NotFound, SettingInvalid
 from asbuilt.events.options import AgentProgram, TeamMember
-from asbuilt.policy.kinds import KINDS, is_below, rung_of
+from asbuilt.policy.kinds import KINDS, Kind, is_below, rung_of
 from asbuilt.ports import Program, Role
 from asbuilt.settings.values import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from asbuilt.policy.kinds import Kind
     from asbuilt.settings import Settings
 
 SCRIPTED: Final = "scripted"

@@ -1,4 +1,4 @@
-"""The board's ASGI application: access, routes, pages, its server, and links to it.
+"""The board's ASGI application: access, routes, pages.
 
 Rule: `access.decide` comes first, for every request, also for files and streams.
 """
@@ -8,107 +8,42 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import socket
 import time
-from html import escape
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, parse_qsl
 from weakref import WeakValueDictionary
 
 from asbuilt import wiring
 from asbuilt.board import access, keys
-from asbuilt.board.access import ENTER, Place, Verdict
+from asbuilt.board.access import Verdict
 from asbuilt.board.addresses import plan_in
 from asbuilt.board.attempt_page import attempt_page
 from asbuilt.board.now import now_page
 from asbuilt.board.plan_page import plan_page
 from asbuilt.board.question_page import answer_question, inbox_page, question_page
-from asbuilt.board.reading import Reading
 from asbuilt.board.run_page import phase_page, run_page
-from asbuilt.board.stream import Changes, size_of
-from asbuilt.errors import AsbuiltError, UsageWrong
-from asbuilt.journal.engine.liveness import board_at
-from asbuilt.journal.queries.folds import Folds
+from asbuilt.board.stream import size_of
+from asbuilt.errors import AsbuiltError
 from asbuilt.pages.document import Code, Document, Paragraph, Table
-from asbuilt.pages.html import body
+from asbuilt.pages.html import body, text
 from asbuilt.pages.style import STYLE
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, MutableMapping
     from pathlib import Path
 
+    from asbuilt.board.access import Place
+    from asbuilt.board.reading import Reading
+    from asbuilt.board.stream import Changes
+
     Scope = MutableMapping[str, Any]
     Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
     Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-    from datetime import tzinfo
-
-    from asbuilt.wiring import Journal
-
-
-class Bind(NamedTuple):
-    """Where the board listens. Beyond loopback it needs TLS files."""
-
-    host: str = "127.0.0.1"
-    port: int | None = None
-    certificate: Path | None = None
-    key: Path | None = None
-
-    @property
-    def is_local(self) -> bool:
-        """Whether only this machine can connect."""
-        return self.host in ("127.0.0.1", "localhost", "::1")
-
-
-def link_to(folder: Path, bind: Bind) -> tuple[str, Place]:
-    """Make a link that opens the board once, and the place that it leads to."""
-    if not bind.is_local and not (bind.certificate and bind.key):
-        raise UsageWrong(
-            f"the board does not listen on {bind.host} without TLS",
-            why="Everybody on that network could read the cookie, and with it answer questions in your name.",
-            next_step="Use an SSH tunnel, or name --certificate and --key.",
-        )
-    kept = keys.keys_in(folder, bind.port)
-    scheme = "https" if bind.certificate else "http"
-    names = {"127.0.0.1", "localhost"} if bind.is_local else {bind.host}
-    place = Place(scheme, frozenset(f"{name}:{kept.port}" for name in names), kept.port, kept.cookie)
-    return f"{place.address}{ENTER}{keys.new_token(folder)}", place
-
-
-def is_served(place: Place, host: str) -> bool:
-    """Whether a server listens there already."""
-    with socket.socket() as asked:
-        asked.settimeout(1)
-        return asked.connect_ex((host, place.port)) == 0
-
-
-def serve(journal: Journal, zone: tzinfo | None, folder: Path, bind: Bind, place: Place) -> None:
-    """Serve until the process gets the signal to end."""
-    import uvicorn  # noqa: PLC0415 - only the board needs it, and it is an extra
-
-    changes = Changes(journal, lambda: server.should_exit)
-    server = uvicorn.Server(
-        uvicorn.Config(
-            Board(Reading(*journal, zone, Folds(journal.blobs)), place, folder, changes),
-            host=bind.host,
-            port=place.port,
-            log_level="warning",
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            ws="none",
-            lifespan="off",
-            timeout_graceful_shutdown=1,
-            h11_max_incomplete_event_size=16 * 1024,
-            ssl_certfile=bind.certificate,
-            ssl_keyfile=bind.key,
-        )
-    )
-    with board_at(folder, place.address):
-        server.run()
-
 
 MAX_BODY: Final = 64 * 1024
+_BODY_S: Final = 10.0
+_FORM: Final = "application/x-www-form-urlencoded"
 _FRESH_S: Final = 1.0
 """A page is made again after this time: it shows how long ago things were."""
 _PAGES: Final = 8
@@ -197,12 +132,12 @@ class Board:
             await self._enter(path, send)
         elif verdict is not Verdict.PASS:
             await _send(send, verdict.value, self._page(_plain("Refused", _REFUSED[verdict])))
+        elif scope["method"] == "POST":
+            await self._answer(path, headers, receive, send)
         elif path == "/stream":
             await self._stream(scope, headers, receive, send)
         elif path.startswith(access.STATIC):
             await _static(path.removeprefix(access.STATIC), send)
-        elif scope["method"] == "POST":
-            await self._answer(path, receive, send)
         else:
             await self._show(path, send)
 
@@ -253,8 +188,7 @@ class Board:
                 case ["questions"]:
                     return inbox_page(reading)
                 case ["keys"]:
-                    rows = tuple(((Code(key),), (effect,)) for key, effect in _KEYS)
-                    return Document("Keys", (), (), (Table(("key", "effect"), rows),), ())
+                    return Document("Keys", (), (), (_keys(),), ())
                 case ["plan", repo, plan]:
                     return plan_page(reading, repo, plan_in(plan))
                 case ["phase", repo, plan, phase]:
@@ -272,21 +206,16 @@ class Board:
         except AsbuiltError as error:
             return _plain("This page cannot be shown", str(error))
 
-    async def _answer(self, path: str, receive: Receive, send: Send) -> None:
-        data, more = b"", True
-        while more and len(data) <= MAX_BODY:
-            message = await receive()
-            data += message.get("body", b"")
-            more = message.get("more_body", False)
-        asked = _question_in(path)
-        if asked is None or len(data) > MAX_BODY:
+    async def _answer(self, path: str, headers: dict[str, list[str]], receive: Receive, send: Send) -> None:
+        asked, fields, note = _question_in(path), await _fields(headers, receive), None
+        if asked is not None and fields is not None:
+            try:
+                note = await asyncio.to_thread(answer_question, self._reading, *asked, fields)
+            except AsbuiltError as error:
+                note = str(error)
+        if note is None:
             await _send(send, 400, self._page(_plain("Refused", "This answer cannot be read.")))
             return
-        fields = {name: values[-1] for name, values in parse_qs(data.decode("utf-8", "replace")).items()}
-        try:
-            note = await asyncio.to_thread(answer_question, self._reading, *asked, fields)
-        except AsbuiltError as error:
-            note = str(error)
         await self._show(path, send, note)
         # The answer is recorded; a worker that has to be started may take seconds.
         home = self._reading.home
@@ -318,15 +247,54 @@ class Board:
                 return None
 
     def _page(self, document: Document, cursor: int = 0, *, is_noted: bool = False) -> bytes:
-        title, noted = escape(document.title, quote=True), ' data-note="first"' if is_noted else ""
-        page = _SHELL.format(title=title, cursor=cursor, noted=noted, body=body(document))
+        noted = ' data-note="first"' if is_noted else ""
+        page = _SHELL.format(title=text(document.title), cursor=cursor, noted=noted, body=body(document))
         return page.encode("utf-8", "replace")
+
+
+async def _body(receive: Receive) -> bytes | None:
+    """Return the whole body of a request; None if it is too long, too slow or cut off."""
+    data, more = b"", True
+    try:
+        async with asyncio.timeout(_BODY_S):
+            while more:
+                message = await receive()
+                data += message.get("body", b"")
+                more = message.get("more_body", False)
+                if message["type"] != "http.request" or len(data) > MAX_BODY:
+                    return None
+    except TimeoutError:
+        return None
+    return data
+
+
+async def _fields(headers: dict[str, list[str]], receive: Receive) -> dict[str, str] | None:
+    """Return the fields of a form; None if it is no form, is cut off or has a field twice."""
+    data, kind = await _body(receive), ",".join(headers.get("content-type", ()))
+    if data is None or kind.partition(";")[0].strip().lower() != _FORM:
+        return None
+    try:
+        pairs = parse_qsl(
+            data.decode("ascii"),
+            keep_blank_values=True,
+            strict_parsing=True,
+            errors="strict",
+            max_num_fields=8,
+        )
+    except ValueError:
+        return None
+    fields = dict(pairs)
+    return fields if len(fields) == len(pairs) else None
 
 
 def _question_in(path: str) -> tuple[str, int] | None:
     """Return the repository and the number of a question's path; a number is never cut."""
     found = _QUESTION.fullmatch(path)
     return (found["repo"], int(found["number"])) if found else None
+
+
+def _keys() -> Table:
+    return Table(("key", "effect"), tuple(((Code(key),), (effect,)) for key, effect in _KEYS))
 
 
 def _plain(title: str, text: str) -> Document:

@@ -24,14 +24,16 @@ class Keys(NamedTuple):
 
 
 def keys_in(folder: Path, port: int | None = None) -> Keys:
-    """Read the port and the cookie, or choose them once. A port that the user names replaces the kept one."""
+    """Read the port and the cookie, or choose them once. Another port gets another cookie."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     file = folder / "keys"
     try:
         kept, cookie = file.read_text(encoding="ascii").split()
+        keys = Keys(int(kept), cookie)
     except (FileNotFoundError, ValueError):
-        kept, cookie = str(_free_port()), secrets.token_urlsafe(32)
-    keys = Keys(port or int(kept), cookie)
+        keys = Keys(port or _free_port(), secrets.token_urlsafe(32))
+    if port not in (None, keys.port):
+        keys = Keys(port, secrets.token_urlsafe(32))
     _write(file, f"{keys.port} {keys.cookie}")
     return keys
 

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.board.addresses import question_path, run_path
 from asbuilt.board.attempt_page import difference
 from asbuilt.board.plan_page import clipped
-from asbuilt.board.run_page import phase_page
-from asbuilt.flows.authoring.drafts import draft_asked
-from asbuilt.flows.authoring.refinement import is_refinement
+from asbuilt.board.run_page import phase_page, worked_on
+from asbuilt.flows.authoring.refinement import draft_asked, is_refinement
 from asbuilt.flows.requests import Asker, answer
 from asbuilt.journal import approvals, runs
 from asbuilt.journal.events import keyed
@@ -36,6 +35,7 @@ _LABELS: Final = {
     "waiver": ("Accept without it", "Do not accept"),
     "drift": ("Correct the plan", "Keep the plan's number"),
 }
+_SAID: Final[Mapping[str, Answer]] = {"yes": "yes", "no": "no"}
 _OTHERS: Final = ("Yes", "No")
 _ABOUT_WORK: Final = ("sign-off", "waiver", "drift")
 """Kinds of questions about a phase's work: its change and its evidence are shown."""
@@ -104,13 +104,17 @@ def question_page(reading: Reading, repo: str, number: int, note: str = "") -> d
 
 def _subject(reading: Reading, run: Run, asked: Approval) -> list[doc.Block]:
     """Show the change of the phase's last attempt, and what asbuilt found about it."""
-    page = phase_page(reading, run.repo, run.plan, asked.phase or "")
+    phase = asked.phase or ""
+    page = phase_page(reading, run.repo, run.plan, phase)
+    kept = None
+    with reading.folds.held, reading.store.read() as session:
+        found = worked_on(reading, session, run.address, phase)
+        if found is not None:
+            run, facts = found
+            number = facts.phases[phase].attempts[-1].number if facts.phases[phase].attempts else 0
+            kept = keyed(session, run.address, f"{run.run}/{phase}/{number}/kept")
     if page is None:
         return []
-    with reading.folds.held, reading.store.read() as session:
-        attempts = reading.folds.facts(session, run).phases[asked.phase or ""].attempts
-        number = attempts[-1].number if attempts else 0
-        kept = keyed(session, run.address, f"{run.run}/{asked.phase}/{number}/kept")
     change = difference(reading, run, kept.event) if kept else (doc.Paragraph(("None.",)),)
     evidence = doc.Section(
         (f"Evidence of phase {asked.phase}",), page.blocks, is_folded=asked.kind == "sign-off"
@@ -140,17 +144,23 @@ def _draft(reading: Reading, repo: str, asked: Approval) -> list[doc.Block]:
     return blocks
 
 
-def answer_question(reading: Reading, repo: str, number: int, fields: Mapping[str, str]) -> str:
+def answer_question(reading: Reading, repo: str, number: int, fields: Mapping[str, str]) -> str | None:
     """Record an answer under the user's name; return what became of it, in a sentence.
+
+    None: the fields are not those of the question's form.
 
     The rule of the terminal applies: the first answer counts, and everybody else gets told who gave it.
     """
-    said: Answer = "yes" if fields.get("said") == "yes" else "no"
-    note = (fields.get("option") or fields.get("note") or "").strip()[:2_000]
     with reading.store.read() as session:
         asked = approvals.named(session, LOCAL, repo, number)
     if asked is None or is_refinement(asked.run):
         return "This question cannot be answered here."
+    said, option = _SAID.get(fields.get("said", "")), fields.get("option", "")
+    if said is None or (option and option not in options_of(asked.question)):
+        return None
+    note = option or fields.get("note", "").replace("\r\n", "\n").strip()
+    if len(note) > doc.MAX_NOTE:
+        return f"The note is longer than {doc.MAX_NOTE:,} characters; nothing was answered."
     if said == "yes" and asked.kind == _NEEDS_REASON and not note:
         return "A waiver needs a reason; nothing was answered."
     repository = reading.repository(repo)

@@ -19,6 +19,8 @@ from asbuilt.pages.telling import told
 
 if TYPE_CHECKING:
     from asbuilt.board.reading import Reading
+    from asbuilt.journal.database.store import Session
+    from asbuilt.journal.queries.overview import RunView, Told
     from asbuilt.journal.runs import Run
     from asbuilt.lifecycle.status.report import Account, PhaseAccount
     from asbuilt.pages.document import Block, Words
@@ -71,12 +73,10 @@ def phase_page(reading: Reading, repo: str, plan: str, phase: str) -> Document |
     folds = reading.folds
     with folds.held:
         with reading.store.read() as session:
-            for run in runs.of_plan(session, address):
-                facts = folds.facts(session, run)
-                if isinstance(facts, ProvingFacts) and phase in facts.phases:
-                    break
-            else:
+            found = worked_on(reading, session, address, phase)
+            if found is None:
                 return None
+            run, facts = found
             events, now = folds.events(session, run, (phase,), each=_EVENTS), session.now
         window = Window(frozenset((phase,)), _ATTEMPTS_OF_PHASE, is_only=True)
         account = _account(reading, run, facts, events, now, window)
@@ -88,6 +88,23 @@ def phase_page(reading: Reading, repo: str, plan: str, phase: str) -> Document |
         section = phase_section(account, one, is_folded=False)
         words, blocks = section.words[1:], (*section.blocks, *attempts)
     return Document(f"Phase {phase}", above, words, blocks, ())
+
+
+def worked_on(
+    reading: Reading, session: Session, address: Address, phase: str
+) -> tuple[Run, ProvingFacts] | None:
+    """Return the newest run that has attempts of a phase, else the newest that has the phase.
+
+    A run that only lands has the phases of the run that proved them, and no attempts.
+    """
+    newest = None
+    for run in runs.of_plan(session, address):
+        facts = reading.folds.facts(session, run)
+        if isinstance(facts, ProvingFacts) and phase in facts.phases:
+            if facts.phases[phase].attempts:
+                return run, facts
+            newest = newest or (run, facts)
+    return newest
 
 
 def _account(

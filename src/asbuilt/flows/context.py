@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from asbuilt.flows.engine.signals import Tidings
+    from asbuilt.flows.engine.fence import Tidings
     from asbuilt.flows.run.record import Record
     from asbuilt.git.repository import Repository
     from asbuilt.journal.home import Home

@@ -11,18 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from asbuilt.errors import AsbuiltError
-from asbuilt.git.identity import ensure_identity, identity
-from asbuilt.git.repository import open_repository
+from asbuilt.git.identity import Identity, ensure_identity, identity
+from asbuilt.git.repository import Repository, open_repository
 from asbuilt.journal import repositories
-from asbuilt.journal.engine.identity import machine_id
+from asbuilt.journal.engine.workers import machine_id
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.repositories import Known
 from asbuilt.library.repository import remote_of
-from asbuilt.lifecycle.fleet.remotes import canonical
+from asbuilt.lifecycle.fleet import canonical
 
 if TYPE_CHECKING:
-    from asbuilt.git.identity import Identity
-    from asbuilt.git.repository import Repository
     from asbuilt.journal.database.store import Store
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
@@ -13,36 +13,32 @@ from asbuilt.errors import AsbuiltError
 from asbuilt.flows.attempts.hosts import Hosts
 from asbuilt.flows.attempts.work import Working
 from asbuilt.flows.authoring.perform import Authoring
-from asbuilt.flows.cleanup.leftovers import remove_safe
+from asbuilt.flows.cleanup import remove_safe
 from asbuilt.flows.context import Context
 from asbuilt.flows.delivery import perform as delivery
-from asbuilt.flows.engine.signals import Tidings
+from asbuilt.flows.engine.fence import Fenced, Tidings
 from asbuilt.flows.fleet.opening import Openings
 from asbuilt.flows.plan_run import perform as plan_run
 from asbuilt.flows.report import report
 from asbuilt.flows.run.record import Record
 from asbuilt.flows.tasks.perform import Tasking
 from asbuilt.flows.verification import perform as verification
-from asbuilt.git.fleet.mirror import open_mirror
+from asbuilt.git.fleet import SharedRefs, open_mirror
 from asbuilt.git.forge.github import open_forge
 from asbuilt.git.locks import heal_left
-from asbuilt.git.repository import open_repository
+from asbuilt.git.repository import Repository, open_repository
 from asbuilt.journal import runs
 from asbuilt.lifecycle.authoring.facts import AuthoringFacts
-from asbuilt.lifecycle.landing.facts import LandingFacts
+from asbuilt.lifecycle.landing import LandingFacts
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
-from asbuilt.lifecycle.tasks.facts import TaskRunFacts
-from asbuilt.lifecycle.undo.facts import UndoFacts
-from asbuilt.lifecycle.verification.facts import VerificationFacts
+from asbuilt.lifecycle.tasks.decide import TaskRunFacts
+from asbuilt.lifecycle.undo import UndoFacts
+from asbuilt.lifecycle.verification import VerificationFacts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from contextlib import AbstractContextManager
 
-    from asbuilt.flows.engine.fence import Fenced
     from asbuilt.flows.engine.lease import Lease
-    from asbuilt.git.fleet.shared_refs import SharedRefs
-    from asbuilt.git.repository import Repository
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Store
     from asbuilt.journal.home import Home

@@ -16,18 +16,17 @@ from asbuilt.events.approvals import ApprovalAnswered, ApprovalAsked
 from asbuilt.events.attempts import AttemptBegun, Judged, TogetherDone, TogetherJudged, VerdictGiven
 from asbuilt.events.phases import PhaseBegun, PhaseRechecked, PicturesTaken, SetupDone
 from asbuilt.events.pulls import PullInvariants, PullMended, PullOpened
-from asbuilt.flows.checks.pictures import pictures_in
-from asbuilt.flows.checks.tester_tries import TESTER
-from asbuilt.flows.landing.sign_off import signed_off
-from asbuilt.flows.run.waivers import kept_waived, promises_of
+from asbuilt.flows.checks.pictures import TESTER, pictures_in
+from asbuilt.flows.landing.comparison import signed_off
+from asbuilt.flows.run.approval import kept_waived, promises_of
 from asbuilt.git.repository import open_repository, plan_branch
 from asbuilt.git.workspace import snapshots
 from asbuilt.journal.queries.failures import failures_of
-from asbuilt.journal.queries.overview import events_of
+from asbuilt.journal.queries.overview import Told, events_of
 from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 from asbuilt.lifecycle.plan_run.drift import drifted
-from asbuilt.lifecycle.run.facts import PASS
-from asbuilt.lifecycle.run.money import total
+from asbuilt.lifecycle.run.facts import PASS, AttemptFacts, PhaseFacts
+from asbuilt.lifecycle.run.money import Spent, total
 from asbuilt.lifecycle.status.report import (
     Account,
     AttemptAccount,
@@ -37,15 +36,15 @@ from asbuilt.lifecycle.status.report import (
     PullAccount,
 )
 from asbuilt.lifecycle.status.timeline import spans_of
-from asbuilt.lifecycle.undo.facts import UndoFacts
-from asbuilt.lifecycle.verification.facts import VerificationFacts
+from asbuilt.lifecycle.undo import UndoFacts
+from asbuilt.lifecycle.verification import VerificationFacts
 from asbuilt.pages.telling import Page
 from asbuilt.plan.editing.edit import the_phase
 from asbuilt.plan.reader import read
 from asbuilt.proof.drift.drift import Number
-from asbuilt.proof.evidence import evidence_from
-from asbuilt.proof.failure import failure_of
-from asbuilt.proof.opinion import opinion_from
+from asbuilt.proof.evidence import Evidence, evidence_from
+from asbuilt.proof.failure import Failure, failure_of
+from asbuilt.proof.opinion import Opinion, opinion_from
 from asbuilt.proof.projects.model import suites_of
 from asbuilt.proof.remarks import remark_from
 from asbuilt.proof.verdict import faults_in, item_from
@@ -54,16 +53,9 @@ if TYPE_CHECKING:
     from asbuilt.events.event import Entry, Event
     from asbuilt.flows.run.record import Record
     from asbuilt.journal.home import Home
-    from asbuilt.journal.queries.overview import Told
-    from asbuilt.lifecycle.run.facts import AttemptFacts, PhaseFacts
-    from asbuilt.lifecycle.run.money import Spent
     from asbuilt.lifecycle.run.proving import ProvingFacts
     from asbuilt.plan.model import Plan
-    from asbuilt.proof.evidence import Evidence
-    from asbuilt.proof.failure import Failure
-    from asbuilt.proof.opinion import Opinion
     from asbuilt.proof.pictures import Picture
-
 
 _SEVERAL: Final = 2
 

@@ -19,13 +19,13 @@ from asbuilt.flows.run.record import say
 from asbuilt.flows.run_end import end
 from asbuilt.journal import approvals, claims, drafts, issues, runs
 from asbuilt.journal.engine import fleet
-from asbuilt.journal.engine.identity import machine_id
+from asbuilt.journal.engine.workers import machine_id
 from asbuilt.journal.events import append, hold, open_plan, shortened
 from asbuilt.journal.ids import Address, new_id
 from asbuilt.journal.turns import breakers
 from asbuilt.lifecycle.approval import may_answer
 from asbuilt.plan.reader import read
-from asbuilt.settings.running import differing, renewed
+from asbuilt.settings.running import Change, differing, renewed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from asbuilt.journal.database.store import Session, Store, Transactions
     from asbuilt.journal.runs import Run
     from asbuilt.settings.layers import Settings
-    from asbuilt.settings.running import Change
 
 _VALUE: Final = 700
 """Most bytes of a value in an event."""

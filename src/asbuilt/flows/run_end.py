@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.errors import SandboxUnavailable
+from asbuilt.errors import AsbuiltError, SandboxUnavailable
 from asbuilt.events.phases import PhaseReturned
 from asbuilt.events.runs import RunEnded
 from asbuilt.flows.engine.transient import words_of
@@ -17,7 +17,6 @@ from asbuilt.lifecycle.memory import lessons_of_run
 from asbuilt.lifecycle.schedule.firing import ends_with
 
 if TYPE_CHECKING:
-    from asbuilt.errors import AsbuiltError
     from asbuilt.events.options import Parent
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Session

@@ -18,8 +18,8 @@ from asbuilt.flows.run import environment
 from asbuilt.flows.run.record import ACTOR
 from asbuilt.journal import claims, schedules
 from asbuilt.journal.events import hold, open_plan
-from asbuilt.journal.home import machine
-from asbuilt.journal.ids import new_id
+from asbuilt.journal.home import Home, machine
+from asbuilt.journal.ids import Address, new_id
 from asbuilt.journal.schedules import Schedule
 from asbuilt.lifecycle.schedule import firing
 from asbuilt.lifecycle.schedule.firing import Defer, Due, Fire, Pass, Rest, Setting
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from asbuilt.events.options import RunOptions
     from asbuilt.journal.database.store import Session, Store
-    from asbuilt.journal.home import Home
-    from asbuilt.journal.ids import Address
     from asbuilt.journal.runs import Run
 
 

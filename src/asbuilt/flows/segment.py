@@ -18,9 +18,9 @@ from asbuilt.events.runs import (
 )
 from asbuilt.flows.decisions import Plain, comes_next, read_move, recorded, still_waits
 from asbuilt.flows.engine import dbos
-from asbuilt.flows.engine.fence import Fenced, Superseded
+from asbuilt.flows.engine.fence import Fenced, Superseded, Tidings
 from asbuilt.flows.engine.transient import retry_at, trouble_in, words_of
-from asbuilt.flows.notify.enqueue import NOBODY, Calling
+from asbuilt.flows.notify import NOBODY, Calling, Reach
 from asbuilt.flows.run.accounts import choose, may_start
 from asbuilt.flows.run.record import ACTOR, say
 from asbuilt.flows.run_end import MAX_REASON, end, refused
@@ -29,9 +29,9 @@ from asbuilt.journal import approvals, runs
 from asbuilt.journal.engine import segments
 from asbuilt.journal.events import append, hold, keyed, whole_history
 from asbuilt.journal.ids import LOCAL, Segment
-from asbuilt.journal.queries.histories import Histories
+from asbuilt.journal.queries.overview import Histories
 from asbuilt.journal.turns import breakers, landing_line
-from asbuilt.lifecycle.kinds import fold
+from asbuilt.lifecycle.kinds import Facts, fold
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.decide import TROUBLE_LIMIT
@@ -41,14 +41,11 @@ from asbuilt.lifecycle.run.timers import again_at
 if TYPE_CHECKING:
     from asbuilt.flows.engine.dbos import Steps
     from asbuilt.flows.engine.lease import Lease
-    from asbuilt.flows.engine.signals import Tidings
-    from asbuilt.flows.notify.enqueue import Reach
     from asbuilt.flows.telemetry import Traces
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Session, Store
     from asbuilt.journal.home import Home
     from asbuilt.journal.runs import Run
-    from asbuilt.lifecycle.kinds import Facts
 
 _NOTHING_OPEN: Final = ("done", "held", "landed", "undone")
 """Endings after which no workspace is needed; a failed or stopped run keeps its own for the user."""

@@ -12,33 +12,28 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from msgspec import UNSET
 
 from asbuilt.errors import GateStopped
-from asbuilt.events.questions import RingKey
+from asbuilt.events.questions import LastingKey, RingKey
 from asbuilt.events.runs import RunStarted
 from asbuilt.flows.run.plan_file import Document
-from asbuilt.flows.run.record import ACTOR
+from asbuilt.flows.run.record import ACTOR, Record
 from asbuilt.git import commits
 from asbuilt.git.locks import need_writable
 from asbuilt.git.repository import checkouts_of, conflicts, leftover_stashes, operations, plan_branch, tip
 from asbuilt.git.workspace import workspaces
 from asbuilt.journal import approvals, claims, runs
 from asbuilt.journal.queries.overview import events_of, facts_of
-from asbuilt.lifecycle.delivery.facts import Landed
+from asbuilt.lifecycle.delivery.facts import Landed, Work
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
-from asbuilt.lifecycle.status.standing import done_now, fold_plan
+from asbuilt.lifecycle.status.standing import Standing, done_now, fold_plan
 from asbuilt.plan.model import Status
 from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from asbuilt.events.questions import LastingKey
-    from asbuilt.flows.run.record import Record
     from asbuilt.git.commits import Person
     from asbuilt.git.repository import Repository
-    from asbuilt.lifecycle.delivery.facts import Work
     from asbuilt.lifecycle.run.facts import PhaseFacts
-    from asbuilt.lifecycle.status.standing import Standing
-
 
 _BEGAN_ON: Final = "began-on"
 _LEFT: Final = 5

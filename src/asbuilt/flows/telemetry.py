@@ -15,14 +15,13 @@ from urllib.parse import unquote
 
 from asbuilt._version import VERSION
 from asbuilt.journal.events import whole_history
-from asbuilt.lifecycle.status.traces import trace_id, traced
+from asbuilt.lifecycle.status.traces import Traced, trace_id, traced
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from asbuilt.journal.database.store import Store
     from asbuilt.journal.runs import Run
-    from asbuilt.lifecycle.status.traces import Traced
 
 HEADERS: Final = "OTEL_EXPORTER_OTLP_HEADERS"
 """The variable with headers for the collector, `name=value,name=value`; its values may be secret."""

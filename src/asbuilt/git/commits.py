@@ -12,12 +12,10 @@ from asbuilt.errors import GitFailed, NotLanded, UsageWrong
 from asbuilt.git.command import check_branch, check_oid
 from asbuilt.git.locks import set_ref
 from asbuilt.git.objects import read_object
-from asbuilt.git.repository import checkouts_of, tip
+from asbuilt.git.repository import Repository, checkouts_of, tip
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from asbuilt.git.repository import Repository
 
 RUN: Final = "Asbuilt-Run"
 PHASE: Final = "Asbuilt-Phase"

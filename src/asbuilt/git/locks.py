@@ -12,17 +12,15 @@ import os
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import GateStopped, RepositoryBusy
-from asbuilt.git.command import check_ref_name
+from asbuilt.git.command import Git, check_ref_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
-    from asbuilt.git.command import Git
     from asbuilt.git.repository import Repository
 
 _RECORD: Final = "asbuilt-locks"

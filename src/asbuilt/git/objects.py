@@ -16,14 +16,12 @@ from threading import Lock
 from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.errors import GitFailed
-from asbuilt.git.command import check_oid
+from asbuilt.git.command import Git, check_oid
 
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Iterator, Sequence
     from pathlib import Path
-
-    from asbuilt.git.command import Git
 
 FOLDER: Final = b"40000"
 _AT_ONCE: Final = 200

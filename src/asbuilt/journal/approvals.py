@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from asbuilt.events.approvals import ApprovalAnswered, ApprovalAsked
-from asbuilt.events.questions import StoppedKey, key_in
+from asbuilt.events.questions import QuestionKind, StoppedKey, key_in
 from asbuilt.journal.database.table import OF_REPO, OF_RUN, Table
 from asbuilt.journal.events import append, hold, shortened
 from asbuilt.journal.ids import Address
@@ -13,7 +13,6 @@ from asbuilt.journal.turns import breakers
 from asbuilt.lifecycle.approval import WITHDRAWN
 
 if TYPE_CHECKING:
-    from asbuilt.events.questions import QuestionKind
     from asbuilt.journal.database.store import Session
 
 Answer = Literal["yes", "no"]

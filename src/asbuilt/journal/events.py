@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from itertools import chain, repeat
-from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.journal.database.table import OF_PLAN, Table, insert
@@ -25,7 +24,7 @@ _PAGE: Final = 5_000
 _LAST: Final = 2**31 - 1
 _EVENTS: Final = Table("events", entry_of, ("seq", "key", "kind", "v", "at", "actor", "data"))
 
-_NUMBERS: Final = tuple(f"n_{one}{two}" for one in ascii_lowercase for two in ascii_lowercase)
+_NUMBERS: Final = tuple(f"n_{at}" for at in range(700))
 _NUMBERED: Final = f"{OF_PLAN} AND seq IN ({', '.join(f':{name}' for name in _NUMBERS)}) ORDER BY seq"
 
 
@@ -167,6 +166,6 @@ def numbered(session: Session, address: Address, numbers: Iterable[int]) -> list
 
 def of_kinds(session: Session, address: Address, kinds: Sequence[str]) -> list[Entry]:
     """Return a plan's events of some kinds, in order."""
-    names = {f"kind_{chr(ord('a') + at)}": kind for at, kind in enumerate(kinds)}
+    names = {f"kind_{at}": kind for at, kind in enumerate(kinds)}
     where = f"{OF_PLAN} AND kind IN ({', '.join(f':{name}' for name in names)}) ORDER BY seq"
     return _EVENTS.every(session, where, **address._asdict(), **names)

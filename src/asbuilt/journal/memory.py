@@ -9,13 +9,12 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.journal.database.table import OF_REPO, Table
-from asbuilt.lifecycle.memory import Kind, Memory
+from asbuilt.lifecycle.memory import Kind, Lesson, Memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from asbuilt.journal.database.store import Session
-    from asbuilt.lifecycle.memory import Lesson
 
 KEPT: Final = 100
 """Maximum per kind and repository."""

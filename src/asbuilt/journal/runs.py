@@ -12,7 +12,7 @@ from asbuilt.journal.database.table import OF_PLAN, OF_REPO, OF_RUN, Table, inse
 from asbuilt.journal.encoding.codec import newer_options, options_of, options_text
 from asbuilt.journal.events import append, open_plan
 from asbuilt.journal.ids import Address, Segment
-from asbuilt.lifecycle.fleet.places import place_of
+from asbuilt.lifecycle.fleet import place_of
 
 if TYPE_CHECKING:
     from asbuilt.events.options import RunOptions

@@ -19,7 +19,7 @@ from asbuilt.lifecycle.words import words
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from asbuilt.lifecycle.critique.standing import Standing
+    from asbuilt.lifecycle.critique.additions import Standing
 
 LONGEST: Final = 500
 """Maximum number of characters of a memory."""

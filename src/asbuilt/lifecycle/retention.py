@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from asbuilt.events.event import Entry
 
-DAYS: Final = 30
-"""Days after a landing before its superseded data may be deleted."""
+ENGINE_DAYS: Final = 14
+"""Days after which the engine's record of a finished segment is deleted. The journal has what it did."""
 OUTPUT_DAYS: Final = 1
 """Minimum age of an output that no event names. The event follows its output within far less than a day."""
 

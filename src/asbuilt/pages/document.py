@@ -119,6 +119,10 @@ class Pictures(NamedTuple):
     pictures: tuple[Picture, ...]
 
 
+MAX_NOTE: Final = 2_000
+"""Characters of the note of a form."""
+
+
 class Form(NamedTuple):
     """Buttons that send an answer to the board; formats without forms leave it out."""
 

@@ -147,7 +147,8 @@ def _form(form: doc.Form) -> str:
         f'<label><input type="radio" name="option" value="{text(value)}"> {text(label)}</label>'
         for value, label in form.options
     )
-    note = f'<label>{text(form.note)}<textarea name="note" rows="2"></textarea></label>' if form.note else ""
+    field = f'<textarea name="note" rows="2" maxlength="{doc.MAX_NOTE}"></textarea>'
+    note = f"<label>{text(form.note)}{field}</label>" if form.note else ""
     buttons = "".join(
         f'<button name="said" value="{text(value)}">{text(label)}</button>' for value, label in form.choices
     )

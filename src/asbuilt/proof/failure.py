@@ -11,12 +11,10 @@ from signal import Signals
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from asbuilt.policy.sandbox.services import NOT_STARTED, TABLE
-from asbuilt.proof.evidence import SETUP, last_lines
+from asbuilt.proof.evidence import SETUP, Evidence, last_lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from asbuilt.proof.evidence import Evidence
 
 What = Literal["setup", "baseline", "tests", "check", "agent", "verifier", "sandbox"]
 WORDS: Final[Mapping[What, str]] = {"baseline": "tests on the base"}

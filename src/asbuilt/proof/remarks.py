@@ -9,12 +9,10 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.proof.suites.model import Change, Severity
+from asbuilt.proof.suites.model import Change, Citation, Finding, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-
-    from asbuilt.proof.suites.model import Citation, Finding
 
 OLD_TEST_FAILS: Final = "old-test-fails"
 """A test of the base fails on the new code."""

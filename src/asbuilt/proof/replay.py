@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.proof.remarks import OBSERVED
+from asbuilt.proof.remarks import OBSERVED, Remark
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from asbuilt.proof.evidence import Evidence
-    from asbuilt.proof.remarks import Remark
     from asbuilt.proof.verdict import ItemVerdict, Verdict
 
 VERDICT: Final = "verdict"

@@ -9,16 +9,13 @@ import re
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from asbuilt.plan.model import Status
+from asbuilt.plan.model import Check, Plan, Status
 from asbuilt.plan.problems import Problem, Rule, Severity, problem
 from asbuilt.policy.shell.judge import argv_of
-from asbuilt.proof.failure import failure_from
+from asbuilt.proof.failure import Failure, failure_from
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
-
-    from asbuilt.plan.model import Check, Plan
-    from asbuilt.proof.failure import Failure
 
 _SHELL: Final = ("/bin/sh", "-c")
 _NOT_STARTED: Final = 126

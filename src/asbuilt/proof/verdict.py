@@ -9,15 +9,12 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, assert_never
 
-from asbuilt.events.event import Failure
+from asbuilt.events.event import Failure, Outcome
 from asbuilt.proof.evidence import TESTS
-from asbuilt.proof.opinion import Line, PassedTest, RanCheck, Removal, words_of
+from asbuilt.proof.opinion import Citation, Entry, Line, Opinion, PassedTest, RanCheck, Removal, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from asbuilt.events.event import Outcome
-    from asbuilt.proof.opinion import Citation, Entry, Opinion
 
 _KEPT: Final = 280
 _COPIED: Final = 16

@@ -230,6 +230,15 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 stakes="Work of agents would be pushed to another repository than you expect.",
             ),
             Setting(
+                key="retention.days",
+                default=30,
+                meaning="days after a landing, or the end of a run, after which the worker deletes superseded"
+                " attempts, workspaces and logs of agents; `asbuilt clean` shows them",
+                stakes="Attempts and logs that you want to look at later would be gone.",
+                read_by="worker",
+                most=100_000,
+            ),
+            Setting(
                 key="telemetry.endpoint",
                 default="",
                 meaning="the address of an OpenTelemetry collector (http://127.0.0.1:4318) that gets a trace"

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asbuilt.agents.acp.endings import ended, refused
-from asbuilt.agents.acp.updates import UpdateParser, calls_in, mode_request, reply_of
+from asbuilt.agents.acp.updates import UpdateParser, calls_in, ended, mode_request, refused, reply_of
 from asbuilt.agents.contract import SAYS_CAP, Answer, Call, Called, Noted, Said, Turn, Used
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asbuilt.agents.claude.adapter import GIVEN, arguments, call_of
-from asbuilt.agents.claude.cost import tally_in, used_by, used_without_end
-from asbuilt.agents.claude.ending import Heard, turn_of
+from asbuilt.agents.claude.ending import Heard, tally_in, turn_of, used_by, used_without_end
 from asbuilt.agents.claude.messages import (
     Asked,
     Begun,
@@ -32,7 +31,7 @@ from asbuilt.agents.claude.messages import (
 )
 from asbuilt.agents.claude.state import State, can_go_on, session_of
 from asbuilt.agents.contract import Call, Turn, Used
-from asbuilt.agents.host.sealing import differing, digests
+from asbuilt.agents.host.seat import differing, digests
 from asbuilt.policy.kinds import KINDS
 from asbuilt.ports import Program
 from tests.agents.briefs import BRIEFS

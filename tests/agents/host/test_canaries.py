@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.agents.attempt_folder import Folder
-from asbuilt.agents.host.canaries import KNOWN_BAD, Unheld, let_through, try_sandbox
-from asbuilt.agents.host.gate import answered, snapshot_of
+from asbuilt.agents.host.gate import KNOWN_BAD, Unheld, answered, let_through, snapshot_of, try_sandbox
 from asbuilt.agents.sandbox.launch import probe, settle
 from asbuilt.policy.roles import Snapshot
 from asbuilt.policy.sandbox.rules import for_agent

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -23,7 +25,8 @@ from asbuilt.journal import runs
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.library.repository import find_repository, identity_of
 from tests.cli.nights import PHASES, REPO, Night
-from tests.cli.screens import a_night, shown
+from tests.cli.plans import RATE_LIMIT, put
+from tests.cli.screens import a_night, printed, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -220,6 +223,24 @@ error: "Nowhere/Here" is not a zone that this machine knows
   Next: Name yours, as in asbuilt config set time.zone Europe/Prague;
         asbuilt config show --origin shows who sets it.
 """)
+
+
+def test_commands_show_times_in_the_zone_that_was_chosen_and_store_them_in_utc(quiet: Night) -> None:
+    quiet.plan("rate-limit", "18:00:00").over("18:31:00", "stopped", "asked for")
+    put(quiet.shop, retry=RATE_LIMIT)
+    zone = {"ASBUILT_TIME_ZONE": "Etc/GMT+3"}
+    assert "Stopped Fri 13 Nov 15:31" in printed(quiet, "status", "rate-limit", **zone)
+    assert printed(quiet, "claim", "acquire", "retry", "--owner", "me", **zone).startswith("exit 0\n")
+    assert printed(quiet, "plan", "mark", "retry", "--complete", **zone).startswith("exit 0\n")
+    listed = json.loads(printed(quiet, "claim", "list", "--json", **zone).split("\n", 2)[2])
+    (held,) = (claim["since"] for claim in listed["claims"])
+    with quiet.store.read() as session:
+        stored = {str(row["at"]) for row in session.rows("SELECT at FROM events")}
+    marked = re.findall(r"\d{4}-\d\d-\d\dT\S+", (quiet.shop / "plans" / "retry.md").read_text())
+    assert marked
+    now = datetime.now(UTC)
+    assert all(abs(now - datetime.fromisoformat(when)) < timedelta(minutes=2) for when in (held, *marked))
+    assert {when[-1] for when in (held, *marked, *stored)} == {"Z"}
 
 
 @pytest.mark.parametrize(

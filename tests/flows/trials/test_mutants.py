@@ -11,7 +11,7 @@ import pytest
 from asbuilt.agents.commands import SandboxProcesses
 from asbuilt.flows.environments.check_environment import Rigs
 from asbuilt.flows.trials.allowance import Allowance
-from asbuilt.flows.trials.mutants import lines_not_run, probe
+from asbuilt.flows.trials.further import lines_not_run, probe
 from asbuilt.flows.trials.suite import Order, Trials
 from asbuilt.proof.projects.model import Setup
 from tests.flows.proofs import FOR_NODE, NO_PLUGINS, PYTEST, Project

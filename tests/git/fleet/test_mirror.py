@@ -3,7 +3,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from asbuilt.git.fleet.mirror import evict, open_mirror
+from asbuilt.git.fleet import evict, open_mirror
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ from asbuilt.events.plans import PlanMarked
 from asbuilt.flows.engine.fence import Fenced, Superseded
 from asbuilt.journal import repositories, runs
 from asbuilt.journal.engine import segments, workers
-from asbuilt.journal.engine.identity import machine_id, worker_id
+from asbuilt.journal.engine.workers import machine_id, worker_id
 from asbuilt.journal.events import append, history
 from asbuilt.journal.home import Home
 from asbuilt.journal.ids import Segment, new_id

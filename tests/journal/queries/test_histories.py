@@ -9,8 +9,7 @@ import pytest
 from asbuilt.events.plans import PlanNoted
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.events import append, open_plan
-from asbuilt.journal.queries.histories import Histories
-from asbuilt.journal.queries.overview import events_of
+from asbuilt.journal.queries.overview import Histories, events_of
 from tests.journal.conftest import PLAN
 
 if TYPE_CHECKING:

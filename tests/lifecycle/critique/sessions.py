@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from asbuilt.lifecycle.critique.additions import with_additions
+from asbuilt.lifecycle.critique.additions import State, with_additions
 from asbuilt.lifecycle.critique.anchors import outline_of
 from asbuilt.lifecycle.critique.convergence import (
     GoOn,
@@ -20,15 +20,14 @@ from asbuilt.lifecycle.critique.convergence import (
     show,
 )
 from asbuilt.lifecycle.critique.findings import PRINCIPLES, Critique, Level, PlanLine, read_critique
-from asbuilt.lifecycle.critique.standing import State
 from tests.lifecycle.critique.critics import CRITICS, Critic, HandedIn, Known, Said
 from tests.lifecycle.critique.drafts import AUTHORS, made, revise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from asbuilt.lifecycle.critique.additions import Standing
     from asbuilt.lifecycle.critique.convergence import Shown
-    from asbuilt.lifecycle.critique.standing import Standing
     from tests.lifecycle.critique.drafts import Defect, Draft
 
 RECOGNISED, MINGLED = 0.95, 0.01

@@ -21,8 +21,7 @@ from asbuilt.lifecycle.critique.findings import (
     PlanLine,
     read_critique,
 )
-from asbuilt.lifecycle.critique.perspectives import perspective
-from asbuilt.lifecycle.critique.principles import TEMPLATE, Principle, read_principles
+from asbuilt.lifecycle.critique.principles import TEMPLATE, Principle, perspective, read_principles
 from asbuilt.lifecycle.flaws import Flaw
 
 PLAN = """\

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from asbuilt.lifecycle.critique.additions import AddedCheck, Additions, with_additions
+from asbuilt.lifecycle.critique.additions import AddedCheck, Additions, State, with_additions
 from asbuilt.lifecycle.critique.anchors import outline_of
 from asbuilt.lifecycle.critique.convergence import (
     GoOn,
@@ -28,7 +28,6 @@ from asbuilt.lifecycle.critique.findings import (
     Outcome,
     PlanLine,
 )
-from asbuilt.lifecycle.critique.standing import State
 from asbuilt.plan.reader import read
 from tests.lifecycle.critique.test_reading import PLAN
 

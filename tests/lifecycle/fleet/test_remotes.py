@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asbuilt.lifecycle.fleet.remotes import canonical, without_login
+from asbuilt.lifecycle.fleet import canonical, without_login
 
 _WORD = st.text(string.ascii_lowercase + string.digits + "-_", min_size=2, max_size=12)
 _PATHS = st.lists(_WORD, min_size=1, max_size=3).map("/".join)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from asbuilt.lifecycle.schedule.deferrals import deferrals_told, deferred_until
+from asbuilt.lifecycle.schedule.firing import deferrals_told, deferred_until, next_after
 from asbuilt.lifecycle.schedule.grammar import (
     EVERY_DAY,
     EXAMPLES,
@@ -25,7 +25,6 @@ from asbuilt.lifecycle.schedule.grammar import (
     read,
     write,
 )
-from asbuilt.lifecycle.schedule.slots import next_after
 from tests.lifecycle.oracle import at, slots, slots_between
 
 ZONES = ("Europe/Prague", "America/New_York", "Australia/Lord_Howe")

@@ -21,7 +21,7 @@ from asbuilt.lifecycle.authoring.stage_machine import (
     progress,
 )
 from asbuilt.lifecycle.authoring.stages import Stage
-from asbuilt.lifecycle.critique.perspectives import PERSPECTIVES
+from asbuilt.lifecycle.critique.principles import PERSPECTIVES
 from tests.lifecycle.stages.cases import FILES, PROMPT, chosen
 from tests.lifecycle.stages.outputs import (
     AROUND,

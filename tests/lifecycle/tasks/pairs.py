@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from asbuilt.lifecycle.tasks.views import Pair
+from asbuilt.lifecycle.tasks.todo import Pair
 
 STATE = b"""{
     "next_project_number": 416,

@@ -12,8 +12,7 @@ from asbuilt.errors import PlanInvalid
 from asbuilt.lifecycle.tasks.model import Artifact, Task
 from asbuilt.lifecycle.tasks.state_json import read_state
 from asbuilt.lifecycle.tasks.statuses import Status
-from asbuilt.lifecycle.tasks.todo import read_todo
-from asbuilt.lifecycle.tasks.views import Difference, Pair, agree, by_hand, render
+from asbuilt.lifecycle.tasks.todo import Difference, Pair, agree, by_hand, read_todo, render
 from tests.lifecycle.tasks.pairs import PAIR, STATE, TODO
 
 NONE = Pair(None, None)

@@ -18,23 +18,18 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from asbuilt._version import VERSION
 from asbuilt.agents import verdict_tool
-from asbuilt.agents.acp.endings import ended, refused
 from asbuilt.agents.acp.json_rpc import Connection, Lost, Refused
-from asbuilt.agents.acp.programs import started
-from asbuilt.agents.acp.updates import UpdateParser, calls_in, goes_on, mode_request, reply_of
+from asbuilt.agents.acp.programs import Start, started
+from asbuilt.agents.acp.updates import UpdateParser, calls_in, ended, goes_on, mode_request, refused, reply_of
 from asbuilt.agents.attempt_folder import verdict_in
-from asbuilt.agents.contract import Conversed, Noted, Used, stopped
+from asbuilt.agents.contract import Conversed, Emit, Event, Gate, Noted, Seat, Turn, Used, stopped
 from asbuilt.agents.prompt import go_on, prompt_for, system_for
 from asbuilt.agents.streams import exit_of, exit_within, last_line
 from asbuilt.policy.kinds import KINDS
-from asbuilt.ports import JUDGES
+from asbuilt.ports import JUDGES, Brief
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-
-    from asbuilt.agents.acp.programs import Start
-    from asbuilt.agents.contract import Emit, Event, Gate, Seat, Turn
-    from asbuilt.ports import Brief
 
 _LAST: Final = "SELECT data FROM message WHERE session_id = ? ORDER BY time_created DESC, id DESC LIMIT 1"
 _WAIT_S: Final = 1.0

@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.agents.claude.state import state_of
-from asbuilt.agents.contract import NOTHING, Needs
+from asbuilt.agents.contract import NOTHING, Needs, Seat
 from asbuilt.agents.verdict_tool import SERVER, TOOL
 from asbuilt.policy.kinds import KINDS, hosts_of, hosts_set
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from asbuilt.agents.contract import Seat
     from asbuilt.ports import Brief
 
 

@@ -17,8 +17,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from asbuilt.agents.claude import messages as say
-from asbuilt.agents.claude.cost import tally_in, used_by, used_without_end
-from asbuilt.agents.claude.ending import Heard, turn_of
+from asbuilt.agents.claude.ending import Heard, tally_in, turn_of, used_by, used_without_end
 from asbuilt.agents.claude.messages import (
     LINE_CAP,
     Asked,
@@ -39,7 +38,7 @@ from asbuilt.agents.contract import Call, Called, Conversed, Modelled, Needs, No
 from asbuilt.agents.prompt import go_on, prompt_for, system_for
 from asbuilt.agents.streams import Lines, exit_within, lines_of, send
 from asbuilt.policy.kinds import KINDS, hosts_of
-from asbuilt.ports import JUDGES
+from asbuilt.ports import JUDGES, Brief
 from asbuilt.proof.opinion import form
 
 if TYPE_CHECKING:
@@ -49,7 +48,6 @@ if TYPE_CHECKING:
     from asbuilt.agents.claude.messages import Message
     from asbuilt.agents.contract import Emit, Gate, Seat
     from asbuilt.policy.roles import Kind
-    from asbuilt.ports import Brief
 
 GIVEN: Final = ("Bash", "Edit", "Glob", "Grep", "NotebookEdit", "Read", "Task", "Write")
 """Tools of the roles that write; all others are removed: network, schedules, other agents."""

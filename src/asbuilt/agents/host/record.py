@@ -9,15 +9,11 @@ import json
 import time
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final, TypeVar, assert_never
+from typing import Any, Final, TypeVar, assert_never
 
 from asbuilt.agents.activity import read_events
-from asbuilt.agents.attempt_folder import write_whole
-from asbuilt.agents.contract import Called, Conversed, Modelled, Noted, Said, Used
-
-if TYPE_CHECKING:
-    from asbuilt.agents.attempt_folder import Folder
-    from asbuilt.agents.contract import Answer, Call, Event
+from asbuilt.agents.attempt_folder import Folder, write_whole
+from asbuilt.agents.contract import Answer, Call, Called, Conversed, Event, Modelled, Noted, Said, Used
 
 _TEXT_CAP: Final = 16_000
 _DRIFT_CAP: Final = 200

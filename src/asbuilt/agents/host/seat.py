@@ -1,36 +1,46 @@
 """The host's side of an adapter's seat: starts the agent in the sandbox and tracks every process it started.
 
 Rule: `end` leaves no process behind.
+
+With the results of a setup, the workspace becomes an overlay of its files and the setup's, at its own path
+and at the path of checks: installed programs contain the latter path. Rule: what the agent writes stays in
+its workspace and its attempt's folder; the setup's results never change.
+
+Files that could act later (settings, hooks, plug-ins of an agent) are sealed: changes to them are detected.
+The sandbox protects existing files. It cannot protect files that do not exist yet, and without a sandbox
+nothing is protected. An unreadable file has the error as its digest.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import fcntl
+import hashlib
+import json
+import os
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.agents.attempt_folder import Folder, Terms, Unreadable, read_shared, write_whole
 from asbuilt.agents.commands import attended
 from asbuilt.agents.contract import NOTHING, Needs
-from asbuilt.agents.host.canaries import try_sandbox
-from asbuilt.agents.host.sealing import Seals
-from asbuilt.agents.host.setup_results import hold, with_results
+from asbuilt.agents.host.gate import try_sandbox
 from asbuilt.agents.sandbox import process_tree
-from asbuilt.agents.sandbox.launch import history_of, prepare, settle
+from asbuilt.agents.sandbox.launch import can_overlay, history_of, prepare, settle
 from asbuilt.agents.sandbox.masks import cleaned
 from asbuilt.agents.sandbox.proxy import Egress, egress_for
 from asbuilt.agents.sandbox.toolchains import shown_for, variables_in
 from asbuilt.agents.streams import Capture
 from asbuilt.policy.roles import ACTING_FOLDERS
-from asbuilt.policy.sandbox.rules import Placed, for_agent
+from asbuilt.policy.sandbox.check_environment import PLACED, for_results
+from asbuilt.policy.sandbox.rules import Level, Overlay, Placed, Request, for_agent
 from asbuilt.policy.sandbox.services import Service
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 
-    from asbuilt.agents.attempt_folder import Folder, Terms
-    from asbuilt.policy.sandbox.rules import Level, Request
     from asbuilt.ports import Brief
 
 TRIES: Final = "tries.jsonl"
@@ -39,6 +49,10 @@ _LOG_CAP: Final = 1_000_000
 _PIECE: Final = 1 << 18
 _ASKED_S: Final = 3.0
 """Seconds that an agent has to end when asked to, before TERM."""
+_FILE: Final = 1 << 20
+"""Larger files count by mode, size, mtime and ctime; ctime cannot be set."""
+_FILES: Final = 20_000
+_CAP: Final = 16 << 20
 
 
 class HostSeat:
@@ -224,3 +238,124 @@ class HostSeat:
         if process.stderr is not None:
             while piece := await process.stderr.read(_PIECE):
                 self._log.feed(piece)
+
+
+def hold(results: Path | None) -> int | None:
+    """Lock results against deletion as long as the descriptor is open; None where there are none."""
+    if results is None or not results.is_dir():
+        return None
+    descriptor = os.open(results, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    fcntl.flock(descriptor, fcntl.LOCK_SH)
+    return descriptor
+
+
+def with_results(request: Request, brief: Brief, own: Path) -> Request:
+    """Add the setup's results to the request; `own` is a folder of the attempt.
+
+    A no-op without overlays: a copy in the workspace could not be told from the agent's own work.
+    """
+    results, workspace = brief.results, brief.workspace
+    if results is None or not results.is_dir() or not can_overlay(own):
+        return request
+    if workspace.stat().st_dev != own.stat().st_dev:
+        return request
+    above = () if brief.writable else (workspace,)
+    views = {
+        str(workspace): _view(own, "checkout", *above, results / "checkout", upper=workspace),
+        PLACED.home: _view(own, "home", results / "home", upper=own / "upper-home"),
+        PLACED.cache: _view(own, "cache", results / "cache", upper=own / "upper-cache"),
+    }
+    if not brief.writable:
+        views[str(workspace)] = views[str(workspace)]._replace(upper="", work="")
+    placed = [Placed(view.point, at) for at, view in views.items()]
+    # The second path of the workspace needs the same protection as the first.
+    for path in (str(workspace), *(held for held in request.read_only if held.startswith(f"{workspace}/"))):
+        at = PLACED.checkout + path.removeprefix(str(workspace))
+        is_view = path == str(workspace)
+        folder = views[path].point if is_view else path
+        placed.append(Placed(folder, at, writable=is_view and brief.writable))
+    leading = for_results(
+        PLACED, request.environment.get("PATH", ""), has_venv=(results / "home" / "venv").is_dir()
+    )
+    return request.changed(
+        placed=(*request.placed, *placed),
+        overlays=tuple(views.values()),
+        environment={**request.environment, **leading},
+    )
+
+
+def _view(own: Path, name: str, *lower: Path, upper: Path) -> Overlay:
+    point, work = own / f"point-{name}", own / f"work-{name}"
+    shutil.rmtree(work, ignore_errors=True)
+    for folder in (point, work, upper):
+        folder.mkdir(mode=0o700, exist_ok=True)
+    return Overlay(lower=tuple(map(str, lower)), upper=str(upper), work=str(work), point=str(point))
+
+
+def digests(folder: Path, names: Iterable[str]) -> dict[str, str]:
+    """Return a digest of every file below `names` in a folder, at most 20,000; missing names have none."""
+    found: dict[str, str] = {}
+    for name in names:
+        for path in _files(folder / name):
+            if len(found) >= _FILES:
+                return found
+            found[str(path.relative_to(folder))] = _digest(path)
+    return found
+
+
+def differing(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    """Return the names that were added, removed or changed."""
+    return sorted(name for name in {*before, *after} if before.get(name) != after.get(name))
+
+
+def _files(path: Path) -> Iterator[Path]:
+    if path.is_symlink() or path.is_file():
+        yield path
+        return
+    for folder, folders, files in os.walk(path):
+        folders.sort()
+        links = [name for name in folders if Path(folder, name).is_symlink()]
+        yield from (Path(folder, name) for name in sorted([*files, *links]))
+
+
+def _digest(path: Path) -> str:
+    try:
+        if path.is_symlink():
+            return f"-> {path.readlink()}"
+        about = path.stat()
+        if about.st_size <= _FILE and path.is_file():
+            return f"{about.st_mode:o} {hashlib.sha256(path.read_bytes()).hexdigest()}"
+    except OSError as error:
+        return f"unreadable: {error.strerror}"
+    return f"{about.st_mode:o} {about.st_size} {about.st_mtime_ns} {about.st_ctime_ns}"
+
+
+class Seals:
+    """Digests of the files, kept with the attempt: taken before its first start, compared at its end."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def put(self, folder: Path, names: Iterable[str], *, remade: tuple[str, ...] = ()) -> None:
+        """Record the digests of `names` in a folder, unless an earlier start did.
+
+        `remade` lists what the agent's program itself writes there when it starts.
+        """
+        if not self._file.exists():
+            named = list(names)
+            whole = {
+                "folder": str(folder), "names": named, "remade": remade, "digests": digests(folder, named)
+            }  # fmt: skip
+            write_whole(self._file, json.dumps(whole).encode("ascii"))
+
+    def broken(self) -> list[str]:
+        """Return the files that were added, removed or changed since; empty when nothing was sealed."""
+        if not self._file.exists():
+            return []
+        try:
+            kept = json.loads(read_shared(self._file, cap=_CAP))
+            folder, remade = Path(kept["folder"]), tuple(f"{name}/" for name in kept["remade"])
+            changed = differing(kept["digests"], digests(folder, kept["names"]))
+        except (Unreadable, ValueError, KeyError, TypeError) as error:
+            return [f"{self._file.name}, which cannot be read any more: {error}"]
+        return [str(folder / name) for name in changed if not name.startswith(remade)]

@@ -24,23 +24,7 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.agents.sandbox import landlock
 from asbuilt.agents.sandbox.masks import masks_in
 from asbuilt.agents.sandbox.unavailable import Refusal, knobs_here, why_bubblewrap, why_landlock
-from asbuilt.policy.sandbox.rules import (
-    DEFAULT_PATH,
-    KERNEL,
-    PRIVATE_TMP,
-    RUN_KEPT,
-    SETTINGS,
-    SYSTEM,
-    Overlay,
-    Placed,
-    Request,
-    bubblewrap,
-    environment_in,
-    for_planning,
-    landlock_rules,
-    profile,
-    secrets,
-)
+from asbuilt.policy.sandbox import rules
 from asbuilt.policy.sandbox.seccomp import MACHINES, seccomp_filter
 
 if TYPE_CHECKING:
@@ -170,22 +154,26 @@ def _overlays_in(folder: Path) -> bool:
         for path in (lower, upper, work, point):
             path.mkdir()
         (lower / "shown").touch()
-        view = Overlay(lower=(str(lower),), upper=str(upper), work=str(work), point=str(point))
-        asked = Request(chdir="/", overlays=(view,), placed=(Placed(view.point, f"{PRIVATE_TMP}/view"),))
+        view = rules.Overlay(lower=(str(lower),), upper=str(upper), work=str(work), point=str(point))
+        asked = rules.Request(
+            chdir="/", overlays=(view,), placed=(rules.Placed(view.point, f"{rules.PRIVATE_TMP}/view"),)
+        )
         request = settle(asked, homes=())
-        script = f"cd {PRIVATE_TMP}/view && rm shown && echo written > also && echo laid"
+        script = f"cd {rules.PRIVATE_TMP}/view && rm shown && echo written > also && echo laid"
         said = _output("bwrap", request, ["/bin/sh", "-c", script])
         return said == "laid" and (lower / "shown").is_file() and (upper / "also").is_file()
 
 
-def prepare(level: Level, request: Request, argv: Sequence[str], *, status_fd: int | None = None) -> Prepared:
+def prepare(
+    level: Level, request: rules.Request, argv: Sequence[str], *, status_fd: int | None = None
+) -> Prepared:
     """Wrap a command line in the sandbox and the guard.
 
     The thread that starts it must live as long as the command: the kernel regards that thread as the parent.
     Checks the masks again: a mask cannot be mounted on a file that was deleted since.
     """
     request = request.changed(hidden=_left(request.hidden), hidden_files=_left(request.hidden_files))
-    environment = environment_in(request)
+    environment = rules.environment_in(request)
     cwd = "/"
     descriptors: tuple[int, ...] = ()
     if level == "bwrap":
@@ -193,10 +181,10 @@ def prepare(level: Level, request: Request, argv: Sequence[str], *, status_fd: i
         program = found_bubblewrap() or "bwrap"
         descriptors = open_filter()
         filter_fd = next(iter(descriptors), None)
-        held = bubblewrap(request, argv, program=program, status_fd=status_fd, filter_fd=filter_fd)
+        held = rules.bubblewrap(request, argv, program=program, status_fd=status_fd, filter_fd=filter_fd)
     else:
         # Nothing is mounted on /tmp here, so the variables name the folder.
-        tmp = request.tmp or PRIVATE_TMP
+        tmp = request.tmp or rules.PRIVATE_TMP
         environment |= {"TMPDIR": tmp, "HOME": request.home or tmp}
         mode, held, cwd = "stay", without_mounts(level, request, argv), request.chdir
     laid = [word for one in request.overlays for word in (one.point, one.options)]
@@ -216,7 +204,7 @@ def open_filter() -> tuple[int, ...]:
 
 def launch(
     level: Level,
-    request: Request,
+    request: rules.Request,
     argv: Sequence[str],
     *,
     status_fd: int | None = None,
@@ -242,7 +230,7 @@ def launch(
         prepared.close()
 
 
-def settle(request: Request, *, homes: Iterable[Path], hidden: Iterable[Path] = ()) -> Request:
+def settle(request: rules.Request, *, homes: Iterable[Path], hidden: Iterable[Path] = ()) -> rules.Request:
     """Resolve a request on this machine: add the system's paths, follow symlinks, drop missing paths.
 
     Masks `hidden` and the known secrets below `homes` where a shown folder contains them. A mask on a symlink
@@ -250,8 +238,8 @@ def settle(request: Request, *, homes: Iterable[Path], hidden: Iterable[Path] = 
     """
     links, system = _system()
     writable = _there(request.writable)
-    readable = _there((*request.readable, *runtime_folders(), *RUN_KEPT))
-    secret = [path for home in homes for group in secrets(str(home)) for path in group]
+    readable = _there((*request.readable, *runtime_folders(), *rules.RUN_KEPT))
+    secret = [path for home in homes for group in rules.secrets(str(home)) for path in group]
     masked = _there(
         [
             *map(str, hidden),
@@ -288,10 +276,14 @@ def below(paths: Iterable[str], folders: Iterable[str]) -> tuple[str, ...]:
 @cache
 def _system() -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
     """Find the symlinks and paths of the system that every process is shown."""
-    links = tuple((path, str(Path(path).readlink())) for path in SYSTEM if Path(path).is_symlink())
-    settings = (one for name in SETTINGS for one in sorted(Path("/etc").glob(name)))
+    links = tuple((path, str(Path(path).readlink())) for path in rules.SYSTEM if Path(path).is_symlink())
+    settings = (one for name in rules.SETTINGS for one in sorted(Path("/etc").glob(name)))
     linked = {path for path, _ in links}
-    found = [*(Path(path) for path in SYSTEM if path not in linked), *settings, *map(Path, KERNEL)]
+    found = [
+        *(Path(path) for path in rules.SYSTEM if path not in linked),
+        *settings,
+        *map(Path, rules.KERNEL),
+    ]
     return links, tuple(str(path) for path in found if path.exists())
 
 
@@ -319,7 +311,7 @@ def runtime_folders() -> tuple[str, ...]:
 
 def found_bubblewrap() -> str | None:
     """Find the bwrap program; its presence does not mean that it works."""
-    return shutil.which("bwrap", path=f"{os.environ.get('PATH', '')}:{DEFAULT_PATH}")
+    return shutil.which("bwrap", path=f"{os.environ.get('PATH', '')}:{rules.DEFAULT_PATH}")
 
 
 def _there(paths: Iterable[str]) -> tuple[str, ...]:
@@ -330,12 +322,12 @@ def _left(masked: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(path for path in masked if os.path.lexists(path))
 
 
-def without_mounts(level: Level, request: Request, argv: Sequence[str]) -> list[str]:
+def without_mounts(level: Level, request: rules.Request, argv: Sequence[str]) -> list[str]:
     """Return a command line with a sandbox that needs no mounts (Seatbelt, Landlock)."""
     if level == "seatbelt":
-        return [_SANDBOX_EXEC, "-p", profile(request), *argv]
+        return [_SANDBOX_EXEC, "-p", rules.profile(request), *argv]
     if level == "landlock":
-        text = json.dumps(landlock_rules(request, abi=landlock.abi())._asdict())
+        text = json.dumps(rules.landlock_rules(request, abi=landlock.abi())._asdict())
         return [sys.executable, "-I", "-S", str(_HERE / "landlock.py"), text, "--", *argv]
     return [*argv]
 
@@ -354,7 +346,7 @@ def _tried(level: Level, program: str | None) -> Refusal | None:
         (folder / "held").mkdir()
         (folder / "free").mkdir()
         canaries = [folder / "held" / "canary", Path.home() / f".{folder.name}"]
-        request = settle(for_planning(cwd=str(folder / "held")), homes=())
+        request = settle(rules.for_planning(cwd=str(folder / "held")), homes=())
         if level == "bwrap":
             request = request.changed(writable=(str(folder / "free"),))
         port = str(server.getsockname()[1])
@@ -372,7 +364,7 @@ def _tried(level: Level, program: str | None) -> Refusal | None:
     return why_landlock(said) if level == "landlock" else why_bubblewrap(said, knobs_here(), there=True)
 
 
-def _output(level: Level, request: Request, argv: Sequence[str]) -> str:
+def _output(level: Level, request: rules.Request, argv: Sequence[str]) -> str:
     try:
         with launch(level, request, argv) as process:
             try:

@@ -1,6 +1,9 @@
 """The scripted agent: an adapter that plays a TOML script, for tests and for trying asbuilt without a model.
 
 Rule: every act runs in a child process inside the sandbox, restricted exactly like a real agent.
+
+docs/reference/scripted-agent.md describes the format of a script. Rule: an invalid script is refused with its
+line; a typo never becomes a turn that does nothing.
 """
 
 from __future__ import annotations
@@ -9,30 +12,79 @@ import os
 import re
 import signal
 import sys
+import tomllib
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 from asbuilt.agents.attempt_folder import verdict_in
 from asbuilt.agents.contract import Call, Called, Conversed, Noted, Said, Turn, Used, stopped
-from asbuilt.agents.scripted.script import read_script
 from asbuilt.agents.streams import Lines, exit_of, lines_of, object_in, send
 from asbuilt.errors import ScriptInvalid
+from asbuilt.events.event import Cause
+from asbuilt.ports import Brief, Role
 
 if TYPE_CHECKING:
     import asyncio
 
     from asbuilt.agents.contract import Emit, Gate, Seat
-    from asbuilt.agents.scripted.script import Act
-    from asbuilt.events.event import Cause
-    from asbuilt.ports import Brief
 
 _PLAY: Final = Path(__file__).resolve().with_name("play.py")
 _LINE_CAP: Final = 1 << 20
 _TOLD: Final = ("phase", "items", "intent", "changed", "removed", "shown")
 """Fields of the brief that the player needs for a verdict."""
 NOTHING: Final = "The script has nothing for this; nothing was changed."
+Act = dict[str, Any]
+
+_TEXT: Final = (str,)
+_NUMBER: Final = (int, float)
+_WHOLE: Final = (int,)
+_FLAG: Final = (bool,)
+_COMMAND: Final = (str, list)
+_TIME: Final = (int, float, str, datetime)
+
+# Types of each act's own key, then of its other keys; a leading `*` marks the required ones.
+ACTS: Final[dict[str, tuple[tuple[type, ...], dict[str, tuple[type, ...]]]]] = {
+    "write": (_TEXT, {"*text": _TEXT, "mode": _TEXT}),
+    "append": (_TEXT, {"*text": _TEXT}),
+    "replace": (_TEXT, {"*old": _TEXT, "*new": _TEXT}),
+    "delete": (_TEXT, {}),
+    "move": (_TEXT, {"*to": _TEXT}),
+    "read": (_TEXT, {}),
+    "run": (_COMMAND, {}),
+    "spawn": (_COMMAND, {}),
+    "say": (_TEXT, {}),
+    "session": (_TEXT, {}),
+    "sleep": (_NUMBER, {}),
+    "hang": (_FLAG, {}),
+    "ignore_term": (_FLAG, {}),
+    "flood": (_WHOLE, {"stream": _TEXT, "lines": _FLAG}),
+    "exit": (_WHOLE, {}),
+    "signal": (_TEXT, {}),
+    "kill_host": (_FLAG, {}),
+    "fail": (_TEXT, {"cause": _TEXT}),
+    "ask": (_TEXT, {"path": _TEXT, "command": _TEXT}),
+    "usage": (_WHOLE, {"output": _WHOLE, "cost_usd": _NUMBER}),
+    "limit": (_TIME, {}),
+    "verdict": (
+        _TEXT,
+        {"items": (list,), "why": _TEXT, "evidence": (list,), "intent": _TEXT, "entries": (list,)},
+    ),
+    "drift": (_TEXT, {"*bullet": _WHOLE, "*plan": _TEXT, "*actual": _TEXT}),
+}
+_WORDS: Final = {
+    "role": get_args(Role),
+    "when": ("allowed", "denied"),
+    "ask": ("read", "edit", "run", "fetch", "other"),
+    "verdict": ("pass", "fail", "each"),
+    "stream": ("stdout", "stderr"),
+    "cause": get_args(Cause),
+    "signal": ("KILL", "TERM", "SEGV", "ABRT", "HUP", "INT"),
+}
+_LISTS: Final = {"items": (int, "item numbers"), "evidence": (dict, "tables"), "entries": (dict, "tables")}
+_MATCHES: Final = {"phase": (str, int), "role": _TEXT, "attempt": _WHOLE, "start": _WHOLE}
+_TURN_LINE: Final = re.compile(r"\s*\[\[\s*turn\s*\]\]")
 
 
 @dataclass(slots=True)
@@ -132,3 +184,171 @@ def _take(message: dict[str, Any], heard: _Heard, emit: Emit) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         case _:
             heard.noise += 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScriptedTurn:
+    """A turn of the script; a condition that is None always matches."""
+
+    acts: tuple[Act, ...]
+    phase: str | None = None
+    role: str | None = None
+    attempt: int | None = None
+    start: int | None = None
+
+    def fits(self, *, phase: str, role: str, attempt: int, start: int) -> bool:
+        """Return whether all conditions match."""
+        asked = (self.phase, phase), (self.role, role), (self.attempt, attempt), (self.start, start)
+        return all(wanted is None or wanted == given for wanted, given in asked)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Script:
+    """Turns in the order of the file; the first match is played."""
+
+    turns: tuple[ScriptedTurn, ...]
+
+    def acts_for(self, *, phase: str, role: str, attempt: int, start: int) -> tuple[Act, ...] | None:
+        """Return the acts of the first matching turn; None when there is none."""
+        fitting = (
+            turn.acts
+            for turn in self.turns
+            if turn.fits(phase=phase, role=role, attempt=attempt, start=start)
+        )
+        return next(fitting, None)
+
+
+def read_script(file: Path) -> Script:
+    """Read a script from its file."""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ScriptInvalid(
+            f"the script {file} cannot be read: {error}",
+            why="The scripted agent does what its script says, and nothing else.",
+            next_step="Give a readable TOML file.",
+        ) from error
+    return parsed(text, name=file.name)
+
+
+def parsed(text: str, *, name: str = "script") -> Script:
+    """Parse a script; raises `ScriptInvalid` with the line of the first error."""
+    try:
+        data = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        told = re.search(r"\(at line (\d+)", str(error))
+        line = int(told[1]) if told else text.count("\n") + 1
+        raise _wrong(name, line, f"not TOML: {str(error).partition(' (at ')[0][:120]}") from error
+    places = _Places(text)
+    if unknown := sorted(set(data) - {"turn"}):
+        raise _wrong(name, 1, f'"{unknown[0]}" is not known here; a script consists of [[turn]] tables')
+    tables = data.get("turn", [])
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise _wrong(name, 1, "turns are written as [[turn]] tables")
+    return Script(turns=tuple(_turn(table, name, places, number) for number, table in enumerate(tables)))
+
+
+def _turn(table: dict[str, Any], name: str, places: _Places, number: int) -> ScriptedTurn:
+    line = places.turn(number)
+    if unknown := sorted(set(table) - {*_MATCHES, "acts"}):
+        raise _wrong(name, line, f'a turn has no key "{unknown[0]}"; it has {", ".join(_MATCHES)} and acts')
+    for key, types in _MATCHES.items():
+        _fitting(table, key, types, (name, line))
+    acts = table.get("acts", [])
+    if not isinstance(acts, list):
+        raise _wrong(name, line, "acts is a list of tables")
+    phase = table.get("phase")
+    return ScriptedTurn(
+        acts=tuple(_act(act, (name, places.act(number, at, of=len(acts)))) for at, act in enumerate(acts)),
+        phase=None if phase is None else str(phase),
+        role=table.get("role"),
+        attempt=table.get("attempt"),
+        start=table.get("start"),
+    )
+
+
+def _act(act: object, place: tuple[str, int]) -> Act:
+    if not isinstance(act, dict):
+        raise _wrong(*place, 'an act is a table, as in { say = "done" }')
+    kinds = [key for key in act if key in ACTS]
+    if len(kinds) != 1:
+        known = ", ".join(ACTS)
+        raise _wrong(
+            *place, f"an act is exactly one of {known}; this one has {', '.join(kinds) or 'none of them'}"
+        )
+    kind = kinds[0]
+    takes, others = ACTS[kind]
+    keys = {key.lstrip("*"): types for key, types in others.items()} | {"when": _TEXT}
+    if unknown := sorted(set(act) - {kind, *keys}):
+        raise _wrong(*place, f'"{kind}" has no key "{unknown[0]}"')
+    if missing := [key[1:] for key in others if key.startswith("*") and key[1:] not in act]:
+        raise _wrong(*place, f'"{kind}" also needs "{missing[0]}"')
+    for key, types in {kind: takes, **keys}.items():
+        _fitting(act, key, types, place)
+    if kind == "limit":
+        return {**act, "limit": _moment(act["limit"], place)}
+    return dict(act)
+
+
+def _fitting(table: dict[str, Any], key: str, types: tuple[type, ...], place: tuple[str, int]) -> None:
+    if key not in table:
+        return
+    value = table[key]
+    if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
+        names = {
+            str: "text",
+            int: "a whole number",
+            float: "a number",
+            bool: "true",
+            list: "a list",
+            datetime: "a time",
+        }
+        raise _wrong(*place, f'"{key}" takes {" or ".join(names[one] for one in types)}')
+    of, called = _LISTS.get(key, (str, "texts"))
+    if isinstance(value, list) and not all(isinstance(one, of) for one in value):
+        raise _wrong(*place, f'"{key}" takes a list of {called}')
+    if key in _WORDS and value not in _WORDS[key]:
+        raise _wrong(*place, f'"{key}" is one of {", ".join(_WORDS[key])}')
+
+
+def _moment(value: object, place: tuple[str, int]) -> str | float:
+    """Return a time as UTC ISO 8601, or seconds from now as a number."""
+    if isinstance(value, int | float):
+        return value
+    try:
+        moment = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
+    except ValueError as error:
+        raise _wrong(*place, '"limit" takes seconds from now, or a time in ISO 8601') from error
+    return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC).isoformat()
+
+
+class _Places:
+    """Line numbers of turns and acts, found in the text because the TOML parser does not report them."""
+
+    def __init__(self, text: str) -> None:
+        self._turns: list[tuple[int, list[int]]] = []
+        closing = ""
+        for number, line in enumerate(text.split("\n"), start=1):
+            if not closing:
+                if _TURN_LINE.match(line):
+                    self._turns.append((number, []))
+                elif self._turns and re.match(r"\s*(acts\s*=\s*\[\s*)?\{", line):
+                    self._turns[-1][1].append(number)
+            for quote in ('"""', "'''"):
+                if line.count(quote) % 2 and closing in ("", quote):
+                    closing = "" if closing else quote
+
+    def turn(self, number: int) -> int:
+        return self._turns[number][0] if number < len(self._turns) else 1
+
+    def act(self, number: int, at: int, *, of: int) -> int:
+        lines = self._turns[number][1] if number < len(self._turns) else []
+        return lines[at] if len(lines) == of else self.turn(number)
+
+
+def _wrong(name: str, line: int, what: str) -> ScriptInvalid:
+    return ScriptInvalid(
+        f"{name}:{line}: {what}",
+        why="A script that is understood in part would play another part than it was written for.",
+        next_step="Correct that line; docs/reference/scripted-agent.md tells every act.",
+    )

@@ -12,6 +12,7 @@ from asbuilt import wiring
 from asbuilt.cli.shell.desk import desk_for
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.errors import DONE, NotFound
+from asbuilt.journal.engine.liveness import board_address
 
 
 @subcommand(
@@ -51,20 +52,33 @@ def command(  # noqa: PLR0913 - the options of the command
             why="It needs a web server, which the other commands do not.",
             next_step="uv tool install 'asbuilt[board]'",
         )
-    from asbuilt.board.app import Bind, is_served, link_to, serve  # noqa: PLC0415  the door's dispatch
+    from asbuilt.board import server  # noqa: PLC0415  the door's dispatch
 
-    folder, at = journal.home.board, Bind(bind, port, certificate, key)
-    link, place = link_to(folder, at)
-    runs_already = is_served(place, at.host)
-    if not door.emitted("asbuilt.board/1", {"link": link, "is_served": runs_already}):
-        door.screen.answer(link)
+    folder, at = journal.home.board, server.Bind(bind, port, certificate, key)
+    if address := board_address(folder):
+        if port and not only_link and not address.endswith(f":{port}"):
+            raise server.runs_already(address)
+        _show(door, server.link_to(folder, address), is_opened=not (no_open or only_link))
+        if not (only_link or door.json):
+            door.screen.talk("The board runs already.")
+        return DONE
     if only_link or door.json:
-        return DONE
-    if not no_open:
-        webbrowser.open(link)
-    if runs_already:
-        door.screen.talk("The board runs already.")
-        return DONE
-    door.screen.talk("The link works once, for 10 minutes. Ctrl-C ends the board; runs continue.")
-    serve(journal, wiring.zone(settings), folder, at, place)
+        raise NotFound(
+            "no board runs",
+            why="A link leads to the board that runs.",
+            next_step="`asbuilt board` starts it and prints a link.",
+        )
+    with server.listening(folder, at) as (place, line):
+        _show(door, server.link_to(folder, place.address), is_opened=not no_open)
+        door.screen.talk("The link works once, for 10 minutes. Ctrl-C ends the board; runs continue.")
+        server.serve(journal, wiring.zone(settings), folder, at, place, line)
     return DONE
+
+
+def _show(door: Door, link: str, *, is_opened: bool) -> None:
+    if door.json:
+        door.screen.emit_json({"schema": "asbuilt.board/1", "link": link, "is_served": True})
+        return
+    door.screen.answer(link)
+    if is_opened:
+        webbrowser.open(link)

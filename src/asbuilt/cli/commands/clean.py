@@ -15,10 +15,9 @@ from asbuilt.cli.ui.messages import answer, next_command
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted, listed, size
 from asbuilt.errors import AsbuiltError
-from asbuilt.flows.cleanup.leftovers import Leavings, Thing
-from asbuilt.flows.cleanup.shared import Commons
+from asbuilt.flows.cleanup import Commons, Leavings, Thing
 from asbuilt.journal.ids import LOCAL
-from asbuilt.lifecycle.retention import DAYS, Goes, Stays
+from asbuilt.lifecycle.retention import Goes, Stays
 
 _ONE_BY_ONE: Final = 5
 """Up to this number of things of one kind, with the same reason, are listed by name."""
@@ -34,9 +33,9 @@ _ONE_BY_ONE: Final = 5
 @click.argument("plan", required=False, shell_complete=complete_plan)
 @click.option("--yes", is_flag=True, help="delete what is safe to delete")
 @click.option(
-    "--days", type=click.IntRange(min=0), default=DAYS, metavar="N", help="keep what is younger than N days"
+    "--days", type=click.IntRange(min=0), metavar="N", help="keep what is younger; default: retention.days"
 )
-def command(door: Door, plan: str | None, *, yes: bool, days: int) -> None:
+def command(door: Door, plan: str | None, *, yes: bool, days: int | None) -> None:
     """Show old workspaces, logs and other leftovers that can be deleted without loss."""
     site = site_of(door, plan) if plan is not None else look_at(door)[1]
     things = [] if site is None else _find(site, plan, days)
@@ -53,7 +52,9 @@ def command(door: Door, plan: str | None, *, yes: bool, days: int) -> None:
     kept = len(things) - len(can_go)
     door.screen.answer(_summary(can_go, yes=yes) + (f" {counted(kept, 'thing')} kept." if kept else ""))
     if can_go and not yes:
-        command = " ".join(["asbuilt clean", *([plan] if plan else []), *_days(days)])
+        command = " ".join(
+            ["asbuilt clean", *([plan] if plan else []), *([] if days is None else ["--days", str(days)])]
+        )
         other = "" if door.screen.verbose else f"list everything: `{command} -v`"
         next_command(door, f"{command} --yes", other=other)
     else:
@@ -69,14 +70,15 @@ def _summary(can_go: list[Thing], *, yes: bool) -> str:
     return f"{'Deleted' if yes else 'Can be deleted'}: {kinds}, {size(sum(one.size for one in can_go))}."
 
 
-def _find(site: Site, plan: str | None, days: int) -> list[Thing]:
+def _find(site: Site, plan: str | None, days: int | None) -> list[Thing]:
     home, store, blobs = site.journal
     of = None if plan is None else site.address(plan)
     left = Leavings(site.journal, site.repository, repo=site.repo, plan=of)
-    found = [*left.find(days=days)]
+    kept = site.desk.settings.number("retention.days") if days is None else days
+    found = [*left.find(days=kept)]
     if plan is None:
         found += left.strange()
-        found += Commons(home, store, blobs, org=LOCAL, repo=site.repo).find(days=days)
+        found += Commons(home, store, blobs, org=LOCAL, repo=site.repo).find(days=kept)
     return found
 
 
@@ -110,10 +112,6 @@ def _kind(one: Thing) -> tuple[str, str]:
 def _row(door: Door, what: str, space: int, why: str) -> None:
     taken = f", {size(space)}" if space else ""
     answer(door, "  ", printable(f"{what}{taken}: {why}"), under=4)
-
-
-def _days(days: int) -> list[str]:
-    return [] if days == DAYS else ["--days", str(days)]
 
 
 def _json(one: Thing, *, removed: bool) -> dict[str, Any]:

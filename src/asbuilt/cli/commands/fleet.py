@@ -18,11 +18,11 @@ from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, GateStopped, UsageWrong
 from asbuilt.flows.engine.lease import Times
 from asbuilt.flows.fleet import membership
-from asbuilt.flows.fleet.large import large_blobs
+from asbuilt.flows.fleet.membership import large_blobs
 from asbuilt.journal.engine import fleet
 from asbuilt.journal.engine.workers import earlier
 from asbuilt.journal.ids import LOCAL
-from asbuilt.lifecycle.fleet.places import check_label
+from asbuilt.lifecycle.fleet import check_label
 from asbuilt.settings import SETTINGS, load
 from asbuilt.settings.places import user_place
 

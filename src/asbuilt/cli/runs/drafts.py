@@ -11,7 +11,7 @@ from asbuilt.cli.ui.screen import Pen, printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import AsbuiltError
 from asbuilt.events.options import RunOptions
-from asbuilt.flows.authoring.drafts import Draft, draft_asked
+from asbuilt.flows.authoring.refinement import Draft, draft_asked
 from asbuilt.journal import runs
 from asbuilt.journal.drafts import drafts_of
 from asbuilt.journal.ids import LOCAL, Address

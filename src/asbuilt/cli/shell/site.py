@@ -16,7 +16,7 @@ from asbuilt.cli.shell.options import Door
 from asbuilt.errors import UsageWrong
 from asbuilt.flows.enroll import enrol, known
 from asbuilt.flows.requests import Asker
-from asbuilt.git.fleet.mirror import open_mirror
+from asbuilt.git.fleet import open_mirror
 from asbuilt.git.locks import need_writable
 from asbuilt.git.repository import Repository, open_repository
 from asbuilt.journal import runs

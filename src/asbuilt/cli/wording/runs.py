@@ -7,7 +7,7 @@ from typing import Final
 
 from asbuilt.cli.wording.work import HASH, Words, said
 from asbuilt.events import runs, schedules
-from asbuilt.lifecycle.schedule.deferrals import deferral_min, deferrals_told
+from asbuilt.lifecycle.schedule.firing import deferral_min, deferrals_told
 from asbuilt.lifecycle.status.timeline import why_parked
 
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.journal import runs
-from asbuilt.ports import Result
+from asbuilt.ports import Attempts, Brief, Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
+    from asbuilt.flows.engine.fence import Tidings
     from asbuilt.flows.engine.lease import Lease
-    from asbuilt.flows.engine.signals import Tidings
     from asbuilt.flows.run.record import Record
-    from asbuilt.ports import Attempts, Brief
 
 _LOOK_S: Final = 0.05
 _LOOK_AT_MOST_S: Final = 1.0

@@ -18,19 +18,25 @@ from asbuilt.flows.attempts.keep import keep_early
 from asbuilt.flows.environments.results import Results
 from asbuilt.flows.landing.commits import attempt_of, take
 from asbuilt.flows.run.accounts import account_of, learn
+from asbuilt.flows.run.approval import waivers_of
 from asbuilt.flows.run.briefs import brief_for
 from asbuilt.flows.run.drift import tell
 from asbuilt.flows.run.endings import attempt_ended, judged_of, unjudged, verdict_given, verifier_ended
 from asbuilt.flows.run.environment import kept_for
-from asbuilt.flows.run.waivers import waivers_of
-from asbuilt.flows.verification.judge import Exhibits
-from asbuilt.flows.verification.subject import all_exhibits, all_matter, phase_matter, repair_matter
+from asbuilt.flows.verification.judge import (
+    Exhibits,
+    Matter,
+    all_exhibits,
+    all_matter,
+    phase_matter,
+    repair_matter,
+)
 from asbuilt.git.workspace.workspaces import written_in
 from asbuilt.lifecycle.pull_request.facts import REPAIRS
-from asbuilt.lifecycle.run.facts import GOES_ON, WHOLE
+from asbuilt.lifecycle.run.facts import GOES_ON, WHOLE, AttemptFacts, RunFacts
 from asbuilt.lifecycle.run.team import agent_of
 from asbuilt.proof.change.infrastructure import is_cache
-from asbuilt.proof.drift.drift import weigh
+from asbuilt.proof.drift.drift import Weighed, weigh
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,16 +45,13 @@ if TYPE_CHECKING:
     from asbuilt.events.event import Event
     from asbuilt.flows.attempts.hosts import Hosts
     from asbuilt.flows.checks.outside_changes import Surroundings
-    from asbuilt.flows.checks.tester_tries import Tries
+    from asbuilt.flows.checks.pictures import Tries
     from asbuilt.flows.run.record import Record
-    from asbuilt.flows.verification.subject import Matter
     from asbuilt.git.repository import Repository
     from asbuilt.lifecycle.delivery.facts import DeliveryFacts
     from asbuilt.lifecycle.plan_run.facts import PlanFacts
     from asbuilt.lifecycle.run import moves
-    from asbuilt.lifecycle.run.facts import AttemptFacts, RunFacts
     from asbuilt.ports import Brief, Result, Role, Workspace
-    from asbuilt.proof.drift.drift import Weighed
     from asbuilt.proof.evidence import Evidence
     from asbuilt.proof.opinion import Opinion
     from asbuilt.proof.verdict import Verdict

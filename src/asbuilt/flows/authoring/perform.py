@@ -13,33 +13,29 @@ from asbuilt.errors import GitFailed, NotLanded
 from asbuilt.events.options import value_or
 from asbuilt.events.questions import RingKey
 from asbuilt.events.runs import RunStarted
-from asbuilt.flows.authoring.continuation import take_over
-from asbuilt.flows.authoring.prompts import asked_of
+from asbuilt.flows.authoring.conversation import asked_of, take_over
 from asbuilt.flows.authoring.stages import Staging, files_of
 from asbuilt.flows.checks.dry_run import Trying
+from asbuilt.flows.checks.outside_changes import need_unchanged
 from asbuilt.flows.checks.prove import tree_of
-from asbuilt.flows.checks.read_only import need_unchanged
 from asbuilt.flows.environments.check_environment import Rigs
 from asbuilt.flows.run.approval import file_approved
 from asbuilt.flows.run.briefs import planner_brief
 from asbuilt.flows.run.environment import given_in, kept
-from asbuilt.flows.run.record import say
+from asbuilt.flows.run.record import Record, say
 from asbuilt.flows.start import claim, is_agreed
-from asbuilt.git.repository import base_on
+from asbuilt.git.repository import Repository, base_on
 from asbuilt.git.workspace import workspaces
 from asbuilt.lifecycle import approval
 from asbuilt.lifecycle.approval import next_step
-from asbuilt.lifecycle.authoring.fold import names_of, title_of
+from asbuilt.lifecycle.authoring.facts import AuthoringFacts, names_of, title_of
 from asbuilt.lifecycle.run import moves
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from asbuilt.flows.attempts.work import Working
-    from asbuilt.flows.run.record import Record
-    from asbuilt.git.repository import Repository
     from asbuilt.journal.home import Home
-    from asbuilt.lifecycle.authoring.facts import AuthoringFacts
     from asbuilt.plan.model import Plan
     from asbuilt.ports import Brief, Processes, Role, Workspace
     from asbuilt.proof.trying import Tried

@@ -12,24 +12,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import AsbuiltError, GateStopped, GitFailed, NotLanded
-from asbuilt.flows.checks.read_only import need_unchanged
+from asbuilt.flows.checks.outside_changes import need_unchanged
 from asbuilt.flows.run import environment
 from asbuilt.flows.run.briefs import opened, program_of
-from asbuilt.git.repository import resolve
+from asbuilt.git.repository import Repository, resolve
 from asbuilt.git.workspace import workspaces
 from asbuilt.journal.ids import new_id
 from asbuilt.lifecycle.approval import AGENT
 from asbuilt.lifecycle.run.team import agent_of
 from asbuilt.plan.markdown.source import Source, encode
-from asbuilt.ports import Brief
+from asbuilt.ports import Attempts, Brief, Result, Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
 
     from asbuilt.events.options import RunOptions
-    from asbuilt.git.repository import Repository
     from asbuilt.journal.home import Home
-    from asbuilt.ports import Attempts, Result, Workspace
 
 TRIES: Final = 3
 """Most texts of an agent that are judged."""

@@ -16,15 +16,14 @@ from asbuilt.events.authoring import StageJudged
 from asbuilt.events.options import value_or
 from asbuilt.events.questions import AgentAsksKey
 from asbuilt.flows.checks.dry_run import keep_tried
-from asbuilt.flows.run.record import ACTOR
+from asbuilt.flows.run.record import ACTOR, Record
 from asbuilt.git.files import entries
 from asbuilt.journal import drafts, memory
 from asbuilt.journal.events import shortened
 from asbuilt.lifecycle.approval import AGENT
 from asbuilt.lifecycle.authoring import stage_machine
-from asbuilt.lifecycle.authoring.facts import role_of
-from asbuilt.lifecycle.authoring.fold import name_of, names_of
-from asbuilt.lifecycle.authoring.modes import MODES
+from asbuilt.lifecycle.authoring.facts import AuthoringFacts, name_of, names_of, role_of
+from asbuilt.lifecycle.authoring.modes import MODES, Mode
 from asbuilt.lifecycle.authoring.prompts import told
 from asbuilt.lifecycle.authoring.questions import Question, answer_to, questions_in, sketch_in
 from asbuilt.lifecycle.authoring.rounds import earlier_in, rounds_in, without_needless
@@ -35,7 +34,7 @@ from asbuilt.lifecycle.authoring.stages import Stage
 from asbuilt.lifecycle.authoring.validators.demands import demands_of
 from asbuilt.lifecycle.authoring.validators.promises import without_promises
 from asbuilt.lifecycle.critique.additions import with_additions
-from asbuilt.lifecycle.critique.convergence import Who, carried, fold
+from asbuilt.lifecycle.critique.convergence import Round, Who, carried, fold
 from asbuilt.lifecycle.flaws import Flaw
 from asbuilt.lifecycle.memory import lessons_of_critique
 from asbuilt.lifecycle.run.team import agent_of
@@ -48,11 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
     from pathlib import Path
 
-    from asbuilt.flows.run.record import Record
     from asbuilt.git.repository import Repository
-    from asbuilt.lifecycle.authoring.facts import AuthoringFacts
-    from asbuilt.lifecycle.authoring.modes import Mode
-    from asbuilt.lifecycle.critique.convergence import Round
     from asbuilt.plan.model import Plan
     from asbuilt.proof.trying import Tried
 

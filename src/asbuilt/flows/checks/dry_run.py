@@ -14,9 +14,9 @@ from asbuilt.flows.checks.project import project_of
 from asbuilt.flows.run.record import ACTOR
 from asbuilt.git.files import entries
 from asbuilt.journal.events import append, keyed
-from asbuilt.proof.candidates import Ran, Seen, ways
+from asbuilt.proof.candidates import Ran, Seen, Way, ways
 from asbuilt.proof.evidence import judge_setup, last_lines
-from asbuilt.proof.failure import Failure, checkout_of, explained
+from asbuilt.proof.failure import Failure, What, checkout_of, explained
 from asbuilt.proof.projects.finding import find
 from asbuilt.proof.projects.resolving import resolve_setup
 from asbuilt.proof.runners import Call
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from asbuilt.flows.environments.check_environment import Rig, Rigs
-    from asbuilt.flows.environments.ran import Ran as RanThere
+    from asbuilt.flows.environments.results import Ran as RanThere
     from asbuilt.git.repository import Repository
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Session
@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from asbuilt.plan.model import Plan
     from asbuilt.policy.sandbox.rules import Level
     from asbuilt.ports import Ended
-    from asbuilt.proof.candidates import Way
-    from asbuilt.proof.failure import What
     from asbuilt.proof.projects.model import Setup, Suite
     from asbuilt.proof.trying import Tried
 

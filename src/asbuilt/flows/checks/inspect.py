@@ -22,7 +22,7 @@ from asbuilt.proof.change.hollow import hollow
 from asbuilt.proof.change.scope import beyond, plan_changed
 from asbuilt.proof.change.tampering import tampering
 from asbuilt.proof.projects.dependencies import remarks_on_packages
-from asbuilt.proof.remarks import OBSERVED, failing, remark_from, remarks_on
+from asbuilt.proof.remarks import OBSERVED, Remark, failing, remark_from, remarks_on
 from asbuilt.proof.suites.model import MAX_BYTES, Change, Kind, Order, Severity
 from asbuilt.proof.suites.places import Role, role_of
 from asbuilt.proof.trials.new_tests import remarks_on_hollow, remarks_on_unnoticed
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from asbuilt.git.repository import Repository
     from asbuilt.plan.model import Plan
     from asbuilt.proof.evidence import Evidence
-    from asbuilt.proof.remarks import Remark
 
 NO_CHANGES: Final = "The agent made no changes"
 _SHOWN: Final = 400

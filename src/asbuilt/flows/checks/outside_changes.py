@@ -1,16 +1,21 @@
 """Compare what is around a workspace before and after an agent that runs without a sandbox.
 
 Rule: the state to compare with is recorded before the phase's first agent starts.
+
+Planning is read-only: without a sandbox, a planner's workspace is checked afterwards.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.errors import GateStopped
 from asbuilt.events.attempts import AttemptBegun
 from asbuilt.events.runs import RunStarted
 from asbuilt.flows.checks.inspect import keep_remarks
+from asbuilt.flows.checks.prove import tree_of
 from asbuilt.git.workspace.outside import reach, under_way
+from asbuilt.git.workspace.workspaces import written_in
 from asbuilt.proof.change.scope import strayed
 
 if TYPE_CHECKING:
@@ -61,3 +66,14 @@ class Surroundings:
 
 def _is_ref(name: str) -> bool:
     return name.startswith("refs/")
+
+
+def need_unchanged(repository: Repository, workspace: Workspace, base: str) -> None:
+    """Refuse the output of a planner that changed its workspace."""
+    wrote = written_in(repository, workspace, tree_of(repository, base))
+    if wrote:
+        raise GateStopped(
+            f"an agent that plans has changed {', '.join(wrote[:3])} in its workspace",
+            why="Planning is read-only, and no sandbox enforces it here. The agent's output is discarded.",
+            next_step="`asbuilt doctor` shows how to get a sandbox; then plan again.",
+        )

@@ -1,30 +1,39 @@
-"""Sign-off of visible changes before they land, with pictures if a command takes them.
+"""Sign-off of visible changes before they land, with pictures of a command or of a tester's tries.
 
-Rule: a phase that changes the UI lands only after a user's yes, whatever comes of the pictures.
+Rules: a phase that changes the UI lands only after a user's yes, whatever comes of the pictures. A try counts
+only as asbuilt repeated it; what happened in the tester's own sandbox is a claim.
 """
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import NotFound, StoreFailed
 from asbuilt.events.phases import PicturesTaken
 from asbuilt.events.questions import SignOffKey
-from asbuilt.flows.checks.prove import tree_of
-from asbuilt.lifecycle.delivery.facts import SignOff
-from asbuilt.proof.evidence import judge_check
+from asbuilt.flows.checks.prove import outcome_of, tree_of
+from asbuilt.flows.run.briefs import drive_command
+from asbuilt.lifecycle.delivery.facts import DeliveryFacts, SignOff, Work
+from asbuilt.proof.evidence import Evidence, judge_check
 from asbuilt.proof.pictures import Picture, media_of, sorted_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from asbuilt.flows.context import Context
     from asbuilt.flows.environments.check_environment import Rigs
     from asbuilt.flows.run.record import Record
     from asbuilt.git.repository import Repository
     from asbuilt.journal.blobs import Blobs
-    from asbuilt.lifecycle.delivery.facts import DeliveryFacts, Work
+    from asbuilt.lifecycle.plan_run.facts import PlanFacts
+    from asbuilt.lifecycle.run.moves import Verify
 
 _LEFT: Final = 5
+TESTER: Final = "tester"
+"""Command of the pictures that come from tries."""
+Tries = tuple[tuple[str, ...], ...]
+"""The arguments of each `drive.py` that a tester ran."""
 
 
 def seen_by_people(
@@ -83,3 +92,27 @@ def pictures_in(blobs: Blobs, told: PicturesTaken) -> tuple[Picture, ...]:
     except (NotFound, StoreFailed):
         return ()
     return tuple(Picture(name, media, data) for name, data in kept if (media := media_of(data)))
+
+
+def repeat_tries(context: Context, facts: PlanFacts, move: Verify, tree: str, tries: Tries) -> list[Evidence]:
+    """Run every try on a clean checkout of the tree; the n-th is the check `try n`."""
+    record, proving = context.record, context.proving(facts)
+    shown, pictures = [], []
+    with context.rigs(facts).take(record.setup()) as rig:
+        rig.set_up(tree_of(context.repository, facts.base or ""))
+        for number, arguments in enumerate(tries, 1):
+            ran, files = rig.look(tree, f"{drive_command()} {shlex.join(arguments)}")
+            shown.append(
+                proving.evidence(f"try {number}", ran, judge_check(ran.ended.exit_code, ran.cut_off))
+            )
+            taken = sorted_out(files).pictures
+            pictures += [(f"try-{number}-{one.name}", record.blobs.put(one.content)) for one in taken]
+    taken_by = PicturesTaken(
+        command=TESTER,
+        outcome=outcome_of(shown),
+        why=f"{len(shown)} tries of the tester",
+        tree=tree,
+        pictures=record.blobs.put_json(pictures),
+    )
+    record.say(taken_by, f"{move.phase}/{move.number}/pictures")
+    return shown

@@ -10,7 +10,7 @@ from asbuilt.events.options import value_or
 from asbuilt.git.trees import names_in, texts_of
 from asbuilt.proof.projects.dependencies import dependencies_of
 from asbuilt.proof.projects.index import installs, is_lock, wanted
-from asbuilt.proof.projects.model import Project, Suite
+from asbuilt.proof.projects.model import Project, Setup, Suite
 from asbuilt.proof.projects.recorded import chosen
 from asbuilt.proof.projects.resolving import resolve_setup
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from asbuilt.flows.run.record import Record
     from asbuilt.git.repository import Repository
     from asbuilt.journal.runs import Run
-    from asbuilt.proof.projects.model import Setup
-
 
 _MAX_COMMAND: Final = 1_000
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.events.options import value_or
+from asbuilt.events.options import Depth, value_or
 from asbuilt.flows.checks.project import own_setup
 from asbuilt.flows.trials.allowance import Allowance
 from asbuilt.flows.trials.emptied import Emptying, Tested, held_to
 from asbuilt.flows.trials.further import Further
-from asbuilt.flows.trials.suite import Trials
+from asbuilt.flows.trials.suite import Order, Trials
 from asbuilt.flows.trials.weakened_tests import run_old_tests
 from asbuilt.git.commits import read_commit
 from asbuilt.policy.shell.judge import argv_of
 from asbuilt.proof.change.infrastructure import put_back_words
-from asbuilt.proof.counts import from_output, from_report
+from asbuilt.proof.counts import Counts, from_output, from_report
 from asbuilt.proof.evidence import (
     SETUP,
     Evidence,
@@ -36,13 +36,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from asbuilt.events.event import Outcome
-    from asbuilt.events.options import Depth
     from asbuilt.flows.environments.check_environment import Rig, Rigs
-    from asbuilt.flows.environments.ran import Ran
+    from asbuilt.flows.environments.results import Ran
     from asbuilt.flows.run.record import Record
-    from asbuilt.flows.trials.suite import Order
     from asbuilt.git.repository import Repository
-    from asbuilt.proof.counts import Counts
     from asbuilt.proof.evidence import Judged
     from asbuilt.proof.projects.model import Setup, Suite
 

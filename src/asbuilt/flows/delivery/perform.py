@@ -11,8 +11,7 @@ from asbuilt.flows.checks.outside_changes import Surroundings
 from asbuilt.flows.checks.pictures import take_pictures
 from asbuilt.flows.landing.commits import Outcomes
 from asbuilt.flows.landing.comparison import compare
-from asbuilt.flows.landing.issues import close_issues
-from asbuilt.flows.landing.tidy import tidy
+from asbuilt.flows.landing.tidy import close_issues, tidy
 from asbuilt.flows.pull_request.conclude import check_invariants, drop_pushed
 from asbuilt.flows.pull_request.land import Pulls
 from asbuilt.flows.pull_request.repairs import check_repair, ground_of
@@ -20,7 +19,7 @@ from asbuilt.flows.report import report
 from asbuilt.flows.run.plan_file import Document
 from asbuilt.lifecycle.delivery.decide import LANDING
 from asbuilt.lifecycle.run import moves
-from asbuilt.lifecycle.undo.facts import UndoFacts
+from asbuilt.lifecycle.undo import UndoFacts
 
 if TYPE_CHECKING:
     from asbuilt.flows.attempts.work import Working

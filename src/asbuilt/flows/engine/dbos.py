@@ -110,7 +110,7 @@ class Engine:
         self._free = threading.BoundedSemaphore(slots)
         self._at_work: Counter[str] = Counter()
         self._guard = threading.Lock()
-        self._is_launched = False
+        self.is_launched = False
         self._client: DBOSClient
         self._views: _Views
 
@@ -147,7 +147,7 @@ class Engine:
         queues = [self._queue(self._machine), *([self._queue(self.worker)] if self.is_shared else [])]
         DBOS.listen_queues(queues)
         DBOS.launch()
-        self._is_launched = True
+        self.is_launched = True
         for queue in queues:
             DBOS.register_queue(
                 queue,
@@ -335,7 +335,7 @@ class Engine:
         def whole(connection: sa.Connection) -> None:
             # The driver begins a transaction only before a change of rows. DBOS killed between two of its
             # first tables would leave a file that no later start can use.
-            if not self._is_launched:
+            if not self.is_launched:
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
 
         return engine

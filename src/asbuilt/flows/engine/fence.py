@@ -1,15 +1,18 @@
-"""The journal, as one execution of a segment may write to it. Rule: a superseded execution writes nothing."""
+"""The journal, as one execution of a segment may write to it, and the signals that end an execution.
+
+Rule: a superseded execution writes nothing.
+"""
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+import threading
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING
 
 from asbuilt.journal.engine import segments
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from contextlib import AbstractContextManager
+    from collections.abc import Iterable, Iterator
 
     from asbuilt.journal.database.store import Session, Transactions
     from asbuilt.journal.ids import Segment
@@ -58,3 +61,28 @@ class Fenced:
     def read(self) -> AbstractContextManager[Session]:
         """Start a read-only transaction."""
         return self._store.read()
+
+
+class Tidings:
+    """The runs that have to stop."""
+
+    def __init__(self) -> None:
+        self._news = threading.Condition()
+        self._stopped: frozenset[str] = frozenset()
+
+    def hear(self, runs: Iterable[str]) -> None:
+        """Update the runs that have to stop; wake every waiting thread if there is a new one."""
+        stopped = frozenset(runs)
+        with self._news:
+            if stopped - self._stopped:
+                self._news.notify_all()
+            self._stopped = stopped
+
+    def wait(self, seconds: float) -> None:
+        """Wait for a new stop, at most `seconds`."""
+        with self._news:
+            self._news.wait(seconds)
+
+    def is_stopped(self, run: str) -> bool:
+        """Return whether a stop of the run was requested."""
+        return run in self._stopped

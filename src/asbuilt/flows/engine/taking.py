@@ -9,15 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from asbuilt.journal.engine import fleet, segments, workers
-from asbuilt.lifecycle.fleet.places import is_served
+from asbuilt.lifecycle.fleet import Offer, is_served
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from asbuilt.flows.engine.dbos import Engine
     from asbuilt.journal.database.store import Session, Store
-    from asbuilt.journal.engine.fleet import Waiting
-    from asbuilt.lifecycle.fleet.places import Offer
+    from asbuilt.journal.ids import Segment
 
 
 class Taking:
@@ -34,18 +33,19 @@ class Taking:
         self._lost_s = lost_s
         self._told: frozenset[str] | None = None
 
-    def find(self, session: Session) -> list[Waiting]:
+    def find(self, session: Session) -> list[Segment]:
         """List what this worker may take now."""
         free, offer = self._engine.free, self._offer()
-        waits = fleet.waiting(session, self._org) if free and offer else []
-        mine = [one for one in waits if offer and is_served(one.place, offer)]
-        if not mine:
+        places = fleet.places(session, self._org) if free and offer else []
+        served = [place for place in places if offer and is_served(place, offer)]
+        if not served:
             return []
         since = workers.earlier(session.now, self._lost_s)
-        alive = {one.worker for one in fleet.members(session, self._org, since=since)} - {self._engine.worker}
-        return [one for one in mine if one.segment.executor not in alive][:free]
+        return fleet.next_for(
+            session, self._org, self._engine.worker, places=served, alive_since=since, limit=free
+        )
 
-    def take(self, found: list[Waiting], now: str) -> None:
+    def take(self, found: list[Segment], now: str) -> None:
         """Take segments, each unless another worker has taken it, and register what this worker offers."""
         offer = self._offer()
         words = frozenset() if offer is None else offer.words
@@ -55,10 +55,10 @@ class Taking:
                 fleet.offer(session, self._org, self._engine.worker, labels=words, slots=slots)
             self._told = words
         if found:
-            self._engine.prepare([one.segment for one in found], now)
-        for one in found:
+            self._engine.prepare(found, now)
+        for segment in found:
             with self._store.write() as session:
-                fleet.take(session, one.segment, worker=self._engine.worker)
+                fleet.take(session, segment, worker=self._engine.worker)
 
     def take_over(self, workflow: str, lost: str) -> bool:
         """Take a segment of a lost worker; return False if it is not the fleet's or not for this worker."""
@@ -68,8 +68,13 @@ class Taking:
                 return False
             place = fleet.place_of(session, segment) or ""
             offer = self._offer()
+            since = workers.earlier(session.now, self._lost_s)
             is_mine = (
-                offer is not None and is_served(place, offer) and fleet.take_over(session, segment, lost=lost)
+                offer is not None
+                and is_served(place, offer)
+                and fleet.take_over(
+                    session, segment, lost=lost, worker=self._engine.worker, alive_since=since
+                )
             )
         if is_mine:
             self._engine.resume(workflow, queue=self._engine.own_queue)

@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final, Protocol
 
 from asbuilt.errors import JournalDamaged, StoreFailed
-from asbuilt.flows.engine.dbos import Flow
+from asbuilt.flows.engine.dbos import Engine, Flow
 from asbuilt.journal import runs
 from asbuilt.journal.engine import fleet, segments, workers
 
@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from asbuilt.flows.engine.dbos import Engine
+    from asbuilt.flows.engine.fence import Tidings
     from asbuilt.flows.engine.lease import Lease
-    from asbuilt.flows.engine.signals import Tidings
     from asbuilt.flows.engine.taking import Taking
     from asbuilt.flows.schedule import Schedules
     from asbuilt.journal.database.store import Store

@@ -14,13 +14,9 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.flows.environments.files import content_of, fresh, locked, put
-from asbuilt.flows.environments.logins import place_logins
-from asbuilt.flows.environments.modules import list_modules, loaded_in
-from asbuilt.flows.environments.ran import Ran
-from asbuilt.flows.environments.reports import collect_reports, delete_reports
-from asbuilt.flows.environments.results import Results, lay, move_made
-from asbuilt.flows.environments.services import Served, copied, place_of, serve
+from asbuilt.flows.environments.reports import collect_reports, delete_reports, list_modules, loaded_in
+from asbuilt.flows.environments.results import Ran, Results, content_of, fresh, lay, locked, move_made, put
+from asbuilt.flows.environments.services import Served, copied, place_logins, place_of, serve
 from asbuilt.flows.environments.terms import LIMIT_S, Given, Terms, refuse_unheld
 from asbuilt.git.workspace.borrowed import alternates_of, borrow, lend, references_of, words_for
 from asbuilt.git.workspace.checkouts import clean_checkout, delete
@@ -34,9 +30,9 @@ from asbuilt.policy.sandbox.check_environment import (
     places_below,
 )
 from asbuilt.policy.sandbox.rules import Overlay, Placed
-from asbuilt.policy.sandbox.services import variables_of
+from asbuilt.policy.sandbox.services import Service, variables_of
 from asbuilt.policy.shell.judge import argv_of
-from asbuilt.ports import Command, Ended
+from asbuilt.ports import Command, Ended, Processes
 from asbuilt.proof.pictures import MAX_PICTURE
 from asbuilt.proof.runners import Call, real_argv, reporting
 from asbuilt.proof.trials.recorders import strays
@@ -46,8 +42,6 @@ if TYPE_CHECKING:
 
     from asbuilt.git.repository import Repository
     from asbuilt.policy.sandbox.check_environment import Places
-    from asbuilt.policy.sandbox.services import Service
-    from asbuilt.ports import Processes
     from asbuilt.proof.projects.model import Setup
 
 _LOOKED_AT: Final = 100

@@ -1,4 +1,4 @@
-"""Read the reports that a runner writes into its checkout, if no option sets another path.
+"""Read what a command leaves beside its output: a runner's reports, and the modules that Python loaded.
 
 Rule: no link is followed. The tree and the code that ran in it may be hostile.
 """
@@ -9,13 +9,19 @@ import os
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.flows.environments.files import content_of
+from asbuilt.flows.environments.results import content_of
 from asbuilt.proof.counts import MAX_XML, joined
+from asbuilt.proof.trials import recorders
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from asbuilt.proof.trials.recorders import Loaded
+
 _MOST: Final = 20_000
+_PROCESSES: Final = 1_000
+_LISTED: Final = 1_000_000
+"""Most bytes read of each listing; `_PROCESSES` limits the listings."""
 
 
 def delete_reports(checkout: Path, patterns: Sequence[str]) -> None:
@@ -46,3 +52,18 @@ def _found(checkout: Path, patterns: Sequence[str]) -> list[Path]:
         paths = (PurePosixPath(folder, file) for file in sorted(files))
         found += [Path(path) for path in paths if any(path.match(pattern) for pattern in patterns)]
     return found[:_MOST]
+
+
+def list_modules(modules: tuple[str, ...], out: Path, inside: str, path: str | None) -> dict[str, str]:
+    """Prepare the listing in `out`, which commands see as `inside`; return the variable for it."""
+    folder = out / "modules"
+    folder.mkdir(mode=0o700)
+    (folder / recorders.FILE).write_bytes(recorders.source_of(modules))
+    return {"PYTHONPATH": os.pathsep.join([f"{inside}/modules", *([path] if path else [])])}
+
+
+def loaded_in(out: Path) -> tuple[Loaded, ...]:
+    """Read the lists that the processes left."""
+    files = sorted((out / "modules").glob(f"*{recorders.LISTED}"))[:_PROCESSES]
+    listed = (content_of(file, _LISTED) or b"" for file in files)
+    return recorders.read_loaded(b"\n".join(listed).decode("utf-8", "replace"))

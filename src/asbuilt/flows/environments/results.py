@@ -12,15 +12,18 @@ import shutil
 import stat
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.flows.environments.files import locked
 from asbuilt.git.workspace.checkouts import delete, strange_in
+from asbuilt.proof.counts import MAX_XML, Counts, from_output, from_report
+from asbuilt.proof.evidence import cut_off
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from asbuilt.git.repository import Repository
+    from asbuilt.ports import Ended
+    from asbuilt.proof.trials.recorders import Loaded
 
 _PREFIX: Final = "results."
 _READY: Final = "ready"
@@ -148,3 +151,89 @@ def _copy(file: Path, to: Path) -> None:
         except OSError:
             shutil.copyfileobj(source, target, 1 << 20)
     shutil.copystat(file, to)
+
+
+class Ran(NamedTuple):
+    """A command that ran in a check environment."""
+
+    command: str
+    tree: str
+    setup: str
+    """Digest of its setup."""
+    ended: Ended
+    report: bytes | None = None
+    """The runner's report; None if it wrote none."""
+    strays: tuple[Loaded, ...] = ()
+    """Modules of the project that were loaded, but never from the checkout."""
+
+    @property
+    def cut_off(self) -> str | None:
+        """What ended the command early; None if it ended itself."""
+        return cut_off(self.ended.exit_code, self.ended.output)
+
+    @property
+    def reported(self) -> Counts | None:
+        """Counts from the runner's report."""
+        return None if self.report is None else from_report(self.report)
+
+    @property
+    def printed(self) -> Counts | None:
+        """Counts from the runner's output."""
+        return from_output(self.ended.output.decode("utf-8", "replace"), cut=self.ended.truncated)
+
+    @property
+    def counts(self) -> Counts | None:
+        """Counts from the runner's report if it wrote one, else from its output."""
+        return self.reported or self.printed
+
+
+def fresh(folder: Path) -> Path:
+    """Replace whatever is at a path with an empty folder."""
+    delete(folder)
+    folder.mkdir(mode=0o700)
+    return folder
+
+
+@contextmanager
+def locked(folder: Path, *, waits: bool) -> Iterator[bool]:
+    """Lock a folder; yield False if another process has it and this one does not wait.
+
+    The kernel releases the lock if this process dies.
+    """
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX if waits else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        yield False
+    else:
+        yield True
+    finally:
+        os.close(descriptor)
+
+
+def put(place: Path, path: str, content: bytes | None) -> None:
+    """Write a file below a folder, or delete it. No link is followed: the tree may be hostile."""
+    *folders, name = path.split("/")
+    for folder in folders:
+        place = place / folder
+        if place.is_symlink() or not place.is_dir():
+            if content is None:
+                return
+            delete(place)
+            place.mkdir(mode=stat.S_IRWXU)
+    delete(place / name)
+    if content is not None:
+        (place / name).write_bytes(content)
+
+
+def content_of(report: Path, cap: int = MAX_XML) -> bytes | None:
+    """Read at most `cap` + 1 bytes that a check wrote; None unless it is a regular file. Follows no link."""
+    try:
+        descriptor = os.open(report, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        return None
+    with os.fdopen(descriptor, "rb") as opened:
+        return opened.read(cap + 1)

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.errors import GateStopped
 from asbuilt.policy.masking import forms_of, without
-from asbuilt.ports import Opened
+from asbuilt.ports import Ended, Opened, Processes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from asbuilt.policy.sandbox.services import Service
-    from asbuilt.ports import Ended, Processes
 
 LIMIT_S: Final = 45 * 60
 """Default time limit of a setup, a suite or one check."""

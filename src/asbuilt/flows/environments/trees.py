@@ -10,7 +10,7 @@ from asbuilt.git.files import entries
 from asbuilt.git.objects import read_object
 from asbuilt.git.refs import touched
 from asbuilt.git.trees import contents, differing, mentioning, sizes_in, text_of
-from asbuilt.proof.change.infrastructure import is_infrastructure, put_back
+from asbuilt.proof.change.infrastructure import PutBack, is_infrastructure, put_back
 from asbuilt.proof.projects.index import is_vendored, top_first
 from asbuilt.proof.suites.model import Change
 from asbuilt.proof.suites.places import Role, is_test_code, role_of
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from asbuilt.git.repository import Repository
-    from asbuilt.proof.change.infrastructure import PutBack
 
 _RECIPES: Final = ("Makefile", "makefile", "GNUmakefile", "justfile", "package.json")
 _RECIPES_READ: Final = 20

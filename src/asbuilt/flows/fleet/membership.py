@@ -1,4 +1,4 @@
-"""A worker's share in a fleet: its labels, and the variables that it has values for.
+"""A worker's share in a fleet: its labels, the variables that it has values for, and what it serves.
 
 Rule: values stay in a file of the worker's state folder that only its user can read. The database gets the
 names.
@@ -10,16 +10,24 @@ import json
 import os
 from typing import TYPE_CHECKING, Any, Final
 
-from asbuilt.lifecycle.fleet.places import Offer
+from asbuilt.flows.engine.taking import Taking
+from asbuilt.git.fleet import evict
+from asbuilt.journal.ids import LOCAL
+from asbuilt.journal.shared_blobs import Large, open_large
+from asbuilt.lifecycle.fleet import Offer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+    from asbuilt.flows.engine.dbos import Engine
+    from asbuilt.journal.database.store import Store
     from asbuilt.journal.home import Home
+    from asbuilt.settings import Settings
 
 _JOINED: Final = "fleet.json"
 _SECRETS: Final = "fleet-secrets.json"
+_GIGABYTE: Final = 1_000_000_000
 
 
 def join(home: Home, labels: Iterable[str]) -> None:
@@ -80,3 +88,17 @@ def _read(file: Path) -> dict[str, Any] | None:
     except FileNotFoundError:
         return None
     return values
+
+
+def large_blobs(home: Home, settings: Settings, environ: Mapping[str, str]) -> Large | None:
+    """Open the shared place for large blobs; None if there is none. Its login may be a worker's secret."""
+    place = settings.text("store.blobs") if settings.text("store.url") else ""
+    return open_large(place, {**environ, **secrets(home)}) if place else None
+
+
+def taking_of(home: Home, store: Store, engine: Engine, settings: Settings, lost_s: float) -> Taking | None:
+    """Return what takes runs of the fleet, after old mirrors were deleted; None if it has not joined."""
+    if not store.is_shared or labels_of(home) is None:
+        return None
+    evict(home.path / "mirrors", budget=settings.number("fleet.mirrors_gb") * _GIGABYTE)
+    return Taking(store, engine, lambda: offer(home, os.environ), org=LOCAL, lost_s=lost_s)

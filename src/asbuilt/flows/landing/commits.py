@@ -1,45 +1,50 @@
-"""From a proven tree to a landed commit and a marked plan. Every step is idempotent."""
+"""From a proven tree to a landed commit and a marked plan. Every step is idempotent.
+
+Runs land on a branch in line. Rule: the event that ends a landing gives the turn to the next run in the same
+transaction. The second in line waits in its process for up to 10 s, so that a branch does not rest between
+two landings.
+"""
 
 from __future__ import annotations
 
 import json
+import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import GateStopped
-from asbuilt.events.landings import LandingUndone
+from asbuilt.events.landings import LandingDone, LandingQueued, LandingRefused, LandingUndone
 from asbuilt.events.phases import PhaseProven
 from asbuilt.events.plans import PlanCompleted, PlanMarked
 from asbuilt.flows.checks.inspect import kept_remarks
-from asbuilt.flows.checks.prove import tree_of
-from asbuilt.flows.landing.line import Turn, take_turn
-from asbuilt.flows.landing.move import Mover
+from asbuilt.flows.checks.prove import Proving, tree_of
+from asbuilt.flows.landing.move import Load, Mover
 from asbuilt.flows.landing.payload import Picks, Reverts, completion, reopens
-from asbuilt.flows.run.approval import approvers, carry
+from asbuilt.flows.run.approval import approvers, carry, keep_waived, waived_in, waived_items
 from asbuilt.flows.run.drift import corrected_in, keep_corrections
 from asbuilt.flows.run.marks import marked, reopened
 from asbuilt.flows.run.plan_file import Document
-from asbuilt.flows.run.waivers import keep_waived, waived_in, waived_items
+from asbuilt.flows.run.record import Record, say
 from asbuilt.git import commits, locks
-from asbuilt.git.repository import plan_branch, tip
+from asbuilt.git.repository import Repository, plan_branch, tip
 from asbuilt.git.workspace import snapshots, workspaces
-from asbuilt.lifecycle.undo.facts import UndoFacts
-from asbuilt.ports import Kept
+from asbuilt.journal.turns import landing_line
+from asbuilt.lifecycle.undo import UndoFacts
+from asbuilt.ports import Kept, Workspace
 from asbuilt.proof.remarks import for_a_person
 from asbuilt.proof.verdict import gaps_in
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from asbuilt.flows.checks.prove import Proving
-    from asbuilt.flows.landing.move import Load
-    from asbuilt.flows.run.record import Record
-    from asbuilt.git.repository import Repository
+    from asbuilt.events.event import Event
     from asbuilt.lifecycle.delivery.facts import DeliveryFacts
     from asbuilt.lifecycle.run.facts import AttemptFacts, PhaseFacts
-    from asbuilt.ports import Workspace
 
 UNDONE: Final = "refs/asbuilt/undone/"
 """Refs of work that was proven and given up without landing."""
+_NEAR_S: Final = 10.0
+_POLL_S: Final = 0.05
 
 
 class Outcomes:
@@ -221,3 +226,41 @@ def take(record: Record, workspace: Workspace, facts: DeliveryFacts, attempt: st
 def attempt_of(phase: PhaseFacts, number: int) -> AttemptFacts:
     """Return an attempt by its number."""
     return next(attempt for attempt in phase.attempts if attempt.number == number)
+
+
+def take_turn(record: Record) -> bool:
+    """Return whether the run is first in line for its branch; if not, record its place."""
+    run, until = record.run, time.monotonic() + _NEAR_S
+    with record.store.write() as session:
+        ahead = landing_line.join(session, run, is_urgent=run.options.front is True)
+    while len(ahead) == 1 and time.monotonic() < until:
+        time.sleep(_POLL_S)
+        with record.store.read() as session:
+            ahead = landing_line.ahead_of(session, run)
+    if not ahead:
+        return True
+    with record.store.write() as session:
+        # The run ahead may have left since, and its turn would be lost.
+        ahead = landing_line.join(session, run)
+        if ahead:
+            queued = LandingQueued(branch=run.options.branch, ahead=len(ahead), behind=ahead[-1])
+            say(session, run, queued, f"queued/{session.now}")
+    return not ahead
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """The record of a run that lands: the end of its landing is the end of its turn."""
+
+    record: Record
+
+    def say(self, event: Event, key: str) -> None:
+        """Write an event of the run."""
+        with self.record.store.write() as session:
+            if isinstance(event, LandingDone | LandingRefused):
+                landing_line.leave(session, self.record.run)
+            say(session, self.record.run, event, key)
+
+    def hold(self) -> None:
+        """Raise unless the run is still this worker's."""
+        self.record.hold()

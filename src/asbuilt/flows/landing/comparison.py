@@ -1,27 +1,32 @@
 """Check, before a landing, whether the plan still wants the work, and what needs a sign-off.
 
-Rule: a mark is no difference, and a difference with a yes is not asked about again.
+Rules: a mark is no difference, and a difference with a yes is not asked about again. A sign-off covers one
+change under one intent; other content of the same file is another change.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import NotFound, PlanUnreadable
-from asbuilt.events.phases import PhaseBegun, SignOffWanted
+from asbuilt.events.phases import PhaseBegun, PhaseProven, SignOffWanted
 from asbuilt.events.plans import PlanCompared, PlanDiffers
+from asbuilt.events.questions import SignOffKey, in_run
+from asbuilt.flows.checks.inspect import kept_remarks
 from asbuilt.flows.checks.pictures import seen_by_people
-from asbuilt.flows.landing.sign_off import sign_offs, unsigned
-from asbuilt.flows.run.record import say
+from asbuilt.flows.run.record import Record, say
 from asbuilt.journal import approvals
-from asbuilt.lifecycle.delivery.facts import Difference
+from asbuilt.lifecycle.delivery.facts import DeliveryFacts, Difference, SignOff, Work
 from asbuilt.plan.reader import read
+from asbuilt.proof.remarks import Remark, asked_about, key_of, words_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
     from asbuilt.flows.run.plan_file import Document
-    from asbuilt.flows.run.record import Record
     from asbuilt.git.repository import Repository
-    from asbuilt.lifecycle.delivery.facts import DeliveryFacts
+
+_QUESTION: Final = 600
 
 
 def compare(
@@ -65,3 +70,34 @@ def _intents(document: Document) -> dict[str, str]:
         # Removing the plan withdraws its promises: a difference in every phase.
         return {}
     return {phase.id: phase.intent for phase in plan.phases}
+
+
+def sign_offs(record: Record, works: Iterable[Work], intents: Mapping[Work, str]) -> list[SignOff]:
+    """List what needs a sign-off in some proven phases."""
+    found = []
+    for work in works:
+        kept = record.told(PhaseProven, f"{work.phase}/proven", run=work.run).remarks
+        for group in asked_about(kept_remarks(record, kept)):
+            question = f"sign off {words_of(group)}"[:_QUESTION]
+            found.append(SignOff(_key(intents[work], group).item, work.phase, question))
+    return found
+
+
+def unsigned(record: Record, wanted: Sequence[SignOff]) -> list[SignOff]:
+    """Return those without a yes; a yes in any run counts."""
+    said = record.answered({one.item: in_run(one.item, "") for one in wanted})
+    return [one for one in wanted if one.item not in said or said[one.item].answer != "yes"]
+
+
+def signed_off(record: Record, intent: str, remarks: Iterable[Remark]) -> dict[str, str]:
+    """Return the answer to each change, by the remark's key."""
+    questions = {one.key: _key(intent, group).under for group in asked_about(remarks) for one in group}
+    return {
+        key: f"{said.answer} by {said.answered_by} on {(said.answered_at or '')[:10]}"
+        + (f": {said.note}" if said.note else "")
+        for key, said in record.answered(questions).items()
+    }
+
+
+def _key(intent: str, group: Sequence[Remark]) -> SignOffKey:
+    return SignOffKey(intent=intent, change=key_of(group))

@@ -16,8 +16,8 @@ from asbuilt.flows.engine.transient import may_pass, trouble_in
 from asbuilt.git.landing import candidates
 from asbuilt.git.landing import land as landing
 from asbuilt.git.landing.checkout import Settled
-from asbuilt.git.landing.on_remote import land_on_remote
-from asbuilt.git.repository import tip
+from asbuilt.git.landing.land import land_on_remote
+from asbuilt.git.repository import Repository, tip
 from asbuilt.git.trees import is_here
 from asbuilt.journal.events import shortened
 
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from asbuilt.events.event import Event
-    from asbuilt.git.fleet.shared_refs import SharedRefs
-    from asbuilt.git.repository import Repository
+    from asbuilt.git.fleet import SharedRefs
 
 _TRIES: Final = 5
 _WHAT: Final = 500

@@ -12,26 +12,24 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.events.landings import LandingRetried
 from asbuilt.events.runs import ReportWritten
-from asbuilt.flows.checks.prove import failures_of, tree_of
+from asbuilt.flows.checks.prove import Proving, failures_of, tree_of
 from asbuilt.flows.landing.move import Refusal
+from asbuilt.flows.run.approval import waived_in
 from asbuilt.flows.run.drift import corrected_in
 from asbuilt.flows.run.marks import marked, reopened
-from asbuilt.flows.run.waivers import waived_in
 from asbuilt.git import commits
 from asbuilt.git.landing import candidates
-from asbuilt.git.repository import plan_branch
+from asbuilt.git.repository import Repository, plan_branch
 from asbuilt.git.trees import file_in
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from asbuilt.flows.checks.prove import Proving
     from asbuilt.flows.run.plan_file import Document
     from asbuilt.flows.run.record import Record
-    from asbuilt.git.repository import Repository
     from asbuilt.lifecycle.delivery.facts import DeliveryFacts, Work
-    from asbuilt.lifecycle.undo.facts import UndoFacts
+    from asbuilt.lifecycle.undo import UndoFacts
 
 _NAMED: Final = 5
 _TOLD: Final = 500

@@ -1,27 +1,38 @@
-"""Remove what a landed run no longer needs. Rule: whatever could be lost is kept, and reported."""
+"""Remove what a landed run no longer needs, and close the issues that a completed plan names.
+
+Rules: whatever could be lost is kept, and reported. An issue gets one comment; an issue that cannot be closed
+is recorded and fails no run.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.errors import GitFailed, NotLanded
+from asbuilt.errors import ForgeBusy, ForgeFailed, GitFailed, NotLanded
 from asbuilt.events.landings import LandingTidied
+from asbuilt.events.pulls import IssuesTelling, IssuesTold
 from asbuilt.flows.engine.transient import trouble_in
 from asbuilt.git import locks
 from asbuilt.git.landing import candidates
-from asbuilt.git.repository import checkouts_of, plan_branch, tip
+from asbuilt.git.repository import Repository, checkouts_of, plan_branch, tip
 from asbuilt.git.workspace import workspaces
 from asbuilt.journal import runs
+from asbuilt.journal.events import shortened
+from asbuilt.pages import pull as pages
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from asbuilt.flows.context import Context
     from asbuilt.flows.run.record import Record
-    from asbuilt.git.repository import Repository
     from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 
 _TOLD: Final = 5
 _WHY: Final = 160
+_TRIES: Final = 3
+"""Tries on a forge that does not answer, for a landing that needs no forge."""
+_WORDS: Final = 500
+_NAMED: Final = 8
 
 
 def tidy(record: Record, repository: Repository, facts: DeliveryFacts, root: Path) -> None:
@@ -62,3 +73,29 @@ def _drop_branch(record: Record, repository: Repository, facts: DeliveryFacts) -
         return "kept"
     locks.drop_ref(repository, ref, old=at)
     return "removed"
+
+
+def close_issues(context: Context, facts: DeliveryFacts) -> None:
+    """Comment on the issues that the plan names, and close those that are open."""
+    record, failed = context.record, []
+    record.say(IssuesTelling(numbers=facts.issues), "issues/telling")
+    record.hold()
+    for number in facts.issues:
+        try:
+            _close(context, facts, number)
+        except ForgeFailed as error:
+            if isinstance(error, ForgeBusy) and (facts.way == "pr" or facts.chain.troubles < _TRIES):
+                raise
+            failed.append(shortened(f"#{number} is not closed: {error.what}", _WORDS))
+    record.say(IssuesTold(numbers=facts.issues, failed=tuple(failed[:_NAMED])), "issues/told")
+
+
+def _close(context: Context, facts: DeliveryFacts, number: int) -> None:
+    forge, plan = context.forge(), context.record.run.plan
+    found = forge.issue(number)
+    if found is None or not found.is_open:
+        return
+    mark, commits = pages.mark_for(plan), [one.stands for one in facts.landed]
+    text = pages.closing(mark, plan=plan, phases=len(facts.phases), commits=commits, pull=facts.pull.url)
+    forge.say(number, text, mark=mark)
+    forge.close_issue(number)

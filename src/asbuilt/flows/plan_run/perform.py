@@ -1,32 +1,53 @@
-"""Perform the moves of a run of a plan's phases. Each checks whether it is done before it acts."""
+"""Perform the moves of a run of a plan's phases. Each checks whether it is done before it acts.
+
+A ready phase is merged with the phases that were proven since its lane was opened, without a work tree. A
+delegated phase is a run of its own, whose result is proven on the target.
+"""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from asbuilt.errors import GitFailed, NotLanded
+from msgspec import UNSET, structs
+
+from asbuilt.errors import GateStopped, GitFailed, NotLanded
 from asbuilt.events.attempts import ChecksDone, TogetherDone
-from asbuilt.events.phases import PhaseBegun, WorkspaceMade
+from asbuilt.events.options import Parent
+from asbuilt.events.phases import (
+    PhaseBegun,
+    PhaseDelegated,
+    PhaseMerged,
+    PhaseProven,
+    PhaseReturned,
+    WorkspaceMade,
+)
 from asbuilt.flows.attempts.keep import keep
 from asbuilt.flows.checks.inspect import are_compared, failing_of, inspect, keep_remarks, kept_remarks
 from asbuilt.flows.checks.outside_changes import Surroundings
+from asbuilt.flows.checks.pictures import repeat_tries
 from asbuilt.flows.checks.prove import failures_of, outcome_of, tree_of, unusable_in
-from asbuilt.flows.checks.tester_tries import repeat_tries
 from asbuilt.flows.delivery import perform as delivery
 from asbuilt.flows.landing.commits import attempt_of
-from asbuilt.flows.plan_run.delegation import delegate, prove_delegated
-from asbuilt.flows.plan_run.merging import merge_phase
 from asbuilt.flows.pull_request.repairs import Ground, unresolved
+from asbuilt.flows.requests import Asker, Declined, enter
+from asbuilt.flows.run import environment
 from asbuilt.flows.run.approval import hold_to_approval
 from asbuilt.flows.run.plan_file import Document
 from asbuilt.flows.run.record import ACTOR, say
 from asbuilt.flows.trials.suite import Order
+from asbuilt.git import commits, locks
+from asbuilt.git.landing import candidates
 from asbuilt.git.refs import base_of
+from asbuilt.git.repository import Repository, plan_branch, tip
 from asbuilt.git.workspace import snapshots, workspaces
+from asbuilt.git.workspace.snapshots import ATTEMPTS
 from asbuilt.journal import claims, issues
-from asbuilt.lifecycle.plan_run.delegation import plan_in
+from asbuilt.journal.ids import Address, new_id
+from asbuilt.library.reading import read_bytes
+from asbuilt.lifecycle.plan_run.doubts import plan_in
 from asbuilt.lifecycle.plan_run.lanes import will_fork
 from asbuilt.lifecycle.pull_request.facts import REPAIRS
 from asbuilt.lifecycle.run import moves
@@ -38,8 +59,8 @@ from asbuilt.proof.trials.flakiness import Flaky, remarks_on_flaky
 if TYPE_CHECKING:
     from asbuilt.flows.attempts.work import Working
     from asbuilt.flows.context import Context
-    from asbuilt.git.repository import Repository
     from asbuilt.lifecycle.plan_run.facts import PlanFacts
+    from asbuilt.lifecycle.run.moves import MergePhase
     from asbuilt.ports import Workspace
 
 
@@ -184,3 +205,109 @@ def _together(context: Context, facts: PlanFacts) -> None:
         ),
         "together",
     )
+
+
+def merge_phase(context: Context, facts: PlanFacts, move: MergePhase) -> None:
+    """Merge a phase onto the tip of the plan's branch, and keep the result as its next attempt."""
+    record, repository, onto = context.record, context.repository, facts.base_now
+    lane, proven = facts.lanes[move.phase], attempt_of(facts.phases[move.phase], move.of)
+    tree, conflicts = candidates.merge_trees(
+        repository, base=lane.base, ours=onto, theirs=proven.commit or ""
+    )
+    name = f"{record.run.run}.{move.phase}.{move.number}"
+    commit = commits.commit_tree(
+        repository, tree, parents=(onto,), author=record.author(), message=f"Attempt {name}\n".encode()
+    )
+    record.hold()
+    if tip(repository, f"{ATTEMPTS}{name}") is None:
+        locks.set_ref(repository, f"{ATTEMPTS}{name}", new=commit, old=None)
+    merged = PhaseMerged(
+        phase=move.phase,
+        number=move.number,
+        of=move.of,
+        base=onto,
+        commit=commit,
+        tree=tree,
+        conflicts=conflicts,
+        failures=_failures(facts, lane.base, conflicts),
+    )
+    record.say(merged, f"{move.phase}/{move.number}/merged")
+
+
+def _failures(facts: PlanFacts, base: str, conflicts: tuple[str, ...]) -> tuple[str, ...]:
+    """Tell the agent of a conflict which phases are on the other side, and where both sides are."""
+    known = [work.commit for work in facts.works]
+    since = facts.works[known.index(base) + 1 if base in known else 0 :]
+    others = ", ".join(f"phase {work.phase} ({facts.phases[work.phase].title})" for work in since)
+    return tuple(
+        f"{path}: conflicts with {others}, which is proven. The file has both sides between conflict"
+        " markers: keep what both phases need, and remove the markers."
+        for path in conflicts
+    )
+
+
+def delegate(context: Context, facts: PlanFacts, phase: str) -> None:
+    """Request a run of the plan that a phase is delegated to, with the options of this run."""
+    record, run, plan = context.record, context.record.run, facts.phases[phase].delegate
+    data = _text(context, plan)
+    order, checkout = run.options.fleet, run.options.checkout
+    if order is not UNSET:
+        # The checkout of a run of the fleet is this worker's mirror, and another worker may take the new run.
+        order, checkout = structs.replace(order, plan=record.blobs.put(data)), ""
+    options = structs.replace(
+        run.options, fleet=order, checkout=checkout, slug=Path(plan).stem, mode="finish", phase=None,
+        issues=tuple(read(data).issues), continues=UNSET,
+        parent=Parent(plan=run.plan, run=run.run, phase=phase),
+    )  # fmt: skip
+    other = new_id()
+    environment.hand_on(context.room, context.home.runs / other)
+    with record.store.write() as session:
+        address, asker = Address(run.org, run.repo, plan), Asker(ACTOR, run.options.host, {})
+        entered = enter(session, address, run=other, slug=options.slug, options=options, asker=asker)
+        if isinstance(entered, Declined):
+            raise GateStopped(
+                f"phase {phase} is delegated to {plan}, which another run has claimed",
+                why="One run works on a plan at a time.",
+                next_step=f"`asbuilt status {options.slug}` shows that run; run again when it has ended.",
+            )
+        say(session, run, PhaseDelegated(phase=phase, plan=plan), f"{phase}/delegated")
+
+
+def _text(context: Context, plan: str) -> bytes:
+    """Return the text of another plan: in the checkout, or on the target of a run of the fleet."""
+    options = context.record.run.options
+    if options.fleet is UNSET:
+        return read_bytes(Path(options.checkout) / plan, name=plan)
+    named = f"refs/heads/{options.branch}:{plan}"
+    said = context.repository.git.said("cat-file", "blob", named, allowed=(0, 128))
+    if said.code:
+        raise GateStopped(
+            f"{plan} is not on {options.branch} of the remote",
+            why="A run of the fleet reads the plan that a phase is delegated to there.",
+            next_step=f"Commit and push {plan}, then run again.",
+        )
+    return said.out
+
+
+def prove_delegated(context: Context, facts: PlanFacts, phase: str) -> None:
+    """Prove a delegated phase on the target's current commit, and record its outcome as an empty commit."""
+    record, repository, options = context.record, context.repository, context.record.run.options
+    target = tip(repository, f"refs/heads/{options.branch}") or ""
+    frozen, _ = record.frozen(phase)
+    tree = tree_of(repository, target)
+    shown = context.proving(facts).prove(tree, [check.command for check in frozen.checks])
+    if outcome_of(shown) != "PASS":
+        why = f"On {options.branch} at {target[:10]}: {'; '.join(failures_of(shown))}"[:900]
+        record.say(PhaseReturned(phase=phase, state="unproven", reason=why), f"{phase}/unproven")
+        return
+    message = commits.message_for(
+        frozen.title,
+        f"Done by {facts.phases[phase].delegate}.",
+        Asbuilt_Run=record.run.run,
+        Asbuilt_Phase=phase,
+    )
+    commit = commits.commit_tree(repository, tree, parents=(target,), author=record.author(), message=message)
+    record.hold()
+    old = facts.works[-1].commit if facts.works else facts.branch_at
+    commits.advance(repository, plan_branch(repository, options.slug), new=commit, old=old)
+    record.say(PhaseProven(phase=phase, commit=commit), f"{phase}/proven")

@@ -8,23 +8,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.events.pulls import PullDropping, PullInvariants
-from asbuilt.flows.pull_request.land import pull_branch
+from asbuilt.flows.pull_request.land import Known, pull_branch
 from asbuilt.flows.pull_request.repairs import MENDS
 from asbuilt.git import commits, locks
 from asbuilt.git.refs import listed
-from asbuilt.git.repository import plan_branch, tip
+from asbuilt.git.repository import Repository, plan_branch, tip
 from asbuilt.git.workspace import workspaces
-from asbuilt.lifecycle.landing.facts import LandingFacts
-from asbuilt.lifecycle.pull_request.invariants import Left, broken, warnings
+from asbuilt.lifecycle.landing import LandingFacts
+from asbuilt.lifecycle.pull_request.facts import Left, broken, warnings
 from asbuilt.plan.model import Status
 from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from asbuilt.flows.pull_request.land import Known
     from asbuilt.flows.run.record import Record
-    from asbuilt.git.repository import Repository
     from asbuilt.lifecycle.delivery.facts import DeliveryFacts
     from asbuilt.ports import Forge
 

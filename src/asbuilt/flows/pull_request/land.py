@@ -11,30 +11,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
 
 from asbuilt.errors import ForgeFailed, GateStopped
+from asbuilt.events import pulls
 from asbuilt.events.landings import LandingDone, LandingUndone
 from asbuilt.events.options import DEFAULT_BRANCH_PREFIX, value_or
-from asbuilt.events.pulls import (
-    PullBlocked,
-    PullIntended,
-    PullMended,
-    PullMerged,
-    PullMerging,
-    PullOpened,
-    PullOpening,
-    PullPushed,
-    PullRefused,
-    PullSeen,
-)
 from asbuilt.flows.landing.move import Refusal, built
 from asbuilt.flows.landing.payload import Picks
 from asbuilt.flows.pull_request.repairs import take_over
 from asbuilt.flows.run.plan_file import Document
 from asbuilt.git import commits
 from asbuilt.git.landing import candidates
-from asbuilt.git.repository import plan_branch
+from asbuilt.git.repository import Repository, plan_branch
 from asbuilt.journal.events import shortened
-from asbuilt.journal.queries.overview import events_of
-from asbuilt.lifecycle.pull_request.forge import BranchMoved, Checks, NotMerged
+from asbuilt.journal.queries.overview import Told, events_of
+from asbuilt.lifecycle.pull_request.forge import BranchMoved, Checks, NotMerged, Pull
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.status.standing import fold_plan
 from asbuilt.pages import pull as pages
@@ -46,10 +35,7 @@ if TYPE_CHECKING:
     from asbuilt.events.event import Entry
     from asbuilt.flows.checks.prove import Proving
     from asbuilt.flows.run.record import Record
-    from asbuilt.git.repository import Repository
-    from asbuilt.journal.queries.overview import Told
     from asbuilt.lifecycle.delivery.facts import DeliveryFacts
-    from asbuilt.lifecycle.pull_request.forge import Pull
     from asbuilt.plan.model import Plan
     from asbuilt.ports import Forge
 
@@ -62,7 +48,7 @@ class Known(NamedTuple):
 
     ours: frozenset[str]
     """Heads that were pushed and contain only asbuilt's commits."""
-    heads: dict[str, PullIntended]
+    heads: dict[str, pulls.PullIntended]
     """Every intended head, with its commits."""
     mends: tuple[str, ...]
     resolved: dict[tuple[str, str], str]
@@ -122,7 +108,7 @@ class Pulls:
         checks = self.forge.checks(head) if state == "open" and head else Checks(state="none")
         told = {"failing": checks.failing, "excerpt": checks.excerpt}
         self._record.say(
-            PullSeen(
+            pulls.PullSeen(
                 state=state,
                 asked_at=self._now(),
                 head=head,
@@ -158,7 +144,7 @@ class Pulls:
             self._block(facts, "red", refusal)
             return
         self._record.say(
-            PullIntended(
+            pulls.PullIntended(
                 head=found.tip,
                 target=onto,
                 theirs=there is not None and there not in known.ours,
@@ -170,7 +156,7 @@ class Pulls:
         if isinstance(pushed, BranchMoved):
             self._block(facts, "moved", self._moved())
             return
-        sent = PullPushed(branch=self._branch, head=found.tip, target=onto, pushed_at=self._now())
+        sent = pulls.PullPushed(branch=self._branch, head=found.tip, target=onto, pushed_at=self._now())
         self._record.say(sent, f"pull/pushed/{facts.pull.pushes + 1}")
 
     def _standing(
@@ -218,7 +204,9 @@ class Pulls:
 
     def _propose(self, facts: DeliveryFacts) -> None:
         """Open the pull request, or find the open one, and write the plan's progress into it."""
-        self._record.say(PullOpening(branch=self._branch, into=self._target), f"pull/opening/{self._branch}")
+        self._record.say(
+            pulls.PullOpening(branch=self._branch, into=self._target), f"pull/opening/{self._branch}"
+        )
         options, plan = self._run.options, read(self._document.read())
         steps = self._steps(facts, plan)
         brought = {work.phase for work in facts.pending}
@@ -231,7 +219,7 @@ class Pulls:
         # A failed update of the body stops nothing: the journal has the progress.
         with suppress(ForgeFailed):
             self.forge.update(pull.number, body=pages.with_progress(pull.body, block))
-        self._record.say(PullOpened(number=pull.number, url=pull.url), f"pull/opened/{pull.number}")
+        self._record.say(pulls.PullOpened(number=pull.number, url=pull.url), f"pull/opened/{pull.number}")
 
     def _steps(self, facts: DeliveryFacts, plan: Plan) -> list[pages.Step]:
         """Return the plan's phases with their commits, in this pull request or before it."""
@@ -248,12 +236,12 @@ class Pulls:
 
     def _merge(self, facts: DeliveryFacts) -> None:
         head, number, turn = facts.pull.head or "", facts.pull.number or 0, facts.pull.looks
-        self._record.say(PullMerging(number=number, head=head), f"pull/merging/{turn}")
+        self._record.say(pulls.PullMerging(number=number, head=head), f"pull/merging/{turn}")
         merged = self.forge.merge(number, head=head)
         if isinstance(merged, NotMerged):
-            self._record.say(PullRefused(why=shortened(merged.why, _WORDS)), f"pull/refused/{turn}")
+            self._record.say(pulls.PullRefused(why=shortened(merged.why, _WORDS)), f"pull/refused/{turn}")
         else:
-            self._record.say(PullMerged(number=number, new=merged.merged_as), f"pull/merged/{turn}")
+            self._record.say(pulls.PullMerged(number=number, new=merged.merged_as), f"pull/merged/{turn}")
 
     def _found(self, facts: DeliveryFacts) -> Pull | None:
         number = facts.pull.number
@@ -303,7 +291,7 @@ class Pulls:
     ) -> None:
         paths = conflict.paths if conflict is not None else ()
         self._record.say(
-            PullBlocked(
+            pulls.PullBlocked(
                 why=why,
                 what=shortened(f"{refusal.what} {refusal.why}", _WORDS),
                 next=shortened(refusal.next_step, _WORDS),
@@ -344,18 +332,18 @@ class Pulls:
 
 def known_of(entries: Iterable[Entry]) -> Known:
     """Fold what all runs of a plan did to its pull request; repairs are dropped at each landing."""
-    heads: dict[str, PullIntended] = {}
+    heads: dict[str, pulls.PullIntended] = {}
     ours: set[str] = set()
     mends: list[str] = []
     resolved: dict[tuple[str, str], str] = {}
     for event in (entry.event for entry in entries):
         match event:
-            case PullIntended():
+            case pulls.PullIntended():
                 heads[event.head] = event
                 ours |= set() if event.theirs else {event.head}
-            case PullMended(commit=str(commit)):
+            case pulls.PullMended(commit=str(commit)):
                 mends.append(commit)
-            case PullMended(of=str(of), here=str(here), tree=str(tree)):
+            case pulls.PullMended(of=str(of), here=str(here), tree=str(tree)):
                 resolved[of, here] = tree
             case LandingDone() | LandingUndone():
                 mends = []

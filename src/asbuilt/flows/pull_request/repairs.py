@@ -13,25 +13,22 @@ from msgspec.structs import replace as evolve
 from asbuilt.events.attempts import ChecksDone
 from asbuilt.events.pulls import PullMended
 from asbuilt.flows.checks.inspect import failing_of, inspect, keep_remarks
-from asbuilt.flows.checks.prove import failures_of, outcome_of
+from asbuilt.flows.checks.prove import Proving, failures_of, outcome_of
 from asbuilt.flows.landing.commits import attempt_of
 from asbuilt.git import commits, locks
 from asbuilt.git.landing import candidates
-from asbuilt.git.repository import tip
+from asbuilt.git.repository import Repository, tip
 from asbuilt.git.trees import file_in
 from asbuilt.lifecycle.pull_request.facts import CI, CONFLICT
-from asbuilt.proof.remarks import for_a_person
+from asbuilt.proof.remarks import Remark, for_a_person
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from asbuilt.flows.checks.prove import Proving
     from asbuilt.flows.run.record import Record
-    from asbuilt.git.repository import Repository
     from asbuilt.lifecycle.delivery.facts import DeliveryFacts, Work
     from asbuilt.lifecycle.run.facts import AttemptFacts
     from asbuilt.lifecycle.run.moves import Mend
-    from asbuilt.proof.remarks import Remark
 
 MENDS: Final = "refs/asbuilt/mends/"
 """Refs of repairs, kept until they have landed."""

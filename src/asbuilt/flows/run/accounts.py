@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.events.attempts import Ended
 from asbuilt.flows.run.briefs import program_of
 from asbuilt.flows.run.environment import signed_in_by
-from asbuilt.journal.engine.identity import machine_id
+from asbuilt.journal.engine.workers import machine_id
 from asbuilt.journal.turns import breakers
-from asbuilt.lifecycle.kinds import next_move
+from asbuilt.lifecycle.kinds import Facts, next_move
 from asbuilt.lifecycle.run.causes import is_of_account
 from asbuilt.lifecycle.run.decide import can_wait, role_of
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from asbuilt.flows.engine.fence import Fenced
     from asbuilt.journal.database.store import Session
     from asbuilt.journal.runs import Run
-    from asbuilt.lifecycle.kinds import Facts
     from asbuilt.lifecycle.run.moves import Move
 
 _SECRETS: Final = ("_KEY", "_TOKEN")

@@ -15,20 +15,19 @@ from msgspec import structs
 
 from asbuilt.agents.sandbox import drive
 from asbuilt.events.runs import RunStarted
-from asbuilt.lifecycle.plan_run.item_groups import independent_groups
+from asbuilt.lifecycle.plan_run.doubts import independent_groups
 from asbuilt.lifecycle.run.money import left_s
 from asbuilt.lifecycle.run.stoppages import allowed
 from asbuilt.lifecycle.run.team import agent_of
 from asbuilt.lifecycle.status.health import OVERALL_S
 from asbuilt.policy.sandbox.services import chosen_services
-from asbuilt.ports import JUDGES, Brief, Opened, Program
+from asbuilt.ports import JUDGES, Brief, Opened, Program, Role, Workspace
 
 if TYPE_CHECKING:
     from asbuilt.events.options import RunOptions
     from asbuilt.flows.run.record import Record
-    from asbuilt.flows.verification.subject import Matter
+    from asbuilt.flows.verification.judge import Matter
     from asbuilt.lifecycle.run.facts import RunFacts
-    from asbuilt.ports import Role, Workspace
 
 _LEAST_S: Final = 60
 """Least seconds of an attempt, however little time is left."""

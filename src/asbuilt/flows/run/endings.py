@@ -8,14 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
-from asbuilt.events.attempts import (
-    AttemptEnded,
-    TogetherJudged,
-    TogetherUnjudged,
-    VerdictGiven,
-    VerifierEnded,
-)
-from asbuilt.proof.opinion import plain_opinion
+from asbuilt.events import attempts
+from asbuilt.proof.opinion import Opinion, plain_opinion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +19,6 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.run.facts import AttemptFacts
     from asbuilt.lifecycle.run.moves import Attempt
     from asbuilt.ports import Brief, Result
-    from asbuilt.proof.opinion import Opinion
     from asbuilt.proof.verdict import Verdict
 
 _COMMAND: Final = 300
@@ -41,7 +34,7 @@ _WORDS: Final = 300
 
 def attempt_ended(
     record: Record, move: Attempt, known: AttemptFacts | None, brief: Brief, every: Sequence[Result]
-) -> AttemptEnded:
+) -> attempts.AttemptEnded:
     """Record how an attempt ended; of several agents, the first that did not finish decides."""
     whole = next((one for one in every if one.ending != "done"), every[0])
     usd, tokens = [one.cost_usd for one in every], [one.tokens for one in every]
@@ -50,7 +43,7 @@ def attempt_ended(
         "cost_usd": None if None in usd else sum(filter(None, usd)),
         "tokens": None if None in tokens else sum(filter(None, tokens)),
     }
-    return AttemptEnded(
+    return attempts.AttemptEnded(
         **told,
         phase=move.phase,
         number=move.number,
@@ -63,22 +56,22 @@ def attempt_ended(
 
 def verifier_ended(
     record: Record, phase: str, number: int, judged: AttemptFacts, brief: Brief, ended: Result
-) -> VerifierEnded:
+) -> attempts.VerifierEnded:
     """Record a verifier that ended without a verdict."""
     told = _how(record, brief, ended, judged.verifier_overloads)
-    return VerifierEnded(**told, phase=phase, number=number, attempt=brief.attempt.partition(".")[2])
+    return attempts.VerifierEnded(**told, phase=phase, number=number, attempt=brief.attempt.partition(".")[2])
 
 
-def unjudged(record: Record, judged: AttemptFacts, brief: Brief, ended: Result) -> TogetherUnjudged:
+def unjudged(record: Record, judged: AttemptFacts, brief: Brief, ended: Result) -> attempts.TogetherUnjudged:
     """Record a verifier of all phases that ended without a verdict."""
     told = _how(record, brief, ended, judged.verifier_overloads)
-    return TogetherUnjudged(**told, attempt=brief.attempt.partition(".")[2])
+    return attempts.TogetherUnjudged(**told, attempt=brief.attempt.partition(".")[2])
 
 
-def verdict_given(phase: str, number: int, judged: TogetherJudged) -> VerdictGiven:
+def verdict_given(phase: str, number: int, judged: attempts.TogetherJudged) -> attempts.VerdictGiven:
     """Record the verdict on one phase."""
     fields = {name: getattr(judged, name) for name in judged.__struct_fields__}
-    return VerdictGiven(**fields, phase=phase, number=number)
+    return attempts.VerdictGiven(**fields, phase=phase, number=number)
 
 
 def judged_of(
@@ -88,10 +81,10 @@ def judged_of(
     opinion: Opinion | None,
     verdict: Verdict,
     written: tuple[str, ...],
-) -> TogetherJudged:
+) -> attempts.TogetherJudged:
     """Record the verdict, with the verifier's opinion as a blob."""
     kept = None if opinion is None else record.blobs.put(json.dumps(plain_opinion(opinion)).encode())
-    return TogetherJudged(
+    return attempts.TogetherJudged(
         outcome=verdict.outcome,
         failures=tuple(_kept(failure) for failure in verdict.failures[:_FAILURES]),
         says=ended.says[:200],

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import UNSET
 
-from asbuilt.events.options import Variables
+from asbuilt.events.options import RunOptions, Variables
 from asbuilt.flows.environments.terms import Given
 from asbuilt.flows.run.briefs import opened_for_setup
 from asbuilt.policy.kinds import FORGE_VARIABLES, KINDS
@@ -26,8 +26,6 @@ from asbuilt.settings.granted_variables import given
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-
-    from asbuilt.events.options import RunOptions
 
 _FILE: Final = "environment.json"
 _AGENTS: Final = "agents.json"

@@ -6,23 +6,21 @@ done, and a guess would not make the file more accurate.
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
 from asbuilt.errors import EditRefused, NotFound
 from asbuilt.plan.editing.edit import complete, correct, mark_phase, reopen, waive
-from asbuilt.plan.model import Format, Status
+from asbuilt.plan.model import Format, Plan, Status
 from asbuilt.plan.reader import read
 from asbuilt.plan.statuses import read_status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from datetime import datetime
 
     from asbuilt.flows.run.drift import Correction
     from asbuilt.plan.markdown.source import Edit
-    from asbuilt.plan.model import Plan
     from asbuilt.proof.verdict import Waived
 
 _HASH = 10

@@ -13,7 +13,7 @@ from msgspec import UNSET
 
 from asbuilt.git import commits
 from asbuilt.git.landing.candidates import Edit
-from asbuilt.git.repository import checkouts, path_state
+from asbuilt.git.repository import Repository, checkouts, path_state
 from asbuilt.git.trees import file_in
 from asbuilt.library.reading import read_bytes
 from asbuilt.library.writing import clear_away, replace
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from asbuilt.flows.run.record import Record
-    from asbuilt.git.repository import Repository
 
 
 class Document:

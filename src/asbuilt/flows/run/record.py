@@ -22,24 +22,21 @@ from asbuilt.lifecycle.run.timers import backs_off_until, reopens_at
 from asbuilt.plan.editing.edit import the_phase
 from asbuilt.plan.reader import read
 from asbuilt.proof.counts import Counts, from_output, from_report
-from asbuilt.proof.evidence import TESTS, evidence_from
-from asbuilt.proof.projects.model import Setup, names_of, suites_of
+from asbuilt.proof.evidence import TESTS, Evidence, evidence_from
+from asbuilt.proof.projects.model import Setup, Suite, names_of, suites_of
 from asbuilt.proof.projects.recorded import read_back
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from asbuilt.events.event import Entry, Event
-    from asbuilt.git.fleet.shared_refs import SharedRefs
+    from asbuilt.git.fleet import SharedRefs
     from asbuilt.journal.approvals import Approval
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Session, Transactions
     from asbuilt.journal.runs import Run
     from asbuilt.plan.model import Phase
     from asbuilt.ports import Result
-    from asbuilt.proof.evidence import Evidence
-    from asbuilt.proof.projects.model import Suite
-
 
 ACTOR: Final = "asbuilt"
 Prepared = TestsResolved | SetupDone | BaselineDone

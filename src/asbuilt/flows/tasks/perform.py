@@ -17,21 +17,21 @@ from asbuilt.events.authoring import TaskJudged
 from asbuilt.events.landings import LandingTidied
 from asbuilt.events.questions import RingKey
 from asbuilt.events.runs import RunStarted
-from asbuilt.flows.checks.read_only import need_unchanged
+from asbuilt.flows.checks.outside_changes import need_unchanged
 from asbuilt.flows.run.briefs import planner_brief
-from asbuilt.flows.run.record import ACTOR, say
+from asbuilt.flows.run.record import ACTOR, Record, say
 from asbuilt.flows.start import claim, is_agreed
-from asbuilt.flows.tasks.postflight import fail, land, order_of, post, session_of
+from asbuilt.flows.tasks.views import fail, land, order_of, post, session_of
 from asbuilt.git import commits
 from asbuilt.git.landing import candidates
-from asbuilt.git.repository import base_on
+from asbuilt.git.repository import Repository, base_on
 from asbuilt.git.workspace import workspaces
 from asbuilt.journal import memory
 from asbuilt.journal.events import shortened
 from asbuilt.ledger import tasks
 from asbuilt.lifecycle.memory import ranked
 from asbuilt.lifecycle.run import moves
-from asbuilt.lifecycle.tasks.decide import FINISHED
+from asbuilt.lifecycle.tasks.decide import FINISHED, TaskRunFacts
 from asbuilt.lifecycle.tasks.delegating import RECALLED, preflight, prompt
 from asbuilt.lifecycle.tasks.model import Pending, workable
 from asbuilt.lifecycle.tasks.numbering import PLAN
@@ -40,13 +40,10 @@ from asbuilt.lifecycle.tasks.results import Finished, Unfinished, handed_in, pro
 if TYPE_CHECKING:
     from asbuilt.events.options import TaskOrder
     from asbuilt.flows.attempts.work import Working
-    from asbuilt.flows.run.record import Record
-    from asbuilt.git.repository import Repository
     from asbuilt.journal.database.store import Session
     from asbuilt.journal.home import Home
     from asbuilt.journal.runs import Run
     from asbuilt.lifecycle.run.facts import AttemptFacts
-    from asbuilt.lifecycle.tasks.facts import TaskRunFacts
     from asbuilt.ports import Workspace
 
 _LANE: Final = "plan"

@@ -6,11 +6,10 @@ import time
 from math import ceil, inf
 from typing import TYPE_CHECKING
 
-from asbuilt.proof.trials.depth import is_tight, may_take_s, words_for
+from asbuilt.proof.trials.depth import Trial, is_tight, may_take_s, words_for
 
 if TYPE_CHECKING:
     from asbuilt.events.options import Depth
-    from asbuilt.proof.trials.depth import Trial
 
 
 class Allowance:

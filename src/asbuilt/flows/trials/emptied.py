@@ -14,19 +14,18 @@ from asbuilt.flows.trials.allowance import Allowance
 from asbuilt.policy.shell.judge import argv_of
 from asbuilt.proof.trials.depth import Trial
 from asbuilt.proof.trials.emptied import emptied, listed, shown_without, sorted_out, word_of, words_for
-from asbuilt.proof.trials.mutants import is_probed, planned
+from asbuilt.proof.trials.mutants import Mutant, is_probed, planned
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from asbuilt.flows.environments.check_environment import Rig
-    from asbuilt.flows.environments.ran import Ran
+    from asbuilt.flows.environments.results import Ran
     from asbuilt.flows.trials.suite import Trials
     from asbuilt.proof.counts import Counts
     from asbuilt.proof.evidence import Evidence
     from asbuilt.proof.runners import Call
     from asbuilt.proof.trials.emptied import Files, Shown
-    from asbuilt.proof.trials.mutants import Mutant
 
 _SINGLES: Final = 3
 """Product files of the base that are emptied, first one and then all three, before all files are."""

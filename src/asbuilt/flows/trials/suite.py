@@ -12,11 +12,11 @@ import sys
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.flows.environments.trees import Trees
-from asbuilt.flows.trials.allowance import limit_of
+from asbuilt.flows.trials.allowance import Allowance, limit_of
 from asbuilt.policy.shell.judge import argv_of
 from asbuilt.proof.change.infrastructure import is_cache
 from asbuilt.proof.projects.index import below, is_within
-from asbuilt.proof.runners import Call, failing_fast, narrowed, only, real_argv, reporting, runner_of
+from asbuilt.proof.runners import Call, Runner, failing_fast, narrowed, only, real_argv, reporting, runner_of
 from asbuilt.proof.suites.places import Role, is_in_tests, is_test_code, is_test_file, role_of
 from asbuilt.proof.trials.canaries import Canary, Sung, canaries, heard, no_canary
 from asbuilt.proof.trials.depth import Trial
@@ -29,11 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from asbuilt.flows.environments.check_environment import Rig
-    from asbuilt.flows.environments.ran import Ran
-    from asbuilt.flows.trials.allowance import Allowance
+    from asbuilt.flows.environments.results import Ran
     from asbuilt.git.repository import Repository
     from asbuilt.proof.counts import Counts
-    from asbuilt.proof.runners import Runner
 
 _AMONG_TESTS: Final = (Role.TEST, Role.AROUND, Role.DATA, Role.GOLDEN)
 _ALONE: Final = ("node", "vitest", "jest", "ava", "tap", "go")

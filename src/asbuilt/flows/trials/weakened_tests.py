@@ -9,8 +9,8 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.flows.trials.allowance import limit_of
-from asbuilt.proof.counts import failures_in
+from asbuilt.flows.trials.allowance import Allowance, limit_of
+from asbuilt.proof.counts import Counts, failures_in
 from asbuilt.proof.evidence import last_lines
 from asbuilt.proof.suites.places import language_of
 from asbuilt.proof.trials.depth import Trial
@@ -29,10 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from asbuilt.flows.environments.check_environment import Rig
-    from asbuilt.flows.environments.ran import Ran
-    from asbuilt.flows.trials.allowance import Allowance
+    from asbuilt.flows.environments.results import Ran
     from asbuilt.flows.trials.suite import Trials
-    from asbuilt.proof.counts import Counts
     from asbuilt.proof.trials.weakened_tests import Then
 
 _WORDS: Final = re.compile(r"\w+")

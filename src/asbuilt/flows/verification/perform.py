@@ -14,7 +14,7 @@ from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
     from asbuilt.flows.context import Context
-    from asbuilt.lifecycle.verification.facts import VerificationFacts
+    from asbuilt.lifecycle.verification import VerificationFacts
 
 
 def perform(context: Context, facts: VerificationFacts, move: moves.Move) -> None:

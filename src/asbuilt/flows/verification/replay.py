@@ -15,12 +15,11 @@ from asbuilt.events.attempts import Judged, TogetherDone, TogetherJudged, Verdic
 from asbuilt.flows.checks.inspect import inspect, kept_remarks
 from asbuilt.flows.checks.prove import Proving, tree_of
 from asbuilt.flows.trials.suite import Order
-from asbuilt.flows.verification.judge import Exhibits
-from asbuilt.flows.verification.subject import all_exhibits, all_matter, phase_matter
+from asbuilt.flows.verification.judge import Exhibits, Matter, all_exhibits, all_matter, phase_matter
 from asbuilt.git.refs import base_of
 from asbuilt.git.trees import is_here
-from asbuilt.lifecycle.run.facts import WHOLE
-from asbuilt.proof.evidence import evidence_from
+from asbuilt.lifecycle.run.facts import WHOLE, AttemptFacts, PhaseFacts
+from asbuilt.proof.evidence import Evidence, evidence_from
 from asbuilt.proof.opinion import opinion_from
 from asbuilt.proof.replay import VERDICT, Again, checks_again, remarks_again, verdict_again
 from asbuilt.proof.verdict import faults_in, item_from, judge
@@ -30,11 +29,8 @@ if TYPE_CHECKING:
 
     from asbuilt.flows.environments.check_environment import Rigs
     from asbuilt.flows.run.record import Record
-    from asbuilt.flows.verification.subject import Matter
     from asbuilt.git.repository import Repository
     from asbuilt.lifecycle.plan_run.facts import PlanFacts
-    from asbuilt.lifecycle.run.facts import AttemptFacts, PhaseFacts
-    from asbuilt.proof.evidence import Evidence
 
 HERE: Final = "its commits"
 

@@ -11,19 +11,16 @@ from typing import TYPE_CHECKING, Final, Self
 from urllib.parse import urlsplit
 
 from asbuilt.errors import ForgeBusy, ForgeFailed, GitFailed
-from asbuilt.git.command import check_branch, check_oid, check_ref_name
+from asbuilt.git.command import Git, check_branch, check_oid, check_ref_name
 from asbuilt.git.forge.gh import LATER
 from asbuilt.git.locks import set_ref
-from asbuilt.git.repository import tip
+from asbuilt.git.repository import Repository, tip
 from asbuilt.git.trees import is_here
 from asbuilt.lifecycle.pull_request.forge import BranchMoved, Pushed
 from asbuilt.policy.kinds import FORGE_VARIABLES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from asbuilt.git.command import Git
-    from asbuilt.git.repository import Repository
 
 _FETCHED: Final = "refs/asbuilt/remote/"
 _PASSING: Final = re.compile(

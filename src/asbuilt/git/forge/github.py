@@ -9,25 +9,15 @@ from urllib.parse import quote, urlsplit
 
 from asbuilt.errors import ForgeFailed
 from asbuilt.git.command import check_branch, check_oid
+from asbuilt.git.forge import github_json
 from asbuilt.git.forge.branches import Remote
-from asbuilt.git.forge.gh import Gh, refused
-from asbuilt.git.forge.github_json import (
-    is_red,
-    login,
-    member,
-    read_checks,
-    read_comment,
-    read_issue,
-    read_pull,
-    read_review,
-)
+from asbuilt.git.forge.gh import Answer, Gh, refused
 from asbuilt.lifecycle.pull_request.forge import NotMerged, Touched
 from asbuilt.policy.kinds import FORGE_VARIABLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from asbuilt.git.forge.gh import Answer
     from asbuilt.git.repository import Repository
     from asbuilt.lifecycle.pull_request.forge import Checks, Comment, Issue, MergeWay, Pull, Review
     from asbuilt.ports import Forge
@@ -63,7 +53,8 @@ class GitHub(Remote):
         short = check_branch(branch).removeprefix("refs/heads/")
         head = quote(f"{self.owner}:{short}", safe="")
         found = [
-            read_pull(one) for one in self._all(f"pulls?head={head}&state=all&sort=created&direction=desc")
+            github_json.read_pull(one)
+            for one in self._all(f"pulls?head={head}&state=all&sort=created&direction=desc")
         ]
         mine = [one for one in found if one.branch == short]
         first = next((one for one in mine if one.state == "open"), None) or next(iter(mine), None)
@@ -71,7 +62,7 @@ class GitHub(Remote):
 
     def pull(self, number: int) -> Pull:
         """Read one pull request."""
-        return read_pull(self._got(f"pulls/{number}", "show the pull request").json())
+        return github_json.read_pull(self._got(f"pulls/{number}", "show the pull request").json())
 
     def open(self, *, branch: str, base: str, title: str, body: str, draft: bool = False) -> Pull:
         """Open a pull request, or return the one that the branch has open."""
@@ -82,7 +73,7 @@ class GitHub(Remote):
         answer = self.gh.ask("POST", self._path("pulls"), wanted)
         if answer.status == _EXISTS and (found := self.find(branch)) is not None and found.state == "open":
             return found
-        return read_pull(_good(answer, "open the pull request").json())
+        return github_json.read_pull(_good(answer, "open the pull request").json())
 
     def update(self, number: int, *, title: str | None = None, body: str | None = None) -> Pull:
         """Set title or body where they differ."""
@@ -97,8 +88,10 @@ class GitHub(Remote):
         at = f"commits/{check_oid(commit)}"
         runs = list(self._all(f"{at}/check-runs?filter=latest", within="check_runs"))
         statuses = list(self._all(f"{at}/status", within="statuses"))
-        failed = [run for run in runs if is_red(run)][:_LOGS]
-        return read_checks(runs, statuses, {member(run, "id", int): self._log(run) for run in failed})
+        failed = [run for run in runs if github_json.is_red(run)][:_LOGS]
+        return github_json.read_checks(
+            runs, statuses, {github_json.member(run, "id", int): self._log(run) for run in failed}
+        )
 
     def merge(self, number: int, *, head: str, way: MergeWay = "merge") -> Pull | NotMerged:
         """Merge a pull request if its head is still `head`."""
@@ -122,36 +115,42 @@ class GitHub(Remote):
 
     def reviews(self, number: int) -> tuple[Review, ...]:
         """Read a pull request's reviews, oldest first."""
-        found = (read_review(one) for one in self._all(f"pulls/{number}/reviews"))
+        found = (github_json.read_review(one) for one in self._all(f"pulls/{number}/reviews"))
         return tuple(one for one in found if one is not None)
 
     def comments(self, number: int) -> tuple[Comment, ...]:
         """Read a pull request's line comments, oldest first."""
-        return tuple(read_comment(one) for one in self._all(f"pulls/{number}/comments"))
+        return tuple(github_json.read_comment(one) for one in self._all(f"pulls/{number}/comments"))
 
     def touched(self, *, base: str | None = None) -> tuple[Touched, ...]:
         """List the open pull requests with the files that each changes, including old names."""
         query = "pulls?state=open" + (f"&base={quote(base, safe='')}" if base else "")
-        numbers = [member(one, "number", int) for one in self._all(query)]
+        numbers = [github_json.member(one, "number", int) for one in self._all(query)]
         return tuple(Touched(number=number, paths=tuple(self._files(number))) for number in sorted(numbers))
 
     def issue(self, number: int) -> Issue | None:
         """Read an issue."""
         answer = self.gh.ask("GET", self._path(f"issues/{number}"))
-        return None if answer.status in _GONE else read_issue(_good(answer, "show the issue").json())
+        return (
+            None if answer.status in _GONE else github_json.read_issue(_good(answer, "show the issue").json())
+        )
 
     def may_write(self, person: str) -> bool:
         """Return whether an account can write; GitHub reports maintainers as `write` here too."""
         answer = self.gh.ask("GET", self._path(f"collaborators/{quote(person, safe='')}/permission"))
         if answer.status in _GONE:
             return False
-        held = member(_good(answer, "show who may write").json(), "permission", str)
+        held = github_json.member(_good(answer, "show who may write").json(), "permission", str)
         return held in _WRITERS
 
     def say(self, number: int, text: str, *, mark: str) -> bool:
         """Comment once; a comment with the mark by another account does not count."""
-        found = [one for one in self._all(f"issues/{number}/comments") if mark in member(one, "body", str)]
-        if found and self._account() in {login(one) for one in found}:
+        found = [
+            one
+            for one in self._all(f"issues/{number}/comments")
+            if mark in github_json.member(one, "body", str)
+        ]
+        if found and self._account() in {github_json.login(one) for one in found}:
             return False
         body = text if mark in text else f"{text}\n\n{mark}"
         _good(
@@ -171,25 +170,25 @@ class GitHub(Remote):
     def _account(self) -> str:
         """Return our login. Through GraphQL, because REST does not answer this to an app's token."""
         asked = self.gh.ask("POST", "graphql", {"query": "{viewer{login}}"})
-        data = member(_good(asked, "name your account").json(), "data", dict)
-        return str(member(member(data, "viewer", dict), "login", str))
+        data = github_json.member(_good(asked, "name your account").json(), "data", dict)
+        return str(github_json.member(github_json.member(data, "viewer", dict), "login", str))
 
     def _patched(self, number: int, change: dict[str, str]) -> Pull:
         answer = self.gh.ask("PATCH", self._path(f"pulls/{number}"), change)
-        return read_pull(_good(answer, "change the pull request").json())
+        return github_json.read_pull(_good(answer, "change the pull request").json())
 
     def _files(self, number: int) -> Iterator[str]:
         for one in self._all(f"pulls/{number}/files"):
-            yield member(one, "filename", str)
+            yield github_json.member(one, "filename", str)
             if "previous_filename" in one:
-                yield member(one, "previous_filename", str)
+                yield github_json.member(one, "previous_filename", str)
 
     def _log(self, run: Any) -> str:  # noqa: ANN401 - JSON
         """Read the end of a GitHub Actions job's log; "" for other apps, which store theirs elsewhere."""
         app = run.get("app")
         if not isinstance(app, dict) or app.get("slug") != _ACTIONS:
             return ""
-        answer = self.gh.ask("GET", self._path(f"actions/jobs/{member(run, 'id', int)}/logs"))
+        answer = self.gh.ask("GET", self._path(f"actions/jobs/{github_json.member(run, 'id', int)}/logs"))
         return answer.text[-_EXCERPT:] if answer.is_good else ""
 
     def _path(self, rest: str) -> str:
@@ -203,7 +202,7 @@ class GitHub(Remote):
         join = "&" if "?" in rest else "?"
         for page in range(1, _PAGES + 1):
             data = self._got(f"{rest}{join}per_page={_PAGE}&page={page}", "show a list").json()
-            rows = member(data, within, list) if within else data
+            rows = github_json.member(data, within, list) if within else data
             if not isinstance(rows, list):
                 break
             yield from rows

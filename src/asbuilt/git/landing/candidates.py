@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import GitFailed
-from asbuilt.git.command import check_oid, check_ref_name
+from asbuilt.git.command import Git, Said, check_oid, check_ref_name
 from asbuilt.git.commits import (
     NOBODY,
     PHASE,
@@ -32,13 +32,10 @@ from asbuilt.git.files import entries
 from asbuilt.git.locks import drop_ref, set_ref
 from asbuilt.git.objects import tree_of
 from asbuilt.git.private import quiet
-from asbuilt.git.repository import tip
+from asbuilt.git.repository import Repository, tip
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from asbuilt.git.command import Git, Said
-    from asbuilt.git.repository import Repository
 
 CANDIDATES: Final = "refs/asbuilt/candidates/"
 _NONE: Final[Mapping[tuple[str, str], str]] = MappingProxyType({})

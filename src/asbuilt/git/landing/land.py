@@ -8,24 +8,26 @@ the `Intent` before it calls `land`.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import time
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
-from asbuilt.errors import GitFailed, NotLanded, RepositoryBusy
+from asbuilt.errors import ForgeFailed, GitFailed, NotLanded, RepositoryBusy
 from asbuilt.git.command import check_branch, check_oid
 from asbuilt.git.landing.checkout import Settled, is_locked, settle, write_hook
 from asbuilt.git.landing.overwrites import between, filtered, in_the_way, lines_at_stake, overlapping
 from asbuilt.git.locks import guarded, heal, lock_of, recorded
-from asbuilt.git.repository import checkouts, checkouts_of, operations, tip
+from asbuilt.git.repository import Checkout, Repository, checkouts, checkouts_of, operations, tip
+from asbuilt.lifecycle.pull_request.forge import BranchMoved
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from asbuilt.git.repository import Checkout, Repository
+    from asbuilt.git.fleet import SharedRefs
 
 Kind = Literal[
     "in_the_way", "your_changes", "operation", "checked_out_twice", "no_target", "restless", "locked", "git",
@@ -34,6 +36,10 @@ Kind = Literal[
 _PATIENCE_S: Final = 10.0
 _TURN_S: Final = 60.0
 """Another landing can be stopped, or run tests for an hour, while it has the turn."""
+_PROTECTED: Final = re.compile(
+    r"(?i)protected branch|GH006|GH013|rule violations|pre-receive hook declined|"
+    r"not allowed to push|prohibited by|status checks? (?:is|are) expected|TF402455"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -332,3 +338,30 @@ def _named(paths: tuple[str, ...]) -> str:
 
 def _per(paths: tuple[str, ...], one: str, several: str) -> str:
     return one if len(paths) == 1 else several
+
+
+def land_on_remote(
+    shared: SharedRefs, intent: Intent, *, hold: Callable[[], object]
+) -> Landed | TipMoved | Refused:
+    """Move a branch of the remote. Safe to call again after a crash.
+
+    `hold` is called right before the push; if it raises, the branch does not move.
+    """
+    branch = intent.ref.removeprefix("refs/heads/")
+    hold()
+    try:
+        moved = shared.remote.push(branch, intent.new, expected=intent.old)
+    except ForgeFailed as error:
+        if not _PROTECTED.search(error.why):
+            raise
+        return Refused(
+            kind="protected",
+            paths=(),
+            what=f"Not landed: the remote does not accept a push to {branch}.",
+            why=f"{error.why[:400]} Nothing moved; the proven commits are kept.",
+            next_step=f"Land it by a pull request: asbuilt run {shared.slug} --pr",
+        )
+    if isinstance(moved, BranchMoved):
+        return TipMoved(ref=intent.ref, expected=intent.old, found=moved.found)
+    shared.set_target(intent.new)
+    return Landed(ref=intent.ref, new=intent.new, already=moved.already)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from asbuilt.errors import GitFailed
-from asbuilt.git.command import check_oid
+from asbuilt.git.command import Git, check_oid
 from asbuilt.git.files import LINK_TO_REPOSITORY, entries, listed, matching, survey
 from asbuilt.git.locks import guarded
 from asbuilt.git.private import quiet
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     _Tree = Mapping[bytes, tuple[bytes, str]]
 
-    from asbuilt.git.command import Git
     from asbuilt.git.repository import Repository
 
 

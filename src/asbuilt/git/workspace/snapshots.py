@@ -7,28 +7,25 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import GitFailed, TreeTooLarge
-from asbuilt.git.command import MEGABYTE, check_oid, check_ref_name
+from asbuilt.git.command import MEGABYTE, Git, check_oid, check_ref_name
 from asbuilt.git.commits import NOBODY, commit_tree
-from asbuilt.git.files import entries, matching, survey
+from asbuilt.git.files import Survey, entries, matching, survey
 from asbuilt.git.locks import drop_ref, set_ref
 from asbuilt.git.objects import tree_of
 from asbuilt.git.private import quiet
-from asbuilt.git.repository import tip
-from asbuilt.ports import Kept
+from asbuilt.git.repository import Repository, tip
+from asbuilt.ports import Kept, Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from datetime import datetime
     from pathlib import Path
 
-    from asbuilt.git.command import Git
-    from asbuilt.git.files import Survey
-    from asbuilt.git.repository import Repository
-    from asbuilt.ports import Workspace
-
 FILE_CAP: Final = 50 * MEGABYTE
 TREE_CAP: Final = 500 * MEGABYTE
 ATTEMPTS: Final = "refs/asbuilt/attempts/"
+RESULTS: Final = "refs/asbuilt/results/"
+"""Results of agents, which workers of a fleet share."""
 
 
 def keep(repository: Repository, workspace: Workspace, attempt: str, *, parent: str, at: datetime) -> Kept:

@@ -11,20 +11,16 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import GitFailed, NotLanded, UsageWrong
 from asbuilt.git.command import Git, check_oid
-from asbuilt.git.commits import commit_tree
+from asbuilt.git.commits import Person, commit_tree
 from asbuilt.git.locks import guarded, is_still, set_ref
 from asbuilt.git.objects import compare, tree_of
-from asbuilt.git.repository import head_at, registered, tip
+from asbuilt.git.repository import Repository, head_at, registered, tip
 from asbuilt.git.workspace.checkouts import delete, fill
 from asbuilt.git.workspace.snapshots import is_at, with_path_of, write_tree_of
-from asbuilt.ports import Workspace
+from asbuilt.ports import Kept, Workspace
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from asbuilt.git.commits import Person
-    from asbuilt.git.repository import Repository
-    from asbuilt.ports import Kept
 
 _READY: Final = "asbuilt-ready"
 _ADDING: Final = "asbuilt-adding"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import select
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import psycopg
@@ -11,14 +11,12 @@ from psycopg.rows import dict_row
 
 from asbuilt.errors import StoreFailed
 from asbuilt.journal.database.pool import Pool
-from asbuilt.journal.database.store import for_postgres, refuse_newer
+from asbuilt.journal.database.store import Dispatch, Migration, Row, for_postgres, refuse_newer
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Iterator, Sequence
-    from contextlib import AbstractContextManager
 
-    from asbuilt.journal.database.store import Dispatch, Migration, Row
     from asbuilt.journal.ids import Segment
 
 _NOW: Final = (

@@ -10,19 +10,17 @@ import sqlite3
 import threading
 import time
 from collections import Counter
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.errors import JournalDamaged, StoreFailed
 from asbuilt.journal.database.pool import Pool
-from asbuilt.journal.database.store import for_sqlite, refuse_newer
+from asbuilt.journal.database.store import Dispatch, Migration, Row, for_sqlite, refuse_newer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from asbuilt.journal.database.store import Dispatch, Migration, Row
     from asbuilt.journal.ids import Segment
 
 _MAGIC: Final = b"SQLite format 3\0"

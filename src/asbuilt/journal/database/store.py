@@ -6,6 +6,7 @@ Rule: changes that belong together are one transaction, and no transaction spans
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -14,17 +15,17 @@ from asbuilt.errors import JournalNewer
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from contextlib import AbstractContextManager
 
     from asbuilt.journal.ids import Segment
 
-    Dispatch = Callable[[Any, Segment], None]
-
+Dispatch = Callable[[Any, "Segment"], None]
+"""Enqueues a segment in a transaction."""
 Row = dict[str, Any]
 """One row by column name."""
 
-_NAME: Final = re.compile(r"(?<![:\w]):([a-z_]+)")
+_NAME: Final = re.compile(r"(?<![:\w]):([a-z_][a-z_0-9]*)")
 _LOCKS: Final = re.compile(r" FOR (?:SHARE|UPDATE SKIP LOCKED)\b")
 
 

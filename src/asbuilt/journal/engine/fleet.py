@@ -9,24 +9,31 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import UNSET
 
+from asbuilt.events.runs import RunTakenOver
 from asbuilt.journal.engine.segments import KNOWN
+from asbuilt.journal.events import append
 from asbuilt.journal.ids import Segment
-from asbuilt.journal.runs import KNOWN_NEEDS
+from asbuilt.journal.runs import KNOWN_NEEDS, Run, find
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from asbuilt.journal.database.store import Session
-    from asbuilt.journal.runs import Run
 
 _SEGMENT: Final = ", ".join(f"segment.{name}" for name in Segment._fields)
 _JOIN: Final = (
     "segments AS segment JOIN runs AS run ON run.org = segment.org AND run.repo = segment.repo"
     " AND run.run = segment.run"
 )
+_WAITS: Final = (
+    "segment.org = :org AND segment.asked = 1 AND segment.closed_at IS NULL"
+    f" AND run.place LIKE 'fleet%' AND run.needs <= {KNOWN_NEEDS}"
+)
 _THIS: Final = "org = :org AND repo = :repo AND run = :run AND n = :n"
 
 
 class Waiting(NamedTuple):
-    """A segment that a worker of the fleet may take."""
+    """A segment of the fleet that no worker has taken, and the place for which it waits."""
 
     segment: Segment
     place: str
@@ -66,8 +73,7 @@ def is_fleets(session: Session, segment: Segment) -> bool:
 def waiting(session: Session, org: str, *, limit: int = 100) -> list[Waiting]:
     """List the fleet's segments that no worker has taken, the earliest due first."""
     rows = session.rows(
-        f"SELECT {_SEGMENT}, run.place FROM {_JOIN} WHERE segment.org = :org AND segment.asked = 1"
-        f" AND run.place LIKE 'fleet%' AND run.needs <= {KNOWN_NEEDS}"
+        f"SELECT {_SEGMENT}, run.place FROM {_JOIN} WHERE {_WAITS}"
         " ORDER BY segment.due_at, segment.run LIMIT :limit",
         org=org,
         limit=limit,
@@ -75,18 +81,53 @@ def waiting(session: Session, org: str, *, limit: int = 100) -> list[Waiting]:
     return [Waiting(Segment(**{k: v for k, v in row.items() if k != "place"}), row["place"]) for row in rows]
 
 
+def places(session: Session, org: str) -> list[str]:
+    """List the places for which a segment waits."""
+    rows = session.rows(f"SELECT DISTINCT run.place FROM {_JOIN} WHERE {_WAITS}", org=org)
+    return [row["place"] for row in rows]
+
+
+def next_for(
+    session: Session, org: str, worker: str, *, places: Sequence[str], alive_since: str, limit: int
+) -> list[Segment]:
+    """List what a worker takes next at some places, unless another live worker has the run's workspace.
+
+    A run that has begun comes before one that has not, and each repository has its turn.
+    """
+    named = {f"place_{at}": place for at, place in enumerate(places)}
+    rows = session.rows(
+        f"SELECT {_SEGMENT} FROM {_JOIN} WHERE {_WAITS}"
+        f" AND run.place IN ({', '.join(f':{name}' for name in named)})"
+        " AND NOT EXISTS (SELECT 1 FROM workers WHERE workers.org = segment.org"
+        " AND workers.worker = segment.executor AND workers.worker <> :worker AND workers.beat_at >= :since)"
+        " ORDER BY segment.n = 1, row_number() OVER (PARTITION BY segment.repo, segment.n = 1"
+        " ORDER BY segment.due_at, segment.run), segment.due_at, segment.run LIMIT :limit",
+        org=org,
+        worker=worker,
+        since=alive_since,
+        limit=limit,
+        **named,
+    )
+    return [Segment(**row) for row in rows]
+
+
+def newest(session: Session, org: str) -> list[Run]:
+    """List the newest run of the fleet in each repository."""
+    rows = session.rows(
+        "SELECT repo, max(run) AS run FROM runs WHERE org = :org AND place LIKE 'fleet%' GROUP BY repo",
+        org=org,
+    )
+    found = (find(session, org, row["repo"], row["run"]) for row in rows)
+    return [run for run in found if run is not None]
+
+
 def take(session: Session, segment: Segment, *, worker: str) -> bool:
     """Enqueue a waiting segment for a worker; return False if another worker has taken it."""
-    taken = session.run(
-        f"UPDATE segments SET asked = 0 WHERE {_THIS} AND asked = 1 AND closed_at IS NULL",
-        org=segment.org,
-        repo=segment.repo,
-        run=segment.run,
-        n=segment.n,
-    )
-    if taken:
-        session.enqueue(segment._replace(executor=worker))
-    return bool(taken)
+    change = f"asked = 0, executor = :worker WHERE {_THIS} AND asked = 1 AND closed_at IS NULL"
+    if not _assigned(session, segment, worker, change):
+        return False
+    session.enqueue(segment._replace(executor=worker))
+    return True
 
 
 def withdraw(session: Session, run: Run) -> bool:
@@ -105,19 +146,34 @@ def withdraw(session: Session, run: Run) -> bool:
     )
 
 
-def take_over(session: Session, segment: Segment, *, lost: str) -> bool:
-    """Release a segment of a lost worker; return False if another one has, or the run needs a newer one."""
-    return bool(
-        session.run(
-            f"UPDATE segments SET token = token + 1 WHERE {_THIS} AND closed_at IS NULL"
-            f" AND (executor = :lost OR executor IS NULL){KNOWN}",
-            org=segment.org,
-            repo=segment.repo,
-            run=segment.run,
-            n=segment.n,
-            lost=lost,
-        )
+def take_over(session: Session, segment: Segment, *, lost: str, worker: str, alive_since: str) -> bool:
+    """Give a segment of a lost worker to another; False if a live one has it, or it needs a newer one.
+
+    A worker may have taken it over and died before the engine knew, so the lost one need not have it still.
+    """
+    change = (
+        f"token = token + 1, executor = :worker WHERE {_THIS} AND closed_at IS NULL"
+        " AND NOT EXISTS (SELECT 1 FROM workers WHERE workers.org = segments.org"
+        " AND workers.worker = segments.executor AND workers.worker NOT IN (:lost, :worker)"
+        f" AND workers.beat_at >= :since){KNOWN}"
     )
+    return _assigned(session, segment, worker, change, lost=lost, since=alive_since)
+
+
+def _assigned(session: Session, segment: Segment, worker: str, change: str, **given: str) -> bool:
+    """Make a worker the one that has a segment, before it starts it; record whom it was taken from.
+
+    Otherwise nobody would look for the segment if this worker died before the start.
+    """
+    key = {"org": segment.org, "repo": segment.repo, "run": segment.run, "n": segment.n}
+    if not session.run(f"UPDATE segments SET {change}", **key, worker=worker, **given):
+        return False
+    run = find(session, segment.org, segment.repo, segment.run)
+    if run is not None and segment.executor not in (None, worker):
+        moved = RunTakenOver(lost=segment.executor, by=worker, phase=segment.lane or None)
+        name = f"{run.run}/taken/{segment.n}/{worker}/{session.now}"
+        append(session, run.address, moved, key=name, actor="asbuilt", run=run.run)
+    return True
 
 
 def offer(session: Session, org: str, worker: str, *, labels: frozenset[str], slots: int) -> None:

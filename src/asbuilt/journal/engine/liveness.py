@@ -74,11 +74,12 @@ def holder(lock: Path) -> int | None:
 
 
 @contextmanager
-def board_at(folder: Path, address: str) -> Iterator[None]:
-    """Record where the board listens, while it does."""
-    with only_one(folder / "lock"):
-        (folder / "address").write_text(address, encoding="ascii")
-        yield
+def board_at(folder: Path, address: str) -> Iterator[bool]:
+    """Record where the board listens, while it does; yield False, and record nothing, if another one runs."""
+    with only_one(folder / "lock") as is_only:
+        if is_only:
+            (folder / "address").write_text(address, encoding="ascii")
+        yield is_only
 
 
 def board_address(folder: Path) -> str:

@@ -103,7 +103,8 @@ def release(session: Session, segment: Segment) -> bool:
 
 def close(session: Session, segment: Segment) -> bool:
     """Close a segment; return False if it was closed before."""
-    change = f"UPDATE segments SET closed_at = :now WHERE {_OPEN}"
+    # A worker that starts asks for every due segment, also for one that is at work elsewhere.
+    change = f"UPDATE segments SET closed_at = :now, asked = 0 WHERE {_OPEN}"
     return bool(session.run(change, **_key(segment), now=session.now))
 
 

@@ -11,25 +11,23 @@ from array import array
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.events.event import phase_of
+from asbuilt.events.event import Entry, phase_of
 from asbuilt.events.phases import PhaseBegun, PhaseProven
 from asbuilt.journal.encoding.codec import whole
 from asbuilt.journal.events import history, numbered
-from asbuilt.lifecycle.kinds import begin, hear
-from asbuilt.lifecycle.run.money import used_in
+from asbuilt.lifecycle.kinds import Facts, begin
+from asbuilt.lifecycle.run.fold import hear
+from asbuilt.lifecycle.run.money import Spent, used_in
 from asbuilt.lifecycle.status.standing import Standing, fold_plan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from asbuilt.events.event import Entry
     from asbuilt.events.options import RunOptions
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Session
     from asbuilt.journal.ids import Address
     from asbuilt.journal.runs import Run
-    from asbuilt.lifecycle.kinds import Facts
-    from asbuilt.lifecycle.run.money import Spent
 
 _PLANS: Final = 64
 _LAST: Final = 2**31

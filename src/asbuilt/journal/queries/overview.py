@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.events.event import Entry
@@ -12,13 +13,13 @@ from asbuilt.journal.encoding.codec import whole
 from asbuilt.journal.events import whole_history
 from asbuilt.journal.ids import Address
 from asbuilt.journal.queries.failures import failures_of
-from asbuilt.journal.queries.folds import Folds
+from asbuilt.journal.queries.folds import Folds, PlanFold
 from asbuilt.journal.turns import landing_line
 from asbuilt.lifecycle.delivery.facts import DeliveryFacts
-from asbuilt.lifecycle.kinds import fold
+from asbuilt.lifecycle.kinds import Facts, fold
 from asbuilt.lifecycle.plan_run.drift import drifted
 from asbuilt.lifecycle.run.landing import Line
-from asbuilt.lifecycle.run.money import total
+from asbuilt.lifecycle.run.money import Spent, total
 from asbuilt.lifecycle.run.proving import ProvingFacts
 from asbuilt.lifecycle.status.progress import (
     DONE,
@@ -39,17 +40,16 @@ if TYPE_CHECKING:
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.claims import Claim
     from asbuilt.journal.database.store import Session
-    from asbuilt.journal.queries.folds import PlanFold
     from asbuilt.journal.reviews import Review
     from asbuilt.journal.runs import Run
     from asbuilt.journal.schedules import Schedule
-    from asbuilt.lifecycle.kinds import Facts
+    from asbuilt.lifecycle.run.facts import AttemptFacts, PhaseFacts
     from asbuilt.lifecycle.run.last_failure import FailedStep
-    from asbuilt.lifecycle.run.money import Spent
     from asbuilt.proof.failure import Failure
 
 Told = list[Entry]
 """The events of a plan, in order."""
+_KEPT_PLANS: Final = 64
 _NO_RUN: Final = runs.Run("", "", "", "", 0, "", 0, RunOptions(), None, "", None)
 """Stands in for a run of a plan that has none: notes of users are folded with a run."""
 
@@ -242,3 +242,74 @@ def _phases(newest_first: Iterable[tuple[Run, Facts]], fold: PlanFold, now: str)
         if facts.started and not (facts.plans and run.is_over):
             return plan_progress(progress(facts, now), fold.standing, fold.proven_at, is_over=run.is_over)
     return []
+
+
+class AttemptView(NamedTuple):
+    """The state of one attempt."""
+
+    name: str
+    """Name that users type: `rate-limit.1.2a.2`."""
+    id: str
+    """Name of its ref and its folder."""
+    run: str
+    phase: str
+    facts: AttemptFacts
+    is_proven: bool
+    """Whether the phase was proven with its tree."""
+
+
+def attempts_of(session: Session, blobs: Blobs, address: Address, *, limit: int = 50) -> list[AttemptView]:
+    """List the attempts of a plan's last runs."""
+    told = events_of(session, blobs, address)
+    found = []
+    for run in runs.of_plan(session, address, limit=limit):
+        phases = fold(run.run, run.options, told).phases.values()
+        found += [_attempt_view(run.name, run.run, phase, one) for phase in phases for one in phase.attempts]
+    return sorted(found, key=lambda one: one.facts.began_at, reverse=True)
+
+
+def _attempt_view(name: str, run: str, phase: PhaseFacts, facts: AttemptFacts) -> AttemptView:
+    return AttemptView(
+        name=f"{name}.{phase.id}.{facts.number}",
+        id=f"{run}.{phase.id}.{facts.number}",
+        run=run,
+        phase=phase.id,
+        facts=facts,
+        is_proven=phase.proven is not None and facts is phase.attempts[-1],
+    )
+
+
+class Histories:
+    """The histories of the 64 most recently used plans."""
+
+    def __init__(self, blobs: Blobs) -> None:
+        self._blobs = blobs
+        self._kept: dict[Address, tuple[Entry, Told]] = {}
+        self._guard = threading.Lock()
+
+    def facts_of(self, session: Session, run: Run) -> Facts:
+        """Return the facts of a run."""
+        return facts_from(run, self.of(session, run.address))
+
+    def of(self, session: Session, address: Address) -> Told:
+        """Return a plan's events in order, the same as an uncached read would."""
+        with self._guard:
+            kept = self._kept.pop(address, None)
+        told: Told = []
+        fresh: list[Entry] = []
+        if kept is not None:
+            last, told = kept
+            fresh = [*whole_history(session, address, after=last.seq - 1)]
+            # The last event is gone: its transaction was rolled back, or the store was restored from a
+            # backup.
+            kept = kept if fresh and fresh.pop(0) == last else None
+        if kept is None:
+            told, fresh = [], [*whole_history(session, address)]
+        told = [*told, *(whole(entry, self._blobs.get) for entry in fresh)]
+        newest = fresh[-1] if fresh else kept and kept[0]
+        with self._guard:
+            if newest is not None:
+                self._kept[address] = newest, told
+            if len(self._kept) > _KEPT_PLANS:
+                del self._kept[next(iter(self._kept))]
+        return told

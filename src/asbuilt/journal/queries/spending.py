@@ -9,11 +9,10 @@ from asbuilt.events.phases import BaselineDone, PhaseProven
 from asbuilt.journal.events import whole_history
 from asbuilt.journal.ids import Address
 from asbuilt.journal.queries import plan_names
-from asbuilt.lifecycle.run.money import total, used_in
+from asbuilt.lifecycle.run.money import Spent, total, used_in
 
 if TYPE_CHECKING:
     from asbuilt.journal.database.store import Session
-    from asbuilt.lifecycle.run.money import Spent
 
 _PLANS: Final = 10
 

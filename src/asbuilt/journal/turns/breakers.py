@@ -8,14 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.journal.database.table import OF_RUN, Table, insert
-from asbuilt.journal.runs import SEGMENTS
+from asbuilt.journal.runs import SEGMENTS, Run
 from asbuilt.lifecycle.run.causes import PROBE_S, Breaker
 from asbuilt.lifecycle.run.timers import seconds_after
 
 if TYPE_CHECKING:
     from asbuilt.events.event import Cause
     from asbuilt.journal.database.store import Session
-    from asbuilt.journal.runs import Run
 
 _BREAKERS: Final = Table("breakers", Breaker, Breaker._fields)
 _THIS: Final = "org = :org AND account = :account"

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.events.landings import LandingTurn
 from asbuilt.journal.events import append
-from asbuilt.journal.runs import find, wake
+from asbuilt.journal.runs import Run, find, wake
 
 if TYPE_CHECKING:
     from asbuilt.journal.database.store import Session
-    from asbuilt.journal.runs import Run
 
 _THIS: Final = "org = :org AND repo = :repo AND branch = :branch AND run <> ''"
 

@@ -6,15 +6,33 @@ from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 from msgspec import Struct, field
 
-from asbuilt.events.event import phase_of
-from asbuilt.lifecycle.approval import Drafts
+from asbuilt.events.approvals import ApprovalAnswered
+from asbuilt.events.attempts import AttemptBegun
+from asbuilt.events.authoring import StageJudged
+from asbuilt.events.event import Entry, Event, phase_of
+from asbuilt.events.plans import DraftWritten
+from asbuilt.events.runs import RunStarted
+from asbuilt.lifecycle.approval import Drafts, Rewrite, next_step
+from asbuilt.lifecycle.approval import hear as fold_draft
+from asbuilt.lifecycle.authoring.stages import Stage
 from asbuilt.lifecycle.run.facts import PhaseFacts, RunFacts
 
 if TYPE_CHECKING:
-    from asbuilt.events.event import Event
-    from asbuilt.events.options import RunKind
+    from collections.abc import Sequence
+
+    from asbuilt.events.options import RunKind, RunOptions
 
 CRITIC: Final = "critique"
+_TITLES: Final = {
+    Stage.UNDERSTAND: "What is wanted",
+    Stage.EXPLORE: "Read the code",
+    Stage.ALTERNATIVES: "Weigh the options",
+    Stage.DRAFT: "Write the plan",
+    Stage.CRITIQUE: "Find its faults",
+    Stage.REVISE: "Answer what was found",
+    Stage.ITERATE: "Complete the plan",
+}
+_ONCE: Final = (Stage.UNDERSTAND, Stage.EXPLORE, Stage.ALTERNATIVES, Stage.DRAFT)
 
 
 def role_of(stage: str) -> str:
@@ -83,3 +101,90 @@ class AuthoringFacts(RunFacts):
         """Return whether the time up to an event counts as work; stages that a conversation writes do not."""
         phase = phase_of(event)
         return not self.draft.in_conversation or phase is None or role_of(phase) == CRITIC
+
+    def take(self, options: RunOptions) -> None:
+        """Copy the options that decisions depend on."""
+        super().take(options)
+        self.draft.slug, self.draft.in_conversation = options.slug, options.is_in_conversation
+
+    def hear(self, entry: Entry) -> None:
+        """Fold an event about the stages, the draft or the answers."""
+        draft, event = self.draft, entry.event
+        match event:
+            case RunStarted(due=str(due)):
+                _is_due(self, due)
+            case AttemptBegun() if event.phase in self.phases:
+                stage = self.phases[event.phase]
+                stage.begun, stage.begun_at = True, stage.begun_at or entry.at
+            case StageJudged():
+                _hear_judged(self, event)
+            case DraftWritten():
+                draft.finished = draft.reopened_at = None
+            case ApprovalAnswered():
+                draft.notes[event.key] = event.note
+            case _:
+                pass
+        draft.texts = fold_draft(draft.texts, entry)
+        step = next_step(draft.texts)
+        # The answer yes is recorded before PlanApproved; a note on a yes sends nothing back.
+        if isinstance(step, Rewrite) and step.question.answer != "yes" and draft.reopened_at is None:
+            draft.feedback.append(step.question.note)
+            _reopen(self)
+
+
+def name_of(stage: Stage, number: int) -> str:
+    """Return the name of a stage in attempts and rows: `draft`, `critique-2`."""
+    return str(stage) if stage in _ONCE and number == 1 else f"{stage}-{number}"
+
+
+def names_of(stages: Sequence[Stage]) -> list[str]:
+    """Return the names of all stages of a sequence."""
+    return [name_of(stage, 1 + stages[:at].count(stage)) for at, stage in enumerate(stages)]
+
+
+def title_of(name: str) -> str:
+    """Return the title of a stage."""
+    return _TITLES[Stage(name.partition("-")[0])]
+
+
+def _hear_judged(facts: AuthoringFacts, event: StageJudged) -> None:
+    draft, name = facts.draft, event.phase
+    draft.judged[name] = event.number
+    match event.outcome:
+        case "accepted":
+            handed = Handed(Stage(event.stage), event.round, event.text, f"{name}.{event.number}")
+            draft.accepted.append(handed)
+            draft.refused.clear()
+            facts.done_before |= {name}
+            for needless in event.left_out:
+                facts.phases.pop(needless, None)
+        case "refused":
+            draft.refused.append(event.flaws)
+        case "asks":
+            asked = dict(event.asks)
+            draft.asked |= asked
+            draft.batches.append(tuple(asked))
+            draft.sketch = event.text or draft.sketch
+            for key, answer, note in event.answers:
+                facts.approvals[key], draft.notes[key] = answer, note
+        case "proposed":
+            draft.proposals = event.proposals
+        case _:
+            draft.gave_up = f"{name} was given up: {event.why}"
+    draft.finished = event.finished
+    if event.due:
+        _is_due(facts, event.due)
+
+
+def _reopen(facts: AuthoringFacts) -> None:
+    """Make another revision due after the user sent the plan back."""
+    draft = facts.draft
+    draft.reopened_at = len(draft.accepted)
+    draft.refused.clear()
+    rounds = sum(one.stage == Stage.REVISE for one in draft.accepted)
+    _is_due(facts, name_of(Stage.REVISE, rounds + 1))
+
+
+def _is_due(facts: AuthoringFacts, name: str) -> None:
+    facts.draft.due = name
+    facts.phases.setdefault(name, PhaseFacts(name, title=title_of(name)))

@@ -6,16 +6,12 @@ Small requests get a short mode: the long modes take hours.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from asbuilt.events.options import Authoring
-from asbuilt.lifecycle.authoring.session import state_of
+from asbuilt.events.options import Authoring, AuthoringWay, Effort
+from asbuilt.lifecycle.authoring.session import Session, state_of
 from asbuilt.lifecycle.authoring.stages import Stage
 from asbuilt.plan.names import slugify
-
-if TYPE_CHECKING:
-    from asbuilt.events.options import AuthoringWay, Effort
-    from asbuilt.lifecycle.authoring.session import Session
 
 _FILE: Final = re.compile(r"(?<![\w/.-])(?:[\w.-]+/)*[\w-]+\.[A-Za-z][A-Za-z0-9]{0,4}\b")
 _ITEM: Final = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+\S", re.MULTILINE)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, assert_never
 
 from asbuilt.lifecycle.authoring.stages import Stage
-from asbuilt.lifecycle.authoring.validators.demands import DEMANDS
+from asbuilt.lifecycle.authoring.validators.demands import DEMANDS, Demands
 from asbuilt.lifecycle.authoring.validators.promises import promise_tag
 from asbuilt.lifecycle.critique.findings import EXAMPLE
 from asbuilt.plan.lint import LINES, Length
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from asbuilt.lifecycle.authoring.options import Options
-    from asbuilt.lifecycle.authoring.validators.demands import Demands
     from asbuilt.lifecycle.flaws import Flaw
 
 _UNDERSTAND: Final = """\

@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from asbuilt.lifecycle.authoring.session import PLANS
+from asbuilt.lifecycle.authoring.session import PLANS, Session
 from asbuilt.lifecycle.authoring.stages import Stage
-from asbuilt.lifecycle.critique.convergence import Over, Round, Who, decide, show
+from asbuilt.lifecycle.critique.convergence import Over, Round, Shown, Who, decide, show
 from asbuilt.lifecycle.critique.findings import Critique, read_critique
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from asbuilt.lifecycle.authoring.session import Session
-    from asbuilt.lifecycle.critique.convergence import Shown
     from asbuilt.lifecycle.critique.principles import Principle
 
 _NOBODY = Who("", "")

@@ -8,21 +8,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from asbuilt.lifecycle.authoring.prompts import instruction, told
-from asbuilt.lifecycle.authoring.session import Record, Session
+from asbuilt.lifecycle.authoring.session import ExitReason, Record, Session
 from asbuilt.lifecycle.authoring.stages import Stage
 from asbuilt.lifecycle.authoring.validators.demands import DEMANDS, Demands
 from asbuilt.lifecycle.authoring.validators.document import missing_sections
 from asbuilt.lifecycle.authoring.validators.promises import is_promised, without_promises
 from asbuilt.lifecycle.authoring.validators.stage_validators import Setting, critique_in, judge
 from asbuilt.lifecycle.critique.findings import Critique
-from asbuilt.lifecycle.critique.perspectives import perspective
-from asbuilt.lifecycle.critique.principles import TEMPLATE, Principle, read_principles
+from asbuilt.lifecycle.critique.principles import TEMPLATE, Principle, perspective, read_principles
 from asbuilt.plan.markdown.frontmatter import scalar
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from asbuilt.lifecycle.authoring.session import ExitReason
     from asbuilt.lifecycle.flaws import Flaw
 
 NO_PROMISE: Final = "no promise"

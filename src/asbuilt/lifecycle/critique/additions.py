@@ -5,16 +5,16 @@ Rule: every carried finding is in the plan afterwards, and the rest of the plan 
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.lifecycle.critique.anchors import outline_of
+from asbuilt.lifecycle.critique.anchors import Outline, outline_of
 from asbuilt.plan.markdown.sections import part_of, sections_in
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from asbuilt.lifecycle.critique.anchors import Outline
-    from asbuilt.lifecycle.critique.standing import Standing
+    from asbuilt.lifecycle.critique.findings import Citation, Finding
 
 _NOTHING: Final = frozenset({"none", "none.", "- none", "- none.", "-", "n/a", "tbd"})
 _THIRD: Final = 3
@@ -143,3 +143,33 @@ def _question(standing: Standing, phases: Collection[str]) -> str:
     item = f", “{anchor.item}”" if anchor.item else ""
     others = "".join(f" Also: {said}" for said in standing.said if said != finding.text)
     return " ".join(f"{standing.id} ({finding.principle}, {where}{item}): {finding.text}{others}".split())
+
+
+class State(StrEnum):
+    """State of a finding."""
+
+    OPEN = "open"
+    RESOLVED = "resolved"
+    LATE = "late"
+    """First raised in unchanged text by a later round: carried, but requires no further round."""
+
+
+class Standing(NamedTuple):
+    """A finding across all rounds."""
+
+    id: str
+    """`F3`, numbered in the order of discovery."""
+    finding: Finding
+    """At its highest level, with its position in the newest revision and all evidence."""
+    said: tuple[str, ...]
+    """Every wording."""
+    raised: tuple[int, ...]
+    """Rounds that raised it."""
+    state: State
+    by: tuple[Citation, ...] = ()
+    """Citations that resolved it."""
+
+    @property
+    def is_carried(self) -> bool:
+        """Return whether the finding goes into the plan when no round is left."""
+        return self.state in (State.OPEN, State.LATE) and self.finding.is_material

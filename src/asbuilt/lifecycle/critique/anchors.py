@@ -11,13 +11,12 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.lifecycle.words import alike, words
-from asbuilt.plan.markdown.blocks import Fence, Heading, Item, Paragraph, Table, parse
+from asbuilt.plan.markdown.blocks import Block, Fence, Heading, Item, Paragraph, Table, parse
 from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from asbuilt.plan.markdown.blocks import Block
     from asbuilt.plan.model import Plan
 
 _SECTION: Final = 2

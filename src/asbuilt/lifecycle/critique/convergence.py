@@ -9,19 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.lifecycle.critique.additions import additions
-from asbuilt.lifecycle.critique.anchors import changed, changed_phases, follow, outline_of
-from asbuilt.lifecycle.critique.findings import Kind, Level, PlanLine
-from asbuilt.lifecycle.critique.standing import Standing, State
+from asbuilt.lifecycle.critique.additions import Additions, Standing, State, additions
+from asbuilt.lifecycle.critique.anchors import Outline, changed, changed_phases, follow, outline_of
+from asbuilt.lifecycle.critique.findings import Critique, Finding, Kind, Level, PlanLine
 from asbuilt.lifecycle.flaws import Flaw
 from asbuilt.lifecycle.words import alike, words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
-
-    from asbuilt.lifecycle.critique.additions import Additions
-    from asbuilt.lifecycle.critique.anchors import Outline
-    from asbuilt.lifecycle.critique.findings import Critique, Finding
 
 FLOOR: Final = 6
 """Number of principles that one round must judge before a plan counts as judged."""

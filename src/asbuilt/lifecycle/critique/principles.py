@@ -1,4 +1,4 @@
-"""Principles of a critique. Users may edit the template."""
+"""Principles of a critique, and the perspective of each round. Users may edit the template."""
 
 from __future__ import annotations
 
@@ -29,6 +29,12 @@ Each is judged PASS or FAIL, with evidence. Edit, remove or add lines: `- P1 nam
 
 _LINE: Final = re.compile(r"[-*] +(?P<id>P[1-9][0-9]?) +(?P<name>[^:]+): *(?P<asks>.+)")
 _MEANT: Final = re.compile(r"[-*] ")
+PERSPECTIVES: Final = (
+    "technical: would this work, in this code, in this order?",
+    "user and maintainer: is it what was wanted, and who lives with it afterwards?",
+    "devil's advocate: what would make all of this the wrong thing to build?",
+)
+"""Perspective of each round; later rounds use the last one."""
 
 
 class Principle(NamedTuple):
@@ -56,3 +62,8 @@ def read_principles(text: str) -> tuple[Principle, ...] | tuple[Flaw, ...]:
     if not found:
         flaws.append(Flaw("the principles", "none", "at least one principle", example))
     return tuple(flaws) or tuple(found.values())
+
+
+def perspective(number: int) -> str:
+    """Return the perspective of a round, counted from 1."""
+    return PERSPECTIVES[min(number, len(PERSPECTIVES)) - 1]

@@ -7,19 +7,7 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.delivery.pull_request import pulling
 from asbuilt.lifecycle.delivery.sign_off import signing
-from asbuilt.lifecycle.run.moves import (
-    Ask,
-    Attempt,
-    CloseIssues,
-    Compare,
-    End,
-    Keep,
-    Land,
-    Mark,
-    Move,
-    Tidy,
-    Wait,
-)
+from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.preflight import asked
 
 if TYPE_CHECKING:
@@ -30,14 +18,14 @@ LANDING: Final = "landing"
 """The last point at which the plan is compared: everything is proven and reported."""
 
 
-def brought_to_safety(phase: PhaseFacts | None) -> Attempt | Keep | None:
+def brought_to_safety(phase: PhaseFacts | None) -> moves.Attempt | moves.Keep | None:
     """End the running agent and keep its files before a stopped run ends."""
     last = phase.attempts[-1] if phase is not None and phase.attempts else None
     if phase is None or last is None or last.refusals or last.is_lost:
         return None
     if last.ending is None:
-        return Attempt(phase.id, last.number, last.role, failures_for(phase))
-    return Keep(phase.id, last.number) if last.commit is None else None
+        return moves.Attempt(phase.id, last.number, last.role, failures_for(phase))
+    return moves.Keep(phase.id, last.number) if last.commit is None else None
 
 
 def failures_for(phase: PhaseFacts) -> tuple[str, ...]:
@@ -47,7 +35,7 @@ def failures_for(phase: PhaseFacts) -> tuple[str, ...]:
     return next((one.failures for one in reversed(phase.attempts) if one.failures), ())
 
 
-def promised(facts: DeliveryFacts, *, is_attended: bool) -> Move | None:
+def promised(facts: DeliveryFacts, *, is_attended: bool) -> moves.Move | None:
     """Check at each phase's end and before each landing that the plan still wants what is proven.
 
     The frozen text was built and judged. If the plan's text has changed since, the user decides; an
@@ -57,36 +45,38 @@ def promised(facts: DeliveryFacts, *, is_attended: bool) -> Move | None:
         return None
     point = LANDING if facts.reported else str(len(facts.works))
     if facts.compared != point:
-        return Compare(point)
+        return moves.Compare(point)
     for phase, difference in sorted(facts.differs.items()):
         what = f"the text of phase {phase} was changed in the plan after it was frozen"
         if not is_attended:
-            return End("failed", f"{what}: nothing landed; the plan's branch has the proven commits")
-        ask = Ask(difference.key.of(facts.run), "continue", f"{what}; continue with what was built?", phase)
+            return moves.End("failed", f"{what}: nothing landed; the plan's branch has the proven commits")
+        ask = moves.Ask(
+            difference.key.of(facts.run), "continue", f"{what}; continue with what was built?", phase
+        )
         answer = asked(facts, ask, no=f"you said no: {what}")
         if answer is not None:
             return answer
     return None
 
 
-def land_or_wait(facts: DeliveryFacts) -> Move:
+def land_or_wait(facts: DeliveryFacts) -> moves.Move:
     """Land, or wait for the turn in the line of the branch. A landing that has started is finished."""
     line = facts.landing.line
     if line is None or facts.is_landing:
-        return Land()
-    return Wait(WaitReason.LANDING, line.words, None)
+        return moves.Land()
+    return moves.Wait(WaitReason.LANDING, line.words, None)
 
 
-def deliver(facts: DeliveryFacts, now: str) -> Move:
+def deliver(facts: DeliveryFacts, now: str) -> moves.Move:
     """Land pending work, mark it in the plan, tidy up, close the plan's issues, and end."""
     if facts.way == "pr":
         return pulling(facts, now)
     if facts.landing.state == "refused":
-        return End("failed", facts.landing.reason, facts.landing.next_step)
+        return moves.End("failed", facts.landing.reason, facts.landing.next_step)
     if not facts.marked:
-        return Mark()
+        return moves.Mark()
     if facts.pending:
         return (None if facts.is_landing else signing(facts)) or land_or_wait(facts)
     if not facts.landing.tidied:
-        return Tidy()
-    return CloseIssues() if facts.closes_issues else End("landed", "")
+        return moves.Tidy()
+    return moves.CloseIssues() if facts.closes_issues else moves.End("landed", "")

@@ -6,14 +6,28 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import field
 
-from asbuilt.events.questions import DiffersKey
-from asbuilt.lifecycle.pull_request.facts import REPAIRS, PullFacts
+from asbuilt.events.approvals import ApprovalAnswered
+from asbuilt.events.landings import LandingDone
+from asbuilt.events.phases import SignOffWanted
+from asbuilt.events.plans import PlanCompared, PlanDiffers, PlanMarked
+from asbuilt.events.pulls import IssuesTold, PullMerging, PullRefused
+from asbuilt.events.questions import DiffersKey, PullKey, key_in
+from asbuilt.events.runs import ReportWritten, RunHastened, RunStarted
+from asbuilt.lifecycle.pull_request.facts import (
+    REPAIRS,
+    PullFacts,
+    hear_pull,
+    look_again,
+    pull_in,
+    start_over,
+)
 from asbuilt.lifecycle.run.facts import PhaseFacts
-from asbuilt.lifecycle.run.landing import LandingState
+from asbuilt.lifecycle.run.landing import LandingState, hear_landing
 from asbuilt.lifecycle.run.proving import ProvingFacts
 
 if TYPE_CHECKING:
-    from asbuilt.events.options import Landing
+    from asbuilt.events.event import Entry
+    from asbuilt.events.options import Landing, RunOptions
 
 
 class Work(NamedTuple):
@@ -128,3 +142,50 @@ class DeliveryFacts(ProvingFacts):
     def find(self, name: str) -> PhaseFacts | None:
         """Return a phase, or a repair of the pull request, by its address."""
         return self.phases.get(name) or self.repairs.get(name)
+
+    def take(self, options: RunOptions) -> None:
+        """Copy the options that decisions depend on."""
+        super().take(options)
+        self.hold, self.way, self.pull = options.holds, options.landing, pull_in(options)
+        self.issues = () if options.kind == "undo" else options.issues
+
+    def hear(self, entry: Entry) -> None:
+        """Fold an event about proven work."""
+        super().hear(entry)
+        event = entry.event
+        hear_pull(self.pull, event)
+        hear_landing(self.landing, event)
+        match event:
+            case RunStarted():
+                self.branch_at = event.branch_at
+                self.unlanded = tuple(Work(*work) for work in event.unlanded)
+            case ApprovalAnswered(answer="yes") if isinstance(key_in(event.key), PullKey):
+                look_again(self.pull)
+            case PlanDiffers():
+                self.differs[event.phase] = Difference(event.point, event.commit, event.intent)
+            case PlanCompared():
+                self.compared = event.point
+                self.differs = {
+                    phase: found for phase, found in self.differs.items() if found.point == event.point
+                }
+            case SignOffWanted():
+                self.sign_offs[event.item] = SignOff(event.item, event.phase, event.question)
+            case ReportWritten():
+                self.reported = True
+            case PlanMarked():
+                self.marked = True
+            case RunHastened():
+                self.pull.seen = None
+            case LandingDone():
+                self.marked, self.marks_landed = False, event.marks
+                self.landed += [Landed(*one) for one in event.commits]
+                start_over(self.pull)
+            case IssuesTold():
+                self.issues = ()
+            case PullMerging():
+                # The forge may have merged it: such a pull request is finished like a landing.
+                self.landing.state = "intended"
+            case PullRefused():
+                self.landing.state = None
+            case _:
+                pass

@@ -11,35 +11,14 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.events.questions import PullBlockedKey, PullChecksKey
 from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.delivery.sign_off import signing
-from asbuilt.lifecycle.pull_request.facts import CI, CONFLICT
-from asbuilt.lifecycle.run.facts import GOES_ON, PASS
-from asbuilt.lifecycle.run.moves import (
-    Ask,
-    Attempt,
-    Check,
-    CheckInvariants,
-    CloseIssues,
-    End,
-    Keep,
-    Land,
-    Look,
-    Mark,
-    Mend,
-    Merge,
-    Move,
-    Propose,
-    Push,
-    Tidy,
-    Wait,
-    until_answered,
-)
+from asbuilt.lifecycle.pull_request.facts import CI, CONFLICT, Blocked, PullFacts, Seen
+from asbuilt.lifecycle.run import moves
+from asbuilt.lifecycle.run.facts import GOES_ON, PASS, PhaseFacts
 from asbuilt.lifecycle.run.stoppages import stoppage
 from asbuilt.lifecycle.run.timers import seconds_after
 
 if TYPE_CHECKING:
     from asbuilt.lifecycle.delivery.facts import DeliveryFacts
-    from asbuilt.lifecycle.pull_request.facts import Blocked, PullFacts, Seen
-    from asbuilt.lifecycle.run.facts import PhaseFacts
 
 READY: Final = "pr-ready"
 """End state of a run whose pull request waits for the user."""
@@ -56,25 +35,25 @@ _BARE: Final = 2
 _NAMED: Final = 6
 
 
-def pulling(facts: DeliveryFacts, now: str) -> Move:
+def pulling(facts: DeliveryFacts, now: str) -> moves.Move:
     """Choose the next move between proof and landing. First match wins."""
     pull = facts.pull
     if not facts.marked:
-        return Mark()
+        return moves.Mark()
     if not facts.pending:
         return _afterwards(facts)
     if pull.seen is None and pull.blocked is None:
-        return Look()
+        return moves.Look()
     if pull.seen is not None and pull.seen.state == "merged":
-        return Land()
+        return moves.Land()
     if pull.seen is not None and pull.seen.state == "closed" and pull.number is not None:
-        return End("stopped", f"{_name(pull)} was closed; all proven commits are kept")
+        return moves.End("stopped", f"{_name(pull)} was closed; all proven commits are kept")
     if pull.blocked is not None:
         return _blocked(facts, pull.blocked)
     if pull.head is None or pull.seen is None:
-        return signing(facts) or Push()
+        return signing(facts) or moves.Push()
     if pull.number is None or pull.seen.state != "open":
-        return Propose()
+        return moves.Propose()
     return _watch(facts, pull, pull.seen, now)
 
 
@@ -86,11 +65,11 @@ def repair_under_way(facts: DeliveryFacts) -> PhaseFacts | None:
     return None
 
 
-def _watch(facts: DeliveryFacts, pull: PullFacts, seen: Seen, now: str) -> Move:
+def _watch(facts: DeliveryFacts, pull: PullFacts, seen: Seen, now: str) -> moves.Move:
     """Wait for the forge's checks, repair failing ones, follow the target, and merge."""
     if seen.head != pull.head:
         # Another user pushed: these commits are proven too, or the user is asked.
-        return Push()
+        return moves.Push()
     if seen.checks == "red":
         return _red(facts, pull, seen)
     is_bare = seen.checks == "none" and pull.bare < _BARE
@@ -98,32 +77,34 @@ def _watch(facts: DeliveryFacts, pull: PullFacts, seen: Seen, now: str) -> Move:
         return _wait(pull, seen, now)
     if seen.target != pull.target:
         if pull.rebases < REBASE_LIMIT:
-            return Push()
-        return End(READY, f"{_name(pull)} is green; {facts.branch} has moved again, {REBASE_LIMIT + 1} times")
+            return moves.Push()
+        return moves.End(
+            READY, f"{_name(pull)} is green; {facts.branch} has moved again, {REBASE_LIMIT + 1} times"
+        )
     if pull.refused:
-        return End(READY, f"{_name(pull)} is green, but the forge refused to merge it: {pull.refused}")
+        return moves.End(READY, f"{_name(pull)} is green, but the forge refused to merge it: {pull.refused}")
     if seen.mergeable == "no":
-        return End(READY, f"{_name(pull)} is green, but the forge reports that it cannot be merged")
+        return moves.End(READY, f"{_name(pull)} is green, but the forge reports that it cannot be merged")
     return (
-        Merge()
+        moves.Merge()
         if facts.auto
-        else End(READY, f"{_name(pull)} is proven and green; merge it when you are ready")
+        else moves.End(READY, f"{_name(pull)} is proven and green; merge it when you are ready")
     )
 
 
-def _wait(pull: PullFacts, seen: Seen, now: str) -> Move:
+def _wait(pull: PullFacts, seen: Seen, now: str) -> moves.Move:
     again_at, over_at = seconds_after(seen.at, pull.poll_s), seconds_after(pull.pushed_at, pull.limit_s)
     if seen.at >= over_at:
         what = f"its checks have not finished within {pull.limit_s} s of the push"
-        return End(READY, f"{_name(pull)} is open; {what}")
+        return moves.End(READY, f"{_name(pull)} is open; {what}")
     return (
-        Wait(WaitReason.CHECKS, f"the checks of pull request #{pull.number}", again_at)
+        moves.Wait(WaitReason.CHECKS, f"the checks of pull request #{pull.number}", again_at)
         if again_at > now
-        else Look()
+        else moves.Look()
     )
 
 
-def _red(facts: DeliveryFacts, pull: PullFacts, seen: Seen) -> Move:
+def _red(facts: DeliveryFacts, pull: PullFacts, seen: Seen) -> moves.Move:
     """Have an agent fix the forge's failing checks; then ask.
 
     Each yes grants the same number of fixes again.
@@ -139,11 +120,11 @@ def _red(facts: DeliveryFacts, pull: PullFacts, seen: Seen) -> Move:
     what = f"{CI_FAILING}: {names or 'a check'} of {_name(pull)} fails after {used} fixes"
     key = str(PullChecksKey(run=facts.run, number=granted + 1))
     if key not in facts.approvals:
-        return Ask(key, "continue", f"{what}; try again?")
-    return End(CI_FAILING, what) if facts.approvals[key] == "no" else until_answered(key)
+        return moves.Ask(key, "continue", f"{what}; try again?")
+    return moves.End(CI_FAILING, what) if facts.approvals[key] == "no" else moves.until_answered(key)
 
 
-def _blocked(facts: DeliveryFacts, blocked: Blocked) -> Move:
+def _blocked(facts: DeliveryFacts, blocked: Blocked) -> moves.Move:
     """Have an agent resolve a conflict in up to 5 files; ask the user about every other obstacle."""
     if blocked.kind == "conflict" and 0 < len(blocked.paths) <= RESOLVABLE:
         told = f"resolve the conflict in {', '.join(blocked.paths)}: each has conflict markers"
@@ -152,46 +133,50 @@ def _blocked(facts: DeliveryFacts, blocked: Blocked) -> Move:
             return move
     key = str(PullBlockedKey(run=facts.run, number=facts.pull.blocks))
     if key not in facts.approvals:
-        return Ask(key, "continue", f"{blocked.words} {blocked.next_step} Continue then?")
-    return End("failed", blocked.words) if facts.approvals[key] == "no" else until_answered(key)
+        return moves.Ask(key, "continue", f"{blocked.words} {blocked.next_step} Continue then?")
+    return moves.End("failed", blocked.words) if facts.approvals[key] == "no" else moves.until_answered(key)
 
 
-def _repair(facts: DeliveryFacts, repair: PhaseFacts, failures: tuple[str, ...], limit: int) -> Move | None:
+def _repair(
+    facts: DeliveryFacts, repair: PhaseFacts, failures: tuple[str, ...], limit: int
+) -> moves.Move | None:
     """Have an agent repair the pull request and prove the result; None when its tries are used up."""
     settled = facts.pull.settled.get(repair.id, 0)
     open_ = [attempt for attempt in repair.attempts if attempt.number > settled]
     number = repair.attempts[-1].number if repair.attempts else 0
     may_begin = repair.fixes < limit
     if not open_:
-        return Attempt(repair.id, number + 1, "fix", failures) if may_begin else None
+        return moves.Attempt(repair.id, number + 1, "fix", failures) if may_begin else None
     last, before = open_[-1], open_[-2].failures if len(open_) > 1 else ()
     stopped = stoppage(facts, repair)
     if stopped is not None:
         return stopped
     if last.ending is None or last.ending in GOES_ON:
-        return Attempt(repair.id, number, "fix", (*failures, *before))
+        return moves.Attempt(repair.id, number, "fix", (*failures, *before))
     if last.commit is None:
-        return Keep(repair.id, number)
+        return moves.Keep(repair.id, number)
     if last.ending == "done" and last.changed and last.checks is None:
-        return Check(repair.id, number)
+        return moves.Check(repair.id, number)
     if last.ending == "done" and last.changed and last.checks == PASS:
-        return Mend(repair.id, number)
+        return moves.Mend(repair.id, number)
     if not may_begin or repair.repeats > REPEAT_LIMIT:
         return None
-    return Attempt(repair.id, number + 1, "fix", (*failures, *last.failures))
+    return moves.Attempt(repair.id, number + 1, "fix", (*failures, *last.failures))
 
 
-def _afterwards(facts: DeliveryFacts) -> Move:
+def _afterwards(facts: DeliveryFacts) -> moves.Move:
     """Tidy up after a landing, close the issues, and check that nothing is left behind."""
     if not facts.landing.tidied:
-        return Tidy()
+        return moves.Tidy()
     if facts.closes_issues:
-        return CloseIssues()
+        return moves.CloseIssues()
     if facts.pull.broken is None:
-        return CheckInvariants()
+        return moves.CheckInvariants()
     if facts.pull.broken:
-        return End("failed", f"landed, but not everything was cleaned up: {'; '.join(facts.pull.broken)}")
-    return End("landed", "")
+        return moves.End(
+            "failed", f"landed, but not everything was cleaned up: {'; '.join(facts.pull.broken)}"
+        )
+    return moves.End("landed", "")
 
 
 def _name(pull: PullFacts) -> str:

@@ -10,32 +10,14 @@ from asbuilt.lifecycle.delivery.decide import brought_to_safety, deliver, failur
 from asbuilt.lifecycle.delivery.pull_request import repair_under_way
 from asbuilt.lifecycle.plan_run.drift import correcting
 from asbuilt.lifecycle.plan_run.lanes import coordinate, wait_for
+from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.decide import proving_move
-from asbuilt.lifecycle.run.facts import GOES_ON, PASS
-from asbuilt.lifecycle.run.moves import (
-    Ask,
-    Attempt,
-    Begin,
-    Check,
-    Commit,
-    Delegate,
-    End,
-    Keep,
-    Move,
-    ProveDelegated,
-    ProveTogether,
-    Report,
-    Verify,
-    VerifyTogether,
-    Wait,
-    until_answered,
-)
+from asbuilt.lifecycle.run.facts import GOES_ON, PASS, AttemptFacts, PhaseFacts
 from asbuilt.lifecycle.run.preflight import asked
 from asbuilt.lifecycle.run.stoppages import stoppage, verifier_stoppage
 
 if TYPE_CHECKING:
     from asbuilt.lifecycle.plan_run.facts import PlanFacts
-    from asbuilt.lifecycle.run.facts import AttemptFacts, PhaseFacts
 
 FIX_LIMIT: Final = 2
 REPEAT_LIMIT: Final = 2
@@ -44,20 +26,22 @@ _SEVERAL: Final = 2
 
 
 class _PlanRun:
-    def unsafe(self, facts: PlanFacts) -> Attempt | Keep | None:
+    def unsafe(self, facts: PlanFacts) -> moves.Attempt | moves.Keep | None:
         return brought_to_safety(facts.current or repair_under_way(facts))
 
-    def idle(self, facts: PlanFacts) -> End | None:
+    def idle(self, facts: PlanFacts) -> moves.End | None:
         if not (facts.works or facts.unlanded):
             if facts.wanted is not None and facts.wanted in facts.done_before:
-                return End("done", f"phase {facts.wanted} is already done")
+                return moves.End("done", f"phase {facts.wanted} is already done")
             if facts.phases and facts.done_before >= facts.phases.keys():
-                return End("done", "the plan is already complete: every phase is done")
+                return moves.End("done", "the plan is already complete: every phase is done")
         if waits := _open_needs(facts):
-            return End("stopped", f"phase {facts.wanted} waits for phase {', '.join(waits)}: not done yet")
+            return moves.End(
+                "stopped", f"phase {facts.wanted} waits for phase {', '.join(waits)}: not done yet"
+            )
         return None
 
-    def work(self, facts: PlanFacts, now: str) -> Move:
+    def work(self, facts: PlanFacts, now: str) -> moves.Move:
         changed = promised(facts, is_attended=not facts.auto)
         if changed is not None:
             return changed
@@ -65,7 +49,7 @@ class _PlanRun:
         if is_direct and (facts.pending or not facts.marked):
             return deliver(facts, now)
         move = coordinate(facts)
-        if isinstance(move, Check):
+        if isinstance(move, moves.Check):
             merged = facts.phases[move.phase]
             return _unusable(facts, merged, merged.attempts[-1]) or move
         phase = facts.current
@@ -77,27 +61,27 @@ class _PlanRun:
 class _Lane:
     """The rules for one phase that is worked on beside others."""
 
-    def unsafe(self, facts: PlanFacts) -> Attempt | Keep | None:
+    def unsafe(self, facts: PlanFacts) -> moves.Attempt | moves.Keep | None:
         return brought_to_safety(facts.current)
 
-    def idle(self, facts: PlanFacts) -> End | None:
+    def idle(self, facts: PlanFacts) -> moves.End | None:
         del facts
         return None
 
-    def work(self, facts: PlanFacts, now: str) -> Move:
+    def work(self, facts: PlanFacts, now: str) -> moves.Move:
         del now
         return _work_on(facts, facts.phases[facts.at])
 
 
-def next_move(facts: PlanFacts, now: str) -> Move:
+def next_move(facts: PlanFacts, now: str) -> moves.Move:
     """Choose the next move of a run of a plan's phases, or of one of its lanes."""
     if facts.at:
         return proving_move(facts, now, _Lane())
     move = proving_move(facts, now, _PlanRun())
-    return wait_for(facts.open_lanes) if isinstance(move, End) and facts.open_lanes else move
+    return wait_for(facts.open_lanes) if isinstance(move, moves.End) and facts.open_lanes else move
 
 
-def _work_on(facts: PlanFacts, phase: PhaseFacts) -> Move:
+def _work_on(facts: PlanFacts, phase: PhaseFacts) -> moves.Move:
     asks = _too_large(facts, phase) or stoppage(facts, phase)
     asks = asks or correcting(facts, phase, may_fix=phase.fixes < FIX_LIMIT) or _waiver(facts, phase)
     return asks or _in_phase(facts, phase)
@@ -111,11 +95,11 @@ def _open_needs(facts: PlanFacts) -> list[str]:
     return [need for need in wanted.needs if need not in facts.done_before]
 
 
-def _between(facts: PlanFacts, phase: PhaseFacts) -> Move | None:
+def _between(facts: PlanFacts, phase: PhaseFacts) -> moves.Move | None:
     """Ask between two phases of an attended run."""
     if facts.auto or phase.begun or not any(other.proven for other in facts.phases.values()):
         return None
-    ask = Ask(
+    ask = moves.Ask(
         str(BetweenKey(run=facts.run, phase=phase.id)),
         "continue",
         f"continue with phase {phase.id}?",
@@ -124,17 +108,17 @@ def _between(facts: PlanFacts, phase: PhaseFacts) -> Move | None:
     return asked(facts, ask, no=f"you said no to phase {phase.id}")
 
 
-def _too_large(facts: PlanFacts, phase: PhaseFacts) -> Move | None:
+def _too_large(facts: PlanFacts, phase: PhaseFacts) -> moves.Move | None:
     """Ask the user about a tree that cannot be kept as it is; its workspace stays unchanged."""
     last = phase.attempts[-1] if phase.attempts else None
     if last is None or not last.refusals or last.commit is not None:
         return None
     key = KeepKey(run=facts.run, phase=phase.id, attempt=last.number, refusals=last.refusals)
-    ask = Ask(str(key), "continue", f"{last.refusal} Try again?", phase.id)
+    ask = moves.Ask(str(key), "continue", f"{last.refusal} Try again?", phase.id)
     return asked(facts, ask, no=f"phase {phase.id}: {last.refusal}")
 
 
-def _waiver(facts: PlanFacts, phase: PhaseFacts) -> Move | None:
+def _waiver(facts: PlanFacts, phase: PhaseFacts) -> moves.Move | None:
     """Ask the user to accept items that no fix could prove; None if that is not possible, or after a no.
 
     Only items of a verdict can be accepted: all checks pass, and the opinion is valid. An unattended run ends
@@ -150,133 +134,135 @@ def _waiver(facts: PlanFacts, phase: PhaseFacts) -> Move | None:
         key = WaiverKey(intent=str(phase.intent), item=item).of(facts.run)
         if key not in facts.approvals:
             found = next((one for one in last.judged if one.item == item), f"item {item}")
-            return Ask(key, "waiver", f"accept phase {phase.id} without it, and why? {found}", phase.id)
+            return moves.Ask(key, "waiver", f"accept phase {phase.id} without it, and why? {found}", phase.id)
         answers[key] = facts.approvals[key]
     if "no" in answers.values():
         return None
     waits = [key for key, answer in answers.items() if answer is None]
     if waits:
-        return None if facts.auto else until_answered(waits[0])
-    return Commit(phase.id, last.number)
+        return None if facts.auto else moves.until_answered(waits[0])
+    return moves.Commit(phase.id, last.number)
 
 
-def _in_phase(facts: PlanFacts, phase: PhaseFacts) -> Move:
+def _in_phase(facts: PlanFacts, phase: PhaseFacts) -> moves.Move:
     if not phase.begun:
-        return Begin(phase.id)
+        return moves.Begin(phase.id)
     if phase.delegate:
         return _delegated(facts, phase)
     if not phase.attempts:
-        return Attempt(phase.id, 1, "implement", phase.carried)
+        return moves.Attempt(phase.id, 1, "implement", phase.carried)
     last = phase.attempts[-1]
     if last.ending is None or last.ending in GOES_ON:
         # Resume the same attempt, with its tree and its session.
-        return Attempt(phase.id, last.number, last.role, failures_for(phase))
+        return moves.Attempt(phase.id, last.number, last.role, failures_for(phase))
     if last.commit is None:
-        return Keep(phase.id, last.number)
+        return moves.Keep(phase.id, last.number)
     if last.ending != "done":
         if phase.repeats > REPEAT_LIMIT:
-            return End(
+            return moves.End(
                 "failed", f"phase {phase.id}: {last.ending} {phase.repeats} times; last: {last.reason}"
             )
-        return Attempt(phase.id, last.number + 1, last.role, failures_for(phase))
+        return moves.Attempt(phase.id, last.number + 1, last.role, failures_for(phase))
     return _judge(facts, phase, last)
 
 
-def _delegated(facts: PlanFacts, phase: PhaseFacts) -> Move:
+def _delegated(facts: PlanFacts, phase: PhaseFacts) -> moves.Move:
     """Run another plan for a phase, wait until that run ends, and prove the phase on the target."""
     where = f"phase {phase.id}, delegated to {phase.delegate}"
     if facts.pending:
-        return End(
+        return moves.End(
             "failed", f"{where}, has to wait: earlier phases are not landed", "land them, then run again"
         )
     if not phase.delegated:
-        return Delegate(phase.id)
+        return moves.Delegate(phase.id)
     if phase.returned is None:
-        return Wait(WaitReason.PLAN, f"the run of {phase.delegate}", None)
+        return moves.Wait(WaitReason.PLAN, f"the run of {phase.delegate}", None)
     if phase.returned not in ("landed", "done"):
-        return End("failed", f"{where}: {phase.returned}. {phase.returned_why}".rstrip())
-    return ProveDelegated(phase.id)
+        return moves.End("failed", f"{where}: {phase.returned}. {phase.returned_why}".rstrip())
+    return moves.ProveDelegated(phase.id)
 
 
-def _judge(facts: PlanFacts, phase: PhaseFacts, last: AttemptFacts) -> Move:
+def _judge(facts: PlanFacts, phase: PhaseFacts, last: AttemptFacts) -> moves.Move:
     if last.checks is None:
-        return _unusable(facts, phase, last) or Check(phase.id, last.number)
+        return _unusable(facts, phase, last) or moves.Check(phase.id, last.number)
     if last.checks != PASS or not last.changed:
         return _fix(phase, last)
     if last.verdict is None:
         unjudged = verifier_stoppage(facts, last, phase.id)
-        return unjudged or _verify(last, f"phase {phase.id}", Verify(phase.id, last.number))
+        return unjudged or _verify(last, f"phase {phase.id}", moves.Verify(phase.id, last.number))
     if last.verdict != PASS:
         return _fix(phase, last)
     if phase.driven and last.tested is None:
         unjudged = verifier_stoppage(facts, last, phase.id)
-        return unjudged or _verify(last, f"phase {phase.id}", Verify(phase.id, last.number, "test"))
-    return Commit(phase.id, last.number)
+        return unjudged or _verify(last, f"phase {phase.id}", moves.Verify(phase.id, last.number, "test"))
+    return moves.Commit(phase.id, last.number)
 
 
-def _unusable(facts: PlanFacts, phase: PhaseFacts, last: AttemptFacts) -> Move | None:
+def _unusable(facts: PlanFacts, phase: PhaseFacts, last: AttemptFacts) -> moves.Move | None:
     """Ask before running inconclusive checks again. No agent can change that, so it counts as no fix."""
     if not last.unusable:
         return None
     why = f"the checks of phase {phase.id} were inconclusive: {'; '.join(last.failures)}"
     key = UnusableKey(run=facts.run, phase=phase.id, attempt=last.number, times=last.unusable)
-    return asked(facts, Ask(str(key), "continue", f"{why}. Run them again?", phase.id), no=why)
+    return asked(facts, moves.Ask(str(key), "continue", f"{why}. Run them again?", phase.id), no=why)
 
 
-def _verify(last: AttemptFacts, what: str, move: Verify | VerifyTogether) -> Move:
+def _verify(last: AttemptFacts, what: str, move: moves.Verify | moves.VerifyTogether) -> moves.Move:
     """Start a verifier; a lost verifier has judged nothing, so another one starts, at most twice."""
     if last.lost_verifiers > REPEAT_LIMIT:
-        return End(
+        return moves.End(
             "failed",
             f"{what}: the verifier {last.verifier} {last.lost_verifiers} times; last: {last.verifier_reason}",
         )
     return move
 
 
-def _judged_together(facts: PlanFacts) -> Move | None:
+def _judged_together(facts: PlanFacts) -> moves.Move | None:
     """Have all phases judged together; None once that is done, or for a single phase."""
     whole = facts.whole
     if facts.reported or facts.mode != "finish" or len(facts.pending) < _SEVERAL or whole.verdict == PASS:
         return None
     if whole.verdict is None:
         unjudged = verifier_stoppage(facts, whole, None)
-        return unjudged or _verify(whole, "all phases together", VerifyTogether())
+        return unjudged or _verify(whole, "all phases together", moves.VerifyTogether())
     return _apart(tuple(map(str, whole.judged)))
 
 
-def _apart(failures: tuple[str, ...]) -> End:
+def _apart(failures: tuple[str, ...]) -> moves.End:
     """End a run whose phases pass one by one but not together; the user may land them by hand."""
     told = f": {'; '.join(failures)}" if failures else ""
-    return End("failed", f"the phases pass one by one, but not together{told}")
+    return moves.End("failed", f"the phases pass one by one, but not together{told}")
 
 
-def _fix(phase: PhaseFacts, last: AttemptFacts) -> Move:
+def _fix(phase: PhaseFacts, last: AttemptFacts) -> moves.Move:
     if phase.fixes >= FIX_LIMIT:
         unproven = "; ".join(last.failures) or "not every item is proven"
-        return End("failed", f"phase {phase.id} is not proven after {phase.fixes} fixes: {unproven}")
-    return Attempt(phase.id, last.number + 1, "fix", last.failures)
+        return moves.End("failed", f"phase {phase.id} is not proven after {phase.fixes} fixes: {unproven}")
+    return moves.Attempt(phase.id, last.number + 1, "fix", last.failures)
 
 
-def _after_phases(facts: PlanFacts, now: str, *, is_direct: bool) -> Move:
+def _after_phases(facts: PlanFacts, now: str, *, is_direct: bool) -> moves.Move:
     if not facts.works and not facts.unlanded:
         blocked = [phase.id for phase in facts.phases.values() if phase.id not in facts.done_before]
-        return End("failed", f"no phase can start: {', '.join(blocked)} wait for phases that are not done")
+        return moves.End(
+            "failed", f"no phase can start: {', '.join(blocked)} wait for phases that are not done"
+        )
     if is_direct:
         return deliver(facts, now)
     if facts.together is None:
-        return ProveTogether()
+        return moves.ProveTogether()
     if facts.together != PASS:
         return _apart(facts.apart)
     unjudged = _judged_together(facts)
     if unjudged is not None:
         return unjudged
     if not facts.reported:
-        return Report()
+        return moves.Report()
     if facts.hold:
         wanted = (
             f"; before it lands you have to sign off {len(facts.sign_offs)} of its changes"
             if facts.sign_offs
             else ""
         )
-        return End("held", f"everything is proven; landing was not requested{wanted}")
+        return moves.End("held", f"everything is proven; landing was not requested{wanted}")
     return deliver(facts, now)

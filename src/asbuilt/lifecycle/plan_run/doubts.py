@@ -1,10 +1,12 @@
-"""Doubts about a phase before work starts: its text admits to be stale, or its numbers disagree.
+"""What a phase's text shows before work starts: doubts, the plan it is delegated to, independent items.
 
-Rule: in an attended run the user decides. An unattended run reports doubts and refuses only a grave one.
+A doubt: the text admits to be stale, or its numbers disagree. Rule: in an attended run the user decides. An
+unattended run reports doubts and refuses only a grave one.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from asbuilt.plan.problems import Rule
@@ -18,6 +20,8 @@ GRAVE_PCT: Final = 20
 """Drift above this is more than rounding; the same limit applies after the work."""
 
 Course = Literal["go", "tell", "ask", "refuse"]
+_PATH: Final = re.compile(r"`([\w@.+/-]*[./][\w@.+/-]*)`")
+"""A file or folder in backticks."""
 
 
 class Doubt(NamedTuple):
@@ -61,3 +65,31 @@ def course_for(doubts: Iterable[Doubt], *, is_attended: bool) -> Course:
     if is_attended:
         return "ask"
     return "refuse" if any(doubt.is_grave for doubt in doubts) else "tell"
+
+
+def plan_in(delegate: str) -> str | None:
+    """Return the plan in a phase's Execution, as in `delegate /run-plan plans/sub.md`; None without one."""
+    words = (word.strip("`'\"") for word in delegate.split())
+    return next((word for word in words if word.endswith(".md")), None)
+
+
+def independent_groups(items: Iterable[str]) -> tuple[tuple[int, ...], ...]:
+    """Group items, numbered from 1, so that no two groups name the same file or a folder around it.
+
+    An item that names no file is in no group: nothing shows what it touches.
+    """
+    groups: list[tuple[set[str], list[int]]] = []
+    for number, text in enumerate(items, 1):
+        paths, numbers = set(_PATH.findall(text)), [number]
+        if not paths:
+            continue
+        for group in [one for one in groups if _touch(one[0], paths)]:
+            groups.remove(group)
+            paths, numbers = paths | group[0], [*group[1], *numbers]
+        groups.append((paths, sorted(numbers)))
+    return tuple(sorted(tuple(numbers) for _, numbers in groups))
+
+
+def _touch(these: set[str], those: set[str]) -> bool:
+    pairs = ((one.rstrip("/"), other.rstrip("/")) for one in these for other in those)
+    return any(f"{one}/".startswith(f"{other}/") or f"{other}/".startswith(f"{one}/") for one, other in pairs)

@@ -8,12 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from asbuilt.events.questions import DriftKey
-from asbuilt.lifecycle.run.facts import PASS
+from asbuilt.lifecycle.run.facts import PASS, PhaseFacts, RunFacts
 from asbuilt.lifecycle.run.moves import Ask, Commit, End, Move, until_answered
 
 if TYPE_CHECKING:
     from asbuilt.lifecycle.plan_run.facts import PlanFacts
-    from asbuilt.lifecycle.run.facts import PhaseFacts, RunFacts
 
 
 def correcting(facts: PlanFacts, phase: PhaseFacts, *, may_fix: bool) -> Move | None:

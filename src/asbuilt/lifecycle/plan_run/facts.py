@@ -5,15 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
-from asbuilt.events.event import Event, phase_of
-from asbuilt.lifecycle.delivery.facts import DeliveryFacts
-from asbuilt.lifecycle.run.facts import AttemptFacts, ChainFacts, PhaseFacts
+from asbuilt.events.attempts import TogetherDone, TogetherJudged, TogetherJudging, TogetherUnjudged
+from asbuilt.events.event import Entry, Event, Outcome, phase_of
+from asbuilt.events.options import RunKind, RunMode, RunOptions, value_or
+from asbuilt.events.phases import PhaseForked, PhaseJoined, PhaseMerged, PhaseProven
+from asbuilt.events.runs import RunStarted
+from asbuilt.lifecycle.delivery.facts import DeliveryFacts, Work
+from asbuilt.lifecycle.run.facts import MERGE, WHOLE, AttemptFacts, ChainFacts, PhaseFacts
+from asbuilt.lifecycle.run.fold import hear_verifier, hear_verifying
 
 if TYPE_CHECKING:
-    from asbuilt.events.event import Outcome
-    from asbuilt.events.options import RunKind, RunMode
-    from asbuilt.events.phases import PhaseJoined
     from asbuilt.lifecycle.run.last_failure import FailedStep
 
 
@@ -126,3 +129,62 @@ class PlanFacts(DeliveryFacts):
         """The commit with the files of the last kept attempt at the current phase; None if there is none."""
         phase = self.current
         return next((one.commit for one in reversed(phase.attempts) if one.commit), None) if phase else None
+
+    def take(self, options: RunOptions) -> None:
+        """Copy the options that decisions depend on."""
+        super().take(options)
+        self.mode, self.lane_limit = options.mode, value_or(options.lanes, 1)
+
+    def hear(self, entry: Entry) -> None:
+        """Fold an event about phases and lanes."""
+        super().hear(entry)
+        event = entry.event
+        match event:
+            case RunStarted():
+                for phase, commit, failures in (*([event.carried] if event.carried else []), *event.beside):
+                    self.carried[phase], self.phases[phase].carried = commit, failures
+            case PhaseProven() if (proven := self.find(event.phase)) is not None:
+                proven.proven, proven.proven_at = event.commit, entry.at
+                proven.waived, proven.corrected = event.waived, event.corrected
+                self.works.append(Work(proven.id, self.run, event.commit))
+                self.ready = [one for one in self.ready if one != event.phase]
+            case PhaseForked():
+                _hear_fork(self, event)
+            case PhaseJoined():
+                self.lanes[event.phase].joined, self.code = event, event.code
+                others = [one for one in self.ready if one != event.phase]
+                self.ready = [*others, *([event.phase] if event.state == "ready" else [])]
+            case PhaseMerged():
+                _hear_merge(self, event, entry.at)
+            case TogetherDone():
+                self.together, self.apart = event.outcome, event.failures
+            case TogetherJudging():
+                hear_verifying(self, self.whole, WHOLE)
+            case TogetherUnjudged():
+                hear_verifier(self.whole, event)
+            case TogetherJudged():
+                self.whole.verdict, self.whole.items = event.outcome, event.items
+                self.whole.judged, self.whole.verifier_starts = event.failures, 0
+            case _:
+                pass
+
+
+def _hear_fork(facts: PlanFacts, event: PhaseForked) -> None:
+    """Open a lane; one that was opened before gets another workspace, on its new base."""
+    before = facts.chains.get(event.phase)
+    facts.chains[event.phase] = ChainFacts(moves=0 if before is None else before.moves + 1)
+    facts.lanes[event.phase] = Lane(event.base)
+    facts.ready = [one for one in facts.ready if one != event.phase]
+
+
+def _hear_merge(facts: PlanFacts, event: PhaseMerged, at: str) -> None:
+    """Add a merge as an attempt: it has the verdict of the merged one, and its checks run again."""
+    phase = facts.phases[event.phase]
+    merged = next(one for one in phase.attempts if one.number == event.of)
+    attempt = replace(
+        merged, number=event.number, role=MERGE, commit=event.commit, tree=event.tree,
+        conflicts=event.conflicts, failures=event.failures, checks="FAIL" if event.conflicts else None,
+        changed=True, unusable=0, refusals=0, evidence=None, remarks=None, says="", notes=(), began_at=at,
+        ended_at=at,
+    )  # fmt: skip
+    phase.attempts = [*(one for one in phase.attempts if one.number != event.number), attempt]

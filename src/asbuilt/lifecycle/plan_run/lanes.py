@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.run.facts import MERGE, PASS
-from asbuilt.lifecycle.run.moves import Check, Commit, End, Fork, Join, MergePhase, Wait
+from asbuilt.lifecycle.run.moves import Check, Commit, End, Fork, Join, MergePhase, Move, Wait
 
 if TYPE_CHECKING:
     from asbuilt.lifecycle.plan_run.facts import PlanFacts
-    from asbuilt.lifecycle.run.moves import Move
 
 _SEVERAL: Final = 2
 

@@ -1,4 +1,4 @@
-"""Facts of a plan's pull request, folded from a run's events."""
+"""Facts of a plan's pull request, folded from a run's events, and the invariants after its landing. Pure."""
 
 from __future__ import annotations
 
@@ -6,21 +6,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import Struct, field
 
-from asbuilt.events.options import value_or
-from asbuilt.events.pulls import (
-    PullBlocked,
-    PullInvariants,
-    PullMended,
-    PullMerged,
-    PullOpened,
-    PullPushed,
-    PullRefused,
-    PullSeen,
-)
+from asbuilt.events import pulls
+from asbuilt.events.options import RunOptions, value_or
 
 if TYPE_CHECKING:
     from asbuilt.events.event import Event
-    from asbuilt.events.options import RunOptions
 
 CI: Final = "ci_checks"
 CONFLICT: Final = "merge_conflict"
@@ -106,7 +96,7 @@ def pull_in(options: RunOptions) -> PullFacts:
 def hear_pull(pull: PullFacts, event: Event) -> None:
     """Fold one event of a landing by pull request."""
     match event:
-        case PullSeen():
+        case pulls.PullSeen():
             pull.looks += 1
             pull.seen = Seen(
                 event.state,
@@ -119,26 +109,26 @@ def hear_pull(pull: PullFacts, event: Event) -> None:
                 event.target,
             )
             pull.bare += event.checks == "none"
-        case PullPushed():
+        case pulls.PullPushed():
             pull.pushes += 1
             pull.rebases += pull.target not in (None, event.target)
             pull.head, pull.target, pull.pushed_at = event.head, event.target, event.pushed_at
             pull.seen, pull.bare, pull.blocked, pull.refused = None, 0, None, ""
-        case PullBlocked():
+        case pulls.PullBlocked():
             pull.blocks += 1
             pull.blocked = Blocked(event.why, event.what, event.next, event.paths, event.commit, event.here)
-        case PullOpened():
+        case pulls.PullOpened():
             pull.number, pull.url, pull.seen = event.number, event.url, None
-        case PullMended():
+        case pulls.PullMended():
             pull.settled[event.repair] = event.number
             pull.blocked = None
             # A repair is pushed next, whatever the forge reported about the head before it.
             pull.head = None
-        case PullMerged():
+        case pulls.PullMerged():
             pull.seen = None
-        case PullRefused():
+        case pulls.PullRefused():
             pull.refused, pull.seen = event.why, None
-        case PullInvariants():
+        case pulls.PullInvariants():
             pull.broken = event.broken
         case _:
             return
@@ -154,3 +144,42 @@ def look_again(pull: PullFacts) -> None:
 def start_over(pull: PullFacts) -> None:
     """Clear a merged pull request: remaining work needs another one."""
     pull.seen = pull.head = pull.target = pull.number = None
+
+
+class Left(NamedTuple):
+    """State after a landing."""
+
+    folders: tuple[str, ...] = ()
+    """Workspaces of the landed runs that exist on disk."""
+    registered: tuple[str, ...] = ()
+    """Workspaces that git still lists."""
+    branch: str | None = None
+    """The plan's branch, if it exists."""
+    pushed: str | None = None
+    """The pull request's branch at the forge, if it exists."""
+    has_report: bool = True
+    under_way: tuple[str, ...] = ()
+    """Phases that the plan on the target marks as in progress."""
+    state: str = "merged"
+    """State of the pull request at the forge."""
+    is_reconcilable: bool = True
+    """The user's own target branch can follow the forge's without losing a commit."""
+
+
+def broken(left: Left) -> list[str]:
+    """Return the violated invariants."""
+    told = (
+        (left.folders, f"a workspace is still on disk: {', '.join(left.folders)}"),
+        (left.registered, f"git still lists a workspace: {', '.join(left.registered)}"),
+        (left.branch, f"the branch {left.branch} still exists"),
+        (left.pushed, f"the branch {left.pushed} still exists at the forge"),
+        (not left.has_report, "no report was written"),
+        (left.under_way, f"the plan marks phase {', '.join(left.under_way)} as in progress"),
+        (left.state != "merged", f"the pull request is {left.state}"),
+    )
+    return [words for is_so, words in told if is_so]
+
+
+def warnings(left: Left, target: str) -> list[str]:
+    """Return problems that need user action but fail nothing."""
+    return [] if left.is_reconcilable else [f"your {target} and the forge's have diverged"]

@@ -5,20 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from asbuilt.events.runs import WaitReason, with_advice
-from asbuilt.lifecycle.run.moves import (
-    Attempt,
-    End,
-    Join,
-    Keep,
-    Land,
-    Mark,
-    Move,
-    Start,
-    Tidy,
-    Verify,
-    VerifyTogether,
-    Wait,
-)
+from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.preflight import preflight
 from asbuilt.lifecycle.run.proving import ProvingFacts
 from asbuilt.lifecycle.run.stoppages import capped
@@ -36,30 +23,30 @@ _Facts_contra = TypeVar("_Facts_contra", bound=ProvingFacts, contravariant=True)
 class Course(Protocol[_Facts_contra]):
     """Rules of one kind of run that proves something."""
 
-    def unsafe(self, facts: _Facts_contra) -> Attempt | Keep | None:
+    def unsafe(self, facts: _Facts_contra) -> moves.Attempt | moves.Keep | None:
         """Return the move that a stopped run needs before it may end."""
         ...
 
-    def idle(self, facts: _Facts_contra) -> End | None:
+    def idle(self, facts: _Facts_contra) -> moves.End | None:
         """Return why there is nothing to do; called before anything is created."""
         ...
 
-    def work(self, facts: _Facts_contra, now: str) -> Move:
+    def work(self, facts: _Facts_contra, now: str) -> moves.Move:
         """Return the next move once tests, setup and baseline are done."""
         ...
 
 
-def paced(facts: RunFacts, move: Move, now: str) -> Move:
+def paced(facts: RunFacts, move: moves.Move, now: str) -> moves.Move:
     """Delay a move until the run's hours, or until the end of a pause.
 
     A stopping run does not pause: nothing would wake it, and it still has to end.
     """
     move = within(facts.window, move, now)
     pauses = facts.pause is not None and facts.stop is None
-    return Wait(WaitReason.PAUSE, "paused", None) if pauses and can_wait(facts, move) else move
+    return moves.Wait(WaitReason.PAUSE, "paused", None) if pauses and can_wait(facts, move) else move
 
 
-def admitted(facts: RunFacts, move: Move, now: str) -> Move:
+def admitted(facts: RunFacts, move: moves.Move, now: str) -> moves.Move:
     """Delay the start of an agent while the breaker of its account blocks it."""
     role = role_of(move)
     breaker = None if role is None else facts.breaker(role)
@@ -68,64 +55,71 @@ def admitted(facts: RunFacts, move: Move, now: str) -> Move:
     is_overload = breaker.cause == "overload"
     what = "overload" if is_overload else "login" if breaker.cause == "auth" else "usage limit"
     reason = WaitReason.OVERLOAD if is_overload else WaitReason.LIMIT
-    who = f"the {'agent' if isinstance(move, Attempt) else 'verifier'} in {_where(facts, move)}"
+    who = f"the {'agent' if isinstance(move, moves.Attempt) else 'verifier'} in {_where(facts, move)}"
     until = breaker.until if breaker.is_open(now) else breaker.probe_until
-    return Wait(reason, f"{what} of {who}", until, account=breaker.account)
+    return moves.Wait(reason, f"{what} of {who}", until, account=breaker.account)
 
 
-def role_of(move: Move) -> str | None:
+def role_of(move: moves.Move) -> str | None:
     """Return the role of the agent that a move starts; None if it starts none."""
     match move:
-        case Attempt(role=role) | Verify(role=role):
+        case moves.Attempt(role=role) | moves.Verify(role=role):
             return role
-        case VerifyTogether():
+        case moves.VerifyTogether():
             return "verify"
         case _:
             return None
 
 
-def _where(facts: RunFacts, move: Move) -> str:
+def _where(facts: RunFacts, move: moves.Move) -> str:
     phase = getattr(move, "phase", None)
     return "all phases together" if phase is None else phase if facts.plans else f"phase {phase}"
 
 
-def can_wait(facts: RunFacts, move: Move) -> bool:
+def can_wait(facts: RunFacts, move: moves.Move) -> bool:
     """Return whether a move leaves nothing half done if it is delayed."""
     match move:
-        case Attempt(phase=phase, number=number):
+        case moves.Attempt(phase=phase, number=number):
             begun = facts.part(phase).attempt(number)
             return begun is None or begun.ending is not None
-        case Land():
+        case moves.Land():
             return not facts.is_landing
-        case Keep() | Mark() | Tidy() | End() | Join() | Wait(reason=WaitReason.LANES):
+        case (
+            moves.Keep()
+            | moves.Mark()
+            | moves.Tidy()
+            | moves.End()
+            | moves.Join()
+            | moves.Wait(reason=WaitReason.LANES)
+        ):
             return False
         case _:
             return True
 
 
-def kept_back(facts: RunFacts, now: str) -> Move | None:
+def kept_back(facts: RunFacts, now: str) -> moves.Move | None:
     """Wait after a transient error, or give up after too many; None when the run can continue."""
     chain = facts.chain
     if chain.troubles > TROUBLE_LIMIT:
         why = f"stopped by transient errors {chain.troubles} times; last: {chain.trouble}"
-        return End("failed", why, chain.trouble_next)
+        return moves.End("failed", why, chain.trouble_next)
     if chain.retry_at is not None and chain.retry_at > now:
         why = f"trouble: {with_advice(chain.trouble, chain.trouble_next)}"
-        return Wait(WaitReason.TROUBLE, why, chain.retry_at)
+        return moves.Wait(WaitReason.TROUBLE, why, chain.retry_at)
     return None
 
 
-def proving_move(facts: _Facts, now: str, course: Course[_Facts]) -> Move:
+def proving_move(facts: _Facts, now: str, course: Course[_Facts]) -> moves.Move:
     """Choose the next move of a run that proves something. First match wins."""
     if facts.stop is not None and facts.may_stop:
         unsafe = course.unsafe(facts)
-        return (kept_back(facts, now) or unsafe) if unsafe else End("stopped", facts.stop)
+        return (kept_back(facts, now) or unsafe) if unsafe else moves.End("stopped", facts.stop)
     waits = kept_back(facts, now)
     if waits is not None:
         return waits
     if not facts.started:
-        return Start()
+        return moves.Start()
     move = course.idle(facts) or preflight(facts) or course.work(facts, now)
-    if isinstance(move, Attempt | Verify | VerifyTogether) and can_wait(facts, move):
+    if isinstance(move, moves.Attempt | moves.Verify | moves.VerifyTogether) and can_wait(facts, move):
         return capped(facts, now) or move
     return move

@@ -1,6 +1,6 @@
 """Facts that all kinds of run share, folded from their events.
 
-Each kind of run has its own subclass of `RunFacts` in its own folder.
+Each kind of run has its own subclass of `RunFacts` in its own module.
 """
 
 from __future__ import annotations
@@ -11,16 +11,15 @@ from msgspec import Struct, field
 
 from asbuilt.events.questions import QuestionKey, key_in
 from asbuilt.lifecycle.run.causes import Breaker, asks
-from asbuilt.lifecycle.run.money import UNCAPPED, total
+from asbuilt.lifecycle.run.money import UNCAPPED, Caps, Spent, caps_in, total
+from asbuilt.lifecycle.run.windows import Window, window_in
 from asbuilt.lifecycle.run.worktime import WorkTime
 
 if TYPE_CHECKING:
-    from asbuilt.events.event import Cause, Event, Failure, Outcome
-    from asbuilt.events.options import RunKind
+    from asbuilt.events.event import Cause, Entry, Event, Failure, Outcome
+    from asbuilt.events.options import RunKind, RunOptions
     from asbuilt.events.runs import RunParked, TroubleMet
     from asbuilt.lifecycle.run.last_failure import FailedStep
-    from asbuilt.lifecycle.run.money import Caps, Spent
-    from asbuilt.lifecycle.run.windows import Window
 
 _Key = TypeVar("_Key", bound=QuestionKey)
 PASS: Final = "PASS"  # noqa: S105 - a verdict
@@ -253,6 +252,15 @@ class RunFacts(Struct):
     Not folded from events: a worker reads it before it starts an agent.
     """
     time: WorkTime = field(default_factory=WorkTime)
+
+    def take(self, options: RunOptions) -> None:
+        """Copy the options that decisions depend on."""
+        self.auto, self.branch = options.auto, options.branch
+        self.sandbox_required = options.requires_sandbox
+        self.caps, self.window = caps_in(options), window_in(options)
+
+    def hear(self, entry: Entry) -> None:
+        """Fold an event of this kind of run; `run.fold.hear` has folded what all kinds share."""
 
     @property
     def spent(self) -> Spent:

@@ -2,107 +2,75 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
+from asbuilt.events import attempts, runs
 from asbuilt.events.approvals import ApprovalAnswered, ApprovalAsked
-from asbuilt.events.attempts import (
-    AttemptBegun,
-    AttemptEnded,
-    AttemptLost,
-    ChecksDone,
-    DriftFound,
-    TogetherUnjudged,
-    TreeKept,
-    TreeRefused,
-    VerdictGiven,
-    VerifierBegun,
-    VerifierEnded,
-)
 from asbuilt.events.event import Entry, Event, phase_of
 from asbuilt.events.phases import PhaseBegun, PhaseDelegated, PhaseReturned
 from asbuilt.events.plans import PlanNoted
-from asbuilt.events.runs import (
-    AttentionCalled,
-    PauseAsked,
-    ResumeAsked,
-    RunEnded,
-    RunParked,
-    RunStarted,
-    RunTakenOver,
-    TroubleMet,
-)
 from asbuilt.lifecycle.run.facts import GOES_ON, PASS, Asked, AttemptFacts, ChainFacts, PhaseFacts, RunFacts
 from asbuilt.lifecycle.run.last_failure import last_failed
-from asbuilt.lifecycle.run.money import UNREPORTED, caps_in, used_in
-from asbuilt.lifecycle.run.windows import window_in
+from asbuilt.lifecycle.run.money import UNREPORTED, used_in
 from asbuilt.lifecycle.run.worktime import WAITS_ON
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from asbuilt.events.options import RunOptions
-
-Facts = TypeVar("Facts", bound=RunFacts)
+    from collections.abc import Iterable
 
 
-def take_options(facts: RunFacts, options: RunOptions) -> None:
-    """Copy the options that every kind of run uses."""
-    facts.auto, facts.branch = options.auto, options.branch
-    facts.sandbox_required = options.requires_sandbox
-    facts.caps, facts.window = caps_in(options), window_in(options)
-
-
-def fold_run(facts: Facts, entries: Iterable[Entry], hear: Callable[[Facts, Entry], None]) -> None:
-    """Fold the events of one run, in order; `hear` folds the events of its kind after the shared ones."""
+def hear(facts: RunFacts, entries: Iterable[Entry]) -> None:
+    """Fold the events of one run, in order."""
     for entry in entries:
         event = entry.event
         if isinstance(event, PlanNoted):
             facts.untold.append(event.note)
         if entry.run != facts.run:
-            if isinstance(event, AttemptBegun):
+            if isinstance(event, attempts.AttemptBegun):
                 # Notes go to the plan's next attempt, in whatever run it starts.
                 del facts.untold[: event.notes]
             continue
         if (used := used_in(event)) is not None:
             facts.costs |= dict([used])
         chain = facts.chain_of(event)
-        if isinstance(event, TroubleMet | RunParked):
+        if isinstance(event, runs.TroubleMet | runs.RunParked):
             _hear_wait(chain, event, entry.at)
-        elif isinstance(event, RunTakenOver):
+        elif isinstance(event, runs.RunTakenOver):
             chain.moves += 1
             _hear_moved(facts, phase_of(event))
-        elif not isinstance(event, AttentionCalled):
+        elif not isinstance(event, runs.AttentionCalled):
             # Every other event is progress of its chain.
             chain.troubles, chain.retry_at = 0, None
             chain.wait = chain.wait if isinstance(event, WAITS_ON) else None
             chain.failed = last_failed(chain.failed, event)
             _hear(facts, event, entry.at)
-            hear(facts, entry)
+            facts.hear(entry)
         # A run works while one of its chains does.
-        if facts.is_work(event) and (facts.is_waiting or not isinstance(event, TroubleMet | RunParked)):
+        if facts.is_work(event) and (
+            facts.is_waiting or not isinstance(event, runs.TroubleMet | runs.RunParked)
+        ):
             facts.time.hear(entry)
 
 
 def _hear(facts: RunFacts, event: Event, at: str) -> None:
     match event:
-        case RunStarted():
+        case runs.RunStarted():
             _hear_start(facts, event)
         case ApprovalAsked():
             facts.approvals.setdefault(event.key, None)
         case ApprovalAnswered():
             facts.approvals[event.key] = event.answer
-        case PauseAsked():
+        case runs.PauseAsked():
             facts.pause, facts.pause_at = event.reason, at
-        case ResumeAsked():
+        case runs.ResumeAsked():
             facts.pause = None
-        case RunEnded():
+        case runs.RunEnded():
             facts.ended = event.state
             facts.reason, facts.next_step, facts.code = event.reason, event.next, event.code
         case _:
             _hear_phase(facts, event, at)
 
 
-def _hear_start(facts: RunFacts, event: RunStarted) -> None:
+def _hear_start(facts: RunFacts, event: runs.RunStarted) -> None:
     facts.started, facts.base = True, event.base
     facts.done_before = frozenset(event.done)
     facts.phases = {
@@ -112,10 +80,10 @@ def _hear_start(facts: RunFacts, event: RunStarted) -> None:
     facts.ring, facts.ring_agreed = event.ring, event.ring_agreed
 
 
-def _hear_wait(chain: ChainFacts, event: TroubleMet | RunParked, at: str) -> None:
+def _hear_wait(chain: ChainFacts, event: runs.TroubleMet | runs.RunParked, at: str) -> None:
     """Record a wait; a wait is no progress."""
     chain.wait, chain.parked_at = event, at
-    if isinstance(event, TroubleMet):
+    if isinstance(event, runs.TroubleMet):
         chain.troubles, chain.trouble, chain.retry_at = chain.troubles + 1, event.what, event.retry_at
         chain.trouble_next = event.next
 
@@ -133,9 +101,9 @@ def _hear_phase(facts: RunFacts, event: Event, at: str) -> None:
             phase.delegated = True
         case PhaseReturned():
             phase.returned, phase.returned_why = event.state, event.reason
-        case AttemptBegun():
+        case attempts.AttemptBegun():
             _hear_begun(facts, phase, event, at)
-        case VerifierBegun():
+        case attempts.VerifierBegun():
             if (judged := phase.attempt(event.number)) is not None:
                 hear_verifying(facts, judged, phase.id)
         case _:
@@ -159,7 +127,7 @@ def hear_verifying(facts: RunFacts, attempt: AttemptFacts, where: str) -> None:
     attempt.verifier_starts, attempt.is_verifier_moved = attempt.verifier_starts + 1, False
 
 
-def _hear_begun(facts: RunFacts, phase: PhaseFacts, event: AttemptBegun, at: str) -> None:
+def _hear_begun(facts: RunFacts, phase: PhaseFacts, event: attempts.AttemptBegun, at: str) -> None:
     known = phase.attempt(event.number)
     if known is not None:
         if known.is_moved:
@@ -175,15 +143,15 @@ def _hear_begun(facts: RunFacts, phase: PhaseFacts, event: AttemptBegun, at: str
 
 def _hear_attempt(attempt: AttemptFacts, event: Event, at: str) -> None:
     match event:
-        case AttemptEnded():
+        case attempts.AttemptEnded():
             _hear_ended(attempt, event, at)
-        case AttemptLost():
+        case attempts.AttemptLost():
             attempt.ending, attempt.reason, attempt.is_lost = "abandoned", event.reason, True
-        case TreeRefused():
+        case attempts.TreeRefused():
             attempt.refusals, attempt.refusal = attempt.refusals + 1, event.reason
-        case TreeKept():
+        case attempts.TreeKept():
             attempt.commit, attempt.tree, attempt.changed = event.commit, event.tree, event.changed
-        case ChecksDone():
+        case attempts.ChecksDone():
             attempt.failures, attempt.evidence, attempt.remarks = (
                 event.failures,
                 event.evidence,
@@ -193,18 +161,18 @@ def _hear_attempt(attempt: AttemptFacts, event: Event, at: str) -> None:
                 attempt.unusable += 1
             else:
                 attempt.checks = event.outcome
-        case VerifierEnded():
+        case attempts.VerifierEnded():
             hear_verifier(attempt, event)
-        case DriftFound():
+        case attempts.DriftFound():
             attempt.numbers, attempt.stops, attempt.far = event.numbers, event.stops, event.far
             attempt.asks = tuple(Asked(*one) for one in event.asks)
-        case VerdictGiven():
+        case attempts.VerdictGiven():
             _hear_verdict(attempt, event)
         case _:
             return
 
 
-def _hear_verdict(attempt: AttemptFacts, event: VerdictGiven) -> None:
+def _hear_verdict(attempt: AttemptFacts, event: attempts.VerdictGiven) -> None:
     """Fold a verdict; a tester's counts like a verifier's, and keeps the verifier's items if it passes."""
     if event.role == "test":
         attempt.tested, attempt.tries = event.outcome, event.evidence
@@ -217,7 +185,7 @@ def _hear_verdict(attempt: AttemptFacts, event: VerdictGiven) -> None:
     attempt.verifier = attempt.verifier_cause = None
 
 
-def _hear_ended(attempt: AttemptFacts, event: AttemptEnded, at: str) -> None:
+def _hear_ended(attempt: AttemptFacts, event: attempts.AttemptEnded, at: str) -> None:
     attempt.ending, attempt.reason, attempt.cause = event.ending, event.reason, event.cause
     attempt.overloads = attempt.overloads + 1 if event.cause == "overload" else 0
     attempt.ended_start = event.starts
@@ -226,7 +194,7 @@ def _hear_ended(attempt: AttemptFacts, event: AttemptEnded, at: str) -> None:
     attempt.drift, attempt.output = event.drift, event.output
 
 
-def hear_verifier(attempt: AttemptFacts, event: VerifierEnded | TogetherUnjudged) -> None:
+def hear_verifier(attempt: AttemptFacts, event: attempts.VerifierEnded | attempts.TogetherUnjudged) -> None:
     """Fold how a verifier ended without a verdict."""
     attempt.verifier, attempt.verifier_reason = event.ending, event.reason
     attempt.verifier_cause = event.cause

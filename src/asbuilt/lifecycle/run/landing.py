@@ -6,14 +6,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from msgspec import Struct
 
-from asbuilt.events.landings import (
-    LandingDone,
-    LandingIntended,
-    LandingQueued,
-    LandingRefused,
-    LandingTidied,
-    LandingTurn,
-)
+from asbuilt.events import landings
 from asbuilt.events.runs import RunParked, TroubleMet, WaitReason
 
 if TYPE_CHECKING:
@@ -41,7 +34,7 @@ class LandingState(Struct):
     state: Literal["intended", "landed", "refused"] | None = None
     reason: str = ""
     next_step: str = ""
-    intent: LandingIntended | None = None
+    intent: landings.LandingIntended | None = None
     """The intention; an interrupted landing is recovered from it."""
     tip: str | None = None
     """The target's tip after the landing."""
@@ -53,20 +46,20 @@ class LandingState(Struct):
 def hear_landing(landing: LandingState, event: Event) -> None:
     """Fold one event."""
     match event:
-        case LandingQueued():
+        case landings.LandingQueued():
             landing.line = Line(event.branch, event.ahead, event.behind)
-        case LandingTurn() | TroubleMet(phase=None):
+        case landings.LandingTurn() | TroubleMet(phase=None):
             landing.line = None
         case RunParked(reason=reason, phase=None) if reason is not WaitReason.LANDING:
             # It gave up its place when it parked.
             landing.line = None
-        case LandingIntended():
+        case landings.LandingIntended():
             landing.state, landing.intent = "intended", event
-        case LandingDone():
+        case landings.LandingDone():
             landing.state, landing.tip = "landed", event.new
-        case LandingRefused():
+        case landings.LandingRefused():
             landing.state, landing.reason, landing.next_step = "refused", event.what, event.next
-        case LandingTidied():
+        case landings.LandingTidied():
             landing.tidied = True
         case _:
             pass

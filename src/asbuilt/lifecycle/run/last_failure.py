@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.events.attempts import (
-    AttemptEnded,
-    ChecksDone,
-    Ended,
-    TogetherDone,
-    TogetherUnjudged,
-    VerdictGiven,
-    VerifierEnded,
-)
+from asbuilt.events import attempts
 from asbuilt.events.event import Event, phase_of
 from asbuilt.events.phases import BaselineDone, PhaseRechecked, SetupDone
 from asbuilt.events.runs import RunEnded
@@ -53,11 +45,11 @@ def failed_step(event: Event) -> FailedStep | None:
         # Known failures of the base stop nothing.
         case BaselineDone() if event.outcome not in ("PASS", "FAIL"):
             return FailedStep("baseline", evidence=event.evidence)
-        case ChecksDone() | PhaseRechecked() | TogetherDone() if event.outcome != "PASS":
+        case attempts.ChecksDone() | PhaseRechecked() | attempts.TogetherDone() if event.outcome != "PASS":
             return FailedStep("check", phase_of(event) or "", event.evidence)
-        case AttemptEnded() if event.ending in _ENDINGS:
+        case attempts.AttemptEnded() if event.ending in _ENDINGS:
             return _of_agent("agent", event)
-        case VerifierEnded() | TogetherUnjudged() if event.ending in _ENDINGS:
+        case attempts.VerifierEnded() | attempts.TogetherUnjudged() if event.ending in _ENDINGS:
             return _of_agent("verifier", event)
         case _:
             return None
@@ -71,15 +63,22 @@ def last_failed(before: FailedStep | None, event: Event) -> FailedStep | None:
     match event:
         case RunEnded():
             return before if event.state == "failed" else None
-        case SetupDone() | BaselineDone() | ChecksDone() | PhaseRechecked() | TogetherDone():
+        case (
+            SetupDone() | BaselineDone() | attempts.ChecksDone() | PhaseRechecked() | attempts.TogetherDone()
+        ):
             return None
-        case AttemptEnded() | VerifierEnded() | TogetherUnjudged() | VerdictGiven():
+        case (
+            attempts.AttemptEnded()
+            | attempts.VerifierEnded()
+            | attempts.TogetherUnjudged()
+            | attempts.VerdictGiven()
+        ):
             return None if before is not None and before.what in ("agent", "verifier") else before
         case _:
             return before
 
 
-def _of_agent(what: What, event: Ended) -> FailedStep:
+def _of_agent(what: What, event: attempts.Ended) -> FailedStep:
     return FailedStep(
         what,
         phase_of(event) or "",

@@ -8,14 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.events.attempts import Ended, Judged
-from asbuilt.events.options import CapChoices, value_or
+from asbuilt.events.options import CapChoices, RunOptions, value_or
 from asbuilt.events.plans import PlanRedrafted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from asbuilt.events.event import Event
-    from asbuilt.events.options import RunOptions
 
 
 class Spent(NamedTuple):

@@ -8,24 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.events.questions import BaselineKey, RingKey
-from asbuilt.lifecycle.run.facts import PASS
-from asbuilt.lifecycle.run.moves import (
-    Ask,
-    Baseline,
-    End,
-    MakeWorkspace,
-    Move,
-    ResolveTests,
-    SetUp,
-    until_answered,
-)
-from asbuilt.proof.projects.model import Detected, NeedsDocker, NoTests, Suite
+from asbuilt.lifecycle.run import moves
+from asbuilt.lifecycle.run.facts import PASS, RunFacts
+from asbuilt.proof.projects.model import Detected, NeedsDocker, NoTests, Resolved, Suite
 from asbuilt.proof.projects.recorded import proposal
 
 if TYPE_CHECKING:
-    from asbuilt.lifecycle.run.facts import RunFacts
     from asbuilt.lifecycle.run.proving import ProvingFacts
-    from asbuilt.proof.projects.model import Resolved
 
 _NONE: Final = 'asbuilt config set checks.tests "none"'
 
@@ -34,38 +23,40 @@ SETTLE: Final = "asbuilt doctor --tests --save"
 """The command that chooses a test command and saves it, in one step."""
 
 
-def preflight(facts: ProvingFacts) -> Move | None:
+def preflight(facts: ProvingFacts) -> moves.Move | None:
     """Choose the next move of the preparation; None once work can be proven."""
     unheld = held(facts)
     if unheld is not None:
         return unheld
     if facts.tests is None:
-        return ResolveTests()
+        return moves.ResolveTests()
     unsettled = _agreement(facts, facts.tests)
     if unsettled is not None:
         return unsettled
     if facts.builds and not facts.workspace:
-        return MakeWorkspace()
+        return moves.MakeWorkspace()
     if facts.setup is None:
-        return SetUp()
+        return moves.SetUp()
     if facts.setup != PASS:
-        return End("failed", f"the setup failed, so nothing could be proven: {facts.setup_reason}")
+        return moves.End("failed", f"the setup failed, so nothing could be proven: {facts.setup_reason}")
     if facts.baseline is None:
-        return Baseline()
+        return moves.Baseline()
     if facts.baseline == "NOT_RUN":
-        return End("failed", "no test ran on the base, so no test can prove anything.", _way_on(facts.tests))
+        return moves.End(
+            "failed", "no test ran on the base, so no test can prove anything.", _way_on(facts.tests)
+        )
     return None if facts.baseline in (PASS, "FAIL") else _unproving(facts, facts.tests)
 
 
-def _unproving(facts: ProvingFacts, tests: Resolved) -> Move | None:
+def _unproving(facts: ProvingFacts, tests: Resolved) -> moves.Move | None:
     """Stop if the base's tests prove nothing; if they did run, the user may continue."""
     shown = facts.baseline_shown
     if not facts.baseline_asks:
         why = "so new failures could not be told from old"
-        return End("failed", f"the tests could not be run on the base, {why}: {shown}.", _way_on(tests))
+        return moves.End("failed", f"the tests could not be run on the base, {why}: {shown}.", _way_on(tests))
     if facts.auto:
-        return End("failed", f"the tests of the base prove nothing: {shown}.", _way_on(tests))
-    ask = Ask(
+        return moves.End("failed", f"the tests of the base prove nothing: {shown}.", _way_on(tests))
+    ask = moves.Ask(
         str(BaselineKey(run=facts.run, revision=facts.revision)),
         "continue",
         f"continue with tests that prove nothing? {shown}",
@@ -73,26 +64,28 @@ def _unproving(facts: ProvingFacts, tests: Resolved) -> Move | None:
     return asked(facts, ask, no=f"the tests of the base prove nothing: {shown}")
 
 
-def held(facts: RunFacts) -> Move | None:
+def held(facts: RunFacts) -> moves.Move | None:
     """Ask the user to agree, once per repository, to work without a sandbox."""
     if facts.ring != "none" or not facts.sandbox_required or facts.ring_agreed:
         return None
     if facts.auto:
-        return End(
+        return moves.End(
             "failed",
             "Sandbox unavailable on this machine.",
             "asbuilt doctor says what helps, or: asbuilt config set sandbox.required false",
         )
     question = "work without a sandbox? Agents and checks could write to any file that you can write to"
     return asked(
-        facts, Ask(RingKey().of(facts.run), "ring", question), no="you said no to work without a sandbox"
+        facts,
+        moves.Ask(RingKey().of(facts.run), "ring", question),
+        no="you said no to work without a sandbox",
     )
 
 
-def _agreement(facts: ProvingFacts, tests: Resolved) -> Move | None:
+def _agreement(facts: ProvingFacts, tests: Resolved) -> moves.Move | None:
     """Ask the user to agree to tests that no setting names; an unattended run stops and names the setting."""
     if isinstance(tests, NoTests) and facts.builds and facts.auto and not (tests.said or facts.checked):
-        return End("failed", "no tests were found, and not every phase has checks of its own.", _NONE)
+        return moves.End("failed", "no tests were found, and not every phase has checks of its own.", _NONE)
     key = proposal(tests)
     if key is None or facts.tests_agreed:
         return None
@@ -100,7 +93,9 @@ def _agreement(facts: ProvingFacts, tests: Resolved) -> Move | None:
     if isinstance(tests, NeedsDocker):
         why = f"the tests start containers (see {found}), and the sandbox has no Docker"
         way = "checks.services starts Postgres, Redis or a program of your own beside each check"
-        return End("failed", f"{why}; {way}.", 'asbuilt config set checks.tests "<command without Docker>"')
+        return moves.End(
+            "failed", f"{why}; {way}.", 'asbuilt config set checks.tests "<command without Docker>"'
+        )
     if facts.auto:
         return _unsettled(tests, found)
     if not isinstance(tests, Detected):
@@ -112,13 +107,13 @@ def _agreement(facts: ProvingFacts, tests: Resolved) -> Move | None:
         outcome, use = ("passed", "to prove phases") if facts.baseline == PASS else ("failed", "anyway")
         shown = f"{outcome} on {facts.branch}: {facts.baseline_shown}"
         question = f"{_commands(tests)} {shown}. Use it {use}?"
-    return asked(facts, Ask(key.of(facts.run), "tests", question), no="you said no to the tests")
+    return asked(facts, moves.Ask(key.of(facts.run), "tests", question), no="you said no to the tests")
 
 
-def _unsettled(tests: Resolved, found: str) -> End:
+def _unsettled(tests: Resolved, found: str) -> moves.End:
     if isinstance(tests, Detected):
-        return End("failed", f"no test command is set; found {_commands(tests)} ({found}).", SETTLE)
-    return End("failed", f"no test command is set, and there is {found}.", _way_on(tests))
+        return moves.End("failed", f"no test command is set; found {_commands(tests)} ({found}).", SETTLE)
+    return moves.End("failed", f"no test command is set, and there is {found}.", _way_on(tests))
 
 
 def _commands(tests: Detected) -> str:
@@ -138,11 +133,11 @@ def _way_on(tests: Resolved) -> str:
             return 'asbuilt config set checks.tests "<command>"'
 
 
-def asked(facts: RunFacts, ask: Ask, *, no: str) -> Move | None:
+def asked(facts: RunFacts, ask: moves.Ask, *, no: str) -> moves.Move | None:
     """Ask and wait for the answer; None once it is yes."""
     if ask.key not in facts.approvals:
         return ask
     answer = facts.approvals[ask.key]
     if answer is None:
-        return until_answered(ask.key)
-    return None if answer == "yes" else End("stopped", no)
+        return moves.until_answered(ask.key)
+    return None if answer == "yes" else moves.End("stopped", no)

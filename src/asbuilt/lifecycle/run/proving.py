@@ -11,7 +11,8 @@ from asbuilt.proof.evidence import already_failing
 from asbuilt.proof.projects.recorded import read_back
 
 if TYPE_CHECKING:
-    from asbuilt.events.event import Event, Outcome
+    from asbuilt.events.event import Entry, Outcome
+    from asbuilt.events.options import RunOptions
     from asbuilt.proof.projects.model import Resolved
 
 
@@ -36,20 +37,25 @@ class ProvingFacts(RunFacts):
     baseline_shown: str = ""
     baseline_asks: bool = False
 
+    def take(self, options: RunOptions) -> None:
+        """Copy the options that decisions depend on."""
+        super().take(options)
+        self.wanted = options.phase
 
-def hear_proving(facts: ProvingFacts, event: Event) -> None:
-    """Fold one event."""
-    match event:
-        case RunStarted():
-            facts.checked = event.checked
-        case SettingsChanged():
-            _hear_setting(facts, event)
-        case TestsResolved() | SetupDone() | BaselineDone():
-            _hear_preparation(facts, event)
-        case WorkspaceMade():
-            facts.workspace = True
-        case _:
-            pass
+    def hear(self, entry: Entry) -> None:
+        """Fold an event about what the run proves with."""
+        event = entry.event
+        match event:
+            case RunStarted():
+                self.checked = event.checked
+            case SettingsChanged():
+                _hear_setting(self, event)
+            case TestsResolved() | SetupDone() | BaselineDone():
+                _hear_preparation(self, event)
+            case WorkspaceMade():
+                self.workspace = True
+            case _:
+                pass
 
 
 def _hear_setting(facts: ProvingFacts, event: SettingsChanged) -> None:

@@ -9,16 +9,13 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from asbuilt.events.questions import CapKey, StoppedKey
 from asbuilt.lifecycle.run.causes import asks, course_of, is_of_account
-from asbuilt.lifecycle.run.facts import GOES_ON
-from asbuilt.lifecycle.run.money import reached
-from asbuilt.lifecycle.run.moves import Ask, End
+from asbuilt.lifecycle.run.facts import GOES_ON, AttemptFacts, PhaseFacts, RunFacts
+from asbuilt.lifecycle.run.money import Caps, reached
+from asbuilt.lifecycle.run.moves import Ask, End, Move
 from asbuilt.lifecycle.run.preflight import asked
 
 if TYPE_CHECKING:
     from asbuilt.events.event import Cause
-    from asbuilt.lifecycle.run.facts import AttemptFacts, PhaseFacts, RunFacts
-    from asbuilt.lifecycle.run.money import Caps
-    from asbuilt.lifecycle.run.moves import Move
 
 OVERLOAD_LIMIT: Final = 10
 """Maximum number of overload errors in a row, over about seven hours; the next one ends the run."""

@@ -5,21 +5,18 @@ Rule: started work is finished at any hour; only work that has not started waits
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.events.runs import WaitReason
-from asbuilt.lifecycle.run.moves import Begin, Start, Wait
+from asbuilt.lifecycle.run.moves import Begin, Move, Start, Wait
 from asbuilt.lifecycle.run.timers import moment, written
 from asbuilt.settings.hours import hours_in
 
 if TYPE_CHECKING:
-    from datetime import time
-
     from msgspec import UnsetType
 
     from asbuilt.events.options import Between, RunOptions
-    from asbuilt.lifecycle.run.moves import Move
 
 _TIMES: Final = 3
 

@@ -10,22 +10,12 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from asbuilt.events import runs
 from asbuilt.events.approvals import ApprovalAnswered, ApprovalAsked, ApprovalPutOff
 from asbuilt.events.attempts import AttemptBegun, TogetherJudging, VerifierBegun
 from asbuilt.events.phases import PhaseBegun
 from asbuilt.events.plans import DraftWritten, PlanApproved
 from asbuilt.events.pulls import PullSeen
-from asbuilt.events.runs import (
-    AttentionCalled,
-    PauseAsked,
-    ResumeAsked,
-    RunHastened,
-    RunParked,
-    RunStarted,
-    RunTakenOver,
-    StopAsked,
-    TroubleMet,
-)
 from asbuilt.lifecycle.approval import REVISED
 from asbuilt.lifecycle.run.timers import moment
 
@@ -33,11 +23,18 @@ if TYPE_CHECKING:
     from asbuilt.events.event import Entry, Event
 
 
-WAITS_ON: Final = (RunParked, PauseAsked, ApprovalAsked, ApprovalPutOff, AttentionCalled, DraftWritten)
+WAITS_ON: Final = (
+    runs.RunParked,
+    runs.PauseAsked,
+    ApprovalAsked,
+    ApprovalPutOff,
+    runs.AttentionCalled,
+    DraftWritten,
+)
 """Events that leave a waiting run waiting."""
-_SAID: Final = (ApprovalAnswered, PlanApproved, ResumeAsked, RunHastened, StopAsked)
+_SAID: Final = (ApprovalAnswered, PlanApproved, runs.ResumeAsked, runs.RunHastened, runs.StopAsked)
 """Events by users that make a waiting run due at once."""
-_FIRST: Final = (PhaseBegun, AttemptBegun, VerifierBegun, TogetherJudging, PullSeen, RunTakenOver)
+_FIRST: Final = (PhaseBegun, AttemptBegun, VerifierBegun, TogetherJudging, PullSeen, runs.RunTakenOver)
 """Events written before the work that they name: until then the run has waited."""
 
 
@@ -56,13 +53,13 @@ class WorkTime(Struct):
         at, event = entry.at, entry.event
         if not at:
             return
-        if isinstance(event, RunStarted):
+        if isinstance(event, runs.RunStarted):
             self.before_s, self.works_since = 0.0, at
         elif not self.works_since:
             self._hear_waiting(event, at)
-        if isinstance(event, RunParked | TroubleMet):
+        if isinstance(event, runs.RunParked | runs.TroubleMet):
             self.before_s, self.works_since = self.worked_s(at), ""
-            until = event.until if isinstance(event, RunParked) else event.retry_at
+            until = event.until if isinstance(event, runs.RunParked) else event.retry_at
             self.due_at = max(at, until) if until else None
 
     def _hear_waiting(self, event: Event, at: str) -> None:

@@ -1,21 +1,22 @@
 """Choose what happens to a schedule that is due, or whose run ended. Pure: the order is the policy.
 
-Rule: a slot fires at most once, and missed slots fire once together.
+Rules: a slot fires at most once, and missed slots fire once together. A slot is a moment in UTC that depends
+only on cadence, zone and anchor.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
 from zoneinfo import ZoneInfo
+
+from cronsim import CronSim
 
 from asbuilt.lifecycle.run.timers import moment, written
 from asbuilt.lifecycle.schedule import grammar
-from asbuilt.lifecycle.schedule.deferrals import deferred_until
-from asbuilt.lifecycle.schedule.slots import next_after
+from asbuilt.lifecycle.schedule.grammar import Cadence, Cron, DaysAt, Interval
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from asbuilt.lifecycle.run.windows import Window
 
 _TIMES: Final = 3
@@ -25,6 +26,8 @@ _ENDS: Final = {
     "stopped": "its run was stopped",
     "pr-ci-failing": "the checks of its pull request fail",
 }
+_DEFERRALS: Final = {1: 1, 10: 10, 16: 30, 26: 60}
+"""Wait in minutes before a schedule tries again, by the first deferral to which it applies."""
 
 
 class Setting(NamedTuple):
@@ -128,3 +131,42 @@ def answer(due: Due, now: str) -> Answer:
 def ends_with(state: str, *, is_complete: bool) -> str | None:
     """Return why a schedule ends with a run that ended; None if it continues."""
     return _ENDS.get(state) or (COMPLETE if is_complete else None)
+
+
+def deferrals_told(number: int) -> bool:
+    """Return whether a deferral is reported: only when the wait becomes longer."""
+    return number in _DEFERRALS
+
+
+def deferral_min(number: int) -> int:
+    """Return the minutes that a schedule waits after a number of deferrals by the same phase."""
+    return _DEFERRALS[max(began for began in _DEFERRALS if began <= number)]
+
+
+def deferred_until(number: int, now: str) -> str:
+    """Return when a schedule tries again after a number of deferrals."""
+    return written(moment(now) + timedelta(minutes=deferral_min(number)))
+
+
+def next_after(cadence: Cadence, after: datetime, zone: tzinfo, *, anchor: datetime) -> datetime:
+    """Return the first slot after a moment, in UTC; intervals count from `anchor`.
+
+    A time that the clocks skip fires right after the gap; a time that they show twice fires once.
+    """
+    if isinstance(cadence, Interval):
+        step = timedelta(minutes=cadence.minutes)
+        # With a clock set back before the anchor the slots stay the same; the anchor itself is no slot.
+        return anchor + ((after - anchor) // step + 1 or 1) * step
+    # In the hour that the clocks repeat, cronsim yields past slots again.
+    found = (slot.astimezone(UTC) for slot in CronSim(_expression(cadence), after.astimezone(zone)))
+    return next(slot for slot in found if slot > after)
+
+
+def _expression(cadence: DaysAt | Cron) -> str:
+    match cadence:
+        case DaysAt(days, hour, minute):
+            return f"{minute} {hour} * * {','.join(str(day + 1) for day in days)}"
+        case Cron(expression):
+            return expression
+        case _:
+            assert_never(cadence)

@@ -8,16 +8,14 @@ from msgspec.structs import replace
 
 from asbuilt.events.runs import RunParked, WaitReason
 from asbuilt.lifecycle.delivery.facts import DeliveryFacts
-from asbuilt.lifecycle.kinds import next_move
+from asbuilt.lifecycle.kinds import Facts, next_move
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.lifecycle.run import moves
-from asbuilt.lifecycle.run.facts import WHOLE
+from asbuilt.lifecycle.run.facts import WHOLE, PhaseFacts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from asbuilt.lifecycle.kinds import Facts
-    from asbuilt.lifecycle.run.facts import PhaseFacts
     from asbuilt.lifecycle.run.moves import Move
     from asbuilt.lifecycle.status.standing import Standing
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from asbuilt.lifecycle.run.money import Spent
 from asbuilt.lifecycle.run.timers import moment
 from asbuilt.proof.drift.bands import structural
-from asbuilt.proof.remarks import failing
+from asbuilt.proof.remarks import Remark, failing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from asbuilt.proof.failure import Failure
     from asbuilt.proof.opinion import Opinion
     from asbuilt.proof.pictures import Picture
-    from asbuilt.proof.remarks import Remark
     from asbuilt.proof.verdict import ItemVerdict, Promise, Waived
 
 _WITH_A_TREE: Final = ("done", "limited", "not ended")

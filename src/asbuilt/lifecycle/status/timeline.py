@@ -4,19 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from asbuilt.events.attempts import (
-    AttemptBegun,
-    AttemptEnded,
-    AttemptLost,
-    ChecksDone,
-    TogetherJudged,
-    TogetherJudging,
-    TogetherUnjudged,
-    TreeKept,
-    VerdictGiven,
-    VerifierBegun,
-    VerifierEnded,
-)
+from asbuilt.events import attempts
 from asbuilt.events.event import Entry, Event, phase_of
 from asbuilt.events.landings import LandingDone, LandingIntended, LandingRefused
 from asbuilt.events.phases import PhaseBegun, PhaseMerged, PhaseRechecked
@@ -31,9 +19,12 @@ Doing = Literal["prepare", "work", "check", "judge", "wait", "land"]
 _OF_THE_RUN: Final = ("prepare", "land")
 _ENDS: Final[tuple[tuple[Doing, tuple[type[Event], ...]], ...]] = (
     ("prepare", (PhaseBegun, PhaseRechecked, LandingIntended, PullIntended)),
-    ("work", (AttemptEnded, AttemptLost)),
-    ("check", (ChecksDone,)),
-    ("judge", (VerifierEnded, VerdictGiven, TogetherUnjudged, TogetherJudged)),
+    ("work", (attempts.AttemptEnded, attempts.AttemptLost)),
+    ("check", (attempts.ChecksDone,)),
+    (
+        "judge",
+        (attempts.VerifierEnded, attempts.VerdictGiven, attempts.TogetherUnjudged, attempts.TogetherJudged),
+    ),
     ("land", (LandingDone, LandingRefused)),
 )
 
@@ -92,16 +83,16 @@ def _begun(event: Event) -> tuple[Doing, str] | None:
     match event:
         case RunStarted():
             return "prepare", "setup and baseline"
-        case AttemptBegun():
+        case attempts.AttemptBegun():
             return "work", f"attempt {event.number}, {event.role}"
-        case TreeKept():
+        case attempts.TreeKept():
             return "check", f"checks of attempt {event.number}"
         case PhaseMerged(conflicts=()):
             return "check", f"checks of the merge, attempt {event.number}"
-        case VerifierBegun():
+        case attempts.VerifierBegun():
             who = "tester" if event.role == "test" else "verifier"
             return "judge", f"{who} of attempt {event.number}"
-        case TogetherJudging():
+        case attempts.TogetherJudging():
             return "judge", "verifier of all phases together"
         case LandingIntended():
             return "land", "landing"

@@ -1,4 +1,4 @@
-"""Choose the next move of a run that works on a task. Pure and total.
+"""Facts and next move of a run that works on a numbered task. Pure and total.
 
 Rule: once an agent has submitted a finished result, only the rest of the postflight follows: no agent, no
 check, and no stop.
@@ -6,30 +6,75 @@ check, and no stop.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from msgspec import field
 
 from asbuilt.events.authoring import TaskJudged, TaskPosted
 from asbuilt.lifecycle.run.decide import kept_back
-from asbuilt.lifecycle.run.facts import GOES_ON
-from asbuilt.lifecycle.run.fold import take_options
-from asbuilt.lifecycle.run.landing import hear_landing
+from asbuilt.lifecycle.run.facts import GOES_ON, PhaseFacts, RunFacts
+from asbuilt.lifecycle.run.landing import LandingState, hear_landing
 from asbuilt.lifecycle.run.moves import Attempt, End, Judge, Land, Move, Post, Start, Tidy
 from asbuilt.lifecycle.run.preflight import held
 from asbuilt.lifecycle.run.stoppages import capped, stage_stoppage
-from asbuilt.lifecycle.tasks.facts import TaskRunFacts
 from asbuilt.lifecycle.tasks.numbering import PLAN
 from asbuilt.lifecycle.tasks.statuses import UNDER_WAY, Status
 
 if TYPE_CHECKING:
     from asbuilt.events.event import Entry
-    from asbuilt.events.options import RunOptions
-    from asbuilt.lifecycle.run.facts import PhaseFacts
+    from asbuilt.events.options import RunKind, RunOptions
 
 REPEATS: Final = 2
 """Maximum restarts of an agent that was lost (a stall, a crash)."""
 FINISHED: Final = "finished"
 _HASH: Final = 7
 _KEY_PHASES: Final = 4
+
+
+class TaskRunFacts(RunFacts):
+    """A run that plans or researches a task."""
+
+    kind: ClassVar[RunKind] = "task"
+    plans: ClassVar[bool] = True
+    task: int = 0
+    operation: str = ""
+    """plan, or research."""
+    judged: TaskJudged | None = None
+    """Its result, once the submission is judged."""
+    status: str = ""
+    """Status of the task once the result is in the ledger."""
+    landing: LandingState = field(default_factory=LandingState)
+    """The commit of its artifact and of the ledger's views."""
+
+    @property
+    def current(self) -> PhaseFacts | None:
+        """Its only stage."""
+        return next(iter(self.phases.values()), None)
+
+    @property
+    def is_landing(self) -> bool:
+        """Whether the commit has started and is not recorded as finished."""
+        return self.landing.state == "intended"
+
+    def take(self, options: RunOptions) -> None:
+        """Copy the options that decisions depend on."""
+        super().take(options)
+        if options.task:
+            self.task, self.operation = options.task.number, options.task.operation
+
+    def hear(self, entry: Entry) -> None:
+        """Fold an event about the task's result and its commit."""
+        event = entry.event
+        hear_landing(self.landing, event)
+        match event:
+            case TaskJudged():
+                self.judged = event
+                if event.outcome == FINISHED:
+                    self.done_before |= {event.phase}
+            case TaskPosted():
+                self.status = event.status
+            case _:
+                pass
 
 
 def next_move(facts: TaskRunFacts, now: str) -> Move:
@@ -52,29 +97,6 @@ def _tasking(facts: TaskRunFacts, now: str) -> Move:
     if judged is not None:
         return End("failed", f"{judged.why}; {_stays(facts)}", _again(facts))
     return held(facts) or _work(facts, stage, now)
-
-
-def begin_task(run: str, options: RunOptions) -> TaskRunFacts:
-    """Return the facts of a run that works on a task before its first event."""
-    order = options.task
-    facts = TaskRunFacts(run, task=order.number, operation=order.operation) if order else TaskRunFacts(run)
-    take_options(facts, options)
-    return facts
-
-
-def hear_task(facts: TaskRunFacts, entry: Entry) -> None:
-    """Fold one event."""
-    event = entry.event
-    hear_landing(facts.landing, event)
-    match event:
-        case TaskJudged():
-            facts.judged = event
-            if event.outcome == FINISHED:
-                facts.done_before |= {event.phase}
-        case TaskPosted():
-            facts.status = event.status
-        case _:
-            pass
 
 
 def _work(facts: TaskRunFacts, stage: PhaseFacts, now: str) -> Move:

@@ -11,13 +11,11 @@ from enum import StrEnum
 from posixpath import dirname, normpath
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.proof.suites.model import Severity
+from asbuilt.proof.suites.model import Change, Severity
 from asbuilt.settings.registry import SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from asbuilt.proof.suites.model import Change
 
 
 class Boundary(StrEnum):

@@ -11,15 +11,12 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from asbuilt.proof.change.promises import unkept, unwired, wanted_and_checked
-from asbuilt.proof.suites.model import MAX_BYTES, Finding, Kind, Severity, shortened
-from asbuilt.proof.suites.parsing import Function, constant, dotted, lexed, parsed
+from asbuilt.proof.suites.model import MAX_BYTES, Change, Finding, Kind, Order, Severity, shortened
+from asbuilt.proof.suites.parsing import Code, Function, constant, dotted, lexed, parsed
 from asbuilt.proof.suites.places import Role, is_called_test, is_in_tests, is_named_test, language_of, role_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
-
-    from asbuilt.proof.suites.model import Change, Order
-    from asbuilt.proof.suites.parsing import Code
 
 _BRACED: Final = ("javascript", "go", "rust", "java")
 _OF_WORDS: Final = re.compile(

@@ -8,13 +8,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.proof.suites.model import Finding, Kind, Severity, shortened
+from asbuilt.proof.suites.model import Change, Finding, Kind, Order, Severity, shortened
 from asbuilt.proof.suites.places import Role, is_called_test, is_in_tests, language_of, role_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
-
-    from asbuilt.proof.suites.model import Change, Order
 
 _ITEM: Final = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+(?:\[.\]\s+)?(.*)$")
 _CHECKS: Final = re.compile(r"(?im)^\W*(verification|validation|checks?|test commands?)\b")

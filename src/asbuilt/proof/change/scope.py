@@ -18,15 +18,12 @@ from asbuilt.proof.change.promises import wanted_and_checked
 from asbuilt.proof.projects.index import is_vendored
 from asbuilt.proof.projects.manifests import table, toml
 from asbuilt.proof.remarks import Remark, cited_words, content_of
-from asbuilt.proof.suites.model import Change, Severity
+from asbuilt.proof.suites.model import Change, Citation, Order, Severity
 from asbuilt.proof.suites.orders import ordered
 from asbuilt.proof.suites.places import Role, is_called_test, is_in_tests, parents, role_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from asbuilt.proof.suites.model import Citation, Order
-
 
 _MANIFEST: Final = re.compile(
     r"^(pyproject\.toml|setup\.(py|cfg)|requirements[^/]*|Pipfile|package\.json|Cargo\.toml|go\.mod|Gemfile|composer\.json|"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.proof.counts import others, summaries
 from asbuilt.proof.counts.model import Counts
 from asbuilt.proof.counts.reports import MAX_XML, failures_in, from_junit, from_report, joined
-from asbuilt.proof.counts.tap import from_tap
+from asbuilt.proof.counts.summaries import from_tap
 
 if TYPE_CHECKING:
     from collections.abc import Callable

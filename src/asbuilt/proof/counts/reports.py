@@ -10,12 +10,10 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 from xml.parsers import expat
 
-from asbuilt.proof.counts.model import counted
+from asbuilt.proof.counts.model import Counts, State, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-    from asbuilt.proof.counts.model import Counts, State
 
 MAX_XML: Final = 32_000_000
 _PROLOG: Final = re.compile(rb"^(?:\xef\xbb\xbf)?\s*<\?xml[^>]*\?>")

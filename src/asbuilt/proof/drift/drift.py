@@ -16,14 +16,13 @@ from asbuilt.plan.editing.edit import AUDIT, correct
 from asbuilt.plan.numeric_claims import CODE, corrected, drift
 from asbuilt.proof.drift.bands import NOTED_PCT, QUIET_PCT, SEVERAL
 from asbuilt.proof.evidence import TESTS
-from asbuilt.proof.verdict import judge
+from asbuilt.proof.verdict import Held, Promise, Verdict, Waiver, judge
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from asbuilt.plan.model import Claim, Criterion, Form, Phase, Plan
     from asbuilt.proof.opinion import Opinion
-    from asbuilt.proof.verdict import Held, Promise, Verdict, Waiver
 
 
 class Course(StrEnum):

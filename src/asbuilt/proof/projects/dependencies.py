@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.proof.projects.manifests import ini, json_object, lines, name_of, table, texts, toml
 from asbuilt.proof.remarks import Remark, content_of
-from asbuilt.proof.suites.model import Severity
+from asbuilt.proof.suites.model import Change, Order, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-
-    from asbuilt.proof.suites.model import Change, Order
 
 _REQUIREMENTS: Final = re.compile(r"(^|/)([\w.-]*requirements[\w.-]*\.(txt|in)|requirements/[\w.-]+\.txt)$")
 _ALLOWS: Final = re.compile(r"(?i)\*\*Allows:?\*\*:?(.*)")

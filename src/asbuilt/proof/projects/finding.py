@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from asbuilt.proof.projects import node, python
 from asbuilt.proof.projects.index import Index, below, is_aside, is_within, parent, top_first
 from asbuilt.proof.projects.manifests import table, texts, toml
-from asbuilt.proof.projects.model import Suite
-from asbuilt.proof.projects.runner_marks import DOCKER, FOREIGN, TABLE
+from asbuilt.proof.projects.model import Project, Suite
+from asbuilt.proof.projects.runner_marks import DOCKER, FOREIGN, TABLE, Family, Row
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from asbuilt.proof.projects.model import Project
-    from asbuilt.proof.projects.runner_marks import Family, Row
     from asbuilt.proof.suites.places import Language
 
 MOST: Final = 12

@@ -11,13 +11,12 @@ from collections import defaultdict
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.proof.suites.places import TESTS
+from asbuilt.proof.suites.places import TESTS, Language
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from asbuilt.proof.projects.model import Project
-    from asbuilt.proof.suites.places import Language
 
 _READ_AT_MOST: Final = 400
 _VENDORED: Final = re.compile(

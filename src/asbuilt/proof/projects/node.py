@@ -10,15 +10,13 @@ import re
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.proof.projects.index import below, is_within, parent
+from asbuilt.proof.projects.index import Index, below, is_within, parent
 from asbuilt.proof.projects.manifests import json_object, table, texts
 from asbuilt.proof.projects.model import Suite
 from asbuilt.proof.projects.runner_marks import TABLE, row
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from asbuilt.proof.projects.index import Index
 
 _PLACEHOLDER: Final = "no test specified"
 _CALLED: Final = re.compile(

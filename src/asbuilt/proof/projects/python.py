@@ -1,21 +1,23 @@
-"""Find the Python suites of a folder: by pytest's settings, tox, nox, hatch, or test files."""
+"""Find the Python suites of a folder: by pytest's settings, tox, nox, hatch, or test files.
+
+The setup creates a virtual environment with the project and its test packages. Only the first source of test
+packages that has the runner is used. A lock file pins the versions.
+"""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+import shlex
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.proof.projects.declared import arguments, declarations, runnable
-from asbuilt.proof.projects.index import below, is_aside, is_within, parent
-from asbuilt.proof.projects.manifests import ini, table, texts, toml
+from asbuilt.proof.projects.index import Index, below, is_aside, is_within, parent
+from asbuilt.proof.projects.manifests import ini, lines, name_of, table, texts, toml
 from asbuilt.proof.projects.model import Suite
-from asbuilt.proof.projects.packages import python_setup
 from asbuilt.proof.projects.runner_marks import row
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-    from asbuilt.proof.projects.index import Index
 
 MANIFESTS: Final = (
     "pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "tox.toml", "pytest.ini",
@@ -26,6 +28,32 @@ _PACKAGES: Final = tuple(
 )
 _MENTION: Final = re.compile(r"(?<![\w-])pytest(?!\w)")
 _TEST_FOLDERS: Final = ("test", "tests", "testing", "unit", "unittests", "integration", "functional", "spec")
+_TESTS: Final = ("test", "tests", "testing", "test-requirements", "tests-require")
+_DEV: Final = ("dev", "develop", "development", "devel", "all")
+_FILES: Final = (
+    "requirements[-_.]test*.txt", "test[-_.]requirements.txt", "tests[-_.]requirements.txt",
+    "requirements[-_.]ci.txt", "requirements[-_.]dev*.txt", "dev[-_.]requirements.txt",
+)  # fmt: skip
+_FOLDERS: Final = (
+    ("tests", "requirements*.txt"),
+    ("test", "requirements*.txt"),
+    ("requirements", "*test*.txt"),
+    ("requirements", "dev*.txt"),
+)
+_VENV: Final = 'python3 -m venv "$VIRTUAL_ENV"'
+_PIP: Final = "python -m pip install -q"
+_NEW_PIP: Final = f"{_PIP} -U 'pip>=25.1'"
+"""The first version that installs dependency groups."""
+_PINS: Final = (
+    """awk -F'"' '/^name = /{n=$2} /^version = "/{if(n in v)v[n]="";else v[n]=$2}"""
+    """ /^source = \\{ (editable|virtual|directory|git|url)/{v[n]=""}"""
+    """ END{for(n in v)if(v[n])print n"=="v[n]}' LOCK > "$HOME/pins.txt\""""
+)
+"""Each package of a lock file that has one version there, as a constraint for pip.
+
+mawk assigns before it evaluates `n in v` on the right, hence the `if`.
+"""
+_PINNED: Final = '-c "$HOME/pins.txt"'
 
 
 def homes(index: Index) -> dict[str, list[str]]:
@@ -128,3 +156,199 @@ def _collected(index: Index, folder: str) -> list[str]:
     for name, section in (("pytest.ini", "pytest"), ("tox.ini", "pytest"), ("setup.cfg", "tool:pytest")):
         found = found or ini(index.text(folder, name)).get(section, {}).get("testpaths", "").split()
     return [below(folder, path.strip("./")) if path.strip("./") else folder for path in found] or [folder]
+
+
+class _Source(NamedTuple):
+    """One place that names test packages."""
+
+    words: tuple[str, ...]
+    """Arguments for pip."""
+    names: frozenset[str]
+    extra: str = ""
+    group: str = ""
+
+
+def python_setup(index: Index, folder: str, runner: str) -> str:
+    """Return the command that prepares a Python folder; `runner` is installed if no source has it."""
+    pyproject = toml(index.text(folder, "pyproject.toml"))
+    wants = "pytest" if runner == "pytest" else ""
+    found = [*_sources(index, folder, pyproject)]
+    rest = _rest(index, folder, pyproject) if wants else ()
+    runs = re.compile(rf"{wants}(-|$)")
+    best = next((one for one in (*found, *rest) if not wants or any(map(runs.match, one.names))), None)
+    chosen = [best] if best else [source for source in found if not source.names & {"tox", "nox"}][:1]
+    words = [
+        *_project(index, folder, pyproject, chosen),
+        *(word for source in chosen for word in source.words),
+    ]
+    if wants and best is None:
+        words.append(wants)
+    lock = next(iter(index.here(folder, "uv.lock", "poetry.lock", "pdm.lock")), "")
+    pip = " ".join([_PIP, *([_PINNED] if lock else []), *dict.fromkeys(_quoted(words))])
+    steps = [_NEW_PIP] if "--group" in words else []
+    if lock:
+        steps.append(_PINS.replace("LOCK", lock))
+    steps.append(pip)
+    if not words:
+        return _VENV
+    installed = " && ".join(steps)
+    if lock == "uv.lock":
+        told = " ".join(_uv(pyproject, chosen, wants if best is None else ""))
+        installed = f"if command -v uv >/dev/null; then {told}; else {installed}; fi"
+    return f"{_VENV} && {installed}"
+
+
+def _uv(pyproject: dict[str, Any], chosen: Sequence[_Source], missing: str) -> Iterator[str]:
+    yield "uv sync --frozen --inexact"
+    if table(pyproject, "tool", "uv", "workspace"):
+        yield "--all-packages"
+    if any(source.group for source in chosen):
+        yield "--no-default-groups"
+    for source in chosen:
+        yield from [f"--group {source.group}"] if source.group else []
+        yield from [f"--extra {source.extra}"] if source.extra else []
+    loose = [word for source in chosen if not source.group and not source.extra for word in source.words]
+    if loose or missing:
+        yield f"&& uv pip install {' '.join(_quoted([*loose, *([missing] if missing else [])]))}"
+
+
+def _quoted(words: Sequence[str]) -> Iterator[str]:
+    """Quote words for a shell; an option and its value are one word."""
+    at = iter(words)
+    for word in at:
+        yield (
+            f"{word} {shlex.quote(next(at, ''))}"
+            if word in ("-r", "-e", "-c", "--group")
+            else shlex.quote(word)
+        )
+
+
+def _project(
+    index: Index, folder: str, pyproject: dict[str, Any], chosen: Sequence[_Source]
+) -> Iterator[str]:
+    """Yield the arguments that install the project itself, editable, or its runtime packages."""
+    extras = [source.extra for source in chosen if source.extra]
+    is_package = (
+        "project" in pyproject
+        or "build-system" in pyproject
+        or table(pyproject, "tool", "poetry")
+        or index.here(folder, "setup.py")
+        or "metadata" in ini(index.text(folder, "setup.cfg"))
+    )
+    words = [word for source in chosen for word in source.words]
+    if is_package and table(pyproject, "tool", "poetry").get("package-mode") is not False:
+        yield from ("-e", f".[{','.join(extras)}]" if extras else ".")
+    elif table(pyproject, "tool", "poetry"):
+        yield from _poetry(table(pyproject, "tool", "poetry", "dependencies"))
+    if not is_package:
+        names = index.here(folder, "requirements.txt", "requirements.in")[:1]
+        yield from (word for name in names if name not in words for word in ("-r", name))
+        packages = table(toml(index.text(folder, "Pipfile")), "packages")
+        yield from _poetry(packages)
+
+
+def _sources(index: Index, folder: str, pyproject: dict[str, Any]) -> Iterator[_Source]:
+    """Yield every source of test packages, best first."""
+    groups, extras = _groups(pyproject), _extras(index, folder, pyproject)
+    poetry = table(pyproject, "tool", "poetry")
+    yield from _named(groups, extras, poetry, _TESTS)
+    for declared in declarations(index, folder):
+        words = [word for word in declared.packages if not re.match(r"^-e|^\.(\[|$)", word)]
+        known = [group for group in declared.groups if group in groups]
+        names = {*_names(index, folder, words)}.union(*(groups[group] for group in known))
+        told = [word for group in known for word in ("--group", group)]
+        if words or known:
+            extra = ",".join(one for one in declared.extras if one in extras)
+            yield _Source((*told, *words), frozenset(names), extra)
+    for place, pattern in ((folder, pattern) for pattern in _FILES):
+        yield from (_file(index, folder, place, name) for name in index.here(place, pattern))
+    for inner, pattern in _FOLDERS:
+        place = below(folder, inner)
+        yield from (_file(index, folder, place, name) for name in index.here(place, pattern))
+    yield from _named(groups, extras, poetry, _DEV)
+    for packages in (
+        table(poetry, "dev-dependencies"),
+        table(toml(index.text(folder, "Pipfile")), "dev-packages"),
+    ):
+        yield from [_Source(tuple(_poetry(packages)), frozenset(map(name_of, packages)))] if packages else []
+
+
+def _rest(index: Index, folder: str, pyproject: dict[str, Any]) -> Iterator[_Source]:
+    """Yield sources for other purposes, used only if no better source has the runner."""
+    groups, extras = _groups(pyproject), _extras(index, folder, pyproject)
+    poetry = table(pyproject, "tool", "poetry")
+    every = {*groups, *extras, *table(poetry, "group")} - {*_TESTS, *_DEV}
+    yield from _named(
+        groups, extras, poetry, tuple(sorted(every, key=lambda name: ("test" not in name, name)))
+    )
+    yield from (_file(index, folder, folder, name) for name in index.here(folder, "requirements*.txt"))
+
+
+def _named(
+    groups: dict[str, frozenset[str]],
+    extras: dict[str, frozenset[str]],
+    poetry: dict[str, Any],
+    wanted: tuple[str, ...],
+) -> Iterator[_Source]:
+    for name in wanted:
+        if name in groups:
+            yield _Source(("--group", name), groups[name], group=name)
+        if name in extras:
+            yield _Source((), extras[name], extra=name)
+        packages = table(poetry, "group", name, "dependencies")
+        if packages:
+            yield _Source(tuple(_poetry(packages)), frozenset(map(name_of, packages)))
+
+
+def _groups(pyproject: dict[str, Any]) -> dict[str, frozenset[str]]:
+    declared = table(pyproject, "dependency-groups")
+
+    def names(group: str, seen: frozenset[str]) -> frozenset[str]:
+        rows = declared.get(group)
+        if group in seen or not isinstance(rows, list):
+            return frozenset()
+        inner = [str(row.get("include-group", "")) for row in rows if isinstance(row, dict)]
+        own = {name_of(row) for row in rows if isinstance(row, str)}
+        return frozenset(own).union(*(names(one, seen | {group}) for one in inner))
+
+    return {group: names(group, frozenset()) for group in declared if re.fullmatch(r"[\w.-]+", group)}
+
+
+def _extras(index: Index, folder: str, pyproject: dict[str, Any]) -> dict[str, frozenset[str]]:
+    declared: dict[str, Any] = dict(table(pyproject, "project", "optional-dependencies"))
+    declared |= ini(index.text(folder, "setup.cfg")).get("options.extras_require", {})
+    found = {name: frozenset(map(name_of, texts(rows))) for name, rows in declared.items()}
+    text = index.text(folder, "setup.py")
+    _, is_there, after = text.partition("extras_require")
+    if is_there:
+        for name, rows in re.findall(r"""["']([\w.-]+)["']\s*:\s*\[([^\]]*)\]""", after):
+            found.setdefault(name, frozenset(map(name_of, re.findall(r"""["']([^"']+)["']""", rows))))
+    return {name: names for name, names in found.items() if re.fullmatch(r"[\w.-]+", name)}
+
+
+def _poetry(packages: dict[str, Any]) -> Iterator[str]:
+    """Yield the package names of a table; the lock file pins their versions."""
+    yield from (name for name in packages if re.fullmatch(r"[\w.-]+", name) and name != "python")
+
+
+def _file(index: Index, folder: str, place: str, name: str) -> _Source:
+    path = below(place, name)
+    path = path[len(folder) + 1 :] if folder else path
+    return _Source(("-r", path), frozenset(_names(index, folder, ["-r", path])))
+
+
+def _names(index: Index, folder: str, words: Sequence[str], depth: int = 0) -> Iterator[str]:
+    """Yield the packages that pip arguments name, including those in requirements files, up to 4 levels."""
+    at = iter(words)
+    for word in at:
+        if word == "-r" and depth < 4:
+            path = below(folder, next(at, ""))
+            place, _, name = path.rpartition("/")
+            for line in lines(index.text(place, name)):
+                if line.startswith(("-r", "--requirement")):
+                    inner = line.split(maxsplit=1)[-1].removeprefix("-r")
+                    yield from _names(index, place, ("-r", inner), depth + 1)
+                else:
+                    yield name_of(line)
+        else:
+            yield name_of(word)

@@ -9,13 +9,12 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Final, assert_never
 
-from asbuilt.events.options import value_or
+from asbuilt.events.options import Counting, RunOptions, value_or
 from asbuilt.events.phases import TestsResolved
 from asbuilt.events.questions import TestsKey
 from asbuilt.proof.projects.model import Detected, Given, NeedsDocker, NoTests, Suite, Unknown, suites_of
 
 if TYPE_CHECKING:
-    from asbuilt.events.options import Counting, RunOptions
     from asbuilt.proof.projects.model import Resolved
 
 

@@ -11,7 +11,7 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.proof.projects.finding import find
+from asbuilt.proof.projects.finding import Found, find
 from asbuilt.proof.projects.index import installs, is_within, parent
 from asbuilt.proof.projects.model import (
     NO_SETUP,
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from asbuilt.events.options import Counting
-    from asbuilt.proof.projects.finding import Found
     from asbuilt.proof.projects.model import Project, Resolved
 
 _NAME: Final = 80

@@ -9,13 +9,11 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.proof.suites.model import Finding, Kind, Severity, shortened
+from asbuilt.proof.suites.model import Change, Finding, Kind, Severity, shortened
 from asbuilt.proof.suites.places import Role, is_foreign, is_test_code, language_of, role_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from asbuilt.proof.suites.model import Change
 
 _COMMENT: Final = re.compile(r"^\s*(?:#(?!\[|!|\s*define\b)|//|\*|/\*|--\s)")
 _QUOTED: Final = re.compile(r"`[^`]*`")

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, assert_never
 
 from asbuilt.proof.remarks import HELPER_CHECKS_LESS, OLD_TEST_FAILS, Remark, cited_words
-from asbuilt.proof.suites.model import Finding, Kind, Severity, shortened
+from asbuilt.proof.suites.model import Finding, Kind, Order, Severity, shortened
 from asbuilt.proof.suites.orders import orders_removal, settled
 from asbuilt.proof.trials.test_text import own_name
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from asbuilt.proof.counts import Counts
-    from asbuilt.proof.suites.model import Order
 
 Now = Literal["passed", "skipped", "absent"]
 Then = Literal["passed", "red", "helper", "load"]

@@ -18,71 +18,14 @@ from inline_snapshot import snapshot
 
 from asbuilt.events.plans import DraftWritten
 from asbuilt.journal import approvals
-from asbuilt.journal.drafts import ask, drafts_of, write
-from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.lifecycle.approval import AGENT
-from asbuilt.plan.reader import read
-from tests.cli.conftest import without_agents
-from tests.cli.nights import REPO, Night
-from tests.cli.plans import RATE_LIMIT, on_terminal
-from tests.cli.screens import shown
+from tests.cli.inbox import DRAFT, TIGHTER, Desk, Inbox, desk, inbox
+from tests.cli.plans import on_terminal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-    from asbuilt.lifecycle.approval import Drafts
-
-DRAFT = re.sub(r"✅ Done|🟡", "⬚", RATE_LIMIT.replace("[x]", "[ ]").replace("`4f1c9a2`", "")).replace(
-    "### Work Items\n\n- [ ] A bucket", "### Work Items\n\nSize: S\n\n- [ ] A bucket"
-)
-TIGHTER = DRAFT.replace("At most 5 ms", "At most 2 ms")
-
-
-class Inbox(Night):
-    """A night in which an authoring has put its draft into the inbox."""
-
-    def __init__(self, folder: Path, shop: Path, *, kind: str = "run") -> None:
-        super().__init__(folder, shop)
-        self.story = self.plan("rate-limit", "21:20:00", kind=kind)
-        self.address = Address(LOCAL, REPO, "plans/rate-limit.md")
-
-    def ask(self, question: str) -> str:
-        """Ask something while it plans."""
-        wish = approvals.Wish(self.story.made.run, "question", question)
-        with self.store.write() as session:
-            return approvals.ask(session, self.address, key=question, wish=wish, actor="asbuilt").name
-
-    def draft(self, text: str, by: str = AGENT, *, asks: bool = True, again: bool = False) -> str:
-        """Hand in a text, and ask about it."""
-        plan = read(text.encode())
-        with self.store.write() as session:
-            blob = self.blobs.put(text.encode())
-            written = write(session, self.address, plan, run=self.story.made.run, by=by, text=blob)
-            if not asks:
-                return ""
-            return ask(session, self.address, written, title=plan.title, actor="asbuilt", again=again).name
-
-    def typed(self, *words: str, user: str = "ada", **more: str) -> str:
-        """Type a command as somebody, and give all that was said; times are of no account."""
-        path = without_agents(os.environ["PATH"])
-        chosen = {"LOGNAME": user, "PATH": path, "ASBUILT_AGENTS_IMPLEMENT": "scripted", **more}
-        said = shown(self, words, "plain", 80, **chosen)
-        said = re.sub(r"\b\d\d:\d\d\b", "21:48", said)
-        return re.sub(r"asked \S+ ago", "asked 2h ago", said)
-
-    @property
-    def drafts(self) -> Drafts:
-        with self.store.read() as session:
-            return drafts_of(session, self.address)
-
-
-@pytest.fixture
-def inbox(tmp_path: Path, shop: Path) -> Iterator[Inbox]:
-    made = Inbox(tmp_path, shop)
-    made.wake()
-    yield made
-    made.close()
+__all__ = ["desk", "inbox"]
 
 
 def test_a_text_that_came_without_its_question_voids_the_question_before(inbox: Inbox) -> None:
@@ -167,18 +110,18 @@ Next: asbuilt watch rate-limit
 """)
 
 
-def test_only_those_who_are_named_may_answer(inbox: Inbox) -> None:
-    inbox.draft(DRAFT)
+def test_only_those_who_are_named_may_answer(desk: Desk) -> None:
+    desk.draft(DRAFT)
     chosen = {"ASBUILT_APPROVALS_PLAN": "bob, lead-*"}
-    assert inbox.typed("approve", "yes", "a1", **chosen) == snapshot("""\
+    assert desk.typed("approve", "yes", "a1", **chosen) == snapshot("""\
 exit 4
 --- stderr
 error: a1 is not yours to answer: bob, lead-* may approve plans here
   Why:  approvals.plan lists them, and landed commits name the approver.
   Next: Ask one of them; asbuilt approve lists what waits.
 """)
-    assert inbox.typed("approve", "yes", "a1", user="lead-ann", **chosen).startswith("exit 0\n")
-    assert [one.by for one in inbox.drafts.approved] == ["lead-ann"]
+    assert desk.typed("approve", "yes", "a1", user="lead-ann", **chosen).startswith("exit 0\n")
+    assert [one.by for one in desk.drafts.approved] == ["lead-ann"]
 
 
 def test_a_repository_that_the_journal_does_not_know_is_named_in_the_refusal(inbox: Inbox) -> None:

@@ -19,8 +19,7 @@ from asbuilt.cli.shell.site import Site, asker
 from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, PARKED, UsageWrong
 from asbuilt.events.options import RunOptions
-from asbuilt.flows.authoring.review_request import decision, propose, text_of
-from asbuilt.flows.authoring.reviews import await_reviews
+from asbuilt.flows.authoring.reviews import await_reviews, decision, propose, text_of
 from asbuilt.git.forge.github import open_forge
 from asbuilt.journal import approvals, runs
 from asbuilt.journal.approvals import Approval

@@ -18,8 +18,7 @@ import click
 
 from asbuilt.agents.attempt_folder import Folder
 from asbuilt.agents.attempts import FolderAttempts
-from asbuilt.agents.host.canaries import KNOWN_BAD, Unheld, let_through
-from asbuilt.agents.host.gate import snapshot_of
+from asbuilt.agents.host.gate import KNOWN_BAD, Unheld, let_through, snapshot_of
 from asbuilt.agents.host.seat import HostSeat
 from asbuilt.agents.roster import SCRIPTED, Agent, Roster, assigned, roster
 from asbuilt.agents.sandbox.launch import probe

@@ -31,8 +31,7 @@ from asbuilt.cli.commands.init.registering import NotAnObject, is_registered
 from asbuilt.cli.commands.init.rendering import HOOKS
 from asbuilt.cli.commands.init.seats import Seat, seat_of
 from asbuilt.errors import ForgeFailed, GitFailed, NotFound, StoreFailed
-from asbuilt.flows.fleet.large import large_blobs
-from asbuilt.flows.fleet.membership import labels_of
+from asbuilt.flows.fleet.membership import labels_of, large_blobs
 from asbuilt.git.forge.branches import Remote
 from asbuilt.git.forge.gh import Gh
 from asbuilt.git.forge.github import open_forge
@@ -42,7 +41,7 @@ from asbuilt.journal.home import Home, refuse_network
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.notices import Unheard, unheard
 from asbuilt.library.repository import find_repository, remote_of
-from asbuilt.lifecycle.fleet.remotes import canonical, without_login
+from asbuilt.lifecycle.fleet import canonical, without_login
 from asbuilt.settings import Settings, state_folder, survey
 from asbuilt.settings.places import loose
 from asbuilt.settings.running import command_in

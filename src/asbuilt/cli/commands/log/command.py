@@ -28,8 +28,8 @@ from asbuilt.git.workspace import snapshots
 from asbuilt.journal import runs
 from asbuilt.journal.events import last
 from asbuilt.journal.ids import LOCAL, Address
-from asbuilt.journal.queries.attempts import AttemptView, attempts_of
 from asbuilt.journal.queries.failures import failures_in
+from asbuilt.journal.queries.overview import AttemptView, attempts_of
 
 if TYPE_CHECKING:
     from asbuilt.events.event import Entry

@@ -10,8 +10,7 @@ import click
 from asbuilt.cli.ui.messages import next_command
 from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import GateStopped
-from asbuilt.lifecycle.plan_run.delegation import plan_in
-from asbuilt.lifecycle.plan_run.doubts import course_for, doubts_in
+from asbuilt.lifecycle.plan_run.doubts import course_for, doubts_in, plan_in
 
 if TYPE_CHECKING:
     from asbuilt.cli.shell.options import Door

@@ -12,9 +12,9 @@ from asbuilt.cli.shell.addresses import has_fleet
 from asbuilt.cli.ui.messages import next_command
 from asbuilt.errors import GateStopped
 from asbuilt.flows.enroll import shared_name
-from asbuilt.flows.fleet.order import ordered
+from asbuilt.flows.fleet.opening import ordered
 from asbuilt.library.reading import read_bytes
-from asbuilt.lifecycle.fleet.places import check_label
+from asbuilt.lifecycle.fleet import check_label
 from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:

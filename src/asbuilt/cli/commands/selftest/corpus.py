@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 import tomlkit
 
-from asbuilt.agents.scripted.script import parsed
+from asbuilt.agents.scripted.adapter import parsed
 from asbuilt.errors import NotFound, ScriptInvalid
 
 Wanted = Literal["caught", "sign-off", "passes"]

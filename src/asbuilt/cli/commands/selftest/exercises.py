@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from asbuilt.cli.shell.scratch import Scratch
-    from asbuilt.flows.environments.ran import Ran
+    from asbuilt.flows.environments.results import Ran
 
 SCHEMA: Final = "asbuilt.selftest.agent/1"
 RANGE_USD: Final = (0.10, 1.00)

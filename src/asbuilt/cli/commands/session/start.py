@@ -16,8 +16,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.agents.host.canaries import Unheld
-from asbuilt.agents.host.sealing import differing
+from asbuilt.agents.host.gate import Unheld
+from asbuilt.agents.host.seat import differing
 from asbuilt.agents.plan_session import PlanningSeat, can_share_a_terminal, run
 from asbuilt.agents.sandbox.launch import probe
 from asbuilt.cli.shell.desk import desk_for

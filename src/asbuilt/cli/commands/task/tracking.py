@@ -27,7 +27,7 @@ from asbuilt.ledger import tasks
 from asbuilt.lifecycle.tasks import model
 from asbuilt.lifecycle.tasks.state_json import STATE, read_state
 from asbuilt.lifecycle.tasks.statuses import Status
-from asbuilt.lifecycle.tasks.views import agree
+from asbuilt.lifecycle.tasks.todo import agree
 
 if TYPE_CHECKING:
     from asbuilt.ledger.tasks import Entry

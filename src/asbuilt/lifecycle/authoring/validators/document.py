@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import PlanUnreadable
 from asbuilt.lifecycle.authoring.validators.prose import blocks_seen, given_in, passages, seen
-from asbuilt.lifecycle.authoring.validators.references import phantoms, references_in
+from asbuilt.lifecycle.authoring.validators.references import Tree, phantoms, references_in
 from asbuilt.lifecycle.authoring.validators.wording import is_placeholder, normal, stemmed
 from asbuilt.lifecycle.flaws import Flaw
 from asbuilt.plan.editing.template import blank_plan
-from asbuilt.plan.markdown.blocks import Fence, Heading, parse
+from asbuilt.plan.markdown.blocks import Block, Fence, Heading, parse
 from asbuilt.plan.markdown.sections import part_of, sections_in
 from asbuilt.plan.markdown.source import encode
 from asbuilt.plan.problems import Rule, Severity
@@ -25,9 +25,7 @@ from asbuilt.plan.reader import read
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from asbuilt.lifecycle.authoring.validators.references import Tree
     from asbuilt.plan.lint import Length
-    from asbuilt.plan.markdown.blocks import Block
     from asbuilt.plan.model import Check, Phase, Plan
 
 _NONE: Final = frozenset(

@@ -10,12 +10,10 @@ import unicodedata
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from asbuilt.lifecycle.authoring.validators.wording import normal
-from asbuilt.plan.markdown.blocks import Fence, Heading, Item, Paragraph, Table, parse
+from asbuilt.plan.markdown.blocks import Block, Fence, Heading, Item, Paragraph, Table, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-    from asbuilt.plan.markdown.blocks import Block
 
 _CODE: Final = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 _COMMENT: Final = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)

@@ -1,0 +1,39 @@
+"""Connections to the board: of this user alone, and none that stays silent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from asbuilt.board.peers import is_own
+
+if TYPE_CHECKING:
+    import asyncio
+
+SILENT_S: Final = 30.0
+"""A connection without a complete request is closed after this time."""
+
+
+class AnyConnection(H11Protocol):
+    """A connection that has to send a request in time."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as its parent
+        """Start the clock."""
+        super().connection_made(transport)
+        self.loop.call_later(SILENT_S, self._close_silent)
+
+    def _close_silent(self) -> None:
+        if not self.cycle:  # None until the first request, whatever the annotation says
+            self.transport.abort()
+
+
+class OwnConnection(AnyConnection):
+    """A connection of this user, on loopback. Others are closed before they are read."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as its parent
+        """Compare the users."""
+        super().connection_made(transport)
+        peer, here = (transport.get_extra_info(name)[:2] for name in ("peername", "sockname"))
+        if not is_own(peer, here):
+            transport.abort()

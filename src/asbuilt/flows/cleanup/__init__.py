@@ -1,1 +1,0 @@
-"""Find and delete leftovers of finished runs."""

@@ -1,0 +1,187 @@
+"""Notify the user when a run needs an answer, parks, fails or lands.
+
+Rules: a notification is recorded before it is sent, so that a repeated step does not notify twice. The
+desktop is notified at once. Network channels, and everything in quiet hours, are sent later: a try is
+recorded before it is made, and its result after. A message is therefore sent at least once, always with the
+same id, and at most 6 times.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import AbstractContextManager, nullcontext
+from datetime import timedelta
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from asbuilt.events.approvals import ApprovalAsked
+from asbuilt.events.options import value_or
+from asbuilt.events.runs import AttentionCalled
+from asbuilt.flows.engine.background import beside
+from asbuilt.flows.run.record import ACTOR
+from asbuilt.journal import approvals, notices, runs
+from asbuilt.journal.events import append, keyed
+from asbuilt.lifecycle.attention import Message, Topic, notice, questions_path, topic_of
+from asbuilt.lifecycle.run.timers import again_at, moment, written
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from asbuilt.events.event import Event
+    from asbuilt.journal.database.store import Session, Store
+    from asbuilt.journal.notices import Waiting
+    from asbuilt.journal.runs import Run
+    from asbuilt.lifecycle.run.windows import Window
+    from asbuilt.ports import Attention
+
+LOOK_S: Final = 2.0
+TRIES: Final = 6
+"""Most tries per message: waits of 5 s, 30 s, 2, 10 and 30 min, 43 min in all."""
+_KEPT: Final = timedelta(days=30)
+
+
+class Notifying:
+    """Sends the messages of one worker, through its channels."""
+
+    def __init__(self, store: Store, reach: Reach, *, org: str) -> None:
+        self._store = store
+        self._reach = reach
+        self._ways = reach.ways
+        self._org = org
+        self._waits = False
+
+    @property
+    def waits(self) -> bool:
+        """Whether messages are left to send, now or later, as of the last poll."""
+        return self._waits
+
+    def look(self) -> int:
+        """Send everything that is due now, and return the number of messages tried."""
+        tried = sum(self._look_at(way) for way in self._ways)
+        with self._store.read() as session:
+            self._waits = notices.waits(session, self._org, list(self._ways))
+        return tried
+
+    def _look_at(self, way: str) -> int:
+        tried = 0
+        while self._is_due(way):
+            with self._store.write() as session:
+                taken = notices.next_due(session, self._org, way)
+                if not taken:
+                    break
+                message = _message(session, taken, self._reach)
+                notices.put_off(session, taken, until=again_at(max(one.tries for one in taken), session.now))
+            said = None if message is None else self._ways[way].call(message)
+            self._answered(taken, said)
+            tried += 1
+        return tried
+
+    def _is_due(self, way: str) -> bool:
+        with self._store.read() as session:
+            return notices.is_due(session, self._org, way)
+
+    def _answered(self, taken: Sequence[Waiting], said: str | None) -> None:
+        is_over = said is None or max(one.tries for one in taken) + 1 >= TRIES
+        with self._store.write() as session:
+            notices.answered(session, taken, said=said, is_over=is_over)
+            notices.forget(session, self._org, before=written(moment(session.now) - _KEPT))
+
+
+def sending(store: Store, reach: Reach, *, org: str) -> AbstractContextManager[Callable[[], bool]]:
+    """Send while the worker runs; yields a callable that returns whether messages are left.
+
+    With only a desktop channel and no quiet hours there is nothing to send, and no thread polls.
+    """
+    if not (reach.posts or reach.quiet):
+        return nullcontext(lambda: False)
+    return beside(Notifying(store, reach, org=org), every_s=LOOK_S)
+
+
+def _message(session: Session, taken: Sequence[Waiting], reach: Reach) -> Message | None:
+    """Return a message with the notices that still apply; None if none does."""
+    said = []
+    for one in taken:
+        entry = keyed(session, one.address, one.key)
+        run = runs.find(session, one.org, one.repo, one.run)
+        if entry is None or run is None:
+            continue
+        told = notice(run.name, entry.event, reach.questions(run.repo))
+        if told is not None and not _is_answered(session, one, entry.event):
+            said.append((entry.at, entry.seq, told))
+    if not said:
+        return None
+    said.sort(key=lambda one: one[:2])  # a plan's own events of one millisecond keep their order
+    names = "\n".join(f"{one.repo}\t{one.plan}\t{one.key}" for one in taken)
+    return Message(
+        hashlib.sha256(names.encode()).hexdigest()[:32], said[0][0], tuple(told for *_, told in said)
+    )
+
+
+def _is_answered(session: Session, one: Waiting, event: Event) -> bool:
+    """Return whether a question was answered before its notification was sent."""
+    if not isinstance(event, ApprovalAsked):
+        return False
+    found = approvals.named(session, one.org, one.repo, event.number)
+    return found is not None and found.answer is not None
+
+
+class Reach(NamedTuple):
+    """How a worker reaches its user, and when not."""
+
+    desktop: Attention | None = None
+    posts: Mapping[str, Attention] = MappingProxyType({})
+    """Network channels, by name."""
+    quiet: Window | None = None
+    """Quiet hours."""
+    urgent: frozenset[Topic] = frozenset()
+    """Topics that notify in quiet hours too."""
+    board: Callable[[], str] = str
+    """Returns the address of the board; empty if none runs."""
+
+    @property
+    def ways(self) -> dict[str, Attention]:
+        """Every channel, by name."""
+        return {**({} if self.desktop is None else {self.desktop.way: self.desktop}), **self.posts}
+
+    def questions(self, repo: str) -> str:
+        """Return where the board shows the questions of a repository; empty without a board."""
+        address = self.board()
+        return f"{address}{questions_path(repo)}" if address else ""
+
+    def held_back(self, topic: Topic, now: str) -> str | None:
+        """Return when a topic may notify, as the journal writes times; None: now."""
+        if self.quiet is None or topic in self.urgent:
+            return None
+        return self.quiet.closes_at(now)
+
+
+NOBODY: Final = Reach()
+"""No channels."""
+
+
+class Calling:
+    """Notifications of a worker; without channels it sends and records nothing."""
+
+    def __init__(self, store: Store, reach: Reach) -> None:
+        self._store = store
+        self._reach = reach
+
+    def call(self, run: Run, key: str) -> None:
+        """Notify the user of the event with a key, unless that was done before."""
+        desktop = self._reach.desktop if value_or(run.options.desktop, True) else None
+        later = tuple(self._reach.posts)
+        if desktop is None and not later:
+            return
+        with self._store.write() as session:
+            entry = keyed(session, run.address, key)
+            topic = None if entry is None else topic_of(entry.event)
+            if entry is None or topic is None or keyed(session, run.address, f"{key}/called") is not None:
+                return
+            until = self._reach.held_back(topic, session.now)
+            ways = (*((desktop.way,) if desktop is not None else ()), *later)
+            called = AttentionCalled(way=", ".join(ways), about=entry.kind)
+            append(session, run.address, called, key=f"{key}/called", actor=ACTOR, run=run.run)
+            notices.queue(session, run, key, later if until is None else ways, due_at=until or session.now)
+        said = notice(run.name, entry.event, self._reach.questions(run.repo))
+        if desktop is not None and until is None and said is not None:
+            desktop.call(Message(key, entry.at, (said,)))

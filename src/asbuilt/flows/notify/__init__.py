@@ -1,1 +1,0 @@
-"""Notify the user: enqueue an event's notice, and send what is due."""

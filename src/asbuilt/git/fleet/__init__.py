@@ -1,1 +1,0 @@
-"""Repositories of a fleet: a mirror of each remote in the worker's state folder."""

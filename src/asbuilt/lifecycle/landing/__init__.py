@@ -1,1 +1,0 @@
-"""A run that lands work that earlier runs proved. Pure."""

@@ -1,1 +1,0 @@
-"""A run that reverts what another run has proven or landed. Pure."""

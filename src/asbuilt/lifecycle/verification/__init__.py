@@ -1,1 +1,0 @@
-"""A run that proves finished phases again. Pure."""
