@@ -34,6 +34,14 @@ class OwnConnection(AnyConnection):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as its parent
         """Compare the users."""
         super().connection_made(transport)
-        peer, here = (transport.get_extra_info(name)[:2] for name in ("peername", "sockname"))
-        if not is_own(peer, here):
+        if not self._is_own(transport):
             transport.abort()
+
+    @staticmethod
+    def _is_own(transport: asyncio.Transport) -> bool:
+        """Return False also for a connection whose other end is gone, or while no file can be opened."""
+        peer, here = (transport.get_extra_info(name) for name in ("peername", "sockname"))
+        try:
+            return bool(peer and here) and is_own(peer[:2], here[:2])
+        except OSError:
+            return False
