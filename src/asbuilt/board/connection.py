@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from asbuilt.board.peers import is_own
@@ -24,7 +25,7 @@ class AnyConnection(H11Protocol):
         self.loop.call_later(SILENT_S, self._close_silent)
 
     def _close_silent(self) -> None:
-        if self.cycle is None:
+        if self.conn.their_state is h11.IDLE:
             self.transport.abort()
 
 

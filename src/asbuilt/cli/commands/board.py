@@ -13,6 +13,7 @@ from asbuilt.cli.shell.desk import desk_for
 from asbuilt.cli.shell.lazy import Command
 from asbuilt.cli.shell.options import Door, shared
 from asbuilt.errors import DONE, NotFound
+from asbuilt.journal.engine.liveness import board_address
 
 
 @click.command(
@@ -59,7 +60,7 @@ def command(  # noqa: PLR0913 - the options of the command
     from asbuilt.board import server  # noqa: PLC0415  the door's dispatch
 
     folder, at = journal.home.board, server.Bind(bind, port, certificate, key)
-    if address := server.board_address(folder):
+    if address := board_address(folder):
         if port and not only_link and not address.endswith(f":{port}"):
             raise server.runs_already(address)
         _show(door, server.link_to(folder, address), is_opened=not (no_open or only_link))
