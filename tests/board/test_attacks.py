@@ -355,6 +355,7 @@ def test_a_sign_off_shows_the_change_of_the_run_that_made_it_and_no_character_hi
     office.asbuilt("run", "hidden", "--script", str(office.script))
     assert "sign off" in office.asbuilt("land", "hidden")
     inbox = board.get("/questions", f"Cookie: {board.cookie}").body
+    assert "plans/hidden.md, asked" in inbox
     links = re.findall('href="(/question/[^"]+)"', inbox)
     pages = [board.get(link, f"Cookie: {board.cookie}").body for link in links]
     assert [page for page in pages if "\u202e" in page or "\x1b" in page] == []

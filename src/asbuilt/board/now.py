@@ -73,11 +73,17 @@ def now_page(reading: Reading) -> Document:
     return Document("Now", ("asbuilt board",), (names,), tuple(blocks), ())
 
 
-def _needs(here: Here, now: datetime) -> Iterator[Point]:
+def questions_of(here: Here, now: datetime) -> Iterator[Point]:
+    """Yield the open questions of a repository, each with its plan: many plans ask the same words."""
     for asked in here.questions:
         age = lasting(seconds(asked.asked_at, now.isoformat()))
         link = Link(f"{asked.name} {asked.gist}", question_path(here.known.repo, asked))
-        yield Point((Mark(asked.kind, "open"), " ", link), ((f"{here.name}, asked {age} ago",),))
+        words = f"{here.name}, {asked.plan}, asked {age} ago"
+        yield Point((Mark(asked.kind, "open"), " ", link), ((words,),))
+
+
+def _needs(here: Here, now: datetime) -> Iterator[Point]:
+    yield from questions_of(here, now)
     for run in here.to_land:
         name = run.name
         link = Link(f"{name} is proven and not landed", run_path(run))
