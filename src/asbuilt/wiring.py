@@ -218,7 +218,7 @@ def serve(
     from asbuilt.flows.fleet import taking_of  # noqa: PLC0415
     from asbuilt.flows.kinds import Performer  # noqa: PLC0415
     from asbuilt.flows.notify import sending  # noqa: PLC0415
-    from asbuilt.flows.retention import Retention, retaining  # noqa: PLC0415
+    from asbuilt.flows.retention import retaining  # noqa: PLC0415
     from asbuilt.flows.schedule import Schedules  # noqa: PLC0415
     from asbuilt.flows.segment import Runs  # noqa: PLC0415
     from asbuilt.journal.engine.workers import machine_id, worker_id  # noqa: PLC0415
@@ -247,12 +247,8 @@ def serve(
         runs = Runs(store, blobs, performer, reached, lease=lease, traces=_traces(home, settings))
         schedules = Schedules(store, home, org=LOCAL, machine=machine)
         reviews = Reviews(store, blobs, home, org=LOCAL, machine=machine)
-        retention = Retention(journal, engine, machine=machine, days=settings.number("retention.days"))
-        with (
-            sending(store, reached, org=LOCAL) as has_to_send,
-            looking(reviews) as has_to_look,
-            retaining(retention),
-        ):
+        kept = retaining(journal, engine, machine=machine, days=settings.number("retention.days"))
+        with sending(store, reached, org=LOCAL) as has_to_send, looking(reviews) as has_to_look, kept:
             worker = Worker(
                 store, engine, runs, org=LOCAL, lease=lease, machine=machine, schedules=schedules,
                 taking=taking_of(home, store, engine, settings, times.lost_s),

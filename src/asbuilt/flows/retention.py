@@ -1,4 +1,4 @@
-"""Retention that runs by itself: once a day a worker deletes what `clean` would, and records of the engine.
+"""Automatic retention: once a day a worker deletes what `clean` would, and old records of the engine.
 
 Rule: it keeps no state but the time of its last pass, so a pass that was cut off is repeated.
 """
@@ -119,6 +119,8 @@ class Retention:
                     prune(mirror)
 
 
-def retaining(retention: Retention) -> AbstractContextManager[Callable[[], bool]]:
-    """Let retention run while the worker does."""
-    return beside(retention, every_s=_LOOK_S)
+def retaining(
+    journal: tuple[Home, Store, Blobs], engine: Engine, *, machine: str | None, days: int
+) -> AbstractContextManager[Callable[[], bool]]:
+    """Apply retention while the worker runs."""
+    return beside(Retention(journal, engine, machine=machine, days=days), every_s=_LOOK_S)

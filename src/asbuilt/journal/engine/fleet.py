@@ -163,7 +163,7 @@ def take_over(session: Session, segment: Segment, *, lost: str, worker: str, ali
 def _assigned(session: Session, segment: Segment, worker: str, change: str, **given: str) -> bool:
     """Make a worker the one that has a segment, before it starts it; record whom it was taken from.
 
-    Otherwise nobody would look for the segment if this worker died before the start.
+    Otherwise no worker would look for the segment if this one died before the start.
     """
     key = {"org": segment.org, "repo": segment.repo, "run": segment.run, "n": segment.n}
     if not session.run(f"UPDATE segments SET {change}", **key, worker=worker, **given):
