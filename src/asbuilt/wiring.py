@@ -6,6 +6,7 @@ import gc
 import os
 import sys
 import time
+from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
@@ -16,11 +17,10 @@ from asbuilt.journal.database.schema import STEPS
 from asbuilt.journal.engine.liveness import board_address, holder, only_one
 from asbuilt.journal.home import Home, open_home
 from asbuilt.journal.ids import LOCAL
-from asbuilt.settings import state_folder, survey
+from asbuilt.settings import Settings, state_folder, survey
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Mapping
     from datetime import tzinfo
 
     from asbuilt.events.event import Entry
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from asbuilt.journal.database.store import Store
     from asbuilt.library.repository import Repository as Checkout
     from asbuilt.ports import Attempts, Processes
-    from asbuilt.settings import Settings
 
 IDLE_S: Final = 600.0
 """A worker that a command started exits after this many idle seconds; the next command starts another."""

@@ -7,18 +7,34 @@ import re
 import socket
 import subprocess
 import sys
-from shutil import which
+from shutil import copytree, ignore_patterns, which
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.board.conftest import Served
+from tests.journeys.test_commands import Office
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
-    from tests.board.conftest import Reply, Served
-    from tests.journeys.test_commands import Office
+    from tests.board.conftest import Reply
 
 pytestmark = pytest.mark.crash
+
+
+@pytest.fixture(scope="module")
+def board(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """One board for all attacks: none of them may change what it shows."""
+    office = Office(tmp_path_factory.mktemp("attacked"))
+    assert office.run("--finish").startswith("exit 5")
+    served = Served(office)
+    yield served
+    served.stop()
+    office.close()
+
+
 ANSWER = "said=yes&note=x"
 FORM = "application/x-www-form-urlencoded"
 
@@ -264,14 +280,19 @@ def test_another_user_of_the_machine_is_not_answered_with_a_stolen_cookie_or_lin
         assert subprocess.run(command, capture_output=True, text=True, check=False).stdout == "200\n"
 
 
-def test_no_link_leads_to_another_program_that_has_the_port(asking: Office) -> None:
+def test_no_link_leads_to_another_program_that_has_the_port(board: Served, tmp_path: Path) -> None:
+    copytree(board.office.state, tmp_path / "state", ignore=ignore_patterns("board", "*.lock"))
+    elsewhere = Office(tmp_path)
     with socket.create_server(("127.0.0.1", 0)) as thief:
         port = str(thief.getsockname()[1])
-        refused = asking.asbuilt("board", "--no-open", "--port", port)
+        refused = elsewhere.asbuilt("board", "--no-open", "--port", port)
     assert refused.startswith("exit 2\n")
     assert f"the board cannot listen on 127.0.0.1, port {port}" in refused
     assert "/enter/" not in refused
-    assert "no board runs" in asking.asbuilt("board", "--print-link")
+    assert "no board runs" in elsewhere.asbuilt("board", "--print-link")
+    files = ("--certificate", "c.pem", "--key", "k.pem")
+    every = elsewhere.asbuilt("board", "--no-open", "--bind", "0.0.0.0", *files)  # noqa: S104 - refused
+    assert "the board does not listen on 0.0.0.0" in every
 
 
 def test_a_second_board_is_refused_and_the_first_keeps_its_cookie(board: Served) -> None:
@@ -292,11 +313,12 @@ def test_a_link_from_another_site_lands_on_a_page_that_reloads_and_shows_nothing
     ["<script>alert(1)</script>", '" onmouseover=alert(1) x="', "</textarea><img src=x onerror=alert(1)>"],
 )
 def test_a_text_of_a_plan_or_a_person_is_text_on_every_page(board: Served, text: str) -> None:
-    office = board.office
-    (office.shop / "plans" / "x.md").write_text(f"# {text}\n\n## Phase 1 — {text}\n\n- [ ] {text}\n")
+    office, name = board.office, f"x{len(text)}"
+    plan = f"# {text}\n\n## Phase 1 — {text}\n\n- [ ] {text}\n"
+    (office.shop / "plans" / f"{name}.md").write_text(plan, encoding="utf-8")
     office.git("add", ".")
     office.git("commit", "-qm", text)
-    office.asbuilt("run", "x", "--script", str(office.script), "--auto")
+    office.asbuilt("run", name, "--script", str(office.script), "--auto")
     pages, seen = ["/"], set()
     while pages:
         path = pages.pop()
@@ -324,15 +346,16 @@ acts = [ { verdict = "pass" } ]
 
 def test_a_sign_off_shows_the_change_of_the_run_that_made_it_and_no_character_hides(board: Served) -> None:
     office = board.office
-    (office.shop / "plans" / "x.md").write_text(
+    (office.shop / "plans" / "hidden.md").write_text(
         "# X\n\n## Phase 1 — X\n\n- [ ] x\n\n### Verification\n\n- `ls *.py`\n"
     )
     office.git("add", ".")
     office.git("commit", "-qm", "x")
     office.script.write_text(HIDDEN, encoding="utf-8")
-    office.asbuilt("run", "x", "--script", str(office.script))
-    assert "sign off" in office.asbuilt("land", "x")
+    office.asbuilt("run", "hidden", "--script", str(office.script))
+    assert "sign off" in office.asbuilt("land", "hidden")
     inbox = board.get("/questions", f"Cookie: {board.cookie}").body
+    assert "plans/hidden.md, asked" in inbox
     links = re.findall('href="(/question/[^"]+)"', inbox)
     pages = [board.get(link, f"Cookie: {board.cookie}").body for link in links]
     assert [page for page in pages if "\u202e" in page or "\x1b" in page] == []

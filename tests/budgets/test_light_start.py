@@ -122,5 +122,5 @@ def test_showing_a_plan_loads_neither_agents_nor_the_engine() -> None:
     # What runs have done to its phases is folded from the journal, as `status` does it.
     ours = {"asbuilt.ports", "asbuilt.agents.roster"}
     assert loaded & ({"asyncio", "subprocess", "shutil", "dbos", "sqlalchemy"} | ours) == set(), (
-        "what a plan may cost comes from cli/runs/costs.py; the agents that work on it are not looked for"
+        "what a plan may cost comes from cli/runs/terms.py; the agents that work on it are not looked for"
     )

@@ -32,8 +32,7 @@ from asbuilt.cli.commands.doctor.machine import (
     sleeps_by_logind,
     sleeps_by_pmset,
 )
-from asbuilt.cli.commands.doctor.programs import look_for_agents
-from asbuilt.cli.commands.doctor.repository import look_at_git, try_tests
+from asbuilt.cli.commands.doctor.repository import look_at_git, look_for_agents, try_tests
 from asbuilt.journal.database.schema import STEPS
 from asbuilt.journal.database.sqlite import SqliteStore
 from asbuilt.journal.engine.liveness import only_one

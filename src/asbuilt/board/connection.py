@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from asbuilt.board.peers import is_own
@@ -24,7 +25,7 @@ class AnyConnection(H11Protocol):
         self.loop.call_later(SILENT_S, self._close_silent)
 
     def _close_silent(self) -> None:
-        if getattr(self, "cycle", None) is None:  # annotated as never None, and None until a request
+        if self.conn.their_state is h11.IDLE:
             self.transport.abort()
 
 
@@ -34,6 +35,14 @@ class OwnConnection(AnyConnection):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as its parent
         """Compare the users."""
         super().connection_made(transport)
-        peer, here = (transport.get_extra_info(name)[:2] for name in ("peername", "sockname"))
-        if not is_own(peer, here):
+        if not self._is_own(transport):
             transport.abort()
+
+    @staticmethod
+    def _is_own(transport: asyncio.Transport) -> bool:
+        """Return False also for a connection whose other end is gone, or while no file can be opened."""
+        peer, here = (transport.get_extra_info(name) for name in ("peername", "sockname"))
+        try:
+            return bool(peer and here) and is_own(peer[:2], here[:2])
+        except OSError:
+            return False

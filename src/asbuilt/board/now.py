@@ -67,11 +67,17 @@ def now_page(reading: Reading) -> doc.Document:
     return doc.Document("Now", ("asbuilt board",), (names,), tuple(blocks), ())
 
 
-def _needs(here: Here, now: datetime) -> Iterator[doc.Point]:
+def questions_of(here: Here, now: datetime) -> Iterator[doc.Point]:
+    """Yield the open questions of a repository, each with its plan: many plans ask the same words."""
     for asked in here.questions:
         age = lasting(seconds(asked.asked_at, now.isoformat()))
         link = doc.Link(f"{asked.name} {asked.gist}", question_path(here.known.repo, asked))
-        yield doc.Point((doc.Mark(asked.kind, "open"), " ", link), ((f"{here.name}, asked {age} ago",),))
+        words = f"{here.name}, {asked.plan}, asked {age} ago"
+        yield doc.Point((doc.Mark(asked.kind, "open"), " ", link), ((words,),))
+
+
+def _needs(here: Here, now: datetime) -> Iterator[doc.Point]:
+    yield from questions_of(here, now)
     for run in here.to_land:
         name = run.name
         link = doc.Link(f"{name} is proven and not landed", run_path(run))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.board.addresses import question_path, run_path
 from asbuilt.board.attempt_page import difference
+from asbuilt.board.now import questions_of
 from asbuilt.board.plan_page import clipped
 from asbuilt.board.run_page import phase_page, worked_on
 from asbuilt.flows.authoring.refinement import draft_asked, is_refinement
@@ -43,18 +44,7 @@ _ABOUT_WORK: Final = ("sign-off", "waiver", "drift")
 
 def inbox_page(reading: Reading) -> doc.Document:
     """List what waits for the user, in every repository."""
-    points = [
-        doc.Point(
-            (
-                doc.Mark(asked.kind, "open"),
-                " ",
-                doc.Link(f"{asked.name} {asked.gist}", question_path(here.known.repo, asked)),
-            ),
-            ((f"{here.name}, asked {lasting(seconds(asked.asked_at, reading.now.isoformat()))} ago",),),
-        )
-        for here in reading.repositories()
-        for asked in here.questions
-    ]
+    points = [point for here in reading.repositories() for point in questions_of(here, reading.now)]
     blocks: tuple[doc.Block, ...] = (
         (doc.Points(tuple(points)),) if points else (doc.Paragraph(("Nothing waits for you.",)),)
     )

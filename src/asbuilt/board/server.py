@@ -36,7 +36,12 @@ class Bind(NamedTuple):
     @property
     def is_local(self) -> bool:
         """Whether only this machine can connect."""
-        return self.host in ("127.0.0.1", "localhost", "::1")
+        return self.address in ("127.0.0.1", "::1")
+
+    @property
+    def address(self) -> str:
+        """What is listened on. `localhost` may be two addresses; links have the first."""
+        return "127.0.0.1" if self.host == "localhost" else self.host
 
 
 def link_to(folder: Path, address: str) -> str:
@@ -60,8 +65,8 @@ def _place_of(folder: Path, bind: Bind) -> Place:
         )
     kept = keys.keys_in(folder, bind.port)
     scheme = "https" if bind.certificate else "http"
-    host = f"[{bind.host}]" if ":" in bind.host else bind.host
-    names = {"127.0.0.1" if host == "localhost" else host, "localhost"} if bind.is_local else {host}
+    host = f"[{bind.host}]" if ":" in bind.host else bind.address
+    names = {host, "localhost"} if bind.is_local else {host}
     return Place(scheme, frozenset(f"{name}:{kept.port}" for name in names), kept.port, kept.cookie)
 
 
@@ -71,7 +76,7 @@ def listening(folder: Path, bind: Bind) -> Iterator[tuple[Place, socket.socket]]
     place = _place_of(folder, bind)
     with ExitStack() as stack:
         try:
-            kind, _, _, _, end = socket.getaddrinfo(bind.host, place.port, type=socket.SOCK_STREAM)[0]
+            kind, _, _, _, end = socket.getaddrinfo(bind.address, place.port, type=socket.SOCK_STREAM)[0]
             line = stack.enter_context(socket.socket(kind))
             line.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             line.bind(end)

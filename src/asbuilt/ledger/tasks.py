@@ -8,6 +8,7 @@ Rule: a change that is repeated under its key appends nothing.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, assert_never
 
 import msgspec
@@ -17,8 +18,6 @@ from asbuilt.journal.database.table import OF_REPO, Table, insert
 from asbuilt.lifecycle.tasks.model import Added, Changed, Changes, Failed, Failure, Imported, Task, fold
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from asbuilt.journal.database.store import Session
     from asbuilt.lifecycle.tasks.model import TaskEvent
 

@@ -6,6 +6,7 @@ Rule: every text is escaped, by `text` or in `_block`; only drawings, which asbu
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Iterable, Iterator
 from html import escape
 from typing import TYPE_CHECKING, Final, assert_never
 
@@ -13,8 +14,6 @@ from asbuilt.pages import document as doc
 from asbuilt.pages.style import STYLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from asbuilt.proof.pictures import Picture
 
 _NUMBERS: Final = frozenset({"exit", "ran", "skipped", "failed", "took", "cost", "stated", "measured"})

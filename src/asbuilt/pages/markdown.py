@@ -6,13 +6,10 @@ Only characters that would have a meaning are escaped, so `test_a_name` stays re
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, assert_never
+from collections.abc import Iterable, Iterator
+from typing import Final, assert_never
 
 from asbuilt.pages import document as doc
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
 
 _MARKUP: Final = re.compile(r"[\\`*\[\]<>|~#]|&(?=[A-Za-z#])|(?<![^\W_])_|_(?![^\W_])")
 _OPENS: Final = re.compile(r"^([-+=]|\d+[.)])")

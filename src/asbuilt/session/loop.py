@@ -57,7 +57,8 @@ def begin(
 def after(loop: Loop, now: float, turn: Round) -> Loop | None:
     """Return the loop after a turn; None if it is over."""
     loop = loop._replace(at=now)
-    if turn.is_plan_over or _blocker(turn.said):
+    is_blocked = any(line.lstrip(" *#>").startswith(BLOCKER) for line in turn.said.splitlines())
+    if turn.is_plan_over or is_blocked:
         return None
     if _says(loop.promise, turn.said):
         if turn.is_plan_over is None:
@@ -95,7 +96,3 @@ def from_file(value: object) -> Loop | None:
 
 def _says(promise: str, said: str) -> bool:
     return bool(promise) and promise.casefold() in said.casefold()
-
-
-def _blocker(said: str) -> bool:
-    return any(line.lstrip(" *#>").startswith(BLOCKER) for line in said.splitlines())

@@ -8,17 +8,21 @@ import sys
 import pytest
 
 from asbuilt.policy.sandbox.rules import (
+    EXECUTE,
     PRIVATE_TMP,
+    READ,
+    WRITE_FILE,
     Request,
     bubblewrap,
     environment_in,
     for_agent,
     for_check,
     for_planning,
+    landlock_rules,
+    profile,
     secrets,
 )
 from asbuilt.policy.sandbox.variables import passed
-from asbuilt.policy.sandbox.without_mounts import EXECUTE, READ, WRITE_FILE, landlock_rules, profile
 
 AGENT = for_agent(
     workspace="/state/ws",

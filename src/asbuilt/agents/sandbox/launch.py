@@ -26,7 +26,6 @@ from asbuilt.agents.sandbox.masks import masks_in
 from asbuilt.agents.sandbox.unavailable import Refusal, knobs_here, why_bubblewrap, why_landlock
 from asbuilt.policy.sandbox import rules
 from asbuilt.policy.sandbox.seccomp import MACHINES, seccomp_filter
-from asbuilt.policy.sandbox.without_mounts import landlock_rules, profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -326,9 +325,9 @@ def _left(masked: tuple[str, ...]) -> tuple[str, ...]:
 def without_mounts(level: Level, request: rules.Request, argv: Sequence[str]) -> list[str]:
     """Return a command line with a sandbox that needs no mounts (Seatbelt, Landlock)."""
     if level == "seatbelt":
-        return [_SANDBOX_EXEC, "-p", profile(request), *argv]
+        return [_SANDBOX_EXEC, "-p", rules.profile(request), *argv]
     if level == "landlock":
-        text = json.dumps(landlock_rules(request, abi=landlock.abi())._asdict())
+        text = json.dumps(rules.landlock_rules(request, abi=landlock.abi())._asdict())
         return [sys.executable, "-I", "-S", str(_HERE / "landlock.py"), text, "--", *argv]
     return [*argv]
 

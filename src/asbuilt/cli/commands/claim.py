@@ -103,11 +103,7 @@ def _answered(door: Door, site: Site, address: Address, work: Callable[[Session]
     """Do the work in one transaction, print the result, and return its exit code."""
     with site.journal.store.write() as session:
         code, words = work(session)
-    if door.json:
-        door.screen.emit_json(
-            {"schema": "asbuilt.claim/1", "plan": address.plan, "said": words, "exit": code}
-        )
-    else:
+    if not door.emitted("asbuilt.claim/1", {"plan": address.plan, "said": words, "exit": code}):
         door.screen.answer(printable(words))
     return code
 

@@ -33,5 +33,4 @@ def command(door: Door, shell: str) -> None:
         raise LookupError(shell)
     # Not kind.source(): for bash, it starts a bash process to check its version.
     script = ShellComplete.source(kind(root, {}, "asbuilt", COMPLETE_VARIABLE))
-    for line in (*script.strip().split("\n"), "", f"# To install: {_INSTALL[shell]}"):
-        door.screen.answer(line)
+    door.screen.answer_all((*script.strip().split("\n"), "", f"# To install: {_INSTALL[shell]}"))

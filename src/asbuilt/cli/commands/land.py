@@ -69,10 +69,7 @@ def _to_front(door: Door, site: Site, run: Run) -> bool:
     if ahead is None:
         return False
     branch, slug = run.options.branch, run.options.slug
-    if door.json:
-        door.screen.emit_json(
-            {"schema": "asbuilt.front/1", "plan": slug, "branch": branch, "ahead": [*ahead]}
-        )
+    if door.emitted("asbuilt.front/1", {"plan": slug, "branch": branch, "ahead": [*ahead]}):
         return True
     after = f", after {ahead[0]}" if ahead else ""
     door.screen.answer(f"{slug} lands next on {branch}{after}.")

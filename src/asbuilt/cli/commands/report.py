@@ -151,8 +151,7 @@ def command(door: Door, plan: str | None, *, is_opened: bool, folder: str | None
         told = {**_json(run, facts, account), "files": [str(file) for file in files]}
         door.screen.emit_json({"schema": "asbuilt.report/1", **told})
     elif markdown:
-        for line in printable(page.markdown, lines=True).removesuffix("\n").split("\n"):
-            door.screen.answer(line)
+        door.screen.answer_all(printable(page.markdown, lines=True).removesuffix("\n").split("\n"))
     elif files:
         for file in files:
             door.screen.answer(printable(str(file)))

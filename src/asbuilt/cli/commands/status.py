@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from asbuilt.cli.runs.causes import cause
 from asbuilt.cli.runs.outcome import as_json
-from asbuilt.cli.runs.standing import open_ends, show_plan, show_table
+from asbuilt.cli.runs.standing import cause, open_ends, show_plan, show_table
 from asbuilt.cli.runs.waiting import Waiting, next_of, run_waiting, waiting
 from asbuilt.cli.shell.addresses import named as parsed
 from asbuilt.cli.shell.options import Door, subcommand

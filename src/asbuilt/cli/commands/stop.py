@@ -115,9 +115,7 @@ def _paused(door: Door, plan: str | None, reason: str) -> int:
     """Pause a run at its next safe point: after the current attempt, or at once."""
     site, run = _to_pause(door, plan)
     if site is None or run is None:
-        if door.json:
-            door.screen.emit_json({"schema": "asbuilt.run/1", "run": None, "exit": DONE})
-        else:
+        if not door.emitted("asbuilt.run/1", {"run": None, "exit": DONE}):
             door.screen.answer("Nothing is running here.")
             next_command(door, "asbuilt status")
         return DONE
@@ -154,9 +152,7 @@ def _has_agent(view: RunView) -> bool:
 
 
 def _show_over(door: Door, view: RunView) -> None:
-    if door.json:
-        door.screen.emit_json({"schema": "asbuilt.run/1", **outcome.as_json(view), "exit": DONE})
-    else:
+    if not door.emitted("asbuilt.run/1", {**outcome.as_json(view), "exit": DONE}):
         door.screen.answer(f"{view.name} is already over: {view.run.state}.")
         next_command(door, f"asbuilt status {view.run.options.slug}")
 

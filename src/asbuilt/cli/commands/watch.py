@@ -7,8 +7,8 @@ import click
 from asbuilt import wiring
 from asbuilt.cli.commands.run.follow import look_on
 from asbuilt.cli.runs import outcome
+from asbuilt.cli.shell.addresses import is_served
 from asbuilt.cli.shell.desk import complete_plan
-from asbuilt.cli.shell.elsewhere import is_served
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.site import Site, look_at, site_of, the_only
 from asbuilt.cli.ui.messages import next_command
@@ -35,8 +35,7 @@ def command(door: Door, plan: str | None) -> int:
     _, found = look_at(door)
     under_way = [] if found is None else _under_way(found)
     if found is None or not under_way:
-        if door.json:
-            door.screen.emit_json({"schema": "asbuilt.run/1", "run": None, "state": None, "exit": DONE})
+        if door.emitted("asbuilt.run/1", {"run": None, "state": None, "exit": DONE}):
             return DONE
         door.screen.answer("Nothing is running here.")
         next_command(door, "asbuilt status")

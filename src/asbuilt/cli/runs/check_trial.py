@@ -15,7 +15,7 @@ from asbuilt import wiring
 from asbuilt.cli.runs.grants import need_variables
 from asbuilt.cli.runs.next_step import helping
 from asbuilt.cli.ui.failure import show_failures
-from asbuilt.cli.ui.messages import answer, coloured, next_command
+from asbuilt.cli.ui.messages import answer, coloured, next_command, talk
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import GateStopped, NotFound
@@ -71,14 +71,9 @@ def trying(door: Door, desk: Desk) -> Iterator[Trying]:
             environment=passed(door.environ),
             history=commit,
             given=given_here(door, desk),
-            announce=partial(_announce, door),
+            announce=partial(talk, door, "Setting up: "),
         )
         yield Trying(repository, rigs, tree_of(repository, commit), processes.level)
-
-
-def _announce(door: Door, setup: str) -> None:
-    for row in door.screen.err.hanging("Setting up: ", setup, commands=False):
-        door.screen.talk(row)
 
 
 def given_here(door: Door, desk: Desk) -> Given:
@@ -113,8 +108,9 @@ def show_tried(door: Door, tried: Sequence[Tried]) -> None:
         lead = f"{symbol} {printable(one.phase) or '-':<3} {one.before:<11} "
         command = printable(one.command.partition("\n")[0])
         first, *rest = pen.hanging(lead, f"{command}: {one.why}", commands=False, under=6)
-        for row in (coloured(pen, symbol, needs_you=not one.is_fit) + first.removeprefix(symbol), *rest):
-            door.screen.answer(row)
+        door.screen.answer_all(
+            (coloured(pen, symbol, needs_you=not one.is_fit) + first.removeprefix(symbol), *rest)
+        )
     failures = [*dict.fromkeys(one.failure for one in tried if one.failure is not None)]
     show_failures(door, failures)
     if tried:

@@ -114,8 +114,7 @@ def edited(door: Door, site: Site, asked: Approval) -> Approval:
     pen = door.screen.err
     found = changes(draft.plan.source.lines, plan.source.lines)
     door.screen.talk("Changes:")
-    for row in change_rows(pen, found):
-        door.screen.talk(row)
+    door.screen.talk_all(change_rows(pen, found))
     errors = [problem for problem in plan.problems if problem.severity is Severity.ERROR]
     if errors:
         raise GateStopped(

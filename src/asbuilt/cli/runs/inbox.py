@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from asbuilt import wiring
+from asbuilt.cli.shell.addresses import names
 from asbuilt.cli.shell.desk import desk_for
-from asbuilt.cli.shell.elsewhere import names
 from asbuilt.cli.shell.site import Site, look_at, site_elsewhere
 from asbuilt.errors import NotFound, UsageWrong
 from asbuilt.git.repository import open_repository

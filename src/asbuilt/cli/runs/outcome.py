@@ -10,6 +10,7 @@ from asbuilt.cli.runs.waiting import run_waiting
 from asbuilt.cli.shell.reading import Seen
 from asbuilt.cli.ui.clock import ago, lasting, parsed, stamp
 from asbuilt.cli.ui.failure import show_failures
+from asbuilt.cli.ui.messages import answer
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import DONE, FAILED, PARKED
@@ -34,13 +35,11 @@ def shown(door: Door, view: RunView, *, is_served: bool = True) -> int:
         code = view.exit_code or CODES.get(view.run.state, FAILED)
     else:
         code = DONE if told.kind == "worker" else PARKED
-    if door.json:
-        door.screen.emit_json({"schema": "asbuilt.run/1", **as_json(view), "exit": code})
+    if door.emitted("asbuilt.run/1", {**as_json(view), "exit": code}):
         return code
     failures = view.failures if view.run.state == "failed" else ()
     lead, sentence = ("", _sentence(view)) if view.run.is_over else (f"{view.name}   ", told.text)
-    for row in door.screen.out.hanging(lead, sentence, commands=False, under=0):
-        door.screen.answer(row)
+    answer(door, lead, sentence, under=0)
     show_failures(door, failures, more=f"asbuilt status {view.run.options.slug}")
     told.next.show(door)
     return code
@@ -75,16 +74,14 @@ def _sentence(view: RunView) -> str:
 def declined(door: Door, slug: str, held: Declined) -> int:
     """Print who holds the plan. Nothing was started; the exit code is 0."""
     name = f"{slug}.{held.holder.number}" if held.holder else held.claim.run
-    if door.json:
-        door.screen.emit_json({"schema": "asbuilt.run/1", "run": name, "state": "declined", "exit": DONE})
+    if door.emitted("asbuilt.run/1", {"run": name, "state": "declined", "exit": DONE}):
         return DONE
     since = ago(held.claim.since, datetime.now(UTC))
     where = f", phase {held.claim.phase}" if held.claim.phase else ""
     text = f"Declined: {slug} is already running as {name} (for {since}{where}). Nothing was started."
     if held.holder is None:
         text = f"Declined: {slug} is claimed by {name} (for {since}{where}). Nothing was started."
-    for row in door.screen.out.hanging("", printable(text), commands=False):
-        door.screen.answer(row)
+    answer(door, "", printable(text))
     if held.holder is None:
         Next(f'asbuilt claim break {slug} --reason "why"').show(door)
     else:

@@ -215,8 +215,7 @@ def _confirm(door: Door, one: Schedule, every: Every, *, is_new: bool) -> None:
     answer(door, "  ", _remark(every))
     if not survives:
         text = "Fires only while a worker is running; after `asbuilt worker install` also after a restart."
-        for row in door.screen.err.hanging(f"{door.screen.err.symbols.note} ", text):
-            door.screen.talk(row)
+        door.screen.talk_all(door.screen.err.hanging(f"{door.screen.err.symbols.note} ", text))
     next_command(door, f"asbuilt run {one.slug}", other=f"end the schedule: `asbuilt stop {one.slug}`")
 
 

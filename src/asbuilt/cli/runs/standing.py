@@ -1,12 +1,14 @@
-"""Draw the state of plans: a table of many, the phases of one. Rule: only proven work is green."""
+"""Draw the state of plans: a table of many, the phases of one, and why a plan is in its state.
+
+Rules: only proven work is green, and `fine` needs data that shows it.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
 
-from asbuilt.cli.runs.causes import cause
-from asbuilt.cli.runs.waiting import Waiting, waiting
-from asbuilt.cli.ui.clock import at
+from asbuilt.cli.runs.waiting import Kind, Waiting, waiting
+from asbuilt.cli.ui.clock import ago, at, lasting, parsed
 from asbuilt.cli.ui.columns import cut_path, pad, shorten, width
 from asbuilt.cli.ui.failure import show_failures
 from asbuilt.cli.ui.messages import advise, answer, coloured, headline
@@ -14,16 +16,91 @@ from asbuilt.cli.ui.screen import WIDTH, Screen, printable
 from asbuilt.cli.ui.timetable import sentence
 from asbuilt.cli.ui.words import counted
 from asbuilt.lifecycle.plan_run.decide import FIX_LIMIT
+from asbuilt.lifecycle.status.health import SILENT_S, judge
 from asbuilt.lifecycle.status.progress import DONE, IN_WORK, PhaseProgress
 from asbuilt.proof.drift.bands import structural
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from asbuilt.agents.activity import Signs
     from asbuilt.cli.shell.options import Door
     from asbuilt.cli.shell.reading import Moment
     from asbuilt.cli.ui.symbols import Symbols
-    from asbuilt.journal.queries.overview import PlanView
+    from asbuilt.journal.queries.overview import PlanView, RunView
+
+_WORDS: Final[dict[Kind, str]] = {
+    "claim": "waits for a claim", "schedule": "scheduled", "person": "waits for you", "disk": "disk full",
+    "worker": "cut off", "limit": "parked", "time": "parked", "line": "in line",
+    "asbuilt": "running",
+}  # fmt: skip
+
+
+class Cause(NamedTuple):
+    """The reason for a plan's state: a word, a sentence, and the data behind it."""
+
+    word: str
+    sentence: str
+    data: tuple[tuple[str, str], ...] = ()
+    """Labels and texts."""
+
+
+def cause(view: PlanView, told: Waiting, moment: Moment) -> Cause:
+    """Return the reason for a plan's state. `fine` needs data that shows it."""
+    run = view.run
+    if run is None or told.kind == "claim" or told.kind == "schedule":  # noqa: PLR1714 - mypy narrows by ==
+        return Cause(_WORDS.get(told.kind, "not run"), told.text)
+    match told.kind:
+        case "agent" | "verifier":
+            return _health(run, told, moment)
+        case "nobody" | "person" if run.run.is_over:
+            return Cause(run.run.state, told.text)
+        case "nobody" | "person" | "disk" | "worker" | "limit" | "time" | "line" | "asbuilt":
+            return Cause(_WORDS.get(told.kind, run.run.state), told.text)
+        case _:
+            assert_never(told.kind)
+
+
+def _health(run: RunView, told: Waiting, moment: Moment) -> Cause:
+    """Judge an agent at work by duration, time since its last sign, and number of retries."""
+    waits, now = run.waits_for, moment.now
+    signs = moment.signs(run.attempt)
+    began = waits.since or told.heard_at or run.run.at
+    heard = told.heard_at or began
+    retries = waits.retries + max(0, signs.starts - 1)
+    again = counted(retries, "retry", "retries")
+    health = judge(
+        ran_s=(now - parsed(began)).total_seconds(),
+        silent_s=(now - parsed(heard)).total_seconds(),
+        retries=retries,
+        # An attempt without a start yet is about to be started.
+        is_alive=signs.is_alive or signs.starts == 0,
+    )
+    verdict = {
+        "gone": "Not fine: the agent's process is gone; the worker starts it again.",
+        "stalled": f"Stalled: silent for {ago(heard, now)} (allowed: {lasting(SILENT_S)}).",
+        "long": f"Not fine: at work for {ago(began, now)}.",
+        "retried": f"Not fine: {again}.",
+        "fine": "Fine.",
+    }[health]
+    data = [
+        (
+            "started",
+            f"{at(began, now)}, {ago(began, now)} ago; {counted(signs.tool_calls, 'tool call')}; {again}",
+        ),
+        *_last_call(signs, moment),
+        *(("refused", f"{one}; allow a host: asbuilt config set sandbox.hosts") for one in signs.refused),
+    ]
+    word = "fine" if health == "fine" else "stalled" if health == "stalled" else "not fine"
+    return Cause(word, f"{verdict} {told.text}", tuple(data))
+
+
+def _last_call(signs: Signs, moment: Moment) -> list[tuple[str, str]]:
+    if not signs.last_call:
+        return []
+    when = f", {ago(signs.last_call_at, moment.now)} ago" if signs.last_call_at else ""
+    return [("last call", f"{signs.last_call[:200]}{when}")]
+
 
 _COLUMNS: Final = (13, 26, 7, 20, 7)
 _PROVEN: Final = ("proven", "landed")
@@ -49,8 +126,7 @@ def show_table(screen: Screen, views: list[PlanView], moment: Moment, *, title: 
         room = pen.width - 2 - sum(map(len, (done, cost))) - 4
         first = f"{pad(shorten(name, room, pen.symbols), room)}  {done}  {cost}"
         screen.answer(f"{mark} {first}".rstrip())
-        for row in pen.hanging("  ", f"{state}; {who}" if who else state, commands=False):
-            screen.answer(row)
+        screen.answer_all(pen.hanging("  ", f"{state}; {who}" if who else state, commands=False))
 
 
 def _across(cells: tuple[str, ...], symbols: Symbols) -> str:
@@ -153,8 +229,7 @@ def _show_phase(screen: Screen, phase: PhaseProgress, now: datetime, wide: int, 
         screen.answer(f"{mark} {shorten(lead + cells, pen.width - 2, pen.symbols)}".rstrip())
         return
     screen.answer(f"{mark} {shorten(lead + title, pen.width - 2, pen.symbols)}".rstrip())
-    for row in pen.hanging(" " * 6, f"{said}, {since}" if since else said, commands=False):
-        screen.answer(row)
+    screen.answer_all(pen.hanging(" " * 6, f"{said}, {since}" if since else said, commands=False))
 
 
 def _phase_symbol(symbols: Symbols, phase: PhaseProgress) -> str:
@@ -194,5 +269,6 @@ def open_ends(door: Door, *, here: int, elsewhere: int) -> None:
     where = f"{here} {wait} for you" + (f", {elsewhere} elsewhere" if elsewhere else "")
     if not here:
         where = f"{elsewhere} {wait} for you in other repositories"
-    for row in door.screen.out.hanging("", f"{where}: `asbuilt approve{'' if here else ' --all'}`"):
-        door.screen.answer(row)
+    door.screen.answer_all(
+        door.screen.out.hanging("", f"{where}: `asbuilt approve{'' if here else ' --all'}`")
+    )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from asbuilt.cli.runs.check_trial import trying
 from asbuilt.cli.shell.settings_files import edit, file_for
 from asbuilt.cli.ui.confirm import typed
-from asbuilt.cli.ui.messages import next_command
+from asbuilt.cli.ui.messages import next_command, talk
 from asbuilt.cli.ui.screen import Pen, cut, printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import GitFailed
@@ -98,8 +98,7 @@ def save(door: Door, desk: Desk, way: Way) -> str:
     setting = setting_named(_SUITES if isinstance(value, tuple) else _KEY)
     place = file_for(repository, door.environ, setting)
     edit(place, setting, value, repository)
-    for row in door.screen.err.hanging("", f"Saved in {place.name}: {way.shown or _NONE}", commands=False):
-        door.screen.talk(row)
+    talk(door, "", f"Saved in {place.name}: {way.shown or _NONE}")
     return place.name
 
 
@@ -118,8 +117,7 @@ def show(door: Door, seen: Sequence[Seen]) -> None:
     """Show each candidate and its result; if none is usable, also the last 15 lines of each."""
     door.screen.talk(f"Tests  found {counted(len(seen), 'way')} to test this repository")
     for number in range(1, len(seen) + 1):
-        for row in _rows(door.screen.err, number, seen):
-            door.screen.talk(row)
+        door.screen.talk_all(_rows(door.screen.err, number, seen))
 
 
 def _rows(pen: Pen, number: int, seen: Sequence[Seen]) -> Iterator[str]:
@@ -154,8 +152,7 @@ def _tried(door: Door, desk: Desk, trial: Trying) -> Iterator[Seen]:
 
 
 def _seen(door: Door, desk: Desk, trial: Trying, way: Way) -> Seen:
-    for row in door.screen.err.hanging("Trying ", f"{way.shown} on a clean checkout", commands=False):
-        door.screen.talk(row)
+    talk(door, "Trying ", f"{way.shown} on a clean checkout")
     setup = command_in(desk.settings, "checks.setup")
     return trial.seen(way, setup=setup, required=desk.settings.flag("sandbox.required"))
 
@@ -180,8 +177,7 @@ def _chosen(door: Door, desk: Desk, trial: Trying, seen: list[Seen]) -> Way | No
                     return seen[int(word) - 1].way
             usual = _seen(door, desk, trial, Way((Suite("", word),)))
             seen.append(usual)
-            for row in _rows(door.screen.err, len(seen), seen):
-                door.screen.talk(row)
+            door.screen.talk_all(_rows(door.screen.err, len(seen), seen))
     except KeyboardInterrupt:
         door.screen.err.line()
         return None

@@ -95,12 +95,13 @@ class Waiting(NamedTuple):
 
     def as_json(self, now: datetime) -> dict[str, Any]:
         """Return it as JSON data."""
+        heard = self.heard_at and max(0, round((now - parsed(self.heard_at)).total_seconds()))
         return {
             "kind": self.kind,
             "who": self.who,
             "since": stamp(self.since) if self.since else None,
             "until": stamp(self.until) if self.until else None,
-            "last_activity_s": _seconds_since(self.heard_at, now),
+            "last_activity_s": heard,
             "says": self.text,
             "next": self.next.command or None,
         }
@@ -197,20 +198,17 @@ def for_person(run: RunView, now: datetime) -> Waiting:
     asked = run.questions[0]
     age = ago(asked.asked_at, now)
     whom = "your sign-off" if asked.kind == "sign-off" else "you"
+    others = [one.phase or "" for one in run.lanes if one.kind in ("agent", "verifier", "asbuilt")]
+    then = f"Phase {', '.join(others)} continues." if others else "No agent runs until you answer."
     return Waiting(
         "person",
         "you",
         f"{whom} ({asked.name}), {age}",
         f'Waits for {whom}: {asked.name} "{asked.gist}", asked {age} ago by {run.name}.',
         answering(asked, asked.name),
-        f"{_meanwhile(run)} {under_review(run.review, asked, now)}".rstrip(),
+        f"{then} {under_review(run.review, asked, now)}".rstrip(),
         since=asked.asked_at,
     )
-
-
-def _meanwhile(run: RunView) -> str:
-    others = [one.phase or "" for one in run.lanes if one.kind in ("agent", "verifier", "asbuilt")]
-    return f"Phase {', '.join(others)} continues." if others else "No agent runs until you answer."
 
 
 def under_review(review: Review | None, asked: Approval, now: datetime) -> str:
@@ -256,7 +254,8 @@ def _paused(run: RunView, seen: Seen) -> Waiting:
 def _agent(run: RunView, seen: Seen) -> Waiting:
     waits, now = run.waits_for, seen.now
     is_planned = run.run.options.plans
-    role = "verify" if waits.kind == "verifier" else "fix" if _is_fixed(run) else "implement"
+    is_fixed = any(phase.id == waits.phase and phase.state == "fixing" for phase in run.phases)
+    role = "verify" if waits.kind == "verifier" else "fix" if is_fixed else "implement"
     role = role_of(waits.phase or "") if is_planned else role
     agent = agent_of(run.run.options, role) or "the agent"
     heard = seen.heard_at or waits.since or None
@@ -281,10 +280,6 @@ def _agent(run: RunView, seen: Seen) -> Waiting:
 
 def _number(run: RunView) -> str:
     return run.waits_for.attempt or "1"
-
-
-def _is_fixed(run: RunView) -> bool:
-    return any(phase.id == run.waits_for.phase and phase.state == "fixing" for phase in run.phases)
 
 
 def _parked(run: RunView, seen: Seen) -> Waiting:
@@ -394,7 +389,3 @@ def _over(run: RunView, seen: Seen) -> Waiting:
 
 def _clock(text: str, seen: Seen) -> str:
     return until(text, seen.now).partition(", ")[0]
-
-
-def _seconds_since(text: str | None, now: datetime) -> int | None:
-    return None if text is None else max(0, round((now - parsed(text)).total_seconds()))

@@ -12,8 +12,17 @@ from click.shell_completion import CompletionItem
 
 from asbuilt import wiring
 from asbuilt.agents import activity
-from asbuilt.cli.shell.addresses import Named, matching, missing, named, never_ran, recorded, several
-from asbuilt.cli.shell.elsewhere import is_served, repository_of
+from asbuilt.cli.shell.addresses import (
+    Named,
+    is_served,
+    matching,
+    missing,
+    named,
+    never_ran,
+    recorded,
+    repository_of,
+    several,
+)
 from asbuilt.cli.shell.options import Door, door_of
 from asbuilt.cli.ui.clock import now_in
 from asbuilt.errors import AsbuiltError, NotFound

@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from typing import NamedTuple, TypeVar
 
 from asbuilt import wiring
-from asbuilt.cli.shell.addresses import named, never_ran, recorded, several
+from asbuilt.cli.shell.addresses import named, never_ran, recorded, repository_of, several
 from asbuilt.cli.shell.desk import Desk, desk_for
-from asbuilt.cli.shell.elsewhere import repository_of
 from asbuilt.cli.shell.options import Door
 from asbuilt.errors import UsageWrong
 from asbuilt.flows.enroll import enrol, known

@@ -39,11 +39,9 @@ def printable(text: str, *, lines: bool = False) -> str:
     if text.isprintable():
         return text
     kept = "\n\t" if lines else ""
-    return "".join(_shown(char) if _steers(char) and char not in kept else char for char in text)
-
-
-def _steers(char: str) -> bool:
-    return char < " " or _is_hidden(char)
+    return "".join(
+        _shown(char) if (char < " " or _is_hidden(char)) and char not in kept else char for char in text
+    )
 
 
 def _shown(char: str) -> str:

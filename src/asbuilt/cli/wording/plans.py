@@ -26,18 +26,9 @@ def _draft(event: plans.DraftWritten) -> Words:
     return "DRAFT", f"revision {event.number} by {event.by}{label}", True
 
 
-def _redrafted(event: plans.PlanRedrafted) -> Words:
-    attempt = event.attempt.rpartition(".")[2]
-    return "REDRAFT", f"attempt {attempt}, {event.agent}: {event.ending}", True
-
-
 def _approved(event: plans.PlanApproved) -> Words:
     text = "the edited text" if event.edited else "the text"
     return "APPROVED", f"{text} {event.intent[:_INTENT]}, by {event.by}", True
-
-
-def _completed(event: plans.PlanCompleted) -> Words:
-    return "COMPLETE", "by hand" if event.by == "hand" else "every phase of the plan is done", True
 
 
 PLANS: Final = (
@@ -58,7 +49,10 @@ PLANS: Final = (
         plans.DraftTried,
         lambda event: ("TRIED", f"checks of revision {event.number}: {event.told}", True),
     ),
-    said(plans.PlanRedrafted, _redrafted),
+    said(
+        plans.PlanRedrafted,
+        lambda one: ("REDRAFT", f"attempt {one.attempt.rpartition('.')[2]}, {one.agent}: {one.ending}", True),
+    ),
     said(plans.PlanApproved, _approved),
     said(
         plans.PlanCarried,
@@ -66,7 +60,14 @@ PLANS: Final = (
     ),
     said(plans.PlanFiled, lambda event: ("WROTE", event.path, True)),
     said(plans.PlanMarked, lambda _: ("MARKED", "the plan's outcomes are written", False)),
-    said(plans.PlanCompleted, _completed),
+    said(
+        plans.PlanCompleted,
+        lambda event: (
+            "COMPLETE",
+            "by hand" if event.by == "hand" else "every phase of the plan is done",
+            True,
+        ),
+    ),
     said(plans.PlanNoted, lambda event: ("NOTE", f"{event.by} tells the next attempt: {event.note}", True)),
     said(plans.PlanCompared, lambda _: ("COMPARED", "the plan's text with what is proven", False)),
     said(

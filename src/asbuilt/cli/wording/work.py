@@ -80,10 +80,6 @@ def _checks(event: attempts.ChecksDone) -> Words:
     return _ran(event.outcome, event.failures, again="; run before on this tree" if event.reused else "")
 
 
-def _rechecked(event: phases.PhaseRechecked) -> Words:
-    return _ran(event.outcome, event.failures)
-
-
 def _ran(outcome: str, failures: tuple[str, ...], *, again: str = "") -> Words:
     return outcome.replace("_", " "), ("; ".join(failures) or "every check that asbuilt ran") + again, True
 
@@ -164,7 +160,7 @@ WORK: Final = (
     said(attempts.VerifierEnded, _verifier_ended),
     said(attempts.DriftFound, _drift),
     said(attempts.VerdictGiven, _verdict),
-    said(phases.PhaseRechecked, _rechecked),
+    said(phases.PhaseRechecked, lambda event: _ran(event.outcome, event.failures)),
     said(phases.PhaseForked, lambda event: ("LANE", f"opened on {event.base[:HASH]}", False)),
     said(phases.PhaseJoined, _joined),
     said(phases.PhaseMerged, _merged),

@@ -291,7 +291,9 @@ def show(door: Door, question: str, *, full: bool) -> int:
     if door.emitted("asbuilt.approval/1", {**_json(found, inbox.asker_of(site, found)), **told}):
         return DONE
     if draft is None:
-        _show_question(door, found)
+        door.screen.answer(printable(f"{found.name}   {found.kind}   {found.plan}"))
+        door.screen.answer_all(door.screen.out.hanging("  ", found.question.partition("\n")[0]))
+        door.screen.answer_all(below(door.screen.out, found))
     elif full:
         door.screen.answer_all(map(printable, draft.plan.source.lines))
         return DONE
@@ -328,9 +330,3 @@ def _say_how(door: Door, asked: Approval, name: str) -> None:
         next_command(door, f"asbuilt approve yes {name}", other=edit)
     else:
         answering(asked, name).show(door)
-
-
-def _show_question(door: Door, found: Approval) -> None:
-    door.screen.answer(printable(f"{found.name}   {found.kind}   {found.plan}"))
-    door.screen.answer_all(door.screen.out.hanging("  ", found.question.partition("\n")[0]))
-    door.screen.answer_all(below(door.screen.out, found))

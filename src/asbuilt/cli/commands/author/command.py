@@ -82,7 +82,10 @@ def command(
         return _here(door, words, wish)
     site = open_site(door)
     if principles:
-        return _show_principles(door, choices.principles_text(site.desk.settings, site.repository.root))
+        text = choices.principles_text(site.desk.settings, site.repository.root)
+        if not door.emitted("asbuilt.principles/1", {"text": text}):
+            door.screen.answer_all(map(printable, text.splitlines()))
+        return DONE
     if clear_memory:
         _forget(door, site)
         if not words:
@@ -228,12 +231,6 @@ def _options(door: Door, site: Site, slug: str, wish: choices.Wish) -> RunOption
         caps=chosen.caps,
     )
     return with_team(options, settings, door.environ, agent=wish.agent, script=wish.script, model=wish.model)
-
-
-def _show_principles(door: Door, text: str) -> int:
-    if not door.emitted("asbuilt.principles/1", {"text": text}):
-        door.screen.answer_all(map(printable, text.splitlines()))
-    return DONE
 
 
 def _forget(door: Door, site: Site) -> None:

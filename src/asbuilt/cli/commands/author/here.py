@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, assert_never
 import click
 
 from asbuilt import wiring
-from asbuilt.cli.commands.mode.commands import begun
+from asbuilt.cli.commands.mode import begun
 from asbuilt.cli.shell.site import Site, asker, look_at
 from asbuilt.cli.ui.messages import answer, next_command
 from asbuilt.cli.ui.screen import printable

@@ -55,7 +55,8 @@ def command(door: Door, key: str | None, *, origin: bool) -> int:
     repository = find_repository(door.start)
     settings, problems = survey(repository=repository.root if repository else None, environ=door.environ)
     wanted = [named] if named else [setting_named(one) for one in settings.chosen]
-    rows = [(setting, _presented(setting, settings.of(setting))) for setting in wanted]
+    chosen = ((setting, settings.of(setting)) for setting in wanted)
+    rows = [(setting, one._replace(value=presented(setting, one.value))) for setting, one in chosen]
     if door.json:
         door.screen.emit_json(_as_json(rows, problems))
     elif key:
@@ -66,10 +67,6 @@ def command(door: Door, key: str | None, *, origin: bool) -> int:
     for problem in problems:
         tell(door.screen.err, problem)
     return USAGE if problems else DONE
-
-
-def _presented(setting: Setting, chosen: Chosen) -> Chosen:
-    return chosen._replace(value=presented(setting, chosen.value))
 
 
 def words(value: Value) -> str:

@@ -22,7 +22,7 @@ from asbuilt.agents.host.gate import KNOWN_BAD, Unheld, let_through, snapshot_of
 from asbuilt.agents.host.seat import HostSeat
 from asbuilt.agents.roster import SCRIPTED, Agent, Roster, assigned, roster
 from asbuilt.agents.sandbox.launch import probe
-from asbuilt.cli.commands.doctor.programs import version_of
+from asbuilt.cli.commands.doctor.repository import version_of
 from asbuilt.cli.commands.doctor.rows import SANDBOXES
 from asbuilt.cli.shell.desk import desk_for
 from asbuilt.cli.shell.options import Door, subcommand
@@ -171,8 +171,10 @@ def try_agent(door: Door, name: str, *, live: bool) -> int:
         findings = [trial.sandbox(), trial.gate(), *([trial.live()] if live else [])]
     rows = [one._asdict() for one in findings]
     if not door.emitted("asbuilt.agents-test/1", {"agent": name, "trials": rows}):
+        symbols = door.screen.out.symbols
         for one in findings:
-            _show_finding(door, one)
+            mark = symbols.note if one.held is None else symbols.proven if one.held else symbols.failed
+            answer(door, f"{coloured(door.screen.out, mark)} {one.name:<8}", one.said)
     return DONE if all(one.held for one in findings) else GATE_STOPPED
 
 
@@ -261,9 +263,3 @@ class Trial:
         tries = f'{{ ask = "edit", path = "../{self._name}" }}, {{ run = "echo bird > ../{self._name}" }}'
         script.write_text(f"[[turn]]\nacts = [{tries}]\n", encoding="utf-8")
         return script
-
-
-def _show_finding(door: Door, one: Finding) -> None:
-    symbols = door.screen.out.symbols
-    mark = symbols.note if one.held is None else symbols.proven if one.held else symbols.failed
-    answer(door, f"{coloured(door.screen.out, mark)} {one.name:<8}", one.said)

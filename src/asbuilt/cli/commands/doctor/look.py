@@ -19,8 +19,14 @@ from typing import TYPE_CHECKING, Any, Final
 from asbuilt.cli.commands.doctor import facts as fact
 from asbuilt.cli.commands.doctor import machine
 from asbuilt.cli.commands.doctor.facts import GateFacts
-from asbuilt.cli.commands.doctor.programs import look_for_agents, version_of
-from asbuilt.cli.commands.doctor.repository import look_at_git, look_at_tests, trouble_of, try_tests
+from asbuilt.cli.commands.doctor.repository import (
+    look_at_git,
+    look_at_tests,
+    look_for_agents,
+    trouble_of,
+    try_tests,
+    version_of,
+)
 from asbuilt.cli.commands.init.registering import NotAnObject, is_registered
 from asbuilt.cli.commands.init.rendering import HOOKS
 from asbuilt.cli.commands.init.seats import Seat, seat_of

@@ -74,7 +74,8 @@ def _sleep() -> PowerFacts | None:
     if sys.platform == "darwin":
         sleeps = sleeps_by_pmset(_asked(("pmset", "-g")))
         return None if sleeps is None else PowerFacts(sleeps=sleeps, told_by="pmset")
-    if not _has_battery(_SUPPLIES):
+    supplies = [one for one in _SUPPLIES.glob("*") if _line(one / "scope") != "Device"]
+    if "Battery" not in [_line(one / "type") for one in supplies]:
         return None
     sleeps = sleeps_by_logind(_asked(_LOGIND))
     return None if sleeps is None else PowerFacts(sleeps=sleeps, told_by="logind")
@@ -117,11 +118,6 @@ def look_at_clock(began: Moment) -> ClockFacts | None:
         behind_us_s=round(max(0.0, installed_s - now.wall_s), 1),
         jumped_s=round(now.wall_s - began.wall_s - passed_s, 1),
     )
-
-
-def _has_battery(supplies: Path) -> bool:
-    kinds = [_line(supply / "type") for supply in supplies.glob("*") if _line(supply / "scope") != "Device"]
-    return "Battery" in kinds
 
 
 def _line(file: Path) -> str:

@@ -1,28 +1,217 @@
-"""`asbuilt log`: show the events of a plan, in order. Read-only."""
+"""`asbuilt log`: the events of a plan, in order; or its attempts, their changes, and a branch with files."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from difflib import get_close_matches
+from shlex import quote
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
+from msgspec import UNSET
 
-from asbuilt.cli.commands.log.attempts import restore_files, show_attempts, show_changes
-from asbuilt.cli.shell.addresses import named
+from asbuilt.cli.shell.addresses import named, never_ran
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.reading import complete_address, look_for
-from asbuilt.cli.ui.clock import stamp, to_the_second
+from asbuilt.cli.shell.site import Site, look_at, site_of
+from asbuilt.cli.ui.clock import at, stamp, to_the_second
 from asbuilt.cli.ui.failure import show_failures
 from asbuilt.cli.ui.messages import answer, next_command
-from asbuilt.cli.ui.screen import printable
+from asbuilt.cli.ui.screen import Pen, cut, printable
+from asbuilt.cli.ui.words import counted
 from asbuilt.cli.wording.events import data_of, plain, told
-from asbuilt.errors import DONE, UsageWrong
+from asbuilt.errors import DONE, NotFound, UsageWrong
+from asbuilt.git.forge.branches import Remote
+from asbuilt.git.refs import base_of, changes, patch, restore
+from asbuilt.git.workspace import snapshots
+from asbuilt.journal import runs
 from asbuilt.journal.events import last
-from asbuilt.journal.queries.overview import failures_in
+from asbuilt.journal.ids import LOCAL, Address
+from asbuilt.journal.queries.overview import AttemptView, attempts_of, failures_in
 
 if TYPE_CHECKING:
     from asbuilt.events.event import Entry
     from asbuilt.journal.database.store import Session
-    from asbuilt.journal.ids import Address
+
+
+class Kept(NamedTuple):
+    """An attempt and the commit with its files; None if not kept yet, or deleted after landing."""
+
+    attempt: AttemptView
+    commit: str | None
+
+    @property
+    def ref(self) -> str:
+        """The git ref that keeps its files."""
+        return snapshots.ATTEMPTS + self.attempt.id
+
+
+def every(site: Site, plan: str | None, environ: Mapping[str, str]) -> list[Kept]:
+    """Return the attempts of one plan or of all, newest first."""
+    with site.journal.store.read() as session:
+        rows = session.rows(
+            "SELECT plan FROM heads WHERE org = :org AND repo = :repo", org=LOCAL, repo=site.repo
+        )
+        addresses = (
+            [site.address(named(plan).plan)]
+            if plan is not None
+            else [Address(LOCAL, site.repo, row["plan"]) for row in rows]
+        )
+        found = [one for address in addresses for one in attempts_of(session, site.journal.blobs, address)]
+    found.sort(key=lambda one: one.facts.began_at, reverse=True)
+    _fetch(site, found, environ)
+    return [Kept(one, snapshots.kept(site.repository, one.id)) for one in found]
+
+
+def _fetch(site: Site, attempts: list[AttemptView], environ: Mapping[str, str]) -> None:
+    """Fetch what workers of the fleet have pushed and is not here; attempts of other runs are here."""
+    missing = {one.id for one in attempts if snapshots.kept(site.repository, one.id) is None}
+    with site.journal.store.read() as session:
+        found = [runs.find(session, LOCAL, site.repo, one.partition(".")[0]) for one in missing]
+    orders = {run.options.fleet for run in found if run is not None and run.options.fleet is not UNSET}
+    for order in orders:
+        remote = Remote.at(site.repository, order.attempts or order.remote, environ)
+        refs = remote.listed(*(snapshots.ATTEMPTS + one for one in sorted(missing)))
+        remote.fetch_refs(dict(zip(refs, refs, strict=True)))
+
+
+def the_kept(door: Door, name: str) -> tuple[Site, Kept, str]:
+    """Find an attempt by its address, and the commit with its files."""
+    _, site = look_at(door, name)
+    if site is None:
+        raise never_ran(name)
+    name = name.rpartition(":")[2]
+    listed = {one.attempt.name: one for one in every(site, named(name).plan, door.environ)}
+    if name not in listed:
+        near = get_close_matches(name, listed, n=1)
+        raise NotFound(
+            f'no attempt "{name}"' + (f". Did you mean {near[0]}?" if near else ""),
+            why="An attempt's address is plan, run, phase and number, with dots in between.",
+            next_step="`asbuilt log --attempts` lists every attempt.",
+        )
+    found = listed[name]
+    if found.commit is None:
+        raise NotFound(
+            f"nothing is kept of {name}",
+            why=f"{found.ref} does not exist: the attempt is running, or was deleted after its landing.",
+            next_step="`asbuilt log --attempts` lists what is kept.",
+        )
+    return site, found, found.commit
+
+
+def show_attempts(door: Door, plan: str | None) -> int:
+    """List attempts, the newest first: who worked, how it ended, and where its files are kept."""
+    site = site_of(door, plan) if plan is not None else look_at(door)[1]
+    listed = [] if site is None else every(site, plan, door.environ)
+    files = {one.attempt.id: _files(site, one) for one in listed if site is not None}
+    if door.json:
+        rows = [_json(one, files[one.attempt.id]) for one in listed]
+        door.screen.emit_json({"schema": "asbuilt.attempts/1", "attempts": rows})
+        return DONE
+    if not listed:
+        door.screen.answer("No agent has worked here.")
+        next_command(door, "asbuilt plan list")
+        return DONE
+    now = datetime.now(UTC)
+    for one in listed:
+        _show(door, one, files[one.attempt.id], now)
+    kept = next((one.attempt.name for one in listed if one.commit is not None), None)
+    next_command(door, f"asbuilt log {kept} --patch" if kept is not None else "asbuilt status")
+    return DONE
+
+
+def show_changes(door: Door, attempt: str, *, whole: bool) -> int:
+    """Show what an attempt changed against what its phase was built on; `whole`: the changed lines too."""
+    site, kept, commit = the_kept(door, attempt)
+    base = base_of(site.repository, commit)
+    changed = changes(site.repository, commit)
+    text = patch(site.repository, commit).decode("utf-8", "surrogateescape") if whole else None
+    if door.json:
+        files = [one._asdict() for one in changed]
+        row = {"attempt": kept.attempt.name, "base": base, "commit": commit, "files": files, "patch": text}
+        door.screen.emit_json({"schema": "asbuilt.attempt/1", **row})
+        return DONE
+    pen = door.screen.out
+    head = f"{pen.bold(kept.attempt.name)}   {counted(len(changed), 'file')} changed against {base[:7]}"
+    door.screen.answer(head)
+    for one in changed:
+        lines = "binary" if one.added is None else f"+{one.added} -{one.removed}"
+        path = cut(printable(one.path), pen.width - len(lines) - 4, symbols=pen.symbols)
+        door.screen.answer(f"  {path}  {lines}")
+    if text is None:
+        next_command(door, f"asbuilt log {kept.attempt.name} --patch")
+        return DONE
+    door.screen.answer()
+    door.screen.answer_all(printable(text, lines=True).splitlines())
+    return DONE
+
+
+def restore_files(door: Door, attempt: str, branch: str) -> int:
+    """Create a branch at an attempt's files. The checkout does not change, and no branch is moved."""
+    site, kept, commit = the_kept(door, attempt)
+    restore(site.repository, commit, branch)
+    if door.json:
+        row = {"attempt": kept.attempt.name, "branch": branch, "commit": commit}
+        door.screen.emit_json({"schema": "asbuilt.restored/1", **row})
+        return DONE
+    door.screen.answer(printable(f"{branch} is at {commit[:7]}: the files of {kept.attempt.name}."))
+    next_command(door, f"git switch {quote(branch)}")
+    return DONE
+
+
+def _files(site: Site, one: Kept) -> int | None:
+    return None if one.commit is None else len(changes(site.repository, one.commit))
+
+
+def _show(door: Door, one: Kept, files: int | None, now: datetime) -> None:
+    pen, facts = door.screen.out, one.attempt.facts
+    when = at(facts.ended_at or facts.began_at, now)
+    changed = "nothing kept" if files is None else f"{counted(files, 'file')} changed"
+    lead = f"{_symbol(pen, one)} {printable(one.attempt.name)}  "
+    door.screen.answer_all(
+        pen.hanging(lead, f"{facts.role}, {ending(one)} {when}, {changed}", commands=False, under=2)
+    )
+    if files is not None:
+        door.screen.answer(f"  {pen.dim(cut(one.ref, pen.width - 2, symbols=pen.symbols))}")
+
+
+def _symbol(pen: Pen, one: Kept) -> str:
+    facts, symbols = one.attempt.facts, pen.symbols
+    if one.attempt.is_proven:
+        return symbols.proven
+    if facts.ending is None:
+        return symbols.working
+    return symbols.failed if facts.failures else symbols.not_run
+
+
+def ending(one: Kept) -> str:
+    """Return how an attempt ended: what its agent said, and whether asbuilt has proven it."""
+    facts = one.attempt.facts
+    if facts.ending is None:
+        return "running since"
+    if facts.ending != "done":
+        return facts.ending.replace("_", " ")
+    if one.attempt.is_proven:
+        return "proven"
+    return "says done, not proven" if facts.failures else "says done, not judged"
+
+
+def _json(one: Kept, files: int | None) -> dict[str, Any]:
+    facts = one.attempt.facts
+    return {
+        "attempt": one.attempt.name,
+        "phase": one.attempt.phase,
+        "role": facts.role,
+        "ending": facts.ending,
+        "proven": one.attempt.is_proven,
+        "began_at": stamp(facts.began_at),
+        "ended_at": stamp(facts.ended_at) if facts.ended_at else None,
+        "files": files,
+        "ref": one.ref if one.commit else None,
+        "commit": one.commit,
+    }
+
 
 PAGE: Final = 200
 

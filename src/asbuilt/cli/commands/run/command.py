@@ -14,10 +14,9 @@ from asbuilt.cli.commands.run.continuing import Continuing, continue_named, cont
 from asbuilt.cli.commands.run.doubts import goes_on, refuse_other_ways, refuse_too_early
 from asbuilt.cli.commands.run.follow import ask_for, target_of
 from asbuilt.cli.runs import outcome
-from asbuilt.cli.runs.costs import expected
 from asbuilt.cli.runs.drafts import difference
 from asbuilt.cli.runs.schedules import Timed, When, put_on, read_times, refuse_contradictions, times
-from asbuilt.cli.runs.terms import announce, terms_of, with_team
+from asbuilt.cli.runs.terms import announce, expected, terms_of, with_team
 from asbuilt.cli.runs.test_command import is_settled, settle
 from asbuilt.cli.shell.desk import complete_phase, complete_plan, desk_for
 from asbuilt.cli.shell.options import Door, subcommand, with_options
@@ -153,7 +152,9 @@ def command(  # noqa: PLR0913 - click passes each option by its name
     if message is not None:
         slug = _noted(door, plan, message)
         if is_only_note:
-            return _show_noted(door, slug, message)
+            if not door.emitted("asbuilt.note/1", {"plan": slug, "note": message.strip()}):
+                next_command(door, f"asbuilt status {slug}")
+            return DONE
     if timed.every is None and (code := continue_named(door, plan, continuing)) is not None:
         return code
     return _start(door, plan, wish, timed, is_all=not when.now, is_here=foreground, detach=detach)
@@ -204,14 +205,6 @@ def _noted(door: Door, plan: str, text: str) -> str:
     return opened.at.slug
 
 
-def _show_noted(door: Door, slug: str, text: str) -> int:
-    if door.json:
-        door.screen.emit_json({"schema": "asbuilt.note/1", "plan": slug, "note": text.strip()})
-    else:
-        next_command(door, f"asbuilt status {slug}")
-    return DONE
-
-
 def _is_attended(door: Door) -> bool:
     return door.may_ask and not door.json
 
@@ -245,8 +238,7 @@ def _hold_to_approval(door: Door, site: Site, address: Address, opened: Opened) 
     try:
         need_approval(store, blobs, address, slug=opened.at.slug, data=data, by=by)
     except GateStopped:
-        for row in difference(site, address, opened.plan, door.screen.err):
-            door.screen.talk(row)
+        door.screen.talk_all(difference(site, address, opened.plan, door.screen.err))
         raise
 
 
@@ -325,8 +317,7 @@ def _agreed(door: Door, phases: Sequence[Phase], wish: Wish) -> bool:
     for phase in phases:
         after = ", ".join(phase.depends_on.on)
         door.screen.talk(printable(f"{phase.id}  {phase.title}{f'   after {after}' if after else ''}"))
-        for row in _promised(phase, door.screen.err):
-            door.screen.talk(row)
+        door.screen.talk_all(_promised(phase, door.screen.err))
     return click.confirm("Run it?", default=True, err=True)
 
 
@@ -360,8 +351,7 @@ def _rehearse(door: Door, name: str, wish: Wish, timed: Timed) -> int:
     screen.answer(f"{screen.out.bold(opened.at.slug)}   {printable(opened.at.shown)}")
     for phase in wanted:
         screen.answer(printable(f"{screen.out.symbols.not_started} {phase.id:<4}{phase.title}"))
-        for row in () if wish.auto or wish.finish else _promised(phase, screen.out):
-            screen.answer(row)
+        screen.answer_all(() if wish.auto or wish.finish else _promised(phase, screen.out))
     suites = chosen(options)
     tests = ", ".join(suite.shown for suite in suites or ()) or "none; only the plan's checks run"
     unset = f"not set; `{SETTLE}` tries what it finds and saves it"

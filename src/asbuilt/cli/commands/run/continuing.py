@@ -14,10 +14,10 @@ from asbuilt.cli.commands.stop import end
 from asbuilt.cli.runs import outcome
 from asbuilt.cli.runs.grants import need_grants
 from asbuilt.cli.runs.terms import with_team
+from asbuilt.cli.shell.addresses import is_served
 from asbuilt.cli.shell.desk import desk_for
-from asbuilt.cli.shell.elsewhere import is_served
 from asbuilt.cli.shell.site import Site, asker, look_at, the_only
-from asbuilt.cli.ui.messages import next_command
+from asbuilt.cli.ui.messages import next_command, talk
 from asbuilt.cli.wording.runs import change_words
 from asbuilt.errors import DONE, GATE_STOPPED, NotFound
 from asbuilt.flows.requests import go_on, renew
@@ -72,8 +72,7 @@ def continue_only(door: Door, wish: Continuing) -> int:
         early = the_only(scheduled, [one.slug for one in scheduled], "run")
         if early is not None:
             return _early(door, site, early, wish)
-    if door.json:
-        door.screen.emit_json({"schema": "asbuilt.run/1", "run": None, "exit": DONE})
+    if door.emitted("asbuilt.run/1", {"run": None, "exit": DONE}):
         return DONE
     door.screen.answer("No run here can continue.")
     next_command(door, "asbuilt plan list")
@@ -168,8 +167,7 @@ def _early(door: Door, site: Site, one: Schedule, wish: Continuing) -> int:
 def _agreed(door: Door, changes: Sequence[Change]) -> bool:
     """Show settings that changed since the run started. Ask for confirmation if a command changed."""
     for one in changes:
-        for line in door.screen.err.hanging("Settings ", change_words(*one), commands=False):
-            door.screen.talk(line)
+        talk(door, "Settings ", change_words(*one))
     if not any(one.is_command for one in changes) or not door.may_ask or door.json:
         return True
     return click.confirm("Continue with them?", default=True, err=True)

@@ -21,7 +21,7 @@ from asbuilt.cli.runs import outcome
 from asbuilt.cli.runs.decisions import decide
 from asbuilt.cli.runs.grants import need_grants
 from asbuilt.cli.runs.schedules import show_next
-from asbuilt.cli.shell.elsewhere import has_fleet
+from asbuilt.cli.shell.addresses import has_fleet
 from asbuilt.cli.shell.site import Site, asker
 from asbuilt.cli.ui.confirm import typed
 from asbuilt.cli.ui.messages import next_command

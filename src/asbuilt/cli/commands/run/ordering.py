@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import UNSET, structs
 
 from asbuilt import wiring
-from asbuilt.cli.shell.elsewhere import has_fleet
+from asbuilt.cli.shell.addresses import has_fleet
 from asbuilt.cli.ui.messages import next_command
 from asbuilt.errors import GateStopped
 from asbuilt.flows.enroll import shared_name

@@ -39,7 +39,6 @@ from asbuilt.settings import Layer, Settings, load
 
 if TYPE_CHECKING:
     from asbuilt.lifecycle.run.money import Spent
-    from asbuilt.policy.redaction import Redaction
 
 _REPOSITORIES: Final = 20
 """Number of the journal's repositories that are searched for past costs."""
@@ -217,7 +216,7 @@ def _measure(door: Door, terms: Terms, exercise: Exercise, before: Sequence[Row]
         scratch.end_attempts()
         shutil.rmtree(folder, ignore_errors=True)
     outcome, why = measured.outcome_of(run, seen)
-    reason = _shareable(why, redaction_for(door.environ))
+    reason = printable(redaction_for(door.environ).text(_PATH.sub("", why)))
     return Row(exercise.name, outcome, reason, measured.spent_of(run), seconds, *models)
 
 
@@ -241,11 +240,6 @@ def _own_settings(terms: Terms, before: Sequence[Row]) -> str:
         left = terms.limit_usd - sum(row.spent.usd for row in before)
         tables.setdefault("limits", {})["usd"] = round(left, 4)
     return tomlkit.dumps(tables)
-
-
-def _shareable(text: str, redaction: Redaction) -> str:
-    """Remove paths, names and secrets from a reason."""
-    return printable(redaction.text(_PATH.sub("", text)))
 
 
 def _models(state: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -1,4 +1,7 @@
-"""Commands of `asbuilt memory`. Reading creates nothing; deleting all or by kind needs confirmation."""
+"""`asbuilt memory`: lessons, facts and notes about this repository.
+
+Reading creates nothing; deleting all or by kind needs confirmation.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import Any, Final
 
 import click
 
+from asbuilt.cli.shell.lazy import Lazy, LazyGroup
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.reading import Looking, look
 from asbuilt.cli.shell.site import asker, open_site
@@ -170,3 +174,25 @@ def clear(door: Door, names: tuple[str, ...], *, kind: str | None, yes: bool) ->
             memory.forget(session, LOCAL, looking.repo, [one.number for one in going])
     if not door.emitted("asbuilt.memories/1", {"forgotten": [one.name for one in going]}):
         door.screen.answer(f"Deleted {what}." if going else "No memories of this repository.")
+
+
+group: Final = LazyGroup(
+    "memory",
+    help=(
+        "Memories of this repository: lessons from failures, facts of users, notes of sessions. At most 100"
+        " of each kind are kept; the oldest lessons and notes are deleted, facts are not."
+    ),
+    examples=[
+        ("asbuilt memory list", "lessons of runs, and facts of users"),
+        ('asbuilt memory add "Redis 6 is what we run"', "a fact for the next plan"),
+        ("asbuilt memory search redis --file src/api/store.py", "memories about it"),
+        ("asbuilt memory clear m3", "delete one"),
+    ],
+    commands={
+        "list": Lazy("memory:list_", "List memories, newest first"),
+        "show": Lazy("memory:show", "Show one memory"),
+        "add": Lazy("memory:add", "Add a memory in your own words"),
+        "search": Lazy("memory:search", "Find memories by words or files"),
+        "clear": Lazy("memory:clear", "Delete some memories, or all"),
+    },
+)

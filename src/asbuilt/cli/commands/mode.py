@@ -1,4 +1,4 @@
-"""Commands of `asbuilt mode`: plan mode of a conversation, on or off, and the text of `/asbuilt:plan`.
+"""`asbuilt mode`: plan mode of a conversation, on or off, and the text of `/asbuilt:plan`.
 
 Rule: an agent cannot turn plan mode off, so it may run `mode plan`; of several conversations none is guessed.
 """
@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 import click
 
 from asbuilt.cli.shell.desk import desk_for
+from asbuilt.cli.shell.lazy import Lazy, LazyGroup
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.ui.clock import at
 from asbuilt.cli.ui.messages import answer, next_command
@@ -338,3 +339,25 @@ def _named(folder: str, hold: Hold) -> Iterator[Path]:
         given = ""
     if given:
         yield Path(given)
+
+
+group: Final = LazyGroup(
+    "mode",
+    help=(
+        "While plan mode is on, a conversation is read-only except for its own plan. Claude Code's plan mode"
+        " turns it on automatically; these commands are for you.\n\nThe command finds the conversation around"
+        " it, or the only one that is open in this folder. Otherwise name it with --conversation."
+    ),
+    examples=[
+        ("asbuilt mode show", "whether plan mode is on, since when, and what turned it on"),
+        ("asbuilt mode enter", "turn plan mode on in the conversation of this folder"),
+        ("asbuilt mode exit", "turn it off; an agent cannot"),
+    ],
+    commands={
+        "show": Lazy("mode:show", "show whether plan mode is on"),
+        "plan": Lazy("mode:plan", "what /asbuilt:plan does in a conversation"),
+        "enter": Lazy("mode:enter", "turn plan mode on"),
+        "exit": Lazy("mode:exit_", "turn plan mode off"),
+        "set": Lazy("mode:set_", "plan turns it on, any other mode turns it off"),
+    },
+)

@@ -9,9 +9,11 @@ import os
 import shlex
 import sys
 from collections.abc import Callable
+from typing import Final
 
 import click
 
+from asbuilt.cli.shell.lazy import Lazy, LazyGroup
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, FAILED, GATE_STOPPED, ForgeFailed, NotFound, PathsUnknown, UsageWrong
@@ -142,3 +144,22 @@ def hook_command(door: Door) -> None:
     argv, spares = events["PreToolUse"], rule(state_home(door.environ))
     if not door.emitted("asbuilt.gate.command/1", {"argv": argv, "events": events, "rule": spares}):
         door.screen.answer(shlex.join(argv))
+
+
+group: Final = LazyGroup(
+    "gate",
+    help=(
+        "The gate of plan mode. While plan mode is on, it allows calls that only read and refuses the rest,"
+        " naming the nearest allowed form. pr-paths checks whether an open pull request changes a path."
+    ),
+    examples=[
+        ("asbuilt gate check 'git log | head'", "whether it may run in plan mode"),
+        ("asbuilt gate command", "what the plugin runs before every call of a tool"),
+        ("asbuilt gate pr-paths --prefix src/api/", "open pull requests that change something there"),
+    ],
+    commands={
+        "check": Lazy("gate:check", "check a command against the plan-mode rules"),
+        "command": Lazy("gate:hook_command", "the argv that the installed plugin runs"),
+        "pr-paths": Lazy("gate:command", "list open pull requests that change a path"),
+    },
+)
