@@ -70,7 +70,7 @@ def open_journal(settings: Settings, environ: Mapping[str, str]) -> Journal:
     if not url:
         is_folder = place and "://" not in place
         return Journal(home, store, Blobs(Path(place).expanduser() if is_folder else home.blobs))
-    from asbuilt.flows.fleet import large_blobs  # noqa: PLC0415 - only where it is used
+    from asbuilt.flows.fleet.membership import large_blobs  # noqa: PLC0415 - only where it is used
     from asbuilt.journal.database.postgres import PostgresStore  # noqa: PLC0415
     from asbuilt.journal.shared_blobs import SharedBlobs  # noqa: PLC0415
 
@@ -215,7 +215,7 @@ def serve(
     from asbuilt.flows.engine.dbos import Engine  # noqa: PLC0415
     from asbuilt.flows.engine.lease import Lease, Times  # noqa: PLC0415
     from asbuilt.flows.engine.worker import Worker, clear  # noqa: PLC0415
-    from asbuilt.flows.fleet import taking_of  # noqa: PLC0415
+    from asbuilt.flows.fleet.membership import taking_of  # noqa: PLC0415
     from asbuilt.flows.kinds import Performer  # noqa: PLC0415
     from asbuilt.flows.notify import sending  # noqa: PLC0415
     from asbuilt.flows.retention import retaining  # noqa: PLC0415
@@ -266,7 +266,7 @@ def _traces(home: Home, settings: Settings) -> Traces | None:
     endpoint = settings.text("telemetry.endpoint")
     if not endpoint:
         return None
-    from asbuilt.flows.fleet import secrets  # noqa: PLC0415 - only where it is used
+    from asbuilt.flows.fleet.membership import secrets  # noqa: PLC0415 - only where it is used
     from asbuilt.flows.telemetry import Traces  # noqa: PLC0415
 
     return Traces(endpoint, {**os.environ, **secrets(home)})

@@ -16,7 +16,7 @@ from asbuilt.flows.engine.dbos import step as recorded
 from asbuilt.flows.engine.lease import Lease, Times
 from asbuilt.flows.engine.taking import Taking
 from asbuilt.flows.engine.worker import Worker, clear
-from asbuilt.flows.fleet import labels_of, offer
+from asbuilt.flows.fleet.membership import labels_of, offer
 from asbuilt.flows.kinds import Performer
 from asbuilt.flows.notify import NOBODY, Reach
 from asbuilt.flows.segment import Runs

@@ -17,7 +17,7 @@ from asbuilt.flows.cleanup import remove_safe
 from asbuilt.flows.context import Context
 from asbuilt.flows.delivery import perform as delivery
 from asbuilt.flows.engine.fence import Fenced, Tidings
-from asbuilt.flows.fleet import Openings
+from asbuilt.flows.fleet.membership import Openings
 from asbuilt.flows.plan_run import perform as plan_run
 from asbuilt.flows.report import report
 from asbuilt.flows.run.record import Record

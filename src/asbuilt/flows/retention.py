@@ -17,7 +17,7 @@ from msgspec import UNSET
 from asbuilt.errors import AsbuiltError
 from asbuilt.flows.cleanup import Commons, Leavings
 from asbuilt.flows.engine.background import beside
-from asbuilt.flows.fleet import labels_of, secrets
+from asbuilt.flows.fleet.membership import labels_of, secrets
 from asbuilt.git.fleet import open_mirror, prune
 from asbuilt.git.forge.branches import Remote
 from asbuilt.git.repository import open_repository

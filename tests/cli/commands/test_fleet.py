@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import psycopg
 import pytest
 
-from asbuilt.flows.fleet import labels_of, secrets
+from asbuilt.flows.fleet.membership import labels_of, secrets
 from asbuilt.journal.engine import fleet, workers
 from asbuilt.journal.engine.liveness import holder
 from asbuilt.journal.home import Home

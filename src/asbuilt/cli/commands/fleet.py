@@ -16,9 +16,9 @@ from asbuilt.cli.ui.clock import ago, stamp
 from asbuilt.cli.ui.messages import next_command
 from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, GateStopped, UsageWrong
-from asbuilt.flows import fleet as membership
 from asbuilt.flows.engine.lease import Times
-from asbuilt.flows.fleet import large_blobs
+from asbuilt.flows.fleet import membership
+from asbuilt.flows.fleet.membership import large_blobs
 from asbuilt.journal.engine import fleet
 from asbuilt.journal.engine.workers import earlier
 from asbuilt.journal.ids import LOCAL

@@ -31,7 +31,7 @@ from asbuilt.cli.commands.init.registering import NotAnObject, is_registered
 from asbuilt.cli.commands.init.rendering import HOOKS
 from asbuilt.cli.commands.init.seats import Seat, seat_of
 from asbuilt.errors import ForgeFailed, GitFailed, NotFound, StoreFailed
-from asbuilt.flows.fleet import labels_of, large_blobs
+from asbuilt.flows.fleet.membership import labels_of, large_blobs
 from asbuilt.git.forge.branches import Remote
 from asbuilt.git.forge.gh import Gh
 from asbuilt.git.forge.github import open_forge

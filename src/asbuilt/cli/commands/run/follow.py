@@ -28,7 +28,7 @@ from asbuilt.cli.ui.messages import next_command
 from asbuilt.cli.ui.questions import below, is_slip
 from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, GateStopped
-from asbuilt.flows.fleet import is_fleets
+from asbuilt.flows.fleet.membership import is_fleets
 from asbuilt.flows.requests import Declined, answer, note, request
 from asbuilt.git.repository import current_branch, open_repository
 

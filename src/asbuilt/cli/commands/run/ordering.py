@@ -12,7 +12,7 @@ from asbuilt.cli.shell.addresses import has_fleet
 from asbuilt.cli.ui.messages import next_command
 from asbuilt.errors import GateStopped
 from asbuilt.flows.enroll import shared_name
-from asbuilt.flows.fleet import ordered
+from asbuilt.flows.fleet.membership import ordered
 from asbuilt.library.reading import read_bytes
 from asbuilt.lifecycle.fleet import check_label
 from asbuilt.plan.reader import read
