@@ -5,6 +5,7 @@ from __future__ import annotations
 import webbrowser
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -13,6 +14,12 @@ from asbuilt.cli.shell.desk import desk_for
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.errors import DONE, NotFound
 from asbuilt.journal.engine.liveness import board_address
+
+_NONE_RUNS: Final = NotFound(
+    "no board runs",
+    why="A link leads to the board that runs.",
+    next_step="`asbuilt board` starts it and prints a link.",
+)
 
 
 @subcommand(
@@ -63,11 +70,7 @@ def command(  # noqa: PLR0913 - the options of the command
             door.screen.talk("The board runs already.")
         return DONE
     if only_link or door.json:
-        raise NotFound(
-            "no board runs",
-            why="A link leads to the board that runs.",
-            next_step="`asbuilt board` starts it and prints a link.",
-        )
+        raise _NONE_RUNS
     with server.listening(folder, at) as (place, line):
         _show(door, server.link_to(folder, place.address), is_opened=not no_open)
         door.screen.talk("The link works once, for 10 minutes. Ctrl-C ends the board; runs continue.")
