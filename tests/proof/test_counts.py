@@ -155,6 +155,26 @@ def read(name: str) -> Counts | None:
     return from_output(data.decode()) if name.endswith(".txt") else from_report(data)
 
 
+def _workspace(package: str, *tests: str) -> str:
+    """What npm and `node --test` print for a package whose tests pass."""
+    points = "".join(f"# Subtest: {name}\nok {at} - {name}\n" for at, name in enumerate(tests, 1))
+    rest = "".join(f"# {word} 0\n" for word in ("fail", "cancelled", "skipped", "todo"))
+    numbers = (
+        f"1..{len(tests)}\n# tests {len(tests)}\n# suites 0\n# pass {len(tests)}\n{rest}# duration_ms 9.1\n"
+    )
+    return f"\n> {package}@1.0.0 test\n> node --test\n\nTAP version 13\n{points}{numbers}"
+
+
+def test_the_tests_of_all_npm_workspaces_count_and_keep_their_package() -> None:
+    root = "\n> test\n> npm test --workspaces\n\n"
+    app, lib = _workspace("@acme/app", "totals"), _workspace("@acme/lib", "adds", "totals")
+    assert from_output(root + app + lib) == Counts(
+        3, 0, 0, passed=("@acme/app > totals", "@acme/lib > adds", "@acme/lib > totals")
+    )
+    assert from_output(root + lib) == Counts(2, 0, 0, passed=("adds", "totals"))
+    assert from_output(lib + lib) == Counts(2, 0, 0, passed=("adds", "totals"))
+
+
 @pytest.mark.parametrize("name", sorted(COUNTED))
 def test_what_a_real_runner_left_is_counted(name: str) -> None:
     assert read(name) == COUNTED[name]

@@ -173,7 +173,8 @@ def test_a_check_that_can_never_run_is_an_error_and_one_that_was_not_tried_a_war
 def test_all_of_it_is_told_in_a_line() -> None:
     rows = [tried("1", one) for one in Before]
     assert told(rows) == (
-        "2 fail before the work, as they should; 1 passes already; 2 cannot run; 1 could not be tried (why)"
+        "2 fail before the work, as they should; 1 passes before the work and can prove nothing;"
+        " 2 cannot run; 1 could not be tried (why)"
     )
     assert told([tried("1", Before.FAILS)]) == "1 fails before the work, as it should"
-    assert told([tried("1", Before.PASSES)] * 2) == "2 pass already"
+    assert told([tried("1", Before.PASSES)] * 2) == "2 pass before the work and can prove nothing"

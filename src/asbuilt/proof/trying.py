@@ -168,7 +168,7 @@ def told(tried: Sequence[Tried]) -> str:
     one_fails = "1 fails before the work, as it should"
     parts = (
         (fail, one_fails if fail == 1 else f"{fail} fail before the work, as they should"),
-        (passes, f"{passes} {'passes' if passes == 1 else 'pass'} already"),
+        (passes, f"{passes} {'passes' if passes == 1 else 'pass'} before the work and can prove nothing"),
         (cannot, f"{cannot} cannot run"),
         (len(unclear), f"{len(unclear)} could not be tried ({', '.join(dict.fromkeys(unclear))})"),
     )

@@ -119,6 +119,12 @@ class Index:
         there = self._in.get(folder, ())
         return [name for pattern in patterns for name in there if fnmatchcase(name, pattern)]
 
+    def folders_in(self, folder: str) -> set[str]:
+        """Return the names of the folders of a folder."""
+        start = len(folder) + 1 if folder else 0
+        found = (name[start:].partition("/") for name in self._below(self._every, folder))
+        return {first for first, slash, _ in found if slash}
+
     def text(self, folder: str, name: str) -> str:
         """Return the text of a file; "" if it does not exist or was not read."""
         return self._texts.get(below(folder, name), "")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.proof.projects.declared import arguments, declarations, runnable
 from asbuilt.proof.projects.index import Index, below, is_aside, is_within, parent
+from asbuilt.proof.projects.layout import is_ambiguous
 from asbuilt.proof.projects.manifests import ini, lines, name_of, table, texts, toml
 from asbuilt.proof.projects.model import Suite
 from asbuilt.proof.projects.runner_marks import row
@@ -236,7 +237,11 @@ def _project(
         or "metadata" in ini(index.text(folder, "setup.cfg"))
     )
     words = [word for source in chosen for word in source.words]
-    if is_package and table(pyproject, "tool", "poetry").get("package-mode") is not False:
+    if is_package and is_ambiguous(index, folder):
+        optional = table(pyproject, "project", "optional-dependencies")
+        yield from texts(table(pyproject, "project").get("dependencies"))
+        yield from (word for extra in extras for word in texts(optional.get(extra)))
+    elif is_package and table(pyproject, "tool", "poetry").get("package-mode") is not False:
         yield from ("-e", f".[{','.join(extras)}]" if extras else ".")
     elif table(pyproject, "tool", "poetry"):
         yield from _poetry(table(pyproject, "tool", "poetry", "dependencies"))
