@@ -268,10 +268,6 @@ def _detached(folder: Folder) -> int:
     os._exit(code)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
-
-
 class Watch:
     """Counts time since the last heartbeat, the last event and the start."""
 
@@ -365,3 +361,7 @@ def sealed_end(end: Turn | tuple[Ending, str], broken: list[str]) -> Turn | tupl
         f"What acts when an agent is started next is not as it was: {', '.join(broken)}. "
         "The agent was not to touch it. Look at it before anything is started again."
     )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
