@@ -72,3 +72,13 @@ def test_the_measure_sees_what_is_too_long(tmp_path: Path, kind: str) -> None:
     (tmp_path / "decorated.py").write_text("@cache\n" + function("worn", FUNCTION_LIMIT))
     (tmp_path / "file.py").write_text("pass\n" * (FILE_LIMIT + 1))
     assert set(oversized(tmp_path)) == {"inner/long.py::much", "decorated.py::worn", "file.py"}
+
+
+def test_a_module_that_is_run_defines_everything_before_it_runs() -> None:
+    early = [
+        f"{path.relative_to(SOURCE)}:{node.lineno}"
+        for path in SOURCE.rglob("*.py")
+        for node in ast.parse(path.read_text(encoding="utf-8")).body[:-1]
+        if isinstance(node, ast.If) and "__main__" in ast.unparse(node.test)
+    ]
+    assert early == []

@@ -30,6 +30,31 @@ def test_the_plan_file_that_claude_code_named_is_writable_and_remembered(talk: C
     assert talk.hold.plans == (str(talk.plan),)
 
 
+@pytest.mark.parametrize("is_written", [True, False])
+def test_a_subagent_writes_its_own_plan_beside_the_main_one_and_never_the_main_one(
+    talk: Conversation, *, is_written: bool
+) -> None:
+    talk.given_a_plan()
+    if is_written:
+        assert talk.call("Write", {"file_path": str(talk.plan)}) == SILENT
+        talk.plan.write_text("# Plan")
+    own = talk.plan.with_name(f"{talk.plan.stem}-agent-a1b2.md")
+    for tool in ("Write", "Edit"):
+        assert talk.call(tool, {"file_path": str(talk.plan)}, agent_id="a1b2") == denied(
+            f"plan mode is read-only and {tool} changes {talk.plan}."
+            f" To propose the change, write it into {own}."
+        )
+    assert talk.call("Write", {"file_path": str(own)}, agent_id="a1b2") == SILENT
+    own.write_text("# Part")
+    assert talk.call("Edit", {"file_path": str(own)}, agent_id="a1b2") == SILENT
+    assert talk.call("Read", {"file_path": str(own)}, agent_id="a1b2") == SILENT
+    assert talk.call("Read", {"file_path": str(own)}) == SILENT
+    for another in ("c3d4", "", "../a1b2", "a1b"):
+        assert '"deny"' in talk.call("Write", {"file_path": str(own)}, agent_id=another).out
+    assert talk.hold is not None
+    assert str(own) not in talk.hold.plans
+
+
 def test_a_refusal_names_the_plan_to_write_to(talk: Conversation) -> None:
     plan = talk.shop / "plans" / "rate-limit.md"
     talk.held(Hold(root=str(talk.shop), plans=(str(plan),)))

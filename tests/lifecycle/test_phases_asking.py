@@ -153,11 +153,14 @@ def _compared(point: str, *changed: str) -> list[tuple[str, dict[str, Any]]]:
 
 
 def test_with_auto_a_promise_that_changed_ends_the_run_before_it_lands() -> None:
-    told = next_move(fold(RUN, RunOptions(auto=True), happened([*PROVEN, *_compared("1", "sha256:2")])), NOW)
+    told = next_move(
+        fold(RUN, RunOptions(auto=True, slug="p"), happened([*PROVEN, *_compared("1", "sha256:2")])), NOW
+    )
     assert told == End(
         "failed",
         "the text of phase 1 was changed in the plan after it was frozen:"
         " nothing landed; the plan's branch has the proven commits",
+        "`asbuilt land p`, which asks you about the change",
     )
 
 

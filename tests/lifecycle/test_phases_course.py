@@ -105,21 +105,22 @@ def test_phases_that_do_not_go_together_are_not_landed_and_it_says_why() -> None
 
     def then(*more: tuple[str, dict[str, Any]]) -> Move:
         events = [*proven, *((kind, {"run": RUN, **data}) for kind, data in more)]
-        facts = fold(RUN, RunOptions(mode="finish", auto=True), happened(events))
+        facts = fold(RUN, RunOptions(mode="finish", auto=True, slug="p"), happened(events))
         facts.breakers = {"verify": Breaker("mine", "usage_limit", limits_until, f"{RUN}/")}
         return next_move(facts, NOW)
 
     limits_until = NOW
     passed = ("together.done", {"outcome": "PASS"})
-    undone = ("together.done", {"outcome": "FAIL", "failures": ["grep a: FAIL, exit 1"]})
+    undone = ("together.done", {"outcome": "FAIL", "failures": ["grep a: FAIL, exit 1"], "broken": ["1"]})
     judged = ("together.judged", {"outcome": "FAIL", "failures": [{"item": 3, "text": "x: FAIL, twice"}]})
     lost = ("together.unjudged", {"ending": "crashed", "reason": "boom"})
     limited = ("together.unjudged", {"ending": "limited", "resets_at": LATER})
     why = "the phases pass one by one, but not together"
     assert then() == moves.ProveTogether()
-    assert then(undone) == End("failed", f"{why}: grep a: FAIL, exit 1")
+    opened, note = "`asbuilt plan mark p {} pending`, then `asbuilt run p{}`", ' -m "what to change"'
+    assert then(undone) == End("failed", f"{why}: grep a: FAIL, exit 1", opened.format("1", ""))
     assert then(passed) == moves.VerifyTogether()
-    assert then(passed, judged) == End("failed", f"{why}: item 3, x: FAIL, twice")
+    assert then(passed, judged) == End("failed", f"{why}: item 3, x: FAIL, twice", opened.format("2", note))
     assert then(passed, lost, lost) == moves.VerifyTogether()
     assert then(passed, lost, lost, lost) == End(
         "failed", "all phases together: the verifier crashed 3 times; last: boom"

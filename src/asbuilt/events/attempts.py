@@ -181,6 +181,8 @@ class TogetherDone(Event, frozen=True, kw_only=True):
     failures: tuple[str, ...] = ()
     evidence: str | None = None
     reused: tuple[str, ...] = ()
+    broken: tuple[str, ...] = ()
+    """Phases whose own checks did not pass."""
 
 
 class TogetherJudging(Event, frozen=True, kw_only=True):

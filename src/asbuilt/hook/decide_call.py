@@ -24,6 +24,8 @@ UNREADABLE = "plan mode is on, and this call cannot be parsed."
 _REGULAR = 0o10
 _TRANSCRIPT = 32 << 20
 """Bytes read from the end of a transcript. Claude Code repeats the plan file's name every few turns."""
+_BY_AGENT = "-agent-"
+"""Before the id in the name of a subagent's plan, which is beside the conversation's: `PLAN-agent-ID.md`."""
 _PATIENCE_S = 1.0
 _LOOK_S = 0.02
 
@@ -31,7 +33,7 @@ _LOOK_S = 0.02
 class Call:
     """One tool call and everything its decision depends on."""
 
-    __slots__ = ("cwd", "environ", "folder", "given", "hold", "tool", "transcript")
+    __slots__ = ("agent", "cwd", "environ", "folder", "given", "hold", "tool", "transcript")
 
     def __init__(  # noqa: PLR0913  a value, on a path where dataclasses are too dear
         self,
@@ -43,6 +45,7 @@ class Call:
         folder: str,
         transcript: str,
         hold: Hold,
+        agent: str = "",
     ) -> None:
         self.tool = tool
         self.given = given
@@ -52,6 +55,8 @@ class Call:
         """The conversation's folder; empty if the conversation has no key."""
         self.transcript = transcript
         self.hold = hold
+        self.agent = agent
+        """Id of the subagent; empty: the conversation itself."""
 
     @property
     def home(self) -> str:
@@ -137,7 +142,7 @@ def _read(call: Call) -> str:
     from asbuilt.policy.secrets import Reach, aims_at_secret, holds_secrets, is_secret, is_secret_folder  # noqa: PLC0415
 
     real = os.path.realpath(path)
-    reach = Reach((call.home, os.path.realpath(call.home)), _opened(call))
+    reach = Reach((call.home, os.path.realpath(call.home)), _opened(call, path))
     if reach.closes(path) or reach.closes(real):
         return f"plan mode reads nothing in a home folder outside the repository, and {path} is there."
     among = call.given.get("glob") if call.tool == "Grep" else pattern if call.tool == "Glob" else ""
@@ -153,9 +158,11 @@ def _read(call: Call) -> str:
     return ""
 
 
-def _opened(call: Call) -> list[str]:
+def _opened(call: Call, path: str) -> list[str]:
     """List readable paths: the repository, its plans, and Claude Code's files beside the transcript."""
     own = [call.hold.root or call.cwd, *call.hold.plans]
+    if _BY_AGENT in path and _is_plain(path) and _is_beside(path, [*own, _given_plan(call)]):
+        own.append(path)
     if call.transcript.endswith(".jsonl"):
         own += [call.transcript[: -len(".jsonl")], f"{os.path.dirname(call.transcript)}/memory"]
     return [*own, *map(os.path.realpath, own)]
@@ -185,6 +192,11 @@ def _is_plain(path: str) -> bool:
 def _is_own(call: Call, path: str) -> bool:
     """Return whether a path is the conversation's own plan; a new file in a plan folder becomes its plan."""
     own = [os.path.realpath(one) for one in call.hold.plans]
+    if call.agent:
+        mains = (
+            own if any(one.endswith(".md") for one in own) else [os.path.realpath(_awaited_plan(call) or "/")]
+        )
+        return path not in own and _is_beside(path, mains, agent=call.agent)
     if path in own:
         return True
     folder = os.path.dirname(path)
@@ -199,6 +211,12 @@ def _is_own(call: Call, path: str) -> bool:
             if hold is not None:
                 keep_hold(call.folder, hold.changed(plans=(*hold.plans, path)))
     return True
+
+
+def _is_beside(path: str, plans: list[str], *, agent: str = "") -> bool:
+    """Return whether a path is a subagent's plan beside one of the plans; `agent`: this subagent's."""
+    main, _, name = path.removesuffix(".md").rpartition(_BY_AGENT)
+    return f"{main}.md" in plans and name.replace("-", "").isalnum() and agent in ("", name)
 
 
 def _awaited_plan(call: Call) -> str:
@@ -228,6 +246,8 @@ def _given_plan(call: Call) -> str:
 def _legal_way(call: Call) -> str:
     own = [one for one in call.hold.plans if one.endswith(".md")]
     plan = own[-1] if own else _given_plan(call)
+    if plan and call.agent:
+        plan = f"{plan[:-3]}{_BY_AGENT}{call.agent}.md"
     return f"To propose the change, write it into {_shown(call, plan) if plan else 'the plan'}."
 
 

@@ -80,8 +80,18 @@ def _answer(environ: Mapping[str, str], data: bytes) -> str:
     root = environ.get("CLAUDE_PROJECT_DIR") or cwd
     hold = kept(folder, hold, event_in("PreToolUse", payload), root=root)
     transcript = str(payload.get("transcript_path") or "")
+    agent = str(payload.get("agent_id") or "")
     refused, changed = decided(
-        Call(tool, given, cwd=cwd, environ=environ, folder=folder, transcript=transcript, hold=hold)
+        Call(
+            tool,
+            given,
+            cwd=cwd,
+            environ=environ,
+            folder=folder,
+            transcript=transcript,
+            hold=hold,
+            agent=agent,
+        )
     )
     if refused:
         return _denied(refused)

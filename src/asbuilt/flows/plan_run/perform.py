@@ -196,12 +196,15 @@ def _together(context: Context, facts: PlanFacts) -> None:
         if one.tree == tree and one.name in checks and one.outcome == "PASS"
     }
     shown = [*proving.prove(tree, [check for check in checks if check not in known]), *known.values()]
+    failing = {one.name for one in shown if one.outcome != "PASS"}
+    broken = (phase.id for phase in frozen if any(check.command in failing for check in phase.checks))
     record.say(
         TogetherDone(
             failures=tuple(failures_of(shown)),
             outcome=outcome_of(shown),
             evidence=record.keep(shown),
             reused=tuple(one.name for one in shown if one.reused),
+            broken=tuple(dict.fromkeys(broken)),
         ),
         "together",
     )

@@ -49,7 +49,8 @@ def promised(facts: DeliveryFacts, *, is_attended: bool) -> moves.Move | None:
     for phase, difference in sorted(facts.differs.items()):
         what = f"the text of phase {phase} was changed in the plan after it was frozen"
         if not is_attended:
-            return moves.End("failed", f"{what}: nothing landed; the plan's branch has the proven commits")
+            why = f"{what}: nothing landed; the plan's branch has the proven commits"
+            return moves.End("failed", why, f"`asbuilt land {facts.slug}`, which asks you about the change")
         ask = moves.Ask(
             difference.key.of(facts.run), "continue", f"{what}; continue with what was built?", phase
         )

@@ -225,13 +225,18 @@ def _judged_together(facts: PlanFacts) -> moves.Move | None:
     if whole.verdict is None:
         unjudged = verifier_stoppage(facts, whole, None)
         return unjudged or _verify(whole, "all phases together", moves.VerifyTogether())
-    return _apart(tuple(map(str, whole.judged)))
+    return _apart(facts, tuple(map(str, whole.judged)))
 
 
-def _apart(failures: tuple[str, ...]) -> moves.End:
-    """End a run whose phases pass one by one but not together; the user may land them by hand."""
+def _apart(facts: PlanFacts, failures: tuple[str, ...]) -> moves.End:
+    """End a run whose phases pass one by one but not together; a phase that is open again is built on top."""
     told = f": {'; '.join(failures)}" if failures else ""
-    return moves.End("failed", f"the phases pass one by one, but not together{told}")
+    phase, note = (facts.broken[0], "") if facts.broken else (facts.pending[-1].phase, ' -m "what to change"')
+    return moves.End(
+        "failed",
+        f"the phases pass one by one, but not together{told}",
+        f"`asbuilt plan mark {facts.slug} {phase} pending`, then `asbuilt run {facts.slug}{note}`",
+    )
 
 
 def _fix(phase: PhaseFacts, last: AttemptFacts) -> moves.Move:
@@ -252,7 +257,7 @@ def _after_phases(facts: PlanFacts, now: str, *, is_direct: bool) -> moves.Move:
     if facts.together is None:
         return moves.ProveTogether()
     if facts.together != PASS:
-        return _apart(facts.apart)
+        return _apart(facts, facts.apart)
     unjudged = _judged_together(facts)
     if unjudged is not None:
         return unjudged

@@ -39,6 +39,8 @@ class PlanFacts(DeliveryFacts):
     together: Outcome | None = None
     apart: tuple[str, ...] = ()
     """Failures of all phases together."""
+    broken: tuple[str, ...] = ()
+    """Phases whose own checks fail on all phases together."""
     whole: AttemptFacts = field(default_factory=lambda: AttemptFacts(0, "verify"))
     """The verdict on all phases together, and its verifiers."""
     lane_limit: int = 1
@@ -157,7 +159,7 @@ class PlanFacts(DeliveryFacts):
             case PhaseMerged():
                 _hear_merge(self, event, entry.at)
             case TogetherDone():
-                self.together, self.apart = event.outcome, event.failures
+                self.together, self.apart, self.broken = event.outcome, event.failures, event.broken
             case TogetherJudging():
                 hear_verifying(self, self.whole, WHOLE)
             case TogetherUnjudged():

@@ -215,6 +215,8 @@ class RunFacts(Struct):
     sandbox_required: bool = True
     branch: str = ""
     """The branch on which it starts and lands."""
+    slug: str = ""
+    """The plan's name, for the commands that a user types."""
     stop: str | None = None
     pause: str | None = None
     """Why the user paused it; None: not paused."""
@@ -255,7 +257,7 @@ class RunFacts(Struct):
 
     def take(self, options: RunOptions) -> None:
         """Copy the options that decisions depend on."""
-        self.auto, self.branch = options.auto, options.branch
+        self.auto, self.branch, self.slug = options.auto, options.branch, options.slug
         self.sandbox_required = options.requires_sandbox
         self.caps, self.window = caps_in(options), window_in(options)
 
