@@ -1,51 +1,24 @@
-"""The terms of a run, shown before it starts: agents, proof, the expected cost and its limit, and landing."""
+"""The terms of a run, shown before it starts: agents, proof, cost limit and landing."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from msgspec import structs
 
 from asbuilt.agents.roster import SCRIPTED, assigned, frozen, roster, with_model
+from asbuilt.cli.runs.costs import Expected
 from asbuilt.cli.shell.options import Door
-from asbuilt.cli.shell.reading import look
 from asbuilt.cli.ui.messages import talk
 from asbuilt.errors import UsageWrong
-from asbuilt.journal.ids import LOCAL
-from asbuilt.journal.queries.spending import Past, past_of
-from asbuilt.lifecycle.run.money import caps_in, forecast
+from asbuilt.lifecycle.run.money import caps_in
 from asbuilt.lifecycle.run.team import agent_of
-from asbuilt.proof.trials import depth as depths
 
 if TYPE_CHECKING:
     from asbuilt.events.options import RunOptions
     from asbuilt.settings import Settings
-
-
-class Expected(NamedTuple):
-    """The expected cost and proof of phases, in words."""
-
-    cost: str
-    proof: str
-    """How a phase is proven, and how long that takes. Empty at normal depth without a timed suite."""
-
-
-def expected_by(past: Past, phases: int, depth: str) -> Expected:
-    """Return the expected cost of a number of phases, and how each is proven."""
-    is_told = past.suite_s is not None or depth != "normal"
-    proof = depths.forecast(depths.depth_in(depth), past.suite_s) if is_told else ""
-    return Expected(forecast(past.spent, phases), proof)
-
-
-def expected(door: Door, phases: int, depth: str) -> Expected:
-    """Return the same for the current repository, without creating a journal."""
-    _, looking = look(door)
-    if looking is None or looking.repo is None:
-        return expected_by(Past([]), phases, depth)
-    with looking.journal.store.read() as session:
-        return expected_by(past_of(session, LOCAL, looking.repo), phases, depth)
 
 
 def with_team(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from asbuilt.cli.commands.plan.picture import draw
-from asbuilt.cli.runs.terms import expected
+from asbuilt.cli.runs.costs import expected
 from asbuilt.cli.shell.desk import Desk, complete_phase, complete_plan, desk_for, problem_counts
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.reading import look

@@ -14,9 +14,10 @@ from asbuilt.cli.commands.run.continuing import Continuing, continue_named, cont
 from asbuilt.cli.commands.run.doubts import goes_on, refuse_other_ways, refuse_too_early
 from asbuilt.cli.commands.run.follow import ask_for, target_of
 from asbuilt.cli.runs import outcome
+from asbuilt.cli.runs.costs import expected
 from asbuilt.cli.runs.drafts import difference
 from asbuilt.cli.runs.schedules import Timed, When, put_on, read_times, refuse_contradictions, times
-from asbuilt.cli.runs.terms import announce, expected, terms_of, with_team
+from asbuilt.cli.runs.terms import announce, terms_of, with_team
 from asbuilt.cli.runs.test_command import is_settled, settle
 from asbuilt.cli.shell.desk import complete_phase, complete_plan, desk_for
 from asbuilt.cli.shell.options import Door, subcommand, with_options
