@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from asbuilt.agents.roster import SCRIPTED, assigned, frozen, roster, with_model
-from asbuilt.cli.runs.costs import Expected
 from asbuilt.cli.shell.options import Door
 from asbuilt.cli.ui.messages import talk
 from asbuilt.errors import UsageWrong
@@ -17,6 +16,7 @@ from asbuilt.lifecycle.run.money import caps_in
 from asbuilt.lifecycle.run.team import agent_of
 
 if TYPE_CHECKING:
+    from asbuilt.cli.runs.costs import Expected
     from asbuilt.events.options import RunOptions
     from asbuilt.settings import Settings
 
