@@ -156,7 +156,13 @@ def show_changes(door: Door, attempt: str, *, whole: bool) -> int:
 def _show_text(door: Door, site: Site, kept: Kept, output: str) -> int:
     """Show the output of a stage of authoring, which changes no files."""
     text = "\n\n".join(map(str, site.journal.blobs.get_json(output)))
-    row = {"attempt": kept.attempt.name, "base": None, "commit": None, "files": [], "patch": None}
+    row: dict[str, Any] = {
+        "attempt": kept.attempt.name,
+        "base": None,
+        "commit": None,
+        "files": [],
+        "patch": None,
+    }
     if not door.emitted("asbuilt.attempt/1", {**row, "text": text}):
         door.screen.answer_all(printable(text, lines=True).splitlines())
     return DONE
