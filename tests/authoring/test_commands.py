@@ -77,6 +77,11 @@ def test_status_and_cancel_know_an_authoring_by_a_worker_and_scripts_read_them(o
     assert (cancelled["cancelled"], cancelled["place"]) == ("plans/call-out.md", "[1/1] draft")
     until(lambda: "No plan is being authored here." in office.asbuilt("author", "status"))
     assert "There is nothing to cancel." in office.asbuilt("author", "cancel")
+    assert "its text is kept\n" in office.asbuilt("log", "call-out", "--attempts")
+    assert "Which greeting?" in office.asbuilt("log", "call-out.1.draft.1", "--patch")
+    no_files = office.asbuilt("log", "call-out.1.draft.1", "--restore", "kept")
+    assert "no files are kept of call-out.1.draft.1" in no_files
+    assert "asbuilt log call-out.1.draft.1 --patch" in no_files
 
 
 def test_settings_choose_mode_agents_floors_and_template_of_an_authoring(office: Office) -> None:

@@ -374,7 +374,7 @@ def test_settings_of_other_tools_are_shown_as_a_difference_and_imported_after_a_
     ]
     shown = {one["key"]: one["value"] for one in asked(shop, environ, "config", "show")["settings"]}
     assert (shown["landing.mode"], shown["author.planners"], shown["author.mode"]) == ("pr", 10, "interview")
-    assert "Your settings have these values already" in typed(shop, there, "init", "--import")[1]
+    assert "Your settings have the other values already" in typed(shop, there, "init", "--import")[1]
 
 
 def test_a_file_of_another_tool_that_is_no_json_is_listed_and_nothing_is_guessed(

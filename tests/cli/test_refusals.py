@@ -45,6 +45,7 @@ ELSEWHERE = {
     "approve/command.py {} asks for a waiver, and a waiver needs a reason": "cli/test_waivers.py",
     'log/command.py no attempt "{}". Did you mean {}? ': "journeys/test_attempts.py",
     "log/command.py nothing is kept of {}": "journeys/test_pausing.py",
+    "log/command.py no files are kept of {}": "authoring/test_commands.py",
     "shell/boundary.py the disk is full: {}": "cli/shell/test_boundary.py",
     "shell/settings_files.py {} is a link to a file outside the repository": "cli/test_config_set.py",
     "runs/grants.py the variable {} has no value": "cli/runs/test_grants.py",
@@ -139,6 +140,7 @@ CASES = [
         "author x --light --phases draft",
     ),
     Case("author/command.py {} is taken", "author x --name rate-limit"),
+    Case("author/command.py author {} takes no more words", "author status rate-limit"),
     Case("author/command.py --{} does not work in a conversation", "author x --here --light"),
     Case("author/here.py this command does not run inside a Claude Code conversation", "author x --here"),
     Case(

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.crash, one_store]
 CHANGED = "the text of phase 1 was changed in the plan after it was frozen"
+ASKS = "Next: `asbuilt land plan`, which asks you about the change"
 MARKED = PLAN.replace("- [ ] `greet.py`", "- [x] `greet.py`")
 ANOTHER_PHASE_1 = PLAN.replace("`greet.py` says hello", "`greet.py` says hello twice")
 ANOTHER_PHASE_3 = PLAN.replace("`both.py` does both", "`both.py` does both at once")
@@ -58,7 +59,7 @@ def test_with_auto_an_edit_of_the_phase_under_way_ends_the_run_and_nothing_lands
     run = _edited_while_phase_1_is_built(shop, ANOTHER_PHASE_1, mode="finish")
     assert shop.over(run) == (
         "failed",
-        f"{CHANGED}: nothing landed; the plan's branch has the proven commits",
+        f"{CHANGED}: nothing landed; the plan's branch has the proven commits {ASKS}",
     )
     assert [event.phase for event in shop.events(PlanDiffers)] == ["1"]
     assert "twice" not in _told(shop, run, "1.1")
@@ -85,7 +86,7 @@ def test_direct_lands_no_phase_whose_promise_was_changed(shop: Shop) -> None:
     run = _edited_while_phase_1_is_built(shop, ANOTHER_PHASE_1, mode="finish", landing="direct")
     assert shop.over(run) == (
         "failed",
-        f"{CHANGED}: nothing landed; the plan's branch has the proven commits",
+        f"{CHANGED}: nothing landed; the plan's branch has the proven commits {ASKS}",
     )
     assert (shop.log(), shop.log("asbuilt/plan")) == (["start"], ["Greet", "start"])
 

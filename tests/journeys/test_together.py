@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.crash, one_store]
 APART = "the phases pass one by one, but not together"
+OPENS = "Next: `asbuilt plan mark plan {} pending`, then `asbuilt run plan{}`"
 UNDOES = (
     '{ write = "greet.py", text = "" }', '{ write = "part.py", text = "goodbye" }', '{ say = "done" }',
 )  # fmt: skip
@@ -48,7 +49,10 @@ def test_a_phase_that_undoes_another_does_not_land(shop: Shop) -> None:
     shop.turn('phase = "2a"\nrole = "implement"', *UNDOES)
     run = shop.request(mode="finish", hold=False)
     shop.start()
-    assert shop.over(run) == ("failed", f"{APART}: grep -q hello greet.py: FAIL, exit 1")
+    assert shop.over(run) == (
+        "failed",
+        f"{APART}: grep -q hello greet.py: FAIL, exit 1 {OPENS.format('1', '')}",
+    )
     assert "together.judging" not in shop.kinds()
 
 
@@ -58,5 +62,6 @@ def test_what_the_last_verifier_finds_is_not_landed(shop: Shop) -> None:
     run = shop.request(mode="finish", hold=False)
     shop.start()
     twice = "item 4, nothing is there twice: no second definition, import or file for the same purpose"
-    assert shop.over(run) == ("failed", f"{APART}: {twice}: FAIL, greet.py and part.py both greet")
+    opens = OPENS.format("2a", ' -m "what to change"')
+    assert shop.over(run) == ("failed", f"{APART}: {twice}: FAIL, greet.py and part.py both greet {opens}")
     assert shop.log() == ["shorter", "start"]

@@ -126,6 +126,7 @@ def test_open_phases_and_the_whole_are_tried_and_what_is_done_is_not() -> None:
         ("cat <docs/a.md | grep -c x/y && [ -e new/file ]", ["docs/a.md", "x/y", "new/file"]),
         ("ls /etc/passwd '*.py' $HOME/x", []),
         ("make check", []),
+        ("A=1 python3 -c \"import importlib.util as u; u.spec_from_file('p', 'src/p.py')\"", ["src/p.py"]),
     ],
 )
 def test_words_that_may_be_files_of_the_project_are_told(command: str, paths: list[str]) -> None:

@@ -41,7 +41,9 @@ def test_of_several_tasks_each_is_planned_or_told_of_and_a_plan_is_run_like_any_
     shown = json.loads(office.asbuilt("task", "list", "--all", "--json").partition("--- stdout\n")[2])
     statuses = [task["status"] for task in shown["tasks"]]
     assert statuses == ["planned", "planning", "abandoned"]
-    assert "err_" in office.asbuilt("task", "show", "2")
+    unplanned = office.asbuilt("task", "show", "2")
+    assert "err_" in unplanned
+    assert "its run ended without status, link and" in unplanned
     pair = Pair(*((office.shop / path).read_bytes() for path in (STATE, TODO)))
     assert agree(pair) == []
     assert read_state(pair.state).tasks[1].status == "planned"

@@ -22,6 +22,7 @@ _NOT_STARTED: Final = 126
 _NOT_FOUND: Final = 127
 _MISSING: Final = re.compile(r"(?m)([^\s:]+): (?:command )?(?:not found|No such file or directory)\s*$")
 _PATH: Final = re.compile(r"(?:\./)?[\w@+-][\w.@+-]*(?:/[\w.@+-]+)*")
+_MODULES: Final = ("import", "from", "-m")
 _FILE: Final = re.compile(r"\.[A-Za-z]{1,5}$")
 _SHOWN: Final = 120
 
@@ -123,7 +124,8 @@ def judge(phase: str, check: Check, shown: Shown, there: Collection[str]) -> Tri
         return tried(Before.UNCLEAR, "it was ended by its time limit")
     if code == 0:
         return tried(Before.PASSES, "exit 0 without any of the work")
-    missing = next((path for path in paths_in(check.command) if path not in there), None)
+    named = sorted(paths_in(check.command), key=lambda path: "/" not in path)
+    missing = next((path for path in named if path not in there), None)
     if code in (_NOT_FOUND, _NOT_STARTED):
         program = _program(check.command, shown.output)
         if "/" in program and program.removeprefix("./") not in there:
@@ -144,7 +146,9 @@ def paths_in(command: str) -> list[str]:
     """List the words of a command that may be files of the project: with a folder or an extension."""
     argv = argv_of(command)
     words = re.split(r"[\s;&|()<>'\"=]+", argv[2]) if needs_shell(command) else argv
-    found = (word.partition("::")[0].rstrip("/") for word in words[0 if needs_shell(command) else 1 :])
+    # The first word of an argv is the program; a word after `import` is a module.
+    after = list(zip(words, ("", *words), strict=False))[0 if needs_shell(command) else 1 :]
+    found = (word.partition("::")[0].rstrip("/") for word, last in after if last not in _MODULES)
     return [
         path.removeprefix("./")
         for path in found

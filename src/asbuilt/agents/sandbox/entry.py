@@ -19,13 +19,21 @@ def main() -> NoReturn:
     at = sys.argv.index("--")
     ports, argv = [int(port) for port in sys.argv[2:at]], sys.argv[at + 1 :]
     with socket.socket(fileno=int(sys.argv[1])) as channel:
-        servers = [socket.create_server(("127.0.0.1", port), backlog=64) for port in ports]
+        servers = [_listener(port) for port in ports]
         socket.send_fds(channel, [b"x"], [server.fileno() for server in servers])
         if channel.recv(1) != b"k":
             sys.exit("the proxy of this sandbox is not there")
         for server in servers:
             server.close()
     os.execvp(argv[0], argv)  # noqa: S606  becoming the command is what this is for
+
+
+def _listener(port: int) -> socket.socket:
+    try:
+        return socket.create_server(("127.0.0.1", port), backlog=64)
+    except OSError as error:
+        low = " A port below 1024 needs privileges that a sandbox has not." if port < 1024 else ""
+        sys.exit(f"this sandbox cannot listen on 127.0.0.1:{port}: {os.strerror(error.errno or 0)}.{low}")
 
 
 if __name__ == "__main__":

@@ -143,7 +143,7 @@ def release(door: Door, plan: str, *, owner: str) -> int:
         said = claims.release(session, address, run=owner, actor=asker(door).actor)
         if said is claims.Answer.YOURS:
             return DONE, f"{address.plan} is released."
-        return int(said), f"{address.plan} is not {owner}'s; nothing was released."
+        return int(said), f"{address.plan} is not claimed by {owner}; nothing was released."
 
     return _answered(door, site, address, work)
 

@@ -61,7 +61,10 @@ def terms_of(options: RunOptions, expected: Expected) -> list[tuple[str, str]]:
         said += f", {mends} fixes"
     cap = caps_in(options).words
     capped = f"Limit: {cap} a run" if cap else "No limit (limits.usd)"
-    lands = f"by {options.landing}, when proven" if not options.holds else "when you confirm"
+    way = {"direct": "phase by phase", "pr": "by a pull request"}.get(
+        options.landing, f"by {options.landing}"
+    )
+    lands = f"{way}, when proven" if not options.holds else "when you confirm"
     if options.landing == "pr" and not options.auto and not options.holds:
         lands = "by a pull request that you merge"
     return [

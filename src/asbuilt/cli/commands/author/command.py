@@ -78,6 +78,12 @@ def command(
     conversation (/asbuilt:author) `next` alone prints what is due.
     """
     words, wish = " ".join(prompt), choices.Wish(**given)
+    if not here and len(prompt) > 1 and prompt[0] in _ALONE:
+        raise UsageWrong(
+            f"author {prompt[0]} takes no more words",
+            why="It is about the plan that is authored in this checkout. No agent was started.",
+            next_step=f"`asbuilt author {prompt[0]}`; a request of several words goes into quotes.",
+        )
     if here or words in _ALONE:
         return _here(door, words, wish)
     site = open_site(door)

@@ -104,7 +104,8 @@ def bring(door: Door, *, dry_run: bool, yes: bool) -> int:
         answer(door, "", f"Wrote {counted(len(new), 'setting')}.")
     elif not new:
         is_same = len(left) < len(found)
-        answer(door, "", "Your settings have these values already." if is_same else "Nothing to import.")
+        same = f"Your settings have {'the other' if left else 'these'} values already."
+        answer(door, "", same if is_same else "Nothing to import.")
     return DONE if is_agreed or dry_run or not new else PARKED
 
 

@@ -76,8 +76,8 @@ def _fetch(site: Site, attempts: list[AttemptView], environ: Mapping[str, str]) 
         remote.fetch_refs(dict(zip(refs, refs, strict=True)))
 
 
-def the_kept(door: Door, name: str) -> tuple[Site, Kept, str]:
-    """Find an attempt by its address, and the commit with its files."""
+def _found(door: Door, name: str) -> tuple[Site, Kept]:
+    """Find an attempt by its address."""
     _, site = look_at(door, name)
     if site is None:
         raise never_ran(name)
@@ -90,7 +90,18 @@ def the_kept(door: Door, name: str) -> tuple[Site, Kept, str]:
             why="An attempt's address is plan, run, phase and number, with dots in between.",
             next_step="`asbuilt log --attempts` lists every attempt.",
         )
-    found = listed[name]
+    return site, listed[name]
+
+
+def the_kept(door: Door, name: str) -> tuple[Site, Kept, str]:
+    """Find an attempt by its address, and the commit with its files."""
+    site, found = _found(door, name)
+    if found.commit is None and found.attempt.facts.output:
+        raise NotFound(
+            f"no files are kept of {name}",
+            why="It is a stage of authoring, and its output is text.",
+            next_step=f"`asbuilt log {found.attempt.name} --patch` shows the text.",
+        )
     if found.commit is None:
         raise NotFound(
             f"nothing is kept of {name}",
@@ -116,13 +127,16 @@ def show_attempts(door: Door, plan: str | None) -> int:
     now = datetime.now(UTC)
     for one in listed:
         _show(door, one, files[one.attempt.id], now)
-    kept = next((one.attempt.name for one in listed if one.commit is not None), None)
+    kept = next((one.attempt.name for one in listed if one.commit or one.attempt.facts.output), None)
     next_command(door, f"asbuilt log {kept} --patch" if kept is not None else "asbuilt status")
     return DONE
 
 
 def show_changes(door: Door, attempt: str, *, whole: bool) -> int:
     """Show what an attempt changed against what its phase was built on; `whole`: the changed lines too."""
+    site, kept = _found(door, attempt)
+    if whole and kept.commit is None and kept.attempt.facts.output:
+        return _show_text(door, site, kept, kept.attempt.facts.output)
     site, kept, commit = the_kept(door, attempt)
     base = base_of(site.repository, commit)
     changed = changes(site.repository, commit)
@@ -147,6 +161,21 @@ def show_changes(door: Door, attempt: str, *, whole: bool) -> int:
     return DONE
 
 
+def _show_text(door: Door, site: Site, kept: Kept, output: str) -> int:
+    """Show the output of a stage of authoring, which changes no files."""
+    text = "\n\n".join(map(str, site.journal.blobs.get_json(output)))
+    row: dict[str, Any] = {
+        "attempt": kept.attempt.name,
+        "base": None,
+        "commit": None,
+        "files": [],
+        "patch": None,
+    }
+    if not door.emitted("asbuilt.attempt/1", {**row, "text": text}):
+        door.screen.answer_all(printable(text, lines=True).splitlines())
+    return DONE
+
+
 def restore_files(door: Door, attempt: str, branch: str) -> int:
     """Create a branch at an attempt's files. The checkout does not change, and no branch is moved."""
     site, kept, commit = the_kept(door, attempt)
@@ -167,7 +196,8 @@ def _files(site: Site, one: Kept) -> int | None:
 def _show(door: Door, one: Kept, files: int | None, now: datetime) -> None:
     pen, facts = door.screen.out, one.attempt.facts
     when = at(facts.ended_at or facts.began_at, now)
-    changed = "nothing kept" if files is None else f"{counted(files, 'file')} changed"
+    nothing = "its text is kept" if facts.output else "nothing kept"
+    changed = nothing if files is None else f"{counted(files, 'file')} changed"
     lead = f"{_symbol(pen, one)} {printable(one.attempt.name)}  "
     door.screen.answer_all(
         pen.hanging(lead, f"{facts.role}, {ending(one)} {when}, {changed}", commands=False, under=2)

@@ -22,6 +22,7 @@ from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import DONE, PARKED, GateStopped, NotFound, UsageWrong
 from asbuilt.flows.tasks.views import finish, found_here, wanted_by_hand, write_here
+from asbuilt.journal import runs
 from asbuilt.journal.ids import LOCAL, new_id
 from asbuilt.ledger import tasks
 from asbuilt.lifecycle.tasks import model
@@ -166,20 +167,23 @@ def show(door: Door, number: int) -> None:
     looking, tasks_here = known(door)
     task = model.the_task(tasks_here, number)
     told: list[Entry] = []
+    is_over = False
     if looking is not None:
         with looking.journal.store.read() as session:
             told = tasks.history(session, LOCAL, looking.repo or "", number=number)
+            run = task.pending and runs.find(session, LOCAL, looking.repo or "", task.pending.run)
+            is_over = bool(run and run.is_over)
     errors = [to_builtins(one.event.error) for one in told if isinstance(one.event, model.Failed)]
     events = [{"at": one.at, "kind": one.kind, "actor": one.actor} for one in told]
     if door.emitted("asbuilt.task/1", {**plain(task), "errors": errors, "events": events}):
         return
-    _tell(door, task)
+    _tell(door, task, is_over=is_over)
     for one in told[-_LAST:]:
         when = at(one.at, datetime.now(UTC))
         answer(door, f"{when:<13}", printable(f"{_words(one)} ({one.actor})"))
 
 
-def _tell(door: Door, task: model.Task) -> None:
+def _tell(door: Door, task: model.Task, *, is_over: bool) -> None:
     headline(door, f"{task.number} {task.slug}", task.status.mark)
     answer(door, "wants    ", printable(" ".join(task.description.split()) or "no description"))
     answer(door, "type     ", printable(task.kind))
@@ -187,7 +191,8 @@ def _tell(door: Door, task: model.Task) -> None:
         summary = f"; {one.summary}" if one.summary else ""
         answer(door, f"{one.type:<9}", printable(f"{one.path}{summary}"))
     if task.pending is not None:
-        left = f"{task.pending.operation} by {task.pending.session}: {task.pending.reason}"
+        reason = "its run ended without status, link and commit" if is_over else task.pending.reason
+        left = f"{task.pending.operation} by {task.pending.session}: {reason}"
         answer(door, "pending  ", printable(left))
 
 
