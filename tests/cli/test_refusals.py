@@ -143,10 +143,7 @@ CASES = [
     Case("author/command.py author {} takes no more words", "author status rate-limit"),
     Case("author/command.py --{} does not work in a conversation", "author x --here --light"),
     Case("author/here.py this command does not run inside a Claude Code conversation", "author x --here"),
-    Case(
-        "session/commands.py loop needs a prompt or --end, inside a conversation",
-        "session loop x",
-    ),
+    Case("session/commands.py loop needs a prompt or --end, inside a conversation", "session loop x"),
     Case('session/note.py "{}" cannot name a note', "session note add ../x y"),
     Case("session/note.py a note needs a text", "session note add x ''"),
     Case("session/note.py a note has at most {} characters", f"session note add x {'y' * 100_001}"),
