@@ -152,8 +152,7 @@ def open_store(home: Home, settings: Settings) -> Store:
 
 def zone(settings: Settings) -> tzinfo | None:
     """Return the time zone for display; None means the machine's own."""
-    name = settings.text("time.zone")
-    if not name:
+    if not (name := settings.text("time.zone")):
         return None
     from asbuilt.library.zones import zone_called  # noqa: PLC0415 - few have chosen one
 

@@ -73,7 +73,8 @@ def test_a_subagent_that_plans_by_itself_is_held_and_its_conversation_is_not(tal
 
 def test_a_plan_that_such_a_subagent_writes_begins_no_hold_either(talk: Conversation) -> None:
     talk.given_a_plan()
-    assert talk.call("Write", {"file_path": str(talk.plan)}, agent_id="a1") == SILENT
+    own = talk.plan.with_name(f"{talk.plan.stem}-agent-a1.md")
+    assert talk.call("Write", {"file_path": str(own)}, agent_id="a1") == SILENT
     assert talk.hold is None
 
 

@@ -78,12 +78,8 @@ def command(
     conversation (/asbuilt:author) `next` alone prints what is due.
     """
     words, wish = " ".join(prompt), choices.Wish(**given)
-    if not here and len(prompt) > 1 and prompt[0] in _ALONE:
-        raise UsageWrong(
-            f"author {prompt[0]} takes no more words",
-            why="It is about the plan that is authored in this checkout. No agent was started.",
-            next_step=f"`asbuilt author {prompt[0]}`; a request of several words goes into quotes.",
-        )
+    if not here:
+        _need_alone(prompt)
     if here or words in _ALONE:
         return _here(door, words, wish)
     site = open_site(door)
@@ -111,6 +107,16 @@ def command(
     if not wish.by_pull or code != PARKED:
         return code
     return put_to_reviewers(door, site, address, is_here=foreground)
+
+
+def _need_alone(prompt: tuple[str, ...]) -> None:
+    """Refuse a word that stands alone if more follow it: an agent would work on it as on a request."""
+    if len(prompt) > 1 and prompt[0] in _ALONE:
+        raise UsageWrong(
+            f"author {prompt[0]} takes no more words",
+            why="It is about the plan that is authored in this checkout. No agent was started.",
+            next_step=f"`asbuilt author {prompt[0]}`; a request of several words goes into quotes.",
+        )
 
 
 def _settle_tests(door: Door, site: Site, address: Address, slug: str) -> None:
