@@ -76,8 +76,8 @@ plans/limits.md:20: error: `pyest -q` of phase 3 cannot run: pyest is not instal
   result    exit 127
   | sh: 1: exec: pyest: not found
   cause     The sandbox has no program pyest that can be started.
-Tried 4 checks: 1 fails before the work, as it should; 2 pass already; 1 cannot
-run.
+Tried 4 checks: 1 fails before the work, as it should; 2 pass before the work
+and can prove nothing; 1 cannot run.
 1 error, 1 warning in 3 phases; 1 remark with -v.
 --- stderr
 Next: asbuilt config set checks.setup "<command>"
