@@ -32,6 +32,15 @@ _WAITS: Final = (
 _THIS: Final = "org = :org AND repo = :repo AND run = :run AND n = :n"
 
 
+def _unheld(table: str, besides: str) -> str:
+    """Return SQL that leaves out segments that a worker has which is alive since `:since`, but for some."""
+    return (
+        f" AND NOT EXISTS (SELECT 1 FROM workers WHERE workers.org = {table}.org"
+        f" AND workers.worker = {table}.executor AND workers.worker NOT IN ({besides})"
+        " AND workers.beat_at >= :since)"
+    )
+
+
 class Waiting(NamedTuple):
     """A segment of the fleet that no worker has taken, and the place for which it waits."""
 
@@ -98,8 +107,7 @@ def next_for(
     rows = session.rows(
         f"SELECT {_SEGMENT} FROM {_JOIN} WHERE {_WAITS}"
         f" AND run.place IN ({', '.join(f':{name}' for name in named)})"
-        " AND NOT EXISTS (SELECT 1 FROM workers WHERE workers.org = segment.org"
-        " AND workers.worker = segment.executor AND workers.worker <> :worker AND workers.beat_at >= :since)"
+        f"{_unheld('segment', ':worker')}"
         " ORDER BY segment.n = 1, row_number() OVER (PARTITION BY segment.repo, segment.n = 1"
         " ORDER BY segment.due_at, segment.run), segment.due_at, segment.run LIMIT :limit",
         org=org,
@@ -153,9 +161,7 @@ def take_over(session: Session, segment: Segment, *, lost: str, worker: str, ali
     """
     change = (
         f"token = token + 1, executor = :worker WHERE {_THIS} AND closed_at IS NULL"
-        " AND NOT EXISTS (SELECT 1 FROM workers WHERE workers.org = segments.org"
-        " AND workers.worker = segments.executor AND workers.worker NOT IN (:lost, :worker)"
-        f" AND workers.beat_at >= :since){KNOWN}"
+        f"{_unheld('segments', ':lost, :worker')}{KNOWN}"
     )
     return _assigned(session, segment, worker, change, lost=lost, since=alive_since)
 
