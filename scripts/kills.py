@@ -1,4 +1,4 @@
-"""Run many plans in many repositories by a fleet of workers, and kill a worker every few seconds."""
+"""Run many plans in many repositories by a fleet of workers, and kill, freeze or restart what they need."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from itertools import repeat
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from measures.server import server  # noqa: E402 - the tests' folder is on the path now
+from measures.server import Server, server  # noqa: E402 - the tests' folder is on the path now
 from tests.crash.machines import SSH  # noqa: E402
 from tests.journal.conftest import open_store  # noqa: E402
 
@@ -56,6 +57,7 @@ acts = [{{ verdict = "pass" }}]
 """
 TIMES: Final = "2 20 30"
 """Heartbeat, stop and lost, in seconds."""
+FROZEN_S: Final = 90
 
 
 class Asked(NamedTuple):
@@ -80,6 +82,7 @@ class Fleet:
         self.store.migrate(STEPS)
         self.blobs = SharedBlobs(folder / "blobs", self.own)
         self.workers: dict[str, subprocess.Popen[bytes]] = {}
+        self.frozen: tuple[subprocess.Popen[bytes], float] | None = None
         self.number = 0
         self.kills: Counter[str] = Counter()
 
@@ -147,6 +150,19 @@ class Fleet:
         state.rename(self.folder / f"gone-{name}")
         self.start()
 
+    def freeze(self) -> None:
+        """Stop a worker by chance; it does not know, and continues after a while."""
+        name = self.chance.choice(sorted(self.workers))
+        self.workers[name].send_signal(signal.SIGSTOP)
+        self.frozen = self.workers[name], time.monotonic() + FROZEN_S
+        self.kills["frozen"] += 1
+
+    def thaw(self) -> None:
+        """Let a worker continue whose time is over."""
+        if self.frozen and time.monotonic() >= self.frozen[1]:
+            self.frozen[0].send_signal(signal.SIGCONT)
+            self.frozen = None
+
     def open_runs(self) -> Counter[str]:
         """Count the runs that are not over, by state."""
         with self.store.read() as session:
@@ -193,16 +209,18 @@ def judged(fleet: Fleet, asked: list[Asked], names: list[str]) -> tuple[list[str
     return lost, doubled, counts
 
 
-def killed(fleet: Fleet, given: argparse.Namespace) -> float:
-    """Kill workers until no run is open, or the time is over; return the seconds."""
+def disturbed(fleet: Fleet, postgres: Server, given: argparse.Namespace) -> float:
+    """Let things fail until no run is open, or the time is over; return the seconds."""
     began = time.monotonic()
-    kill_at = began + given.every
+    kills = repeat(fleet.kill, given.most) if given.most else repeat(fleet.kill)
+    incidents = iter((fleet.kill, fleet.freeze, postgres.restart)) if given.once else kills
+    next_at = began + given.every
     while (states := fleet.open_runs()) and time.monotonic() - began < given.minutes * 60:
-        may_kill = not given.most or fleet.kills.total() < given.most
-        if may_kill and time.monotonic() >= kill_at:
+        fleet.thaw()
+        if time.monotonic() >= next_at:
             print(f"{time.monotonic() - began:4.0f} s, open: {dict(states)}", file=sys.stderr)
-            fleet.kill()
-            kill_at += given.every
+            next(incidents, lambda: None)()
+            next_at += given.every
         time.sleep(0.5)
     return time.monotonic() - began
 
@@ -215,6 +233,11 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=8, help="number of workers with 2 slots each")
     parser.add_argument("--every", type=float, default=20, help="seconds between kills")
     parser.add_argument("--most", type=int, default=0, help="most kills; 0: as long as runs are open")
+    parser.add_argument(
+        "--once",
+        action="store_true",
+        help=f"one kill, one worker frozen for {FROZEN_S} s, one restart of Postgres, and nothing more",
+    )
     parser.add_argument("--minutes", type=float, default=40, help="give up after this time")
     parser.add_argument("--seed", type=int, default=1, help="chooses whom to kill")
     parser.add_argument("--smoke", action="store_true", help="6 runs in 2 repositories by 2 workers, 1 kill")
@@ -231,7 +254,7 @@ def main() -> None:
                 asked += fleet.repository(name, range(at * each, min((at + 1) * each, given.runs)))
             for _ in range(given.workers):
                 fleet.start()
-            took = killed(fleet, given)
+            took = disturbed(fleet, postgres, given)
             lost, doubled, counts = judged(fleet, asked, names)
         finally:
             fleet.close()

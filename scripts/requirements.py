@@ -2,7 +2,8 @@
 
 A row is proven by a test that starts asbuilt as a process. `tests/requirements/entries.txt` lists these
 tests. Run as a program after them, this module compares the list with what they did; `--write` renews it, and
-`--begin` deletes the record of earlier tests. `just ci` begins a record and compares it at its end.
+`--begin` deletes the record of earlier tests. `just inventory` begins a record, runs the sessions that make a
+whole one, and compares it at its end.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -29,17 +30,25 @@ RECORD: Final = ROOT / ".pytest_cache" / "v" / "asbuilt" / "entries"
 "started" (asbuilt, as a process), "nothing" (it passed and started no process of asbuilt), "failed",
 "skipped", and "long" (collected, and left out by the marker of that name).
 """
+SESSIONS: Final = RECORD.with_name("sessions")
+"""What each session since `--begin` selected, and how it ended."""
+WHOLE: Final = {
+    "crash": ("just journeys", ()),
+    "live and not long": ("just live-slice", ("tests/live",)),
+    "not crash and not live and not real": ("just test", ()),
+}
+"""The sessions of a whole record: the markers of each, its command, and the paths that the command names."""
 RESULTS: Final = ("started", "failed", "nothing", "skipped", "long")
 PROBLEMS: Final = {
-    "absent": "did not run: run the whole of `just inventory`; if it was renamed or deleted, name its "
-    "successor in the row and in tests/requirements/entries.txt",
+    "absent": "did not run in a session of this record: run the whole of `just inventory`; if that ran, the "
+    "test has no marker of its sessions",
     "failed": "failed: repair it, or the behaviour that it shows",
     "nothing": "passed and started no process of asbuilt: let it start the command, the hook or the worker, "
     "or take it off tests/requirements/entries.txt and name another test in the row",
 }
 UNSEEN: Final = "skipped, and no other test shows the row here: install what the reason of the skip names"
 NOTES: Final = {
-    "long": "long: collected, not run by CI; `just live` runs it",
+    "long": "long: collected, not run here; `just live` runs it",
     "skipped": "skipped: pytest's summary has the reason",
 }
 LEAST: Final = 0.95
@@ -73,8 +82,9 @@ show that Claude Code does it, the page with the decision in its place, or the r
 rows are in `tests/requirements/`. A test fails when an id has no answer, when a test or page that a row names
 does not exist, and when fewer than 95 of 100 stated rows are answered. A row is proven by a test that starts
 asbuilt as a command, a hook or a worker and fails without the behaviour. A row with other tests only is
-marked "model only", and a test fails. CI records what each of these tests starts, and fails if one of them
-did not run or started nothing. Tests with the marker `long` run in `just live` only, and CI names them."""
+marked "model only", and a test fails. `just inventory` records what each of these tests starts,
+and fails if one of them did not run or started nothing. Tests with the marker `long` run in `just live` only;
+it names them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -281,6 +291,32 @@ def notes(record: Mapping[str, str]) -> Iterator[str]:
             yield f"{test} ({_ids(test)}) {NOTES[result]}"
 
 
+def extent(sessions: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Say whether the sessions make a whole record, and what a partial one lacks."""
+    sessions, lacking = list(sessions), []
+    for marks, (command, paths) in WHOLE.items():
+        those = [one for one in sessions if one["marks"] == marks]
+        whole = [one for one in those if set(filter(None, one["only"])) <= {*paths}]
+        ended = [one for one in whole if not one["cut off"]]
+        if ended:
+            yield f"`{command}`: {ended[-1]['ran']} tests ran, {ended[-1]['failed']} failed"
+        elif whole:
+            lacking.append(f"`{command}` was cut off after {whole[-1]['ran']} tests")
+        else:
+            lacking.append(f"only a part of `{command}` ran" if those else f"`{command}` did not run")
+    if lacking:
+        yield f"The record is PARTIAL: {'; '.join(lacking)}"
+    else:
+        yield "The record is whole."
+
+
+def unshown(record: Mapping[str, str]) -> list[str]:
+    """Return the ids of the proven rows that no test of the record shows."""
+    found = results(record)
+    shown = {test for test, result in found.items() if result in ("started", "long")}
+    return [row.id for row in rows() if row.state == "proven" and not shown & set(_tests_of(row))]
+
+
 def _ids(test: str) -> str:
     return " ".join(row.id for row in rows() if test in _tests_of(row)) or "no row"
 
@@ -289,6 +325,7 @@ def main(arguments: list[str]) -> int:
     """Compare, or write the list from the record, or begin a record."""
     if arguments == ["--begin"]:
         RECORD.unlink(missing_ok=True)
+        SESSIONS.unlink(missing_ok=True)
         return 0
     record = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
     if arguments == ["--write"]:
@@ -297,9 +334,11 @@ def main(arguments: list[str]) -> int:
         kept = sorted((entries() - refuted | started) & named())
         ENTRIES.write_text("".join(f"{name}\n" for name in kept), encoding="utf-8")
         return 0
-    found = list(compare(record))
-    print(*notes(record), *found, sep="\n")
+    sessions = json.loads(SESSIONS.read_text(encoding="utf-8")) if SESSIONS.exists() else []
+    found, rest = list(compare(record)), unshown(record)
+    print(*notes(record), *found, *extent(sessions), sep="\n")
     print(f"{len(entries())} tests of rows start asbuilt, {len(found)} problems")
+    print(f"{len(rest)} proven rows that nothing in this record shows: {' '.join(rest) or 'none'}")
     return 1 if found else 0
 
 

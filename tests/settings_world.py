@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from typing import TYPE_CHECKING
 
 import pytest
@@ -45,14 +44,10 @@ class World:
             "HOME": str(folder / "home"),
             "ASBUILT_ORGANISATION_FILE": str(self.organisation),
         }
-        self.flags: dict[str, object] = {}
 
     def set(self, layer: Layer, setting: Setting, value: Value) -> None:
         line = f"{setting.key} = {toml(value)}\n"
-        section, name = setting.key.split(".")
         match layer:
-            case Layer.FLAG:
-                self.flags[setting.key] = tomllib.loads(line)[section][name]
             case Layer.ENVIRONMENT:
                 self.environ[setting.variable] = value if isinstance(value, str) else toml(value)
             case Layer.REPOSITORY:
@@ -65,10 +60,10 @@ class World:
                 raise ValueError(layer)
 
     def load(self) -> Settings:
-        return load(repository=self.repository, environ=self.environ, flags=self.flags)
+        return load(repository=self.repository, environ=self.environ)
 
     def problems(self) -> list[str]:
-        _, problems = survey(repository=self.repository, environ=self.environ, flags=self.flags)
+        _, problems = survey(repository=self.repository, environ=self.environ)
         return [problem.what for problem in problems]
 
 

@@ -17,21 +17,21 @@ from asbuilt.settings import (
     Chosen,
     Kind,
     Layer,
-    Origin,
     ServiceTable,
     Setting,
     SuiteTable,
     Value,
     load,
-    organisation_file,
 )
+from asbuilt.settings.layers import Origin
+from asbuilt.settings.places import organisation_file
 from asbuilt.settings.setting import BUILT_IN_SERVICES
 from asbuilt.settings.values import from_text
 from tests.settings_world import World, toml, world
 
 __all__ = ["world"]
 
-LOW_TO_HIGH = [Layer.ORGANISATION, Layer.USER, Layer.REPOSITORY, Layer.ENVIRONMENT, Layer.FLAG]
+LOW_TO_HIGH = [Layer.ORGANISATION, Layer.USER, Layer.REPOSITORY, Layer.ENVIRONMENT]
 
 
 WORDS = st.text("aé漢.-_ 0", min_size=1, max_size=6).filter(str.strip)
@@ -158,14 +158,6 @@ def test_a_value_is_read_by_its_kind(world: World) -> None:
 def test_a_number_that_is_too_long_is_refused_and_not_cut(typed: str) -> None:
     with pytest.raises(SettingInvalid):
         from_text(SETTINGS["limits.tokens"], typed, where="", next_step="")
-
-
-def test_a_flag_against_a_lock_is_refused_and_the_same_value_is_not(world: World) -> None:
-    world.organisation.write_text('locked = ["landing.mode"]\n[landing]\nmode = "pr"\n')
-    world.flags["landing.mode"] = "pr"
-    assert world.problems() == []
-    world.flags["landing.mode"] = "direct"
-    assert world.problems() == [f'landing.mode is locked to "pr" by {world.organisation}:3']
 
 
 def test_an_installed_organisation_file_cannot_be_replaced_by_a_variable(tmp_path: Path) -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from asbuilt.settings import (
-    Layer,
-    Origin,
-)
+from asbuilt.settings import Layer
+from asbuilt.settings.layers import Origin
 from tests.settings_world import World, world
 
 __all__ = ["world"]

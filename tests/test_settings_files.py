@@ -9,10 +9,8 @@ import pytest
 from inline_snapshot import snapshot
 
 from asbuilt.errors import SettingInvalid
-from asbuilt.settings import (
-    line_of,
-    state_folder,
-)
+from asbuilt.settings import state_folder
+from asbuilt.settings.places import line_of
 from tests.settings_world import World, world
 
 if TYPE_CHECKING:

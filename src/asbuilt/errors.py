@@ -35,13 +35,13 @@ class AsbuiltError(Exception):
 
 
 class UsageWrong(AsbuiltError):
-    """The command was given something it does not take."""
+    """The command got an argument or option that it does not accept."""
 
     exit_code = USAGE
 
 
 class SettingInvalid(AsbuiltError):
-    """A settings file, variable or flag holds a value that means nothing here."""
+    """A settings file, variable or flag has an invalid value."""
 
     exit_code = USAGE
 
@@ -51,7 +51,7 @@ class SettingsNotWritten(AsbuiltError):
 
 
 class NotFound(AsbuiltError):
-    """A plan, phase, file or program that was named is not there."""
+    """A named plan, phase, file or program does not exist."""
 
     exit_code = NOT_FOUND
 
@@ -61,7 +61,7 @@ class PlanUnreadable(AsbuiltError):
 
 
 class PlanInvalid(AsbuiltError):
-    """The plan can be read, and what was asked of it contradicts what it says."""
+    """The request contradicts the plan's contents."""
 
 
 class EditRefused(AsbuiltError):
@@ -75,15 +75,15 @@ class PlanChanged(AsbuiltError):
 
 
 class PlanUnwritable(AsbuiltError):
-    """The plan's folder does not take what was to be written; the file is as it was."""
+    """The plan's folder is not writable; the file is unchanged."""
 
 
 class NameTaken(AsbuiltError):
-    """A file or branch of that name is there already; nothing is ever overwritten."""
+    """A file or branch of that name exists; asbuilt never overwrites one."""
 
 
 class AnswerLost(AsbuiltError):
-    """What a command found out did not arrive where its output goes."""
+    """The command could not write its output."""
 
 
 class StoreFailed(AsbuiltError):
@@ -95,11 +95,11 @@ class JournalNewer(StoreFailed):
 
 
 class JournalDamaged(StoreFailed):
-    """The journal is not whole any more; nothing is written over it, and a person brings it back."""
+    """The journal is damaged. asbuilt writes nothing; restore it from a backup."""
 
 
 class DiskFull(AsbuiltError):
-    """The disk takes nothing any more; what is on it is as it was."""
+    """The disk is full; existing files are unchanged."""
 
 
 class FileDenied(AsbuiltError):
@@ -114,21 +114,21 @@ class FileDenied(AsbuiltError):
             return None
         return cls(
             f"{error.filename}: {error.strerror}",
-            why="The system does not let this user use that file as asbuilt has to.",
+            why="The current user lacks permission for this file, or its file system is read-only.",
             next_step="Give yourself access (ls -ld shows its owner), then try again.",
         )
 
 
 class WorkerFailed(AsbuiltError):
-    """The worker did not start; what was asked for waits for one."""
+    """The worker did not start; the request is queued."""
 
 
 class GitFailed(AsbuiltError):
-    """Git did not do what it was asked to, and what it said is in the words."""
+    """A git command failed; the message includes git's output."""
 
 
 class RepositoryBusy(GitFailed):
-    """Another git, or another process of ours, holds what ours needs; it is tried again."""
+    """Another git or asbuilt process holds a lock that this one needs; asbuilt retries."""
 
 
 class ForgeFailed(AsbuiltError):
@@ -136,7 +136,7 @@ class ForgeFailed(AsbuiltError):
 
 
 class ForgeBusy(ForgeFailed):
-    """The forge does not answer now; asked again later, it may."""
+    """The forge does not answer now; a later request may succeed."""
 
     def __init__(self, what: str, *, why: str, next_step: str, again_s: float | None = None) -> None:
         super().__init__(what, why=why, next_step=next_step)
@@ -169,7 +169,7 @@ class NotLanded(AsbuiltError):
 
 
 class SandboxUnavailable(AsbuiltError):
-    """The kernel cannot hold a process on this machine as the settings demand."""
+    """This machine cannot provide the sandbox that the settings require."""
 
     exit_code = GATE_STOPPED
 
@@ -184,11 +184,11 @@ class SandboxUnavailable(AsbuiltError):
 
 
 class CommandStopped(AsbuiltError):
-    """A check or a setup was ended before its end, because its run is to stop."""
+    """A check or setup was ended early because its run is stopping."""
 
 
 class HostFailed(AsbuiltError):
-    """An attempt's host process did not come up; nothing of it runs."""
+    """An attempt's host process did not start; no part of the attempt runs."""
 
     exit_code = GATE_STOPPED
 

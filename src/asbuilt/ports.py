@@ -5,8 +5,9 @@ Rule: every call can be repeated after a crash. An attempt or a forge call first
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
+
+from msgspec import Struct, field
 
 from asbuilt.lifecycle.status.health import OVERALL_S, STALL_S
 
@@ -18,18 +19,6 @@ if TYPE_CHECKING:
     from asbuilt.events.event import Cause
     from asbuilt.events.options import Network
     from asbuilt.lifecycle.attention import Message
-    from asbuilt.lifecycle.pull_request.forge import (
-        BranchMoved,
-        Checks,
-        Comment,
-        Issue,
-        MergeWay,
-        NotMerged,
-        Pull,
-        Pushed,
-        Review,
-        Touched,
-    )
     from asbuilt.policy.sandbox.rules import Level, Overlay, Placed
     from asbuilt.policy.sandbox.services import Service
     from asbuilt.proof.opinion import Opinion
@@ -40,12 +29,11 @@ JUDGES: tuple[Role, ...] = ("verify", "test")
 Ending = Literal["done", "failed", "stalled", "timed_out", "cancelled", "crashed", "limited", "abandoned"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Program:
+class Program(Struct, frozen=True, kw_only=True):
     """The agent program from the settings, frozen when the run starts."""
 
     kind: str = "scripted"
-    """Selects the adapter; `policy/kinds.py` lists all kinds."""
+    """Selects the adapter; `policy/agent_kinds.py` lists all kinds."""
     command: tuple[str, ...] = ()
     """Command line: an absolute path, and arguments before asbuilt's own."""
     model: str = ""
@@ -56,8 +44,7 @@ class Program:
     """Cost limit of an attempt at API prices; None: no limit."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Opened:
+class Opened(Struct, frozen=True, kw_only=True):
     """What the user opens in an agent's sandbox."""
 
     network: Network = "list"
@@ -72,8 +59,7 @@ class Opened:
         return tuple(f"{home}{path[1:]}" if path.startswith("~/") else path for path in self.readable)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Brief:
+class Brief(Struct, frozen=True, kw_only=True):
     """The task of an attempt, frozen: the same for every start."""
 
     attempt: str
@@ -129,8 +115,7 @@ class Brief:
     """The variables of the user's environment that the agent gets; no others."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class Result(Struct, frozen=True, kw_only=True):
     """The result of an attempt's start, written once."""
 
     ending: Ending
@@ -209,8 +194,7 @@ class Attempts(Protocol):
         """Return when the agent last produced an event, for display; the host enforces the limits."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Workspace:
+class Workspace(Struct, frozen=True, kw_only=True):
     """A checkout of its own, detached and locked."""
 
     path: Path
@@ -219,8 +203,7 @@ class Workspace:
     common: Path
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class Kept(Struct, frozen=True, kw_only=True):
     """An attempt's tree, saved under a ref before anything else changes it."""
 
     commit: str
@@ -230,8 +213,7 @@ class Kept:
     """Ignored files by name and size; they are not saved."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Command:
+class Command(Struct, frozen=True, kw_only=True):
     """A command of asbuilt's own to run in a checkout, inside the sandbox."""
 
     argv: tuple[str, ...]
@@ -258,8 +240,7 @@ class Command:
     output_cap: int = 8_000_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ended:
+class Ended(Struct, frozen=True, kw_only=True):
     """The outcome of a command."""
 
     exit_code: int | None
@@ -312,70 +293,3 @@ class Redrafting(Protocol):
 
     def redraft(self, text: bytes, change: str) -> bytes:
         """Return the whole new plan; finished work may be left out, and is kept in any case."""
-
-
-class Forge(Protocol):
-    """A repository on GitHub or another forge, reached through a git remote.
-
-    Transient errors (no network, a rate limit, a 5xx) raise `ForgeBusy`: retry later. Errors that need user
-    action (no program, not signed in, not allowed) raise `ForgeFailed`. A call that raised may still have
-    taken effect.
-    """
-
-    @property
-    def address(self) -> str:
-        """The repository: `github.com/owner/name`."""
-
-    def tip(self, branch: str) -> str | None:
-        """Return the commit of a remote branch, or None when there is no such branch."""
-
-    def fetch(self, branch: str) -> str | None:
-        """Fetch a remote branch's commits without touching the user's branches; return its tip."""
-
-    def push(self, branch: str, commit: str, *, expected: str | None) -> Pushed | BranchMoved:
-        """Set the remote branch to a commit, if it is at `expected` (None: missing) or already there."""
-
-    def drop(self, branch: str, *, expected: str) -> Pushed | BranchMoved:
-        """Delete the remote branch if it is at `expected`; if it is already gone, the result is `already`."""
-
-    def find(self, branch: str) -> Pull | None:
-        """Find the pull request of a branch: the open one, else the newest."""
-
-    def pull(self, number: int) -> Pull:
-        """Read a pull request."""
-
-    def open(self, *, branch: str, base: str, title: str, body: str, draft: bool = False) -> Pull:
-        """Open a pull request, or return the branch's open one."""
-
-    def update(self, number: int, *, title: str | None = None, body: str | None = None) -> Pull:
-        """Set title or body where they differ."""
-
-    def checks(self, commit: str) -> Checks:
-        """Read the status of the forge's checks on a commit."""
-
-    def merge(self, number: int, *, head: str, way: MergeWay = "merge") -> Pull | NotMerged:
-        """Merge if its head is still `head`; returns a pull request that is already merged."""
-
-    def close(self, number: int) -> Pull:
-        """Close a pull request without merging; returns one that is not open as it is."""
-
-    def reviews(self, number: int) -> tuple[Review, ...]:
-        """Read its reviews, the oldest first."""
-
-    def comments(self, number: int) -> tuple[Comment, ...]:
-        """Read its line comments, the oldest first."""
-
-    def touched(self, *, base: str | None = None) -> tuple[Touched, ...]:
-        """List the open pull requests, each with the files it changes."""
-
-    def issue(self, number: int) -> Issue | None:
-        """Read an issue, or None when there is none of that number."""
-
-    def may_write(self, person: str) -> bool:
-        """Return whether an account may push to the repository."""
-
-    def say(self, number: int, text: str, *, mark: str) -> bool:
-        """Comment on an issue or pull request once; False when a comment of ours already contains `mark`."""
-
-    def close_issue(self, number: int) -> bool:
-        """Close an issue; False when it is not open."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from asbuilt.flows.authoring.conversation import Conversing
     from asbuilt.flows.engine.dbos import Steps
     from asbuilt.flows.notify import Reach
-    from asbuilt.flows.telemetry import Traces
+    from asbuilt.flows.telemetry import Collector
     from asbuilt.journal.database.store import Store
     from asbuilt.library.repository import Repository as Checkout
     from asbuilt.ports import Attempts, Processes
@@ -42,6 +42,7 @@ _PASSED: Final = (
     "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "ASBUILT_HOME", "ASBUILT_ORGANISATION_FILE",
     "ASBUILT_USER_FILE", "ASBUILT_STORE_URL", "ASBUILT_STORE_BLOBS", "ASBUILT_AGENTS_SLOTS",
     "ASBUILT_POWER_INHIBIT", "ASBUILT_TELEMETRY_ENDPOINT", "OTEL_EXPORTER_OTLP_HEADERS",
+    "OTEL_METRIC_EXPORT_INTERVAL",
 )  # fmt: skip
 
 
@@ -86,17 +87,13 @@ def known_repository(journal: Journal, root: Path, common: Path, uuid: str | Non
     """
     from asbuilt.journal import repositories  # noqa: PLC0415 - only where it is used
 
-    if journal.store.is_shared:
-        from asbuilt.flows.enroll import known  # noqa: PLC0415 - it starts git
-        from asbuilt.git.repository import open_repository  # noqa: PLC0415
-
-        return known(journal.store, open_repository(root))
-    if uuid is None:
-        return None
-    with journal.store.read() as session:
-        before = repositories.find(session, LOCAL, uuid)
-    if before is None or before.path == str(common):
-        return uuid if before else None
+    if not journal.store.is_shared:
+        if uuid is None:
+            return None
+        with journal.store.read() as session:
+            before = repositories.find(session, LOCAL, uuid)
+        if before is None or before.path == str(common):
+            return uuid if before else None
     from asbuilt.flows.enroll import known  # noqa: PLC0415 - it starts git
     from asbuilt.git.repository import open_repository  # noqa: PLC0415
 
@@ -210,14 +207,15 @@ def serve(
     from asbuilt.agents.attempts import FolderAttempts  # noqa: PLC0415 - a worker needs it all
     from asbuilt.agents.awake import awake  # noqa: PLC0415
     from asbuilt.agents.commands import SandboxProcesses  # noqa: PLC0415
-    from asbuilt.flows.authoring.reviews import Reviews, looking  # noqa: PLC0415
+    from asbuilt.flows.authoring.reviews import Reviews  # noqa: PLC0415
+    from asbuilt.flows.engine.background import beside  # noqa: PLC0415
     from asbuilt.flows.engine.dbos import Engine  # noqa: PLC0415
     from asbuilt.flows.engine.lease import Lease, Times  # noqa: PLC0415
     from asbuilt.flows.engine.worker import Worker, clear  # noqa: PLC0415
     from asbuilt.flows.fleet.membership import taking_of  # noqa: PLC0415
     from asbuilt.flows.kinds import Performer  # noqa: PLC0415
     from asbuilt.flows.notify import sending  # noqa: PLC0415
-    from asbuilt.flows.retention import retaining  # noqa: PLC0415
+    from asbuilt.flows.retention import Retention  # noqa: PLC0415
     from asbuilt.flows.schedule import Schedules  # noqa: PLC0415
     from asbuilt.flows.segment import Runs  # noqa: PLC0415
     from asbuilt.journal.engine.workers import machine_id, worker_id  # noqa: PLC0415
@@ -226,32 +224,31 @@ def serve(
     gc.enable()
     home, store, blobs = journal
     url = settings.text("store.url")
-    engine_url = url.replace("postgresql:", "postgresql+psycopg:", 1) if url else None
     with only_one(home.worker_lock) as mine:
         if not mine:
             return False
         clear(home.scratch, *home.path.glob("engine.*"))
         me, times = worker_id(home) if url else LOCAL, Times()
         lease = Lease(store, me, org=LOCAL, times=times) if url else None
-        abandon_s = times.stop_s if url else times.lost_s
         processes = SandboxProcesses(
             scratch=home.scratch, hidden=(home.path,), environment=passed(os.environ)
         )
         kept_awake = awake if settings.flag("power.inhibit") else nullcontext
-        attempts = FolderAttempts(home.path, abandon_s=abandon_s)
+        attempts = FolderAttempts(home.path, abandon_s=times.stop_s if url else times.lost_s)
         performer = Performer(home, store, blobs, attempts, processes, awake=kept_awake, lease=lease)
         machine, slots = machine_id() if url else None, settings.number("agents.slots")
-        engine = Engine(store, url=engine_url, worker=me, slots=slots, machine=machine)
+        engine = Engine(store, url=url or None, worker=me, slots=slots, machine=machine)
         reached = reach(settings, os.environ)
-        runs = Runs(store, blobs, performer, reached, lease=lease, traces=_traces(home, settings))
-        schedules = Schedules(store, home, org=LOCAL, machine=machine)
+        collector = _collector(home, settings)
+        runs = Runs(store, blobs, performer, reached, lease=lease, collector=collector)
         reviews = Reviews(store, blobs, home, org=LOCAL, machine=machine)
-        kept = retaining(journal, engine, machine=machine, days=settings.number("retention.days"))
-        with sending(store, reached, org=LOCAL) as has_to_send, looking(reviews) as has_to_look, kept:
+        kept = Retention(journal, engine, machine=machine, days=settings.number("retention.days"))
+        load = collector.reporting(store, engine) if collector else nullcontext()
+        with sending(store, reached, org=LOCAL) as sends, beside(reviews) as looks, beside(kept), load:
             worker = Worker(
-                store, engine, runs, org=LOCAL, lease=lease, machine=machine, schedules=schedules,
+                store, engine, runs, org=LOCAL, is_needed=lambda: sends() or looks(),
+                schedules=Schedules(store, home, org=LOCAL, machine=machine), lease=lease, machine=machine,
                 taking=taking_of(home, store, engine, settings, times.lost_s),
-                is_needed=lambda: has_to_send() or has_to_look(),
                 is_outdated=build.has_changed if build else lambda: False,
             )  # fmt: skip
             if worker.serve(ended, idle_s=idle_s):
@@ -260,15 +257,14 @@ def serve(
     return True
 
 
-def _traces(home: Home, settings: Settings) -> Traces | None:
-    """Return where traces of runs go; None, and nothing is loaded, if there is no collector."""
-    endpoint = settings.text("telemetry.endpoint")
-    if not endpoint:
+def _collector(home: Home, settings: Settings) -> Collector | None:
+    """Return where traces and metrics go; None, and nothing is loaded, if there is no collector."""
+    if not (endpoint := settings.text("telemetry.endpoint")):
         return None
     from asbuilt.flows.fleet.membership import secrets  # noqa: PLC0415 - only where it is used
-    from asbuilt.flows.telemetry import Traces  # noqa: PLC0415
+    from asbuilt.flows.telemetry import Collector  # noqa: PLC0415
 
-    return Traces(endpoint, {**os.environ, **secrets(home)})
+    return Collector(endpoint, {**os.environ, **secrets(home)})
 
 
 def reach(settings: Settings, environ: Mapping[str, str]) -> Reach:
@@ -366,8 +362,8 @@ def ensure_worker(home: Home, environ: Mapping[str, str]) -> int:
         return pid or started.pid
     raise WorkerFailed(
         f"the worker did not come up: {_tail(log)}",
-        why="What you asked for is written down, and begins when a worker is there.",
-        next_step="`asbuilt worker --foreground` shows what it says.",
+        why="The request is recorded, and starts when a worker runs.",
+        next_step="`asbuilt worker --foreground` shows the worker's output.",
     )
 
 

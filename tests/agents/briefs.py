@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
+
+from msgspec.structs import replace
 
 from asbuilt.agents.prompt import prompt_for, system_for
 from asbuilt.ports import Brief

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import uuid
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from asbuilt.agents.attempts import FolderAttempts
 from asbuilt.agents.sandbox.launch import probe
@@ -106,7 +107,7 @@ class Machine:
             script=file,
             environment={"PATH": os.environ["PATH"], name: value},
         )
-        return replace(brief, **changes)  # type: ignore[arg-type]  # a test names fields of a Brief
+        return replace(brief, **changes)
 
 
 @pytest.fixture(params=WORK_LEVELS)

@@ -6,11 +6,12 @@ import asyncio
 import json
 import os
 import sys
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec.structs import replace
 
 from asbuilt.agents.acp.adapter import Acp
 from asbuilt.agents.contract import Conversed, Noted, Said, Used

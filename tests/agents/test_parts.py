@@ -8,12 +8,12 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from asbuilt.agents.attempt_folder import Folder, Terms, Unreadable, verdict_in
 from asbuilt.agents.attempts import FolderAttempts

@@ -7,12 +7,12 @@ import pty
 import subprocess
 import sys
 import termios
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from asbuilt.agents.plan_session import PlanningSeat
 from asbuilt.agents.sandbox.launch import found_bubblewrap, probe, settle

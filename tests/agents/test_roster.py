@@ -10,8 +10,8 @@ from asbuilt.agents.host.main import ADAPTERS
 from asbuilt.agents.roster import assigned, frozen, roster, with_model
 from asbuilt.errors import AsbuiltError, GateStopped, NotFound, SettingInvalid
 from asbuilt.events.options import AgentProgram, TeamMember
-from asbuilt.policy import kinds as known
-from asbuilt.policy.kinds import Kind, is_below, rung_of
+from asbuilt.policy import agent_kinds as known
+from asbuilt.policy.agent_kinds import Kind, is_below, rung_of
 from asbuilt.ports import Program
 from asbuilt.settings import load
 

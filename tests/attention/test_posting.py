@@ -6,6 +6,7 @@ import hashlib
 import json
 import socket
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -46,7 +47,7 @@ def _signed(secret: bytes, text: bytes) -> str:
 
 def test_a_webhook_is_signed_with_its_time_so_that_its_receiver_can_tell(receiver: Receiver) -> None:
     before = int(time.time())
-    way = Posting("webhook", webhook(f"{receiver.url}/hook?x=1", "env:HOOK_SECRET", ENVIRON))
+    way = Posting("webhook", partial(webhook, f"{receiver.url}/hook?x=1", "env:HOOK_SECRET", ENVIRON))
     assert way.call(LANDED) is None
     (got,) = receiver.got
     signed = dict(part.split("=", 1) for part in got.headers["X-Asbuilt-Signature"].split(","))
@@ -68,7 +69,7 @@ def test_a_webhook_is_signed_with_its_time_so_that_its_receiver_can_tell(receive
 
 
 def test_ntfy_gets_a_topic_and_a_token(receiver: Receiver) -> None:
-    way = Posting("ntfy", ntfy(f"{receiver.url}/below/my-topic", "env:HOOK_SECRET", ENVIRON))
+    way = Posting("ntfy", partial(ntfy, f"{receiver.url}/below/my-topic", "env:HOOK_SECRET", ENVIRON))
     assert way.call(NIGHT) is None
     (got,) = receiver.got
     assert (got.path, got.headers["Authorization"], json.loads(got.body)) == snapshot(
@@ -89,7 +90,7 @@ login.2 failed. All work is kept.\
 
 def test_slack_gets_a_text_in_which_nothing_is_a_link(receiver: Receiver, tmp_path: Path) -> None:
     (tmp_path / "hook").write_text(f"{receiver.url}/services/T0/B0\n", encoding="utf-8")
-    assert Posting("slack", slack("file:~/hook", {"HOME": str(tmp_path)})).call(NIGHT) is None
+    assert Posting("slack", partial(slack, "file:~/hook", {"HOME": str(tmp_path)})).call(NIGHT) is None
     (got,) = receiver.got
     assert (got.path, json.loads(got.body)) == snapshot(
         (
@@ -111,7 +112,9 @@ def test_what_keeps_a_message_from_being_taken_is_told_without_its_path(
 ) -> None:
     receiver.answer, host = answer, receiver.url.removeprefix("http://")
     patience_s = 1 if answer in ("hang", "drip") else 60
-    said = Posting("slack", slack(f"{receiver.url}/T0/secret", {}), patience_s=patience_s).call(LANDED)
+    said = Posting("slack", partial(slack, f"{receiver.url}/T0/secret", {}), patience_s=patience_s).call(
+        LANDED
+    )
     assert (said or "").replace(host, "HOST") == {
         500: "HOST answered 500",
         404: "HOST answered 404",
@@ -127,12 +130,15 @@ def test_a_redirect_is_not_followed(receiver: Receiver) -> None:
     with receiving() as other:
         for status in (301, 302, 303, 307, 308):
             receiver.answer, receiver.elsewhere = status, f"{other.url}/stolen"
-            assert Posting("slack", slack(receiver.url, {})).call(LANDED) is not None
+            assert Posting("slack", partial(slack, receiver.url, {})).call(LANDED) is not None
         assert (len(receiver.got), other.got) == (5, [])
 
 
 def test_a_name_that_nobody_can_look_up_is_told() -> None:
-    assert Posting("slack", slack("http://a..b/x", {})).call(LANDED) == "a..b cannot be reached: UnicodeError"
+    assert (
+        Posting("slack", partial(slack, "http://a..b/x", {})).call(LANDED)
+        == "a..b cannot be reached: UnicodeError"
+    )
 
 
 def test_nobody_there_is_told(receiver: Receiver) -> None:
@@ -140,7 +146,7 @@ def test_nobody_there_is_told(receiver: Receiver) -> None:
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         host = f"127.0.0.1:{held.getsockname()[1]}"
-        said = Posting("slack", slack(f"http://{host}/x", {})).call(LANDED)
+        said = Posting("slack", partial(slack, f"http://{host}/x", {})).call(LANDED)
     assert said == f"{host} cannot be reached: Connection refused"
 
 
@@ -158,7 +164,7 @@ def test_nobody_there_is_told(receiver: Receiver) -> None:
     ],
 )
 def test_only_http_leads_anywhere_and_no_address_is_said_again(url: str) -> None:
-    said = Posting("webhook", webhook(url, "", {})).call(LANDED)
+    said = Posting("webhook", partial(webhook, url, "", {})).call(LANDED)
     assert said in (
         "notify.webhook is no address",
         "notify.webhook points to file:///etc/passwd, and there is no line of plain text",
@@ -169,7 +175,7 @@ def test_a_secret_that_is_not_there_sends_nothing(receiver: Receiver, tmp_path: 
     (tmp_path / "empty").touch()
     (tmp_path / "two").write_text("a\nb\n", encoding="utf-8")
     for secret in ("env:GONE", f"file:{tmp_path}/gone", f"file:{tmp_path}/empty", f"file:{tmp_path}/two"):
-        said = Posting("webhook", webhook(receiver.url, secret, ENVIRON)).call(LANDED)
+        said = Posting("webhook", partial(webhook, receiver.url, secret, ENVIRON)).call(LANDED)
         assert said == f"notify.secret points to {secret}, and there is no line of plain text"
-    said = Posting("webhook", webhook(receiver.url, SECRET, ENVIRON)).call(LANDED)
+    said = Posting("webhook", partial(webhook, receiver.url, SECRET, ENVIRON)).call(LANDED)
     assert (said, receiver.got) == ("notify.secret does not point anywhere", [])

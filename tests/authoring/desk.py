@@ -75,6 +75,7 @@ class Desk(Shop):
         length = chosen.pop("length", "control")
         told = {name: chosen.pop(name, None) for name in ("effort", "principles")}
         in_conversation = chosen.pop("in_conversation", False)
+        more = {name: chosen.pop(name) for name in ("setup",) if name in chosen}
         self.script.write_text("".join(turns), encoding="utf-8")
         stages = MODES[mode].stages
         if stages is not None:
@@ -86,7 +87,7 @@ class Desk(Shop):
             authoring_of(MODES[mode], session, explorers=agents, planners=agents, **told)
         ) | {"in_conversation": in_conversation}
         return self.request(
-            kind="author", mode="author", slug="greet", authoring=authoring, length=length, auto=False
+            kind="author", mode="author", slug="greet", authoring=authoring, length=length, auto=False, **more
         )
 
     def waits(self, run: str) -> list[approvals.Approval]:

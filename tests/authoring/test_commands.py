@@ -69,15 +69,19 @@ def test_status_and_cancel_know_an_authoring_by_a_worker_and_scripts_read_them(o
     shown = office.asbuilt("author", "status")
     assert "call-out   [1/1] draft\nwaits   for your answer to a1 and a2: asbuilt approve\n" in shown
     told = json.loads(office.asbuilt("author", "status", "--json").partition("--- stdout\n")[2])
-    names = ("active", "run", "mode", "phase", "phase_index", "phases", "questions", "completion_promise")
+    names = (
+        "active", "run", "mode", "phase", "phase_index", "phases", "questions", "completion_promise",
+        "block_tools",
+    )  # fmt: skip
     assert [told[name] for name in names] == [
-        True, "call-out.1", "light", "draft", 0, ["draft"], ["a1", "a2"], "PLAN_OK",
+        True, "call-out.1", "light", "draft", 0, ["draft"], ["a1", "a2"], "PLAN_OK", True,
     ]  # fmt: skip
     cancelled = json.loads(office.asbuilt("author", "cancel", "--json").partition("--- stdout\n")[2])
     assert (cancelled["cancelled"], cancelled["place"]) == ("plans/call-out.md", "[1/1] draft")
     until(lambda: "No plan is being authored here." in office.asbuilt("author", "status"))
     assert "There is nothing to cancel." in office.asbuilt("author", "cancel")
-    assert "its text is kept\n" in office.asbuilt("log", "call-out", "--attempts")
+    assert ", its text is kept\n" in (listed := office.asbuilt("log", "call-out", "--attempts"))
+    assert ("plan, asks " in listed, "not judged" in listed) == (True, False)
     assert "Which greeting?" in office.asbuilt("log", "call-out.1.draft.1", "--patch")
     no_files = office.asbuilt("log", "call-out.1.draft.1", "--restore", "kept")
     assert "no files are kept of call-out.1.draft.1" in no_files

@@ -144,6 +144,25 @@ def test_a_conversation_authors_a_plan_that_another_process_criticises(study: St
     assert (study.shop / "plans/hey.md").read_text(encoding="utf-8").endswith(other)
 
 
+def test_a_yes_at_another_terminal_ends_plan_mode_in_the_conversation(study: Study) -> None:
+    with study.talk() as talk:
+        talk.begin()
+        for said in STAGES:
+            talk.stop(active=True, text=said)
+        talk.runs("author", "next")
+        talk.stop(text=BETTER + PROMISE)
+        assert "waits for the user's approval as a1" in talk.runs("author", "next")
+        assert talk.writes(study.shop / "made.md") == "deny"
+        study.asbuilt("approve", "yes", "a1")
+        study.asbuilt("watch", "hey")
+        told = " ".join(talk.runs("author", "next").split())
+        assert told == (
+            "exit 0 --- stdout The authoring of hey is over: wrote plans/hey.md, not committed; editing it"
+            " needs a new approval. Plan mode is off; work may start."
+        )
+        assert talk.writes(study.shop / "made.md") != "deny"
+
+
 def test_a_conversation_that_is_killed_is_followed_by_another_one(study: Study) -> None:
     with study.talk() as talk:
         talk.begin()

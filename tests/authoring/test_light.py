@@ -8,7 +8,7 @@ import pytest
 from asbuilt.events.attempts import AttemptBegun
 from asbuilt.events.authoring import StageJudged
 from asbuilt.events.plain import plain_options
-from asbuilt.events.plans import DraftTried, DraftWritten, PlanApproved, PlanFiled
+from asbuilt.events.plans import DraftSetup, DraftTried, DraftWritten, PlanApproved, PlanFiled
 from asbuilt.flows.requests import Asker, stop
 from asbuilt.journal import approvals
 from asbuilt.journal.ids import LOCAL
@@ -123,7 +123,7 @@ def test_a_file_that_came_to_lie_there_meanwhile_is_not_overwritten(desk: Desk) 
     desk.write("plans/greet.md", "mine\n")
     desk.answers("yes")
     state, reason = desk.over(run)
-    assert (state, reason.partition(" Why")[0]) == ("failed", "plans/greet.md is there already.")
+    assert (state, reason.partition(" Why")[0]) == ("failed", "plans/greet.md exists already.")
     assert desk.filed == "mine\n"
 
 
@@ -216,6 +216,16 @@ def test_a_no_that_was_said_before_a_stop_is_heard_by_whoever_goes_on(desk: Desk
     desk.answers("yes")
     assert desk.over(again) == WRITTEN
     assert desk.filed.endswith(BETTER)
+
+
+@one_store
+def test_a_setup_for_the_checks_of_a_draft_is_reported_before_it_runs(desk: Desk) -> None:
+    run = desk.author(turn("draft", say(PLAN)), setup="true")
+    desk.start()
+    desk.waits(run)
+    assert [one.command for one in desk.events(DraftSetup)] == ["true"]
+    kinds = desk.kinds()
+    assert kinds.index("stage.judged") < kinds.index("draft.setup") < kinds.index("draft.tried")
 
 
 @one_store

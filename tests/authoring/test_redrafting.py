@@ -51,7 +51,7 @@ def test_the_agent_that_plans_writes_what_changes_and_what_is_done_stays(office:
     assert told == [
         "",
         "the new text does not begin with its title",
-        "the new text wants what the plan wants already",
+        "the new text does not change the plan's requirements",
     ]
     assert "denied: This role changes nothing." in (attempts[2] / "events.jsonl").read_text(encoding="utf-8")
     assert list((office.state / "workspaces").glob("*/*/refine")) == []

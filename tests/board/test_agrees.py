@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
-from asbuilt.board.now import now_page
+from asbuilt.board.now_page import now_page
 from asbuilt.board.plan_page import plan_page
 from asbuilt.board.question_page import inbox_page
 from asbuilt.board.reading import Reading

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.board.peers import is_own
+from asbuilt.board.connection import is_own
 
 if TYPE_CHECKING:
     from pathlib import Path

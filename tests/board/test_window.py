@@ -19,7 +19,7 @@ from asbuilt.journal.queries.overview import events_of, facts_from
 from asbuilt.lifecycle.run.proving import ProvingFacts
 from asbuilt.pages.document import Figures, Link, Section, Table
 from asbuilt.pages.phases import phase_section
-from asbuilt.pages.telling import told
+from asbuilt.pages.run_report import told
 from asbuilt.settings import load
 from asbuilt.wiring import open_journal
 from tests.board.large_run import PLAN, RUN, make, note

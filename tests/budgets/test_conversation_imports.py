@@ -18,7 +18,7 @@ EITHER = {"_json", "_stat", "fcntl", "time"}
 """Built in, or a file of their own, by who has built the interpreter."""
 HOLD_ONLY = {
     "__future__", "_collections_abc", "asbuilt", "asbuilt.hook", "asbuilt.hook.conversation",
-    "asbuilt.hook.keeping", "asbuilt.policy", "asbuilt.policy.plan_mode",
+    "asbuilt.hook.hold", "asbuilt.policy", "asbuilt.policy.plan_mode",
     "asbuilt.policy.plan_mode.hold", "asbuilt.policy.notation",
     "asbuilt.session", "asbuilt.session.conversation", "asbuilt.session.locking", "genericpath", "os",
     "posixpath", "stat",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt._version import VERSION
-from asbuilt.policy.kinds import KINDS
+from asbuilt.policy.agent_kinds import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

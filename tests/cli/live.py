@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from asbuilt.cli.live.moment import Activity, Moment
+from asbuilt.cli.live.frame import Activity, Moment
 from asbuilt.cli.live.rows import Canvas, Row, text_of
 from asbuilt.cli.ui.symbols import ASCII, UNICODE
 from asbuilt.events.plain import read_options

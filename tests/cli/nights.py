@@ -159,9 +159,12 @@ class Story:
             dated = Dated(session, clock(at))
             append(dated, self.made.address, event, key=f"{run}/{key}", actor="asbuilt", run=run)
 
-    def begin(self, at: str, phase: str, number: int = 1, role: str = "implement") -> None:
+    def begin(
+        self, at: str, phase: str, number: int = 1, role: str = "implement", *, edited: bool = False
+    ) -> None:
         if number == 1:
-            self.say(at, PhaseBegun(phase=phase, intent="sha256:9c41"), f"{phase}/begun")
+            begun_phase = PhaseBegun(phase=phase, intent="sha256:9c41", edited=edited)
+            self.say(at, begun_phase, f"{phase}/begun")
         begun = AttemptBegun(phase=phase, number=number, role=role, agent="claude")
         self.say(at, begun, f"{phase}/{number}/begun/1")
 

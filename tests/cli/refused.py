@@ -54,6 +54,8 @@ PLACEHOLDERS = {
     "VALUE": "true",
     "FILE": "script.toml",
     "DIR": ".",
+    "URL": "https://ntfy.test/topic",
+    "MODEL": "opus",
 }
 
 

@@ -189,7 +189,7 @@ def test_a_rehearsal_says_what_a_schedule_and_hours_mean_and_puts_nothing_on(
                 "Lands    on main, by cherry-pick, when proven",
                 "Every    one phase, every day at 09:03, Europe/Prague",
                 "         [DAY] 22:00, [DAY] 22:00, [DAY] 22:00",
-                "         09:03, not 09:00, to miss the rush (schedule.offset). Implies --auto.",
+                "         Starts at 09:03 instead of 09:00 (schedule.offset). Implies --auto.",
                 "Hours    begins phases only 22:00-07:00, Europe/Prague; [STATE] now",
                 "         opens [DAY] 22:00, [DAY] 22:00, [DAY] 22:00",
             ],

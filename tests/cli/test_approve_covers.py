@@ -24,7 +24,7 @@ exit 0
   approval.
   Phases 2a and 2b do not need each other.
 --- stderr
-Next: asbuilt run rate-limit
+Next: asbuilt run rate-limit --script FILE
 """)
     plan = read(DRAFT.encode())
     assert desk.drafts.approved == (
@@ -73,7 +73,7 @@ Approve revision 2, sha256:5606? [y/N] ✓ Approved Plan (edited by user): ada, 
   plans/rate-limit.md is written next (not committed). Editing it needs a new
   approval.
   Phases 2a and 2b do not need each other.
-Next: asbuilt run rate-limit
+Next: asbuilt run rate-limit --script FILE
 """)
     drafts = inbox.drafts
     assert [(one.number, one.by, one.label) for one in drafts.revisions] == [

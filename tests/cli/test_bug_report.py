@@ -223,9 +223,9 @@ def test_a_bundle_never_overwrites_a_file(asbuilt: Callable[..., str], shop: Pat
     assert asbuilt("doctor", "bug-report", "--to", "mine") == snapshot("""\
 exit 1
 --- stderr
-error: mine is there already
+error: mine exists already
   Why:  Nothing is ever overwritten.
-  Next: Choose another name, or edit the file that is there.
+  Next: Choose another name, or edit the existing file.
 """)
     assert (shop / "mine").read_text() == "mine"
 

@@ -350,8 +350,8 @@ error: asbuilt.toml:7: landing.mode "merge" is not cherry-pick, pr, direct
   Next: Correct asbuilt.toml:7; asbuilt config show --origin shows who sets
         what.
 error: asbuilt.toml:9: a repository may not set sandbox.required
-  Why:  A repository is text that others write, and this is yours to choose. An
-        agent could run without the protection you count on.
+  Why:  Other people write a repository's settings; only you may choose this
+        one. An agent could run without the protection you count on.
   Next: Take it out of asbuilt.toml:9; for yourself:
         asbuilt config set sandbox.required VALUE
 """)

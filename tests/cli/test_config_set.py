@@ -241,7 +241,7 @@ exit 2
 --- stderr
 error: landing.mode "merge" is not cherry-pick, pr, direct
   Why:  A guessed landing could move the wrong branch.
-  Next: asbuilt config show landing.mode says what it takes.
+  Next: asbuilt config show landing.mode lists the values that it accepts.
 """),
         ),
         (
@@ -251,7 +251,7 @@ exit 2
 --- stderr
 error: sandbox.required "perhaps" is not true or false
   Why:  An agent could run without the protection you count on.
-  Next: asbuilt config show sandbox.required says what it takes.
+  Next: asbuilt config show sandbox.required lists the values that it accepts.
 """),
         ),
         (
@@ -261,7 +261,7 @@ exit 2
 --- stderr
 error: plans.folder "../elsewhere" is not a path inside the repository
   Why:  Plans would be searched and written in another folder.
-  Next: asbuilt config show plans.folder says what it takes.
+  Next: asbuilt config show plans.folder lists the values that it accepts.
 """),
         ),
         (
@@ -301,7 +301,7 @@ def test_set_leaves_a_file_alone_that_is_not_toml(asbuilt: Callable[..., str], s
 exit 2
 --- stderr
 error: asbuilt.toml:1: not TOML: Expected '=' after a key in a key/value pair
-  Why:  A settings file that is read in part would mean something else.
+  Why:  asbuilt does not use a settings file that it can parse only in part.
   Next: Correct that line, then repeat the command.
 """)
     assert (shop / "asbuilt.toml").read_text() == "plans folder\n"
@@ -317,7 +317,33 @@ def test_set_never_follows_a_link_out_of_the_repository(
 exit 1
 --- stderr
 error: asbuilt.toml is a link to a file outside the repository
-  Why:  A repository could name any file of yours there.
+  Why:  The link could point to any of your files.
   Next: Replace the link by a file.
 """)
     assert outside.read_text() == ""
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("checks.tests", "<COMMAND>"), ("checks.tests", "<command without Docker>"), ("checks.tests", "..."),
+        ("checks.setup", "uv run ..."), ("checks.setup", "COMMAND"), ("agents.claude.model", "MODEL"),
+        ("notify.ntfy", "https://ntfy.sh/TOPIC"),
+    ],
+)  # fmt: skip
+def test_a_placeholder_of_a_hint_is_refused_and_nothing_is_written(
+    asbuilt: Callable[..., str], shop: Path, key: str, value: str
+) -> None:
+    told = asbuilt("config", "set", key, value)
+    assert told.startswith('exit 2\n--- stderr\nerror: "')
+    assert f"is a placeholder, not a value of {key}" in " ".join(told.split())
+    assert not (shop / "asbuilt.toml").exists()
+
+
+@pytest.mark.parametrize(
+    "value", ["go test ./...", "sort <in.txt >out.txt", "make NAME=x", "pytest -k 'a<b'"]
+)
+def test_a_command_that_only_looks_like_a_placeholder_is_taken(
+    asbuilt: Callable[..., str], value: str
+) -> None:
+    assert asbuilt("config", "set", "checks.tests", value).startswith("exit 0")

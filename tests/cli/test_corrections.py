@@ -50,7 +50,8 @@ Next: asbuilt approve yes a1
 exit 0
 --- stdout
 a1   drift   plans/rate-limit.md
-  correct phase 1 of the plan? the plan says 60-90, and wc -l < app.py gives 93
+  correct phase 1 of the plan? the plan says 60-90, and `wc -l < app.py` gives
+  93
     - - [ ] `wc -l < app.py` prints 60-90
     + - [ ] `wc -l < app.py` prints 88-98
   asked 0s ago; not answered

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from asbuilt._version import VERSION
 from asbuilt.agents.sandbox.unavailable import why_landlock

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import Is, snapshot
+from msgspec.structs import replace
 
 from asbuilt._version import VERSION
 from asbuilt.cli.commands.doctor import page
@@ -105,7 +105,7 @@ def test_every_problem_says_why_and_what_next() -> None:
 ✓ git       2.43.0   shop-api, main, 2 files changed (yours; never touched)
 ✗ settings  asbuilt.toml:7: landing.mode "merge" is not cherry-pick, pr, direct
             Why:  A guessed landing could move the wrong branch.
-            Next: Correct asbuilt.toml:7; asbuilt config show --origin shows who
+            Fix:  Correct asbuilt.toml:7; asbuilt config show --origin shows who
                   sets what.
 ! agents    gemini (it says no version) found; only the scripted agent works
             here
@@ -113,27 +113,27 @@ def test_every_problem_says_why_and_what_next() -> None:
             Why:  kernel.apparmor_restrict_unprivileged_userns is 1, and no
                   profile excepts bwrap. It said: bwrap: setting up uid map:
                   Permission denied. An agent could write to all that you can.
-            Next: asbuilt doctor --fix sandbox shows the change, then asks
+            Fix:  asbuilt doctor --fix sandbox shows the change, then asks
             Or:   asbuilt config set sandbox.required false; reports then say so
 ✗ gate      installed hook let a known-bad call through: sh: 1: /gone/python:
             not found
             Why:  Claude Code runs a tool whenever the hook before it fails.
-            Next: asbuilt init --claude
+            Fix:  asbuilt init --claude
 ✗ tests     pytest -q   NOT_RUN on a clean checkout: 0 tests ran
             Why:  A run is measured against what the tests show before it; these
                   show nothing.
-            Next: Make it pass from a fresh clone, or set another:
+            Fix:  Make it pass from a fresh clone, or set another:
                   asbuilt.toml:2 names it.
 ✗ store     SQLite, 1 MB free
             Why:  Workspaces, outputs and the journal share this disk; a run
                   stops when it is full.
-            Next: Make room, or set ASBUILT_HOME to a folder on another local
+            Fix:  Make room, or set ASBUILT_HOME to a folder on another local
                   disk.
 ✓ worker    running, pid 41822
 ! clock     it says a time 86400 s before asbuilt was installed
             Why:  Schedules and usage limits end by the clock; durations are
                   measured without it.
-            Next: Set the clock, or switch on time synchronisation.
+            Fix:  Set the clock, or switch on time synchronisation.
 5 problems. Fix them before you run a plan.
 """)
 
@@ -143,7 +143,7 @@ def test_problems_in_colour() -> None:
 \x1b[32m✓\x1b[0m \x1b[1mgit\x1b[0m       2.43.0   shop-api, main, 2 files changed (yours; never touched)
 \x1b[31m✗\x1b[0m \x1b[1msettings\x1b[0m  asbuilt.toml:7: landing.mode "merge" is not cherry-pick, pr, direct
             Why:  A guessed landing could move the wrong branch.
-            Next: Correct asbuilt.toml:7; \x1b[1masbuilt config show --origin\x1b[0m shows who
+            Fix:  Correct asbuilt.toml:7; \x1b[1masbuilt config show --origin\x1b[0m shows who
                   sets what.
 \x1b[33m!\x1b[0m \x1b[1magents\x1b[0m    gemini (it says no version) found; only the scripted agent works
             here
@@ -151,27 +151,27 @@ def test_problems_in_colour() -> None:
             Why:  kernel.apparmor_restrict_unprivileged_userns is 1, and no
                   profile excepts bwrap. It said: bwrap: setting up uid map:
                   Permission denied. An agent could write to all that you can.
-            Next: \x1b[1masbuilt doctor --fix sandbox\x1b[0m shows the change, then asks
+            Fix:  \x1b[1masbuilt doctor --fix sandbox\x1b[0m shows the change, then asks
             Or:   \x1b[1masbuilt config set sandbox.required false\x1b[0m; reports then say so
 \x1b[31m✗\x1b[0m \x1b[1mgate\x1b[0m      installed hook let a known-bad call through: sh: 1: /gone/python:
             not found
             Why:  Claude Code runs a tool whenever the hook before it fails.
-            Next: \x1b[1masbuilt init --claude\x1b[0m
+            Fix:  \x1b[1masbuilt init --claude\x1b[0m
 \x1b[31m✗\x1b[0m \x1b[1mtests\x1b[0m     pytest -q   NOT_RUN on a clean checkout: 0 tests ran
             Why:  A run is measured against what the tests show before it; these
                   show nothing.
-            Next: Make it pass from a fresh clone, or set another:
+            Fix:  Make it pass from a fresh clone, or set another:
                   asbuilt.toml:2 names it.
 \x1b[31m✗\x1b[0m \x1b[1mstore\x1b[0m     SQLite, 1 MB free
             Why:  Workspaces, outputs and the journal share this disk; a run
                   stops when it is full.
-            Next: Make room, or set ASBUILT_HOME to a folder on another local
+            Fix:  Make room, or set ASBUILT_HOME to a folder on another local
                   disk.
 \x1b[32m✓\x1b[0m \x1b[1mworker\x1b[0m    running, pid 41822
 \x1b[33m!\x1b[0m \x1b[1mclock\x1b[0m     it says a time 86400 s before asbuilt was installed
             Why:  Schedules and usage limits end by the clock; durations are
                   measured without it.
-            Next: Set the clock, or switch on time synchronisation.
+            Fix:  Set the clock, or switch on time synchronisation.
 5 problems. Fix them before you run a plan.
 """)
 
@@ -186,7 +186,7 @@ def test_problems_in_forty_columns() -> None:
             pr, direct
   Why:  A guessed landing could move the
         wrong branch.
-  Next: Correct asbuilt.toml:7;
+  Fix:  Correct asbuilt.toml:7;
         asbuilt config show --origin
         shows who sets what.
 ! agents    gemini (it says no version)
@@ -201,7 +201,7 @@ def test_problems_in_forty_columns() -> None:
         bwrap: setting up uid map:
         Permission denied. An agent
         could write to all that you can.
-  Next: asbuilt doctor --fix sandbox
+  Fix:  asbuilt doctor --fix sandbox
         shows the change, then asks
   Or:
         asbuilt config set sandbox.required false;
@@ -211,20 +211,20 @@ def test_problems_in_forty_columns() -> None:
             1: /gone/python: not found
   Why:  Claude Code runs a tool whenever
         the hook before it fails.
-  Next: asbuilt init --claude
+  Fix:  asbuilt init --claude
 ✗ tests     pytest -q   NOT_RUN on a
             clean checkout: 0 tests ran
   Why:  A run is measured against what
         the tests show before it; these
         show nothing.
-  Next: Make it pass from a fresh clone,
+  Fix:  Make it pass from a fresh clone,
         or set another: asbuilt.toml:2
         names it.
 ✗ store     SQLite, 1 MB free
   Why:  Workspaces, outputs and the
         journal share this disk; a run
         stops when it is full.
-  Next: Make room, or set ASBUILT_HOME
+  Fix:  Make room, or set ASBUILT_HOME
         to a folder on another local
         disk.
 ✓ worker    running, pid 41822
@@ -233,7 +233,7 @@ def test_problems_in_forty_columns() -> None:
   Why:  Schedules and usage limits end
         by the clock; durations are
         measured without it.
-  Next: Set the clock, or switch on time
+  Fix:  Set the clock, or switch on time
         synchronisation.
 5 problems. Fix them before you run a
 plan.
@@ -314,7 +314,12 @@ def test_a_script_gets_the_same_rows_with_their_facts() -> None:
                     "why": "",
                     "next": "",
                     "or": "",
-                    "facts": {"command": "uv run pytest -q", "origin": "asbuilt.toml:2", "tried": None},
+                    "facts": {
+                        "command": "uv run pytest -q",
+                        "origin": "asbuilt.toml:2",
+                        "setup_origin": "",
+                        "tried": None,
+                    },
                 },
                 {
                     "name": "store",

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import time
 from contextlib import closing
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from asbuilt.agents.sandbox.launch import probe
 from asbuilt.cli.commands.doctor.facts import (
@@ -23,7 +23,6 @@ from asbuilt.cli.commands.doctor.facts import (
     Trouble,
     WorkerFacts,
 )
-from asbuilt.cli.commands.doctor.look import look_at_store, look_at_worker
 from asbuilt.cli.commands.doctor.machine import (
     Moment,
     look_at_clock,
@@ -32,6 +31,7 @@ from asbuilt.cli.commands.doctor.machine import (
     sleeps_by_logind,
     sleeps_by_pmset,
 )
+from asbuilt.cli.commands.doctor.probes import look_at_store, look_at_worker
 from asbuilt.cli.commands.doctor.repository import look_at_git, look_for_agents, try_tests
 from asbuilt.journal.database.schema import STEPS
 from asbuilt.journal.database.sqlite import SqliteStore
@@ -108,6 +108,22 @@ def test_a_repository_without_a_commit_is_told(tmp_path: Path, shop: Shop) -> No
     shop.git("init", "-q", "-b", "trunk", str(fresh))
     assert look_at_git(fresh, os.environ) == GitFacts(
         version=_version(shop), repository="fresh", branch="trunk", has_commits=False
+    )
+
+
+def test_a_git_that_does_not_know_its_user_is_a_problem(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "EMAIL"):
+        monkeypatch.delenv(name, raising=False)
+    shop.git("config", "user.useConfigOnly", "true")
+    shop.git("config", "user.name", "")
+    trouble = _git(shop).trouble
+    assert trouble is not None
+    assert (trouble.what, trouble.next_step) == (
+        "git does not know who you are",
+        (
+            '`git config --global user.name "Your Name"` and'
+            " `git config --global user.email you@example.com`, then try again."
+        ),
     )
 
 
@@ -201,7 +217,7 @@ def test_the_sandbox_is_what_the_ring_itself_found() -> None:
         ("cat summary", "", Tried(outcome="PASS", why="3 ran, 0 skipped")),
         ("cat made", "cp summary made", Tried(outcome="PASS", why="3 ran, 0 skipped")),
         ("cat uncommitted", "", Tried(outcome="FAIL", why="exit 1, and no summary of the tests")),
-        ("cat summary", "exit 3", Tried(outcome="INDETERMINATE", why="setup: exit 3")),
+        ("cat summary", "exit 3", Tried(outcome="INDETERMINATE", why="setup: exit 3", in_setup=True)),
         (
             "true",
             "",

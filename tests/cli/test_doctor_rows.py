@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from inline_snapshot import snapshot
+from msgspec.structs import replace
 
 from asbuilt._version import VERSION
 from asbuilt.agents.sandbox.unavailable import Knobs, why_bubblewrap, why_landlock
@@ -20,8 +20,6 @@ from asbuilt.cli.commands.doctor.facts import (
     PowerFacts,
     SandboxFacts,
     StoreFacts,
-    SuiteFacts,
-    Tried,
     Trouble,
 )
 from asbuilt.cli.commands.doctor.rows import conclusion, judge
@@ -50,7 +48,7 @@ def _row(facts: Facts, name: str) -> str:
 ✗ git       no program git on PATH
             Why:  Plans are run in workspaces that git makes, and land as
                   commits.
-            Next: Install the package git.
+            Fix:  Install the package git.
 """),
         ),
         (GitFacts(version="2.47.1"), snapshot("! git       2.47.1   not in a repository; a run needs one\n")),
@@ -59,7 +57,7 @@ def _row(facts: Facts, name: str) -> str:
             snapshot("""\
 ✗ git       2.47.1   shop-api has no commit yet
             Why:  A run starts from a commit, and proves what it adds to it.
-            Next: git commit what there is.
+            Fix:  git commit what there is.
 """),
         ),
         (
@@ -71,7 +69,7 @@ def _row(facts: Facts, name: str) -> str:
             1 file changed (yours; never touched)
             Why:  A run starts from a finished state of the branch that it lands
                   on.
-            Next: git status shows how to continue.
+            Fix:  git status shows how to continue.
 """),
         ),
         (
@@ -85,7 +83,7 @@ def _row(facts: Facts, name: str) -> str:
             snapshot("""\
 ✗ git       it belongs to another user
             Why:  Its settings.
-            Next: Trust it.
+            Fix:  Trust it.
 """),
         ),
     ],
@@ -116,7 +114,7 @@ def test_the_row_of_git(git: GitFacts, shown: str) -> None:
             snapshot("""\
 ! agents    codex found, without its adapter codex-acp; only the scripted agent
             works here
-            Next: npm install -g @zed-industries/codex-acp
+            Fix:  npm install -g @zed-industries/codex-acp
 """),
             snapshot("Ready, with the scripted agent."),
         ),
@@ -165,7 +163,7 @@ def test_the_row_of_agents_promises_only_what_is_driven(
 ✗ sandbox   bubblewrap is not installed; Landlock is off
             Why:  It is what holds agents and checks to their workspace on
                   Linux. An agent could write to all that you can.
-            Next: asbuilt doctor --fix sandbox shows the change, then asks
+            Fix:  asbuilt doctor --fix sandbox shows the change, then asks
             Or:   asbuilt config set sandbox.required false; reports then say so
 """),
         ),
@@ -182,7 +180,7 @@ def test_the_row_of_agents_promises_only_what_is_driven(
             Why:  Its seccomp profile or masked /proc forbids what bubblewrap
                   does. It said: bwrap: setting up uid map: Permission denied.
                   An agent could write to all that you can.
-            Next: asbuilt doctor --fix sandbox shows the change, then asks
+            Fix:  asbuilt doctor --fix sandbox shows the change, then asks
             Or:   asbuilt config set sandbox.required false; reports then say so
 """),
         ),
@@ -197,7 +195,7 @@ def test_the_row_of_agents_promises_only_what_is_driven(
 ✗ sandbox   bubblewrap does not work here: it ran, and let a write through
             Why:  A sandbox that lets the canary out lets everything out. An
                   agent could write to all that you can.
-            Next: Look which program answers to the name bwrap; it should be the
+            Fix:  Look which program answers to the name bwrap; it should be the
                   distribution's own.
             Or:   asbuilt config set sandbox.required false; reports then say so
 """),
@@ -227,43 +225,6 @@ def test_the_row_of_the_sandbox(sandbox: SandboxFacts, shown: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tests", "shown"),
-    [
-        (
-            SuiteFacts(command="", origin="default"),
-            snapshot("""\
-! tests     no command is set; a run looks for one, and asks
-            Next: asbuilt doctor --tests tries what it finds, and saves your
-                  choice.
-"""),
-        ),
-        (
-            SuiteFacts(
-                command="pytest -q",
-                origin="asbuilt.toml:2",
-                tried=Tried(outcome="PASS", why="214 ran, 0 skipped"),
-            ),
-            snapshot("✓ tests     pytest -q   214 ran, 0 skipped on a clean checkout\n"),
-        ),
-        (
-            SuiteFacts(
-                command="pytest -q",
-                origin="asbuilt.toml:2",
-                tried=Tried(outcome="PASS", why="214 ran, 0 skipped", failing=2),
-            ),
-            snapshot("""\
-! tests     pytest -q   214 ran, 0 skipped, 2 failing on a clean checkout
-            Why:  What fails before a run is noted, and does not stop it.
-"""),
-        ),
-    ],
-    ids=["unset", "passed", "red"],
-)
-def test_the_row_of_the_tests(tests: SuiteFacts, shown: str) -> None:
-    assert _row(replace(READY, tests=tests), "tests") == shown
-
-
-@pytest.mark.parametrize(
     ("store", "shown"),
     [
         (
@@ -276,7 +237,7 @@ def test_the_row_of_the_tests(tests: SuiteFacts, shown: str) -> None:
 ! store     SQLite, schema 1, 940 MB free
             Why:  Workspaces, outputs and the journal share this disk; a run
                   stops when it is full.
-            Next: Make room, or set ASBUILT_HOME to a folder on another local
+            Fix:  Make room, or set ASBUILT_HOME to a folder on another local
                   disk.
 """),
         ),
@@ -286,7 +247,7 @@ def test_the_row_of_the_tests(tests: SuiteFacts, shown: str) -> None:
 ✗ store     the journal has schema 3; this version knows 1
             Why:  A newer asbuilt wrote it, and an older one could misread what
                   happened.
-            Next: Install the newer asbuilt again.
+            Fix:  Install the newer asbuilt again.
 """),
         ),
         (
@@ -296,15 +257,15 @@ def test_the_row_of_the_tests(tests: SuiteFacts, shown: str) -> None:
                 schema=None,
                 known_schema=1,
                 trouble=Trouble(
-                    what="the state folder /net/me lies on a network file system (nfs4)",
+                    what="the state folder /net/me is on a network file system (nfs4)",
                     why="Locks and syncs mean less there.",
                     next_step="Set ASBUILT_HOME to a folder on a local disk.",
                 ),
             ),
             snapshot("""\
-✗ store     the state folder /net/me lies on a network file system (nfs4)
+✗ store     the state folder /net/me is on a network file system (nfs4)
             Why:  Locks and syncs mean less there.
-            Next: Set ASBUILT_HOME to a folder on a local disk.
+            Fix:  Set ASBUILT_HOME to a folder on a local disk.
 """),
         ),
     ],
@@ -323,7 +284,7 @@ def test_the_row_of_the_store(store: StoreFacts, shown: str) -> None:
 ! clock     it and the disk differ by 3600 s
             Why:  Schedules and usage limits end by the clock; durations are
                   measured without it.
-            Next: Set the clock, or switch on time synchronisation.
+            Fix:  Set the clock, or switch on time synchronisation.
 """),
         ),
         (
@@ -332,7 +293,7 @@ def test_the_row_of_the_store(store: StoreFacts, shown: str) -> None:
 ! clock     it jumped by -12.5 s while we looked
             Why:  Schedules and usage limits end by the clock; durations are
                   measured without it.
-            Next: Set the clock, or switch on time synchronisation.
+            Fix:  Set the clock, or switch on time synchronisation.
 """),
         ),
     ],
@@ -350,7 +311,7 @@ def test_a_clock_has_a_row_only_when_it_is_wrong(clock: ClockFacts, shown: str) 
             GateFacts(installed=False),
             snapshot("""\
 ! gate      not installed; in Claude Code planning is held by its own plan mode
-            Next: asbuilt init --claude
+            Fix:  asbuilt init --claude
 """),
         ),
         (
@@ -359,7 +320,7 @@ def test_a_clock_has_a_row_only_when_it_is_wrong(clock: ClockFacts, shown: str) 
 ✗ gate      installed plugin is that of 0.0.1; this is asbuilt [VERSION]
             Why:  Hook and commands of two versions may differ in what they
                   keep.
-            Next: asbuilt init --claude
+            Fix:  asbuilt init --claude
 """),
         ),
         (
@@ -367,7 +328,7 @@ def test_a_clock_has_a_row_only_when_it_is_wrong(clock: ClockFacts, shown: str) 
             snapshot("""\
 ! gate      installed hook refused a known-bad call in 24 ms, and is not enabled
             in Claude Code
-            Next: asbuilt init --claude
+            Fix:  asbuilt init --claude
 """),
         ),
         (
@@ -375,7 +336,7 @@ def test_a_clock_has_a_row_only_when_it_is_wrong(clock: ClockFacts, shown: str) 
             snapshot("""\
 ✗ gate      installed hook let a known-bad call through: exit 0
             Why:  Claude Code runs a tool whenever the hook before it fails.
-            Next: asbuilt init --claude
+            Fix:  asbuilt init --claude
 """),
         ),
     ],

@@ -67,7 +67,7 @@ def test_bare_it_says_what_is_here_and_what_it_can_do_and_writes_nothing(
         "  tests     none found; a plan's own checks still run\n"
         "  sandbox   [SANDBOX]\n"
         "  wrote     nothing; with an option, only files of that agent in your home\n"
-        f"\n{TOOLS}--- stderr\n{_next('asbuilt demo')}"
+        f"\n{TOOLS}--- stderr\n{_next('asbuilt doctor agents')}"
     )
     assert _files(home) == {}
 
@@ -246,7 +246,7 @@ def test_a_file_that_is_not_ours_is_never_overwritten(asbuilt: Callable[..., str
     mine.parent.mkdir(parents=True)
     mine.write_text("mine")
     said = asbuilt("init", "--opencode")
-    assert "~/.config/opencode/commands/asbuilt-status.md is there" in said
+    assert "~/.config/opencode/commands/asbuilt-status.md exists" in said
     assert _files(home) == {".config/opencode/commands/asbuilt-status.md": b"mine"}
 
 

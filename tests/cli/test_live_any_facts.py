@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asbuilt.cli.live.finished import Story
-from asbuilt.cli.live.frame import ROWS, frame
-from asbuilt.cli.live.moment import Activity, Moment
-from asbuilt.cli.live.rows import Canvas, cells, text_of
+from asbuilt.cli.live.frame import ROWS, Activity, Moment, frame
+from asbuilt.cli.live.rows import Canvas, text_of
+from asbuilt.cli.ui.columns import width
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.symbols import ASCII, UNICODE
 from asbuilt.journal.queries.overview import RunView
@@ -89,7 +89,7 @@ CANVASES = st.builds(Canvas, st.integers(20, 80), st.integers(1, 60), st.sampled
 def _harmless(rows: list[Any], canvas: Canvas) -> None:
     for row in rows:
         text = text_of(row)
-        assert cells(text) <= canvas.width
+        assert width(text) <= canvas.width
         assert printable(text) == text
         assert canvas.symbols is UNICODE or text.isascii()
 

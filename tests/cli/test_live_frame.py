@@ -5,8 +5,7 @@ from inline_snapshot import snapshot
 from msgspec.structs import replace
 
 from asbuilt.cli.live.finished import Story
-from asbuilt.cli.live.frame import frame
-from asbuilt.cli.live.moment import Activity
+from asbuilt.cli.live.frame import Activity, frame
 from asbuilt.cli.live.rows import Canvas, text_of
 from asbuilt.cli.ui.symbols import UNICODE
 from asbuilt.lifecycle.status.progress import PhaseProgress, WaitsFor

@@ -7,14 +7,16 @@ import pty
 import re
 from datetime import timedelta
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
 from inline_snapshot import snapshot
 
 from asbuilt.agents.attempts import FolderAttempts
-from asbuilt.cli.live.lookout import Listener, attempt_of
+from asbuilt.cli.live.lookout import Listener
 from asbuilt.cli.live.region import Region
 from asbuilt.cli.live.rows import Piece
 from asbuilt.cli.live.viewers import LineViewer, LiveViewer, News, viewer_for
+from asbuilt.cli.ui.clock import to_the_second
 from asbuilt.cli.ui.screen import Screen, pen_for
 from asbuilt.lifecycle.status.progress import PhaseProgress, WaitsFor
 from tests.cli.live import CUT_OFF, FIXES, LANDS, NOW, PARKED, WORKS, event, moment, phases, run
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from asbuilt.cli.live.moment import Moment
+    from asbuilt.cli.live.frame import Moment
 
 TERM = {"TERM": "xterm-256color"}
 
@@ -114,6 +116,16 @@ def test_after_five_silent_minutes_a_line_says_who_is_at_work() -> None:
 """)
 
 
+def test_a_line_has_the_time_that_the_log_has_in_the_zone_of_the_settings() -> None:
+    proven = event("phase.proven", phase="2a", commit="0be77d1" * 5)
+    tokyo = WORKS._replace(now=NOW.astimezone(ZoneInfo("Asia/Tokyo")))
+    terminal = Terminal(tty=False)
+    LineViewer(_screen(terminal)).show([News(proven)], tokyo)
+    line = terminal.shown().decode().splitlines()[1]
+    assert line == f"{to_the_second(proven.at, tokyo.now)} 2a  PROVEN    0be77d1"
+    assert line.startswith("07:06:02 ")
+
+
 def test_words_stand_in_one_column_whatever_the_stages_are_called() -> None:
     terminal = Terminal(tty=False)
     stages = [PhaseProgress(one, one, "ready", "") for one in ("alternatives", "draft")]
@@ -153,7 +165,7 @@ def test_lines_say_once_that_the_worker_is_gone_and_that_one_is_back() -> None:
 
 def test_an_attempt_is_named_by_who_is_waited_for() -> None:
     verified = moment(WaitsFor("verifier", "2a", attempt="2v"), phases("verifying", attempt=2))
-    assert [attempt_of(one.view) for one in (WORKS, FIXES, verified, LANDS)] == snapshot(
+    assert [one.view.attempt for one in (WORKS, FIXES, verified, LANDS)] == snapshot(
         ["r1.2a.1", "r1.2a.2", "r1.2a.2v", None]
     )
 

@@ -25,7 +25,7 @@ from tests.cli.live import (
 )
 
 if TYPE_CHECKING:
-    from asbuilt.cli.live.moment import Moment
+    from asbuilt.cli.live.frame import Moment
 
 pytestmark = pytest.mark.usefixtures("in_utc")
 

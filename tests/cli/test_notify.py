@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from inline_snapshot import snapshot
+from msgspec.structs import replace
 
 from asbuilt.cli.commands.doctor.page import State
 from asbuilt.cli.commands.doctor.rows import judge
@@ -107,7 +107,7 @@ exit 2
 error: notify.quiet "22-7" is not hours, as in 22:00-07:00
   Why:  Your notifications would go to another address, or come at the wrong
         time.
-  Next: asbuilt config show notify.quiet says what it takes.
+  Next: asbuilt config show notify.quiet lists the values that it accepts.
 """)
     assert asbuilt("config", "set", "notify.urgent", "failed, lost") == snapshot("""\
 exit 2
@@ -116,7 +116,7 @@ error: notify.urgent ["failed", "lost"] is not a list of needs, parked, failed,
        landed, proven
   Why:  Your notifications would go to another address, or come at the wrong
         time.
-  Next: asbuilt config show notify.urgent says what it takes.
+  Next: asbuilt config show notify.urgent lists the values that it accepts.
 """)
 
 
@@ -131,7 +131,7 @@ def test_the_doctor_says_which_way_was_not_heard() -> None:
     assert (row.state, row.said, row.next_step) == snapshot(
         (
             State.NOTE,
-            "slack was last not heard: x answered 500",
+            "the last notification by slack was not received: x answered 500",
             "`asbuilt doctor notify slack` sends a test notification.",
         )
     )

@@ -71,7 +71,7 @@ Next: asbuilt plan show importer
     assert asbuilt("plan", "import", "../shop-api/out.json", cwd=box) == snapshot("""\
 exit 1
 --- stderr
-error: plans/PROGRESS.md is there already, with another text
+error: plans/PROGRESS.md exists already, with different text
   Why:  It is the progress document of the plan in the bundle; nothing is ever
         overwritten.
   Next: Move it away, or put the plan elsewhere with --user.
@@ -106,9 +106,9 @@ Next: asbuilt plan show rate-limit-2
     assert asbuilt("plan", "import", "../sent.json", "--name", "rate-limit", cwd=box) == snapshot("""\
 exit 1
 --- stderr
-error: plans/rate-limit.md is there already
+error: plans/rate-limit.md exists already
   Why:  Nothing is ever overwritten.
-  Next: Choose another name, or edit the file that is there.
+  Next: Choose another name, or edit the existing file.
 """)
     assert sorted(path.name for path in (box / "plans").iterdir()) == ["rate-limit-2.md", "rate-limit.md"]
 
@@ -148,9 +148,9 @@ Next: asbuilt plan show feature-plan
             snapshot("""\
 exit 1
 --- stderr
-error: the bundle cannot be taken in: its plan does not have the digest that it
+error: the bundle cannot be imported: its plan does not have the digest that it
        was sent with
-  Why:  A plan that is not byte for byte what was sent is another plan.
+  Why:  asbuilt imports only a bundle that is unchanged since its export.
   Next: Export it again with the same version of asbuilt.
 """),
             id="tampered",
@@ -160,9 +160,9 @@ error: the bundle cannot be taken in: its plan does not have the digest that it
             snapshot("""\
 exit 1
 --- stderr
-error: the bundle cannot be taken in: it is of the kind asbuilt.bundle/9, and
-       this version reads asbuilt.bundle/1
-  Why:  A plan that is not byte for byte what was sent is another plan.
+error: the bundle cannot be imported: its format is asbuilt.bundle/9; this
+       version reads asbuilt.bundle/1
+  Why:  asbuilt imports only a bundle that is unchanged since its export.
   Next: Export it again with the same version of asbuilt.
 """),
             id="of another kind",
@@ -178,7 +178,7 @@ error: the bundle cannot be taken in: it is of the kind asbuilt.bundle/9, and
             snapshot("""\
 exit 1
 --- stderr
-error: the bundle cannot be taken in: its progress document is called
+error: the bundle cannot be imported: its progress document is called
        ../../.bashrc
   Why:  That leads out of the folder where plans are kept.
   Next: Copy the plan and its progress document by hand.
@@ -205,8 +205,7 @@ def test_a_bundle_that_cannot_be_trusted_is_refused(
             snapshot("""\
 exit 1
 error: stdin holds nothing
-  Why:  An empty plan says nothing; whatever should have written it may have
-        failed.
+  Why:  The input is empty; the command that writes it may have failed.
   Next: Look at the command before the pipe, or at the file.
 """),
             id="nothing",
@@ -215,8 +214,8 @@ error: stdin holds nothing
             b'{"schema":"asbuilt.bundle/1","slug":"x","digest":"sha',
             snapshot("""\
 exit 1
-error: the bundle cannot be taken in: it is not whole
-  Why:  A plan that is not byte for byte what was sent is another plan.
+error: the bundle cannot be imported: it is incomplete or not valid JSON
+  Why:  asbuilt imports only a bundle that is unchanged since its export.
   Next: Export it again with the same version of asbuilt.
 """),
             id="cut off",
@@ -263,9 +262,9 @@ def test_export_never_overwrites(asbuilt: Callable[..., str], shop: Path) -> Non
     assert asbuilt("plan", "export", "rate", "-o", "out.json") == snapshot("""\
 exit 1
 --- stderr
-error: out.json is there already
+error: out.json exists already
   Why:  Nothing is ever overwritten.
-  Next: Choose another name, or edit the file that is there.
+  Next: Choose another name, or edit the existing file.
 """)
     assert (shop / "out.json").read_text() == "mine"
 
@@ -275,7 +274,7 @@ def test_a_file_that_is_not_there(asbuilt: Callable[..., str]) -> None:
 exit 3
 --- stderr
 error: there is no file nowhere.md
-  Why:  A path is taken as it is written; nothing else was tried.
+  Why:  asbuilt uses a path exactly as written.
   Next: Look at the path; asbuilt plan list shows the plans that are here.
 """)
     assert asbuilt("plan", "import", "~nobody/x.md").split("\n")[0] == "exit 3"

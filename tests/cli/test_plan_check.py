@@ -50,6 +50,9 @@ def test_a_plan_without_fault_ends_with_0(asbuilt: Callable[..., str], shop: Pat
 exit 0
 --- stdout
 plans/rate-limit.md: no problems in 4 phases; 1 remark with -v.
+--- stderr
+Next: asbuilt doctor agents
+  or  once an agent is installed: asbuilt run rate-limit
 """)
 
 
@@ -66,6 +69,8 @@ plans/login.md:17: info: pre-dispatch arithmetic check: exactly 57 tests skipped
 plans/login.md:25: error: phase 4b depends on phase 9, which does not exist
   Add phase 9, or remove it from the Dependencies line. [unknown-dependency]
 2 errors in 2 phases.
+--- stderr
+Next: Correct plans/login.md:5, then asbuilt plan check login
 """)
 
 
@@ -77,7 +82,9 @@ _SKIPPED = "info: pre-dispatch arithmetic check: exactly 57 tests skipped (no de
     [
         ("52 - 4 + 9", ""),
         ("52 - 4 + 10", "warning: says exactly 57; 52 - 4 + 10 is 58"),
+        ("`52 - 4 + 10` of `login.py`", "warning: says exactly 57; 52 - 4 + 10 is 58"),
         ("__import__('os').getpid()", _SKIPPED),
+        ("`$(id -u) + 1`", _SKIPPED),
         ("2 ** 9", _SKIPPED),
     ],
 )
@@ -100,6 +107,8 @@ plans/login.md:5: error: phase 1 has no check that can be run
 plans/login.md:25: error: phase 4b depends on phase 9, which does not exist
   Add phase 9, or remove it from the Dependencies line. [unknown-dependency]
 2 errors in 2 phases; 1 remark with -v.
+--- stderr
+Next: Correct plans/login.md:5, then asbuilt plan check login
 """)
     assert asbuilt("plan", "check", "chores") == snapshot("""\
 exit 0
@@ -109,6 +118,9 @@ plans/chores.md:4: warning: phase tag-the-release has no check that can be run
 plans/chores.md:5: warning: phase announce-it has no check that can be run
   Add a command under Verification; "looks right" proves nothing. [no-check]
 2 warnings in 3 phases.
+--- stderr
+Next: asbuilt doctor agents
+  or  once an agent is installed: asbuilt run chores
 """)
 
 
@@ -131,6 +143,8 @@ plans/login.md:25: error: phase 4b depends on phase 9, which does not exist
 2 errors in 2 phases; 1 remark with -v.
 plans/rate-limit.md: no problems in 4 phases; 1 remark with -v.
 3 plans, 2 with errors.
+--- stderr
+Next: Correct plans/big.md, then asbuilt plan check big
 """)
 
 
@@ -168,6 +182,8 @@ def test_outside_of_a_repository_the_users_own_plans_are_checked(
 exit 0
 --- stdout
 ~/.claude/plans/mine.md: no problems in 4 phases; 1 remark with -v.
+--- stderr
+Next: asbuilt plan show mine
 """)
 
 
@@ -179,6 +195,9 @@ exit 0
 plans/rate-limit.md: no problems in 4 phases; 1 remark with -v.
 plans/again.md: no problems in 4 phases; 1 remark with -v.
 2 plans, none with errors.
+--- stderr
+Next: asbuilt doctor agents
+  or  once an agent is installed: asbuilt run rate-limit
 """)
 
 
@@ -210,6 +229,9 @@ exit 0
 --- stdout
 plans/rate-limit.md: wrote created: TBD
 plans/rate-limit.md: no problems in 4 phases; 1 remark with -v.
+--- stderr
+Next: asbuilt doctor agents
+  or  once an agent is installed: asbuilt run rate-limit
 """)
     file = shop / "plans" / "rate-limit.md"
     assert file.read_text() == text.replace("issue: 42\n", "issue: 42\ncreated: TBD\n")
@@ -218,6 +240,9 @@ plans/rate-limit.md: no problems in 4 phases; 1 remark with -v.
 exit 0
 --- stdout
 plans/rate-limit.md: no problems in 4 phases; 1 remark with -v.
+--- stderr
+Next: asbuilt doctor agents
+  or  once an agent is installed: asbuilt run rate-limit
 """)
     assert (file.stat().st_ino, file.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
     assert asbuilt("plan", "check", "nightly", "--fix").split("\n")[2:4] == snapshot(

@@ -69,6 +69,16 @@ story       0 of 2  1        02 Jan 2026  Moving settings to TOML
 
 
 @pytest.mark.usefixtures("filled")
+def test_times_are_in_the_zone_of_the_settings(asbuilt: Callable[..., str], filled: Path) -> None:
+    late = 1_767_394_800  # 2 January 2026, 23:00 UTC: the 3rd in Tokyo
+    os.utime(filled / "plans" / "chores.md", (late, late))
+    assert " 02 Jan 2026 " in asbuilt("plan", "list", TZ="UTC").splitlines()[3]
+    assert (
+        " 03 Jan 2026 " in asbuilt("plan", "list", TZ="UTC", ASBUILT_TIME_ZONE="Asia/Tokyo").splitlines()[3]
+    )
+
+
+@pytest.mark.usefixtures("filled")
 def test_as_json_it_is_one_line_with_a_schema(asbuilt: Callable[..., str]) -> None:
     shown = asbuilt("plan", "list", "--json").removeprefix("exit 0\n--- stdout\n")
     assert shown.count("\n") == 1
@@ -237,7 +247,7 @@ exit 3
 --- stderr
 error: --repo nowhere: no such folder
   Why:  The repository is looked for from that folder upwards.
-  Next: Name a folder that is there.
+  Next: Name an existing folder.
 """)
 
 

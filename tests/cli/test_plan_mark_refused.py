@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 exit 1
 --- stderr
 error: phase 1 has no place for a status
-  Why:  It is written in prose, so the place for a mark would be a guess.
+  Why:  It is written in prose, so the position of a mark is ambiguous.
   Next: Add a table with the columns Phase and Status, or headings like ## Phase
         1 — Title.
 """),
@@ -42,7 +42,7 @@ error: phase 1 has no place for a status
 exit 1
 --- stderr
 error: phase announce-it has only boxes, and a box can only be done or open
-  Why:  There is no place in this plan that could say blocked.
+  Why:  A checkbox cannot express blocked.
   Next: Mark it done or pending.
 """),
             id="a box has two states",
@@ -115,7 +115,7 @@ error: asbuilt plan mark: STATUS: 'finished' is not one of 'pending',
 exit 2
 --- stderr
 error: mark takes a phase and its status, or --complete
-  Why:  Nothing is marked by guessing.
+  Why:  asbuilt does not guess a phase or a status.
   Next: asbuilt plan mark plan 1 done, or asbuilt plan mark plan --complete
 """),
             id="no status",
@@ -127,7 +127,7 @@ error: mark takes a phase and its status, or --complete
 exit 2
 --- stderr
 error: mark takes a phase and its status, or --complete
-  Why:  Nothing is marked by guessing.
+  Why:  asbuilt does not guess a phase or a status.
   Next: asbuilt plan mark plan 1 done, or asbuilt plan mark plan --complete
 """),
             id="nothing to mark",
@@ -139,7 +139,7 @@ error: mark takes a phase and its status, or --complete
 exit 2
 --- stderr
 error: mark takes a phase and its status, or --complete
-  Why:  Nothing is marked by guessing.
+  Why:  asbuilt does not guess a phase or a status.
   Next: asbuilt plan mark plan 1 done, or asbuilt plan mark plan --complete
 """),
             id="both",
@@ -151,7 +151,7 @@ error: mark takes a phase and its status, or --complete
 exit 2
 --- stderr
 error: --complete does not go with --note
-  Why:  One of them would be left aside; nothing was written.
+  Why:  The command can apply only one of them; nothing was written.
   Next: Mark one after the other.
 """),
             id="a note for the whole",
@@ -163,7 +163,7 @@ error: --complete does not go with --note
 exit 2
 --- stderr
 error: --item does not go with --items
-  Why:  One of them would be left aside; nothing was written.
+  Why:  The command can apply only one of them; nothing was written.
   Next: Mark one after the other.
 """),
             id="item and items",

@@ -50,6 +50,8 @@ plans/rate-limiting.md:38: error: phase 1 has no check that can be run
 plans/rate-limiting.md:56: error: phase 2 has no check that can be run
   Add a command under Verification; "looks right" proves nothing. [no-check]
 2 errors in 2 phases.
+--- stderr
+Next: Correct plans/rate-limiting.md:38, then asbuilt plan check rate-limiting
 """)
 
 
@@ -126,9 +128,9 @@ def test_a_chosen_name_that_is_taken_is_refused(asbuilt: Callable[..., str], sho
     assert asbuilt("plan", "new", "Login", "--name", "login") == snapshot("""\
 exit 1
 --- stderr
-error: plans/login.md is there already
+error: plans/login.md exists already
   Why:  Nothing is ever overwritten.
-  Next: Choose another name, or edit the file that is there.
+  Next: Choose another name, or edit the existing file.
 """)
     assert asbuilt("plan", "new", "Login", "--name", "../login") == snapshot("""\
 exit 2

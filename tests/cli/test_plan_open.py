@@ -33,7 +33,7 @@ def _editor(tmp_path: Path, script: str) -> str:
                 (
                     0,
                     """\
-plans/rate-limit.md: only marks changed; what the plan wants is the same.
+plans/rate-limit.md: only status marks changed; the requirements are unchanged.
 4 phases, 1 warning.
 Next: asbuilt plan check rate-limit
 """,
@@ -47,7 +47,7 @@ Next: asbuilt plan check rate-limit
                 (
                     0,
                     """\
-plans/rate-limit.md: what the plan wants has changed.
+plans/rate-limit.md: the requirements changed.
 4 phases, no problems.
 """,
                 )
@@ -60,7 +60,7 @@ plans/rate-limit.md: what the plan wants has changed.
                 (
                     0,
                     """\
-plans/rate-limit.md: what the plan wants has changed.
+plans/rate-limit.md: the requirements changed.
 4 phases, 1 error.
 Next: asbuilt plan check rate-limit
 """,
@@ -123,7 +123,7 @@ def test_visual_comes_before_editor(shop: Path, environ: dict[str, str], tmp_pat
                     3,
                     """\
 error: the editor no-such-editor cannot be started: no such file or directory
-  Why:  It is what VISUAL or EDITOR names.
+  Why:  VISUAL or EDITOR is set to it.
   Next: Set EDITOR to an editor that is installed.
 """,
                 )
@@ -160,7 +160,7 @@ def test_without_anybody_there_no_editor_is_started(
 exit 2
 --- stderr
 error: plan open needs a terminal
-  Why:  An editor without anybody in front of it would wait for ever.
+  Why:  The editor needs a terminal.
   Next: Edit the file directly, then asbuilt plan check.
 """)
     code, received = on_terminal(shop, environ, "plan", "open", "rate", "--no-input", NO_COLOR="1")

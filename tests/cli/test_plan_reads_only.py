@@ -55,6 +55,16 @@ def test_nothing_is_written_into_a_repository(
     assert tree(repository.parent) == before
 
 
+@pytest.mark.parametrize("more", [(), ("-m", "we use Redis 6"), ("--auto",)], ids=" ".join)
+def test_a_run_of_a_plan_that_does_not_exist_writes_nothing(
+    asbuilt: Callable[..., str], repository: Path, more: tuple[str, ...]
+) -> None:
+    before = tree(repository.parent)
+    agent = {"ASBUILT_AGENTS_IMPLEMENT": "scripted"}
+    assert asbuilt("run", "nosuch", *more, cwd=repository, **agent).startswith("exit 3")
+    assert tree(repository.parent) == before
+
+
 @pytest.mark.parametrize(
     ("words", "offered"),
     [

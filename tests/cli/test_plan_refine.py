@@ -65,6 +65,7 @@ Phases  2 changed
   + - [ ] write `redis.py`
 plans/limits.md: a1 waits for a yes; the file is as it was.
 --- stderr
+Completed, so your text of it is left aside: phase 1.
 plan check: clean
 Next: asbuilt approve show a1
   or  approve it: asbuilt approve yes a1
@@ -85,13 +86,15 @@ Next: asbuilt approve show a1
 exit 2
 --- stderr
 error: no refinement of limits waits
-  Why:  Nothing was said about what is to change.
+  Why:  The command has no description of the change.
   Next: asbuilt plan refine limits "what changes"
 """)
     assert propose(asbuilt) == snapshot("""\
 exit 0
 --- stdout
-plans/limits.md: what the plan wants is the same; nothing was written.
+plans/limits.md: the requirements are unchanged; nothing was written.
+--- stderr
+Completed, so your text of it is left aside: phase 1.
 """)
 
 
@@ -133,7 +136,6 @@ exit 4
   cause     The sandbox has no program pyest that can be started.
 Tried 1 check: 1 cannot run.
 --- stderr
-Next: asbuilt config set checks.setup "<command>"
 error: the new text has 1 error: line 22: `pyest -q` of phase 2 cannot run:
        pyest is not installed
   Why:  The plan has errors, so asbuilt cannot tell when a phase is done.
@@ -187,7 +189,7 @@ plans/limits.md: written as ada approved it, and not committed.
 exit 1
 --- stderr
 error: the new text says that work of phase 2 is done
-  Why:  The file does not say so, and nothing has proven it.
+  Why:  The file does not mark it as done, and no run has proven it.
   Next: Leave it open there; if it is true, asbuilt plan mark states it in the
         file.
 """),
@@ -229,8 +231,8 @@ exit 2
 --- stderr
 error: writing the new text needs a terminal
   Why:  It opens your editor, and there is no terminal here.
-  Next: asbuilt plan refine limits -m "what changes" lets an agent write it;
-        --from FILE takes it from a file.
+  Next: asbuilt plan refine limits "what changes" --from FILE takes it from a
+        file.
 """)
 
 

@@ -335,7 +335,7 @@ error: "My Plan.md" cannot name a plan
             snapshot("""\
 exit 1
 --- stderr
-error: phase 1 is there 2 times, on lines 2 and 3
+error: phase 1 occurs 2 times, on lines 2 and 3
   Why:  The number is ambiguous.
   Next: Give each phase a number of its own.
 """),

@@ -80,7 +80,8 @@ Tried 4 checks: 1 fails before the work, as it should; 2 pass before the work
 and can prove nothing; 1 cannot run.
 1 error, 1 warning in 3 phases; 1 remark with -v.
 --- stderr
-Next: asbuilt config set checks.setup "<command>"
+Next: asbuilt config set checks.setup "<command>" with your own command, for
+      example npm ci
 """)
     assert (git(committed, "status", "--porcelain"), (committed / ".git/config").read_text()) == before
 

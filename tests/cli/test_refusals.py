@@ -11,106 +11,12 @@ import pytest
 from tests.cli.plans import RATE_LIMIT, put
 from tests.cli.refusals import places, shown
 from tests.cli.refused import Case, at_home, chosen, foreign, refused, typed
+from tests.cli.refused_elsewhere import ELSEWHERE, OURS, WITHOUT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 PLACES = places()
-OURS = ("cli/", "agents/roster.py", "library/finding.py", "settings/")
-"""Where every refusal has a case below, or a reason why it has not."""
-_APPROVE, _READING = "cli/commands/approve/test_command.py", "cli/shell/test_reading.py"
-ELSEWHERE = {
-    "agents/roster.py {} is installed, and {} is not": "cli/test_agents.py",
-    "plan/refine.py the new text wants what the plan wants already": "authoring/test_redrafting.py",
-    "report.py {} has not run yet: {}.{} {} the plan": "cli/commands/test_report.py",
-    "author/command.py a plan is being authored here already: {}": "authoring/test_commands.py",
-    "task/tracking.py specs/state.json has tasks that are not in the ledger": "cli/test_task.py",
-    "author/here.py {} is authored in another conversation": "authoring/test_conversations.py",
-    "session/start.py {} in {} changed while it planned": "live/test_gate.py",
-    "approve/command.py --edit needs a terminal": _APPROVE,
-    "approve/command.py {} has no option {}: {}": _APPROVE,
-    "approve/command.py {} is a proven run, not a question": _APPROVE,
-    "approve/reviewers.py {} is not about a plan: {}": _APPROVE,
-    "runs/inbox.py the journal knows no repository {}": _APPROVE,
-    "runs/inbox.py there is no question {}a{} here": _APPROVE,
-    "runs/decisions.py your text has {}: line {}: {}": _APPROVE,
-    "runs/decisions.py {} was answered while you edited: {}, by {}": _APPROVE,
-    "board.py no board runs": "board/test_attacks.py",
-    "fleet.py {} is not the name of a variable": "cli/commands/test_fleet.py",
-    "shell/addresses.py {} repositories have a plan {}: {}": "crash/test_look_from_anywhere.py",
-    "run/ordering.py the repository has no clone here, and its runs stay on the machine that has one": (
-        "crash/test_look_from_anywhere.py"
-    ),
-    "fleet.py there is no value on the input": "cli/commands/test_fleet.py",
-    "approve/command.py {} asks for a waiver, and a waiver needs a reason": "cli/test_waivers.py",
-    'log/command.py no attempt "{}". Did you mean {}? ': "journeys/test_attempts.py",
-    "log/command.py nothing is kept of {}": "journeys/test_pausing.py",
-    "log/command.py no files are kept of {}": "authoring/test_commands.py",
-    "shell/boundary.py the disk is full: {}": "cli/shell/test_boundary.py",
-    "shell/settings_files.py {} is a link to a file outside the repository": "cli/test_config_set.py",
-    "runs/grants.py the variable {} has no value": "cli/runs/test_grants.py",
-    "runs/grants.py this repository's own git settings name programs, and you have not agreed to them": (
-        "journeys/test_programs.py"
-    ),
-    "runs/grants.py this repository asks for the variable{} {}, which you have not granted": (
-        "cli/runs/test_grants.py"
-    ),
-    "land.py nothing of {} has landed here": "journeys/test_pausing.py",
-    "plan/bundles.py the bundle cannot be taken in: its progress document is called {}": (
-        "cli/test_plan_carry.py"
-    ),
-    "plan/bundles.py {} holds nothing": "cli/test_plan_carry.py",
-    "plan/bundles.py {} is there already, with another text": "cli/test_plan_carry.py",
-    "plan/mark.py {} does not go with {}": "cli/test_plan_mark_refused.py",
-    "plan/open.py plan open needs a terminal": "cli/test_plan_open.py",
-    "plan/refine.py no refinement of {} waits": "cli/test_plan_refine.py",
-    "plan/refine.py writing the new text needs a terminal": "cli/test_plan_refine.py",
-    "plan/refine.py say in a few words what changes": "cli/test_plan_refine.py",
-    "plan/refine.py the new text has {}: line {}: {}": "cli/test_plan_refine.py",
-    "runs/check_trial.py checks are tried on what is committed, and there is no repository here": (
-        "cli/test_plan_try.py"
-    ),
-    "runs/check_trial.py nothing is committed here yet": "cli/test_plan_try.py",
-    "ui/screen.py the answer could not be written: {}": "cli/shell/test_boundary.py",
-    "land.py {} has landed by a pull request, and only another pull request reverts it": _READING,
-    'shell/addresses.py no plan "{}". Did you mean {}? ': "cli/shown/did-you-mean.txt",
-    "shell/reading.py {} has no run {}; the newest is {}": "cli/shown/no-such-run.txt",
-    "mode.py an agent cannot turn plan mode off": "cli/test_mode.py",
-    "mode.py plan mode is not on in {}": "cli/test_mode.py",
-    "mode.py {} conversations are open in this folder: {}": "cli/test_mode.py",
-    "memory.py {} facts are stored here, and that is the limit": "cli/test_memory.py",
-    "memory.py deleting {} needs a yes": "cli/test_memory.py",
-    "report.py there is a {} already in {}": "cli/commands/test_report.py",
-    "report.py the page cannot be written into {}: {}": "cli/commands/test_report.py",
-    "verify/command.py another replay is under way": "journeys/test_replay.py",
-    "verify/command.py Sandbox unavailable here, so no check can run": "journeys/test_replay.py",
-    "verify/command.py nothing of {}{} can be replayed": "journeys/test_replay.py",
-    "selftest/agent.py selftest agent costs money, and there is no terminal to confirm it": (
-        "journeys/test_selftest_agent.py"
-    ),
-    "selftest/agent.py {} is there already": "journeys/test_selftest_agent.py",
-    "selftest/corpus.py {}: {}": "attack/test_corpus.py",
-    'shell/addresses.py "{}" is part of {} plans: {}': "journeys/test_pausing.py",
-    "shell/site.py several plans match: {}": _READING,
-}
-"""Refusals whose case is in another file: it needs a run, or no terminal."""
-WITHOUT = {
-    "session/start.py the sandbox is unavailable on this machine: {}": "it would need a machine without one",
-    "session/start.py on this processor nothing keeps an agent from typing into your terminal": "another one",
-    "shell/settings_files.py {} cannot be edited safely; it stays as it was": "no such file is known",
-    "shell/scratch.py git {}: {}": "git would have to refuse to make a new repository",
-    "shell/options.py the current folder is gone": "a command cannot be started in a folder that is gone",
-    'plan/new.py "{}" cannot be a title': "no title is known that leads there",
-    'verify/command.py "{}" has run in {} repositories that this one has commits of': (
-        "needs runs of one plan in two clones"
-    ),
-    "init/seats.py there is no plugin at {}": "an installation would have to lose files",
-    "selftest/corpus.py there is no corpus of lies at {}": "an installation would have to lose files",
-    "board.py the board is not installed": "it would need an installation without the extra",
-    "stop.py {} has not stopped within {} s": "a worker would have to hang for a minute",
-    "settings/layers.py {} is locked to {} by {}": "no command takes a setting as a flag yet",
-    "settings/places.py this user has no home folder": "needs a user that the system does not know",
-}
 
 
 def _write(name: str, text: str) -> Callable[[Path], object]:
@@ -183,7 +89,7 @@ CASES = [
         at_home(".claude/settings.json", '{"extraKnownMarketplaces": {"asbuilt": {"source": {}}}}'),
     ),
     Case(
-        "init/placing.py {} is there, and it is not as asbuilt wrote it",
+        "init/placing.py {} exists, and it was changed since asbuilt wrote it",
         "init --opencode",
         at_home(".config/opencode/commands/asbuilt-run.md", "somebody's own"),
     ),
@@ -194,6 +100,7 @@ CASES = [
     Case("runs/inbox.py there is no question {} here", "approve show a7"),
     Case("runs/inbox.py there is no question {} here", "approve yes a7"),
     Case("settings/values.py {}{}{} is not {}", "config set landing.mode merge"),
+    Case('config/set.py "{}" is a placeholder, not a value of {}', "config set checks.tests '<command>'"),
     Case('settings/values.py no setting "{}"{}', "config set no.thing x"),
     Case(
         "shell/settings_files.py {} is locked to {} by {}",
@@ -237,14 +144,11 @@ CASES = [
     Case('doctor/notify.py no notification channel "{}" is configured', "doctor notify slack"),
     Case("run_plan.py not understood: {}", "run-plan rate-limit finsh"),
     Case("stop.py stop takes the name of a plan, or --all", "stop"),
-    Case("runs/schedules.py --now goes with --every", "run rate-limit --now"),
-    Case(
-        "runs/schedules.py --finish and --every exclude each other",
-        "run rate-limit --finish --every '4h'",
-    ),
-    Case("runs/schedules.py {} does not go with --every", "run rate-limit 2a --every 4h"),
-    Case('runs/schedules.py "{}" is no schedule: {}', "run rate-limit --every sometimes"),
-    Case('runs/schedules.py "{}" is no span of hours', "run rate-limit --between night"),
+    Case("run/every.py --now needs --every", "run rate-limit --now"),
+    Case("run/every.py --finish and --every exclude each other", "run rate-limit --finish --every '4h'"),
+    Case("run/every.py {} does not go with --every", "run rate-limit 2a --every 4h"),
+    Case('run/every.py "{}" is no schedule: {}', "run rate-limit --every sometimes"),
+    Case('run/every.py "{}" is no span of hours', "run rate-limit --between night"),
     Case("plan/mark.py mark takes a phase and its status, or --complete", "plan mark rate-limit"),
     Case(
         "plan/mark.py mark takes a phase and its status, or --complete",
@@ -288,7 +192,7 @@ CASES = [
     Case("runs/inbox.py {} is not the name of a question", "approve yes x"),
     Case("ui/editor.py {} is gone", "plan open rate-limit", environ={"EDITOR": "rm"}),
     Case(
-        "worker/install.py {} is there, and asbuilt did not write it",
+        "worker/install.py {} exists, and asbuilt did not write it",
         "worker install",
         lambda shop: foreign(shop.parent / "home/.config/systemd/user/asbuilt-worker.service"),
     ),
@@ -299,12 +203,12 @@ CASES = [
         environ={"ASBUILT_LANDING_DIRECT": "refuse"},
     ),
     Case(
-        "run/doubts.py phase {} of {} waits for phase {}",
+        "run/preconditions.py phase {} of {} waits for phase {}",
         "run rate-limit 3 --script script.toml",
         environ=SCRIPTED,
     ),
     Case(
-        "run/doubts.py phase {} of {} is delegated to {}",
+        "run/preconditions.py phase {} of {} is delegated to {}",
         "run rate-limit 2b",
         _write(
             "plans/rate-limit.md", RATE_LIMIT.replace(LAST, f"### Execution: delegate make release\n\n{LAST}")
@@ -312,7 +216,7 @@ CASES = [
         SCRIPTED,
     ),
     Case(
-        "run/doubts.py phase {} of {} is delegated to a plan, which lands when its run ends",
+        "run/preconditions.py phase {} of {} is delegated to a plan, which lands when its run ends",
         "run rate-limit 2b --hold",
         _write(
             "plans/rate-limit.md", RATE_LIMIT.replace(LAST, f"### Execution: delegate plans/x.md\n\n{LAST}")
@@ -320,12 +224,12 @@ CASES = [
         SCRIPTED,
     ),
     Case(
-        "run/doubts.py phase {} of {} wants to land directly, and this run lands by {}",
+        "run/preconditions.py phase {} of {} wants to land directly, and this run lands by {}",
         "run rate-limit 2b",
         _write("plans/rate-limit.md", RATE_LIMIT.replace(LAST, f"### Execution: direct\n\n{LAST}")),
     ),
     Case(
-        "run/doubts.py phase {} of {} contradicts itself: {}",
+        "run/preconditions.py phase {} of {} contradicts itself: {}",
         "run rate-limit 2a --auto --script script.toml",
         _write("plans/rate-limit.md", RATE_LIMIT.replace("per request\n", f"per request\n{OFF}")),
         SCRIPTED,
@@ -361,6 +265,7 @@ CASES = [
     Case("task/tracking.py there is no {} and no {} here", "task import"),
     Case('task/tracking.py "{}" is no status of a task', "task status 1 done"),
     Case("task/tracking.py no task is named", "task status planned"),
+    Case("task/agents.py --from is for one task, not for {}", "task plan 1 2 --from plans/rate-limit.md"),
     Case("runs/terms.py the scripted agent needs a script", "run rate-limit", environ=SCRIPTED),
 ]
 

@@ -114,6 +114,18 @@ def test_load_gives_the_plan_to_the_conversation_that_it_is_typed_in(talk: Talk)
     assert "no plan here is open" in typed(talk, "load", inside=False, code=3)
 
 
+def test_a_plan_of_ones_own_folder_is_loaded_where_an_ended_conversation_worked_on_it(talk: Talk) -> None:
+    own = talk.home / ".claude" / "plans" / "brave-fox.md"
+    own.parent.mkdir(parents=True)
+    own.write_text(PLAN, encoding="utf-8")
+    talk.approve(own)
+    assert "no plan here is open" in typed(talk, "load", inside=False, code=3)
+    talk.die()
+    assert "loaded brave-fox" in typed(talk, "load", inside=False)
+    own.write_text(FINISHED, encoding="utf-8")
+    assert "no plan here is open" in typed(talk, "load", inside=False, code=3)
+
+
 def test_what_was_loaded_by_hand_comes_back_behind_a_clear_once_it_is_worked_on(talk: Talk) -> None:
     talk.plan()
     typed(talk, "load")

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LIMITS = "limit requests per key"
+NEXT = "Next: asbuilt doctor agents\n  or  once an agent is installed: asbuilt task plan 1\n"
 
 
 def _pair(shop: Path) -> Pair:
@@ -40,7 +41,7 @@ def test_tasks_are_written_down_listed_and_shown_and_no_file_is_touched(
 ) -> None:
     before = sorted(shop.rglob("*"))
     said = typed(shop, environ, "task", "add", LIMITS)
-    assert said == (0, "Added task 1: limit_requests_per_key.\n", "Next: asbuilt task plan 1\n")
+    assert said == (0, "Added task 1: limit_requests_per_key.\n", NEXT)
     assert asked(shop, environ, "task", "add", "drop 3.10", "--type", "chore")["type"] == "chore"
     assert typed(shop, environ, "task", "list")[1].splitlines() == [
         f"1    [NOT STARTED]  {LIMITS}",
@@ -83,7 +84,7 @@ def test_a_pair_is_imported_and_exported_without_a_byte_lost(shop: Path, environ
     shown = typed(shop, environ, "task", "import")
     assert shown == (5, "+ 414 create_planner_agent [PLANNED]\n+ 415 café_menu [NOT STARTED]\n", "")
     assert asked(shop, environ, "task", "import", "--yes")["differ"] == [414, 415]
-    assert typed(shop, environ, "task", "import")[1] == "The ledger has all of it already.\n"
+    assert typed(shop, environ, "task", "import")[1] == "The ledger has these tasks already.\n"
     assert typed(shop, environ, "task", "export")[1] == "Both views are up to date.\n"
     assert _pair(shop) == Pair(STATE, TODO)
     assert asked(shop, environ, "task", "add", LIMITS)["number"] == 416

@@ -27,7 +27,7 @@ def night(tmp_path: Path, shop: Path) -> Iterator[Night]:
 
 def test_a_waiver_without_a_reason_is_refused_and_stays_open(night: Night) -> None:
     story = night.plan("rate-limit", "21:20:00")
-    wish = approvals.Wish(story.made.run, "waiver", "accept phase 1 without it, and why?", "1")
+    wish = approvals.Wish(story.made.run, "waiver", "accept phase 1 without this item? Give a reason.", "1")
     with night.store.write() as session:
         approvals.ask(session, story.made.address, key="waiver/sha256:1/2/r", wish=wish, actor="asbuilt")
     for words in ((), ("-m", "  ")):
@@ -40,3 +40,19 @@ error: a1 asks for a waiver, and a waiver needs a reason
 """)
     with night.store.read() as session:
         assert [one.answer for one in approvals.waiting(session, LOCAL, REPO)] == [None]
+
+
+def test_quoted_code_keeps_its_backticks_and_fits_the_terminal(night: Night) -> None:
+    story = night.plan("rate-limit", "21:20:00")
+    question = "accept phase 1, although `discounted` in `shop.py` always answers `return 6000`, and why?"
+    wish = approvals.Wish(story.made.run, "waiver", question, "1")
+    with night.store.write() as session:
+        approvals.ask(session, story.made.address, key="waiver/sha256:1/2/r", wish=wish, actor="asbuilt")
+    assert "`discounted` in `shop.py`" in shown(night, ("approve", "show", "a1"), "plain", 80)
+    said = shown(night, ("approve", "yes", "a1", "-m", "it may"), "plain", 80)
+    assert said.partition("--- stderr")[0] == snapshot("""\
+exit 0
+--- stdout
+a1: yes. accept phase 1, although `discounted` in `shop.py` always answers
+`return 6000`, and why?
+""")

@@ -226,7 +226,7 @@ Not enabled. To enable and start it:
     assert _unit_file(environ).read_text().count("worker --foreground\n") == 1
     before = _unit_file(environ).stat()
     again = asbuilt("worker", "install").splitlines()[2]
-    assert again == snapshot("~/.config/systemd/user/asbuilt-worker.service is there already, unchanged:")
+    assert again == snapshot("~/.config/systemd/user/asbuilt-worker.service exists already, unchanged:")
     after = _unit_file(environ).stat()
     assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
@@ -314,8 +314,8 @@ def test_a_unit_of_somebody_elses_is_never_touched(
         == snapshot("""\
 exit 1
 --- stderr
-error: ~/.config/systemd/user/asbuilt-worker.service is there, and asbuilt did
-       not write it
+error: ~/.config/systemd/user/asbuilt-worker.service exists, and asbuilt did not
+       write it
   Why:  Nothing of yours is ever overwritten or removed.
   Next: Move it away, then repeat the command.
 """)
@@ -352,7 +352,7 @@ If it is running, stop it:
     assert asbuilt("worker", "uninstall") == snapshot("""\
 exit 0
 --- stdout
-~/.config/systemd/user/asbuilt-worker.service is not there; nothing to take away.
+~/.config/systemd/user/asbuilt-worker.service does not exist; nothing to remove.
 """)
 
 

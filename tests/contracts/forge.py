@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from asbuilt.errors import ForgeBusy, ForgeFailed
 from asbuilt.lifecycle.pull_request.forge import (
@@ -22,7 +23,7 @@ from asbuilt.lifecycle.pull_request.forge import (
 from tests.forge.hub import CheckRun
 
 if TYPE_CHECKING:
-    from asbuilt.ports import Forge
+    from asbuilt.git.forge.github import GitHub
     from tests.forge.hub import Hub
     from tests.git.shop import Shop
 
@@ -34,7 +35,7 @@ MARK = "<!-- asbuilt:issue:01hzy -->"
 class Stage:
     """A forge whose `main` is the shop's, and the hub behind it, where a test plays everybody else."""
 
-    forge: Forge
+    forge: GitHub
     shop: Shop
     hub: Hub
 

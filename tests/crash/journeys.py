@@ -6,8 +6,8 @@ from typing import Any, Final, NamedTuple
 
 from msgspec import to_builtins
 
-from asbuilt.lifecycle.tasks.delegating import order_for
 from asbuilt.lifecycle.tasks.model import Task
+from asbuilt.lifecycle.tasks.prompt import order_for
 from tests.authoring.desk import say, turn
 from tests.journeys.shop import LANDED, PLAN, SCRIPT
 from tests.tasks.bench import PATH, STATE, TODO, result

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-if TYPE_CHECKING:
-    from pathlib import Path
+from asbuilt.journal.engine.liveness import holder
 
 
 class Laptop:
@@ -28,6 +29,12 @@ class Laptop:
             "COLUMNS": "100",
         }
         (folder / "home").mkdir()
+
+    def close(self) -> None:
+        """End the worker that a command started."""
+        pid = holder(Path(self.environ["ASBUILT_HOME"]) / "worker.lock")
+        if pid:
+            os.kill(pid, signal.SIGKILL)
 
     def typed(self, *words: str) -> tuple[int, str]:
         """Type a command; return its exit code and all that it shows."""

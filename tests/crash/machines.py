@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -30,7 +31,7 @@ from tests.journal.conftest import open_store
 from tests.journeys.shop import ROOT, Shop
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from asbuilt.journal.home import Home
@@ -125,6 +126,26 @@ class Machines(Shop):
             },
         )
 
+    @contextmanager
+    def serving(self, name: str, **environment: str) -> Iterator[Path]:
+        """Run the product's own worker on a machine of the fleet, with all its jobs; lends its folder."""
+        state = open_home(self.folder / f"state-{name}")
+        join(state, ())
+        user = self.folder / f"home-{name}"
+        user.mkdir(exist_ok=True)
+        own = {"HOME": str(user), "ASBUILT_HOME": str(state.path), "ASBUILT_STORE_URL": self.where}
+        with subprocess.Popen(
+            [sys.executable, "-m", "asbuilt", "worker", "--foreground"],
+            cwd=self.folder,
+            env={**os.environ, **own, **environment},
+        ) as process:
+            try:
+                yield state.path
+            finally:
+                process.kill()
+                for folder in state.path.glob("runs/*/attempts/*"):
+                    (folder / "cancel").touch()
+
     def strike(self, name: str) -> None:
         """Kill a worker, and every process of its machine that works for it; its disk is gone too."""
         self.workers[name].kill()
@@ -148,6 +169,10 @@ class Machines(Shop):
         """Return what a run has spent, as every screen folds it from the events."""
         with self.store.read() as session:
             return facts_of(session, self.blobs, self.run(run)).spent
+
+    def shared_refs(self) -> list[str]:
+        """Name what the fleet keeps on the remote."""
+        return self._remote("for-each-ref", "--format=%(refname)", "refs/asbuilt").splitlines()
 
     def landed(self) -> list[str]:
         """Return the subjects on the remote's branch, the newest first."""

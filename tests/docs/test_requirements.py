@@ -124,6 +124,41 @@ def test_a_skipped_test_is_no_problem_where_another_shows_its_row() -> None:
     assert list(requirements.compare(record)) == []
 
 
+def test_proven_rows_that_nothing_in_a_record_shows_are_named() -> None:
+    assert requirements.unshown(dict.fromkeys(requirements.entries(), "started")) == []
+    without = requirements.unshown(dict.fromkeys(requirements.entries() - listed_of(PROVEN), "started"))
+    assert PROVEN.id in without
+
+
+JOURNEYS = {"marks": "crash", "only": [""], "cut off": False, "ran": 300, "failed": 2}
+LIVE = {"marks": "live and not long", "only": ["tests/live", ""], "cut off": False, "ran": 90, "failed": 0}
+OTHERS = {
+    "marks": "not crash and not live and not real", "only": [""], "cut off": False, "ran": 9, "failed": 0,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("sessions", "told"),
+    [
+        ([JOURNEYS, LIVE, OTHERS], "The record is whole."),
+        ([JOURNEYS, OTHERS], "The record is PARTIAL: `just live-slice` did not run"),
+        (
+            [LIVE, OTHERS | {"cut off": True}],
+            "The record is PARTIAL: `just journeys` did not run; `just test` was cut off after 9 tests",
+        ),
+        (
+            [JOURNEYS | {"only": ["tests/tasks", ""]}, LIVE, OTHERS],
+            "The record is PARTIAL: only a part of `just journeys` ran",
+        ),
+        ([JOURNEYS | {"only": ["claims"]}, JOURNEYS, LIVE, OTHERS], "The record is whole."),
+    ],
+)
+def test_a_partial_record_is_told_from_a_whole_one(sessions: list[dict[str, Any]], told: str) -> None:
+    *ran, last = requirements.extent(sessions)
+    assert last == told
+    assert ("`just journeys`: 300 tests ran, 2 failed" in ran) is (JOURNEYS in sessions)
+
+
 def ids(test: str) -> str:
     return " ".join(row.id for row in ROWS if test in {name.partition("[")[0] for name in row.tests})
 

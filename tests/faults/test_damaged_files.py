@@ -86,7 +86,7 @@ def test_a_damaged_journal_is_refused_with_the_way_back_and_never_written_over(p
             said = plant.typed(*command)
             assert said.code == 1, (damage, command, said)
             assert "is damaged" in said.words, (damage, command, said)
-            assert "Put a copy of it back" in said.words, (damage, command, said)
+            assert "Restore a copy of it" in said.words, (damage, command, said)
         assert _kept(plant, "journal.db") == damaged, damage
         for name, data in whole.items():
             (plant.home / name).write_bytes(data)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import shlex
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from msgspec import structs
+from msgspec.structs import replace
 
 from asbuilt.agents.commands import SandboxProcesses
 from asbuilt.events.attempts import ChecksDone
 from asbuilt.events.phases import SetupDone
 from asbuilt.events.plain import read_options
-from asbuilt.flows.checks import preflight
+from asbuilt.flows.checks import baseline
 from asbuilt.flows.checks.prove import Proving
 from asbuilt.flows.environments.check_environment import Rigs
 from asbuilt.flows.run.record import Record
@@ -80,7 +80,7 @@ class Project:
         processes = SandboxProcesses(scratch=folder / "scratch", homes=(folder / "nobody",), level="none")
         self._rigs = Rigs(folder / "setups", shop.repository, processes, limit_s=120, environment=NO_PLUGINS)
         self.proving = Proving(self._record, shop.repository, self._rigs, self.base)
-        preflight.run_baseline(self._record, self.proving, PlanFacts(RUN))
+        baseline.run_baseline(self._record, self.proving, PlanFacts(RUN))
         (self.before,) = self._record.shown()
 
     def after(self, files: dict[str, str | None], text: str = "", *, checks: Sequence[str] = ()) -> Evidence:
@@ -92,6 +92,11 @@ class Project:
     ) -> list[Evidence]:
         """Prove the same, and return what each check has shown too."""
         return self.proving.prove(self._tree(files), checks, order=Order(self.base, text))
+
+    def after_another(self, first: dict[str, str | None], files: dict[str, str | None]) -> Evidence:
+        """Prove a phase that starts with what an earlier one of the run has made."""
+        start = self._tree(first)
+        return self.proving.prove(self._tree(files), order=Order(start, "", earlier=(self.base,)))[0]
 
     def goes_on(self, shown: Sequence[Evidence], *, depth: str) -> None:
         """Keep evidence in the journal, and continue with another depth."""

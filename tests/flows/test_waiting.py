@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from asbuilt.journal.database.store import Dispatch, Migration, Session, Store
+    from asbuilt.journal.database.schema import Step
+    from asbuilt.journal.database.store import Dispatch, Session, Store
 
 __all__ = ["postgres", "store", "where"]
 PLAN = Address(LOCAL, "6f9c", "plan.md")
@@ -60,7 +61,7 @@ class Interrupted:
     def version(self) -> int:
         return self._store.version()
 
-    def migrate(self, steps: Sequence[Migration]) -> None:
+    def migrate(self, steps: Sequence[Step]) -> None:
         self._store.migrate(steps)
 
     def close(self) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from asbuilt.cli.commands.doctor.facts import ForgeFacts, Trouble
-from asbuilt.cli.commands.doctor.look import look_at_forge
 from asbuilt.cli.commands.doctor.page import Row, State, Stops
+from asbuilt.cli.commands.doctor.probes import look_at_forge
 from asbuilt.cli.commands.doctor.rows import judge
 from tests.cli.machines import READY
 from tests.forge.test_github import GHS, environ, room_of

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar
 
 import pytest
+from msgspec.structs import asdict, replace
 
 from asbuilt.events.approvals import ReviewClosed
 from asbuilt.events.plain import read_options
@@ -17,7 +18,7 @@ from asbuilt.events.plans import PlanApproved
 from asbuilt.flows import run_end as flow
 from asbuilt.flows.authoring.reviews import Proposal, Reviews, await_reviews, propose, text_of
 from asbuilt.flows.requests import Asker
-from asbuilt.git.forge.github import open_forge
+from asbuilt.git.forge.github import GitHub, open_forge
 from asbuilt.journal import approvals, drafts, repositories, reviews, runs
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.events import history
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from asbuilt.journal.database.store import Store
     from asbuilt.journal.runs import Run
     from asbuilt.lifecycle.pull_request.forge import BranchMoved, Pushed
-    from asbuilt.ports import Forge
     from tests.forge.hub import Hub
     from tests.forge.server import Stub
     from tests.git.shop import Shop
@@ -147,7 +147,7 @@ def test_a_pull_request_that_is_over_is_looked_at_no_more_and_the_question_waits
     pull.state, pull.merged_as = "closed", pull.head if state == "merged" else None
     desk.hub.review(1, "APPROVED", by="lead" if state == "closed" else "eve")
     assert (desk.look(), desk.is_looked_at, desk.look()) == (1, False, 0)
-    why = f"pull request #1 was {state} before anybody decided"
+    why = f"pull request #1 was {state} before a reviewer decided"
     assert [one.why for one in desk.told(ReviewClosed)] == [why]
     assert desk.answer() == (None, None)
 
@@ -195,17 +195,15 @@ def test_two_who_propose_a_text_at_once_have_one_pull_request(tmp_path: Path, sh
     forge = open_forge(shop.repository, given)
     others: list[Proposal] = []
 
-    class Overtaken:
+    class Overtaken(GitHub, frozen=True, kw_only=True):
         """The forge, where somebody else pushes the same text in the last moment."""
-
-        def __getattr__(self, name: str) -> object:
-            return getattr(forge, name)
 
         def push(self, branch: str, commit: str, *, expected: str | None) -> Pushed | BranchMoved:
             shop.git("config", "user.name", "Somebody else")
             others.append(propose(shop.repository, forge, TEXT, base="main"))
             return forge.push(branch, commit, expected=expected)
 
-    mine = propose(shop.repository, cast("Forge", Overtaken()), TEXT, base="main")
+    overtaken = Overtaken(**asdict(forge))
+    mine = propose(shop.repository, overtaken, TEXT, base="main")
     assert [replace(one.pull, mergeable="yes") for one in others] == [replace(mine.pull, mergeable="yes")]
     assert (mine.head, len(stub.hub.pulls)) == (others[0].head, 1)

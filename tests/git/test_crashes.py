@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import random
-from dataclasses import asdict
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import asdict
 
 from asbuilt.errors import GitFailed
 from asbuilt.git.commits import advance
@@ -176,17 +177,34 @@ def test_only_a_lock_that_a_dead_git_of_ours_was_about_to_take_is_removed(
     assert sorted(common.glob("*asbuilt*")) == []
 
 
-def test_entries_that_a_dead_git_of_ours_left_unborn_are_dropped_and_no_others(shop: Shop) -> None:
-    shop.workspace("whole")
-    registry = shop.root / ".git/worktrees"
-    for name in ("before", "bare", "begun"):
-        (registry / name).mkdir()
-    for name in ("locked", "gitdir"):
-        (registry / "begun" / name).touch()
-    (shop.root / ".git/asbuilt-adding").write_bytes(b"before\0whole\0")
-    shop.workspace("bare")
-    assert sorted(entry.name for entry in registry.iterdir()) == ["bare", "before", "whole"]
-    assert (registry / "bare/gitdir").is_file()
+def test_a_workspace_that_was_not_registered_whole_is_not_in_gits_list(shop: Shop) -> None:
+    adding = shop.root / ".git/asbuilt-adding"
+    adding.mkdir()
+    (adding / "gitdir").touch()
+    assert shop.git("worktree", "list").count("\n") == 0
+    made = shop.workspace("next")
+    assert (adding.exists(), made.git_dir.name) == (False, "next")
+    assert shop.git("worktree", "list", "--porcelain").splitlines()[-3:] == [
+        f"HEAD {shop.tip()}", "detached", f"locked asbuilt workspace {RUN}/next",
+    ]  # fmt: skip
+
+
+def test_git_reads_every_ref_at_any_moment_while_workspaces_are_made(shop: Shop) -> None:
+    ended = threading.Event()
+    said: list[str] = []
+
+    def read() -> None:
+        while not ended.is_set():
+            said.append(shop.git("rev-list", "--count", "--all", check=False))
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    for number in range(60):
+        shop.workspace(f"run{number}")
+    ended.set()
+    reader.join()
+    assert len(said) > 5
+    assert {*said} == {"1"}
 
 
 def test_a_candidate_killed_while_it_is_built_is_the_same_one_the_next_time(shop: Shop) -> None:

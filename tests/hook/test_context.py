@@ -88,7 +88,10 @@ def test_limits_come_from_variables_and_what_makes_no_sense_falls_back_with_a_co
         assert "CONTEXT WARNING: 31% used" in talk.prompt("go on")
         assert "context 31% used" in talk.stop()
         complaints = status(talk)["complaints"]
-        assert "CONTEXT_WINDOW_TOKENS is no whole number from 1 to 1000000000; 200000 is used" in complaints
+        assert (
+            "CONTEXT_WINDOW_TOKENS must be a whole number from 1 to 1000000000; using the default 200000"
+            in complaints
+        )
         above = "PLAN_CONTEXT_WARNING_PCT is above PLAN_CONTEXT_CRITICAL_PCT; both are 30"
         assert above in complaints
 

@@ -70,9 +70,9 @@ def test_a_second_clear_finds_no_reload_and_only_mentions_the_plan(talk: Talk) -
     talk.approve(talk.plan())
     assert "ACTION REQUIRED" in talk.cleared()
     assert talk.cleared() == (
-        "asbuilt: rate-limit is there (3 items open, 2a in work, last worked on 0s ago); not loaded. Signal:"
-        ' fresh-start. Mention it in one sentence and ask: "What would you like to work on?" "reload" brings'
-        f" it back. {FIRST}"
+        "asbuilt: rate-limit exists (3 items open, 2a in work, last worked on 0s ago) but is not loaded."
+        ' Signal: fresh-start. Mention it in one sentence and ask: "What would you like to work on?" "reload"'
+        f" brings it back. {FIRST}"
     )
 
 
@@ -239,7 +239,7 @@ def test_where_asbuilt_holds_planning_the_agent_is_reminded_and_told_of_the_end_
     full = "Plan mode is on. The user wants a plan before any work:"
     sparse = (
         "Plan mode still active (see full instructions earlier in conversation). Read-only except plan file"
-        " (not written yet). Follow 5-phase workflow."
+        " (a new Markdown file in the folder of plans). Follow 5-phase workflow."
     )
     assert told == [full, "", "", "", "", sparse, ""]
     (talk.folder / "hold").unlink()

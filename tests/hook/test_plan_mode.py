@@ -197,7 +197,7 @@ def test_reminders_come_every_fifth_prompt_of_the_user_and_are_full_at_the_1st_6
     assert [number for number, _ in spoken] == [1 + 5 * count for count in range(11)]
     full = [number for number, text in spoken if text.startswith("Plan mode is on. The user wants a plan")]
     assert full == [1, 26, 51]
-    assert all("not written yet" in text for _, text in spoken)
+    assert all("a new Markdown file in the folder of plans" in text for _, text in spoken)
     assert len(spoken[0][1]) > 2_000
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt._version import VERSION
-from asbuilt.cli.commands.doctor.look import look_at_store
+from asbuilt.cli.commands.doctor.probes import look_at_store
 from asbuilt.errors import JournalNewer, StoreFailed
 from asbuilt.events.event import Unknown
 from asbuilt.events.options import RunOptions

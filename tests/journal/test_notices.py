@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -86,8 +87,8 @@ def test_an_event_is_sent_once_by_each_way_however_often_its_step_is_repeated(
 ) -> None:
     (run,) = _ended(store, "landed")
     ways = {
-        "slack": Posting("slack", slack(f"{receiver.url}/slack", {})),
-        "webhook": Posting("webhook", webhook(f"{receiver.url}/hook", "", {})),
+        "slack": Posting("slack", partial(slack, f"{receiver.url}/slack", {})),
+        "webhook": Posting("webhook", partial(webhook, f"{receiver.url}/hook", "", {})),
     }
     sender = Notifying(store, Reach(posts=ways), org=PLAN.org)
     for _ in range(3):
@@ -104,7 +105,7 @@ def test_a_way_that_fails_is_tried_again_later_each_time_and_then_no_more(
     store: Store, receiver: Receiver
 ) -> None:
     (run,) = _ended(store, "failed")
-    ways = {"slack": Posting("slack", slack(receiver.url, {}), patience_s=60)}
+    ways = {"slack": Posting("slack", partial(slack, receiver.url, {}), patience_s=60)}
     sender = Notifying(store, Reach(posts=ways), org=PLAN.org)
     receiver.answer = 500
     Calling(store, Reach(posts=ways)).call(run, f"{run.run}/ended")
@@ -120,7 +121,7 @@ def test_a_way_that_fails_is_tried_again_later_each_time_and_then_no_more(
 
 def test_a_way_that_is_heard_again_is_no_trouble_any_more(store: Store, receiver: Receiver) -> None:
     (run,) = _ended(store, "failed")
-    ways = {"slack": Posting("slack", slack(receiver.url, {}), patience_s=60)}
+    ways = {"slack": Posting("slack", partial(slack, receiver.url, {}), patience_s=60)}
     sender = Notifying(store, Reach(posts=ways), org=PLAN.org)
     Calling(store, Reach(posts=ways)).call(run, f"{run.run}/ended")
     receiver.answer = 503
@@ -136,7 +137,7 @@ def test_quiet_hours_gather_everything_into_one_message_but_what_is_urgent(
     store: Store, receiver: Receiver
 ) -> None:
     found = _ended(store, "landed", "held", "failed")
-    ways = {"slack": Posting("slack", slack(receiver.url, {}), patience_s=60)}
+    ways = {"slack": Posting("slack", partial(slack, receiver.url, {}), patience_s=60)}
     reach = Reach(posts=ways, quiet=_quiet_now(), urgent=frozenset({Topic.FAILED}))
     sender = Notifying(store, reach, org=PLAN.org)
     for run in found:
@@ -169,7 +170,7 @@ def test_a_question_that_was_answered_at_night_is_not_told_of_in_the_morning(
         for phase in ("1", "2"):
             wish = approvals.Wish(run.run, "continue", "go on?", phase)
             approvals.ask(session, PLAN, key=f"{run.run}/between/{phase}", wish=wish, actor="asbuilt")
-    ways = {"slack": Posting("slack", slack(receiver.url, {}), patience_s=60)}
+    ways = {"slack": Posting("slack", partial(slack, receiver.url, {}), patience_s=60)}
     reach = Reach(posts=ways, quiet=_quiet_now())
     for phase in ("1", "2"):
         Calling(store, reach).call(run, f"{run.run}/between/{phase}/asked")
@@ -191,7 +192,7 @@ def test_a_text_has_an_end_and_no_secret(store: Store, receiver: Receiver) -> No
             )
             say(session, found, RunEnded(state="landed", reason=token), "ended")
             runs_ended.append(found)
-    ways = {"slack": Posting("slack", slack(receiver.url, {}), patience_s=60)}
+    ways = {"slack": Posting("slack", partial(slack, receiver.url, {}), patience_s=60)}
     reach = Reach(posts=ways, quiet=_quiet_now())
     for run in runs_ended:
         Calling(store, reach).call(run, f"{run.run}/ended")
@@ -213,7 +214,7 @@ def test_a_question_carries_its_link_while_a_board_runs(
             wish = approvals.Wish("r1", "continue", "continue with phase 2?")
             approvals.ask(session, PLAN, key=f"r1/between/{number}", wish=wish, actor="asbuilt")
         asked = [one.key for one in history(session, PLAN) if isinstance(one.event, ApprovalAsked)]
-    ways = {"slack": Posting("slack", slack(receiver.url, {}), patience_s=60)}
+    ways = {"slack": Posting("slack", partial(slack, receiver.url, {}), patience_s=60)}
     reach = Reach(posts=ways, board=lambda: board_address(tmp_path))
     with board_at(tmp_path, "http://127.0.0.1:8642"):
         Calling(store, reach).call(run, asked[0])
@@ -229,11 +230,12 @@ def test_a_question_carries_its_link_while_a_board_runs(
 
 SENDING = """
 import sys
+from functools import partial
 from asbuilt.attention.posting import Posting, webhook
 from asbuilt.flows.notify import Reach
 from asbuilt.flows.notify import Notifying
 from tests.journal.conftest import PLAN, open_store
-ways = {"webhook": Posting("webhook", webhook(sys.argv[2], "", {}), patience_s=60)}
+ways = {"webhook": Posting("webhook", partial(webhook, sys.argv[2], "", {}), patience_s=60)}
 Notifying(open_store(sys.argv[1]), Reach(posts=ways), org=PLAN.org).look()
 """
 
@@ -243,7 +245,7 @@ def test_who_is_killed_before_the_answer_sends_the_same_message_again(
     store: Store, where: str, receiver: Receiver
 ) -> None:
     (run,) = _ended(store, "landed")
-    ways = {"webhook": Posting("webhook", webhook(receiver.url, "", {}), patience_s=60)}
+    ways = {"webhook": Posting("webhook", partial(webhook, receiver.url, "", {}), patience_s=60)}
     Calling(store, Reach(posts=ways)).call(run, f"{run.run}/ended")
     pids: list[int] = []
 
@@ -267,7 +269,7 @@ def test_who_is_killed_before_the_answer_sends_the_same_message_again(
 @pytest.mark.crash
 def test_two_workers_send_a_message_once(store: Store, where: str, receiver: Receiver) -> None:
     (run,) = _ended(store, "landed")
-    ways = {"webhook": Posting("webhook", webhook(receiver.url, "", {}), patience_s=60)}
+    ways = {"webhook": Posting("webhook", partial(webhook, receiver.url, "", {}), patience_s=60)}
     Calling(store, Reach(posts=ways)).call(run, f"{run.run}/ended")
     both = [subprocess.Popen([sys.executable, "-c", SENDING, where, receiver.url]) for _ in range(2)]
     assert [one.wait(120) for one in both] == [0, 0]

@@ -44,8 +44,9 @@ def test_a_red_suite_that_names_no_test_stops_an_unattended_run(shop: Shop) -> N
     state, reason = shop.over(run)
     assert (state, "attempt.begun" in shop.kinds()) == ("failed", False)
     assert reason == (
-        "the tests of the base prove nothing: 3 of 8 tests already fail, and the runner does not name them:"
-        ' new failures could not be told from old. Next: asbuilt config set checks.tests "<command>"'
+        "the tests of the base prove nothing: 3 of 8 tests already fail, and the runner does not name them,"
+        " so new failures cannot be distinguished from old ones."
+        ' Next: asbuilt config set checks.tests "<command>"'
     )
 
 

@@ -13,7 +13,7 @@ from asbuilt.events.runs import ReportWritten
 from asbuilt.journal import approvals
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.ids import LOCAL
-from tests.journeys.shop import REPO, killed_at, one_store
+from tests.journeys.shop import PLAN, REPO, killed_at, one_store
 
 if TYPE_CHECKING:
     from tests.journeys.shop import Shop
@@ -78,6 +78,38 @@ def test_a_weakened_test_whose_old_text_fails_is_told_to_the_fixer(shop: Shop) -
     assert json.loads(kept(shop, second.remarks or "")) == []
     brief = json.loads((shop.attempt(run, "1.2") / "brief.json").read_bytes())
     assert brief["brief"]["failures"] == [WEAKENED]
+
+
+def test_a_case_that_an_ordered_merge_of_tests_drops_is_told_to_the_fixer_and_asked_about(shop: Shop) -> None:
+    right, wrong = (
+        "def hello(name=''):\n    return f'hello {name}'.strip()\n",
+        "def hello(name=''):\n    return 'hello'\n",
+    )
+    old = f"{TEST}\n\ndef test_name():\n    assert hello('Ann') == 'hello Ann'\n"
+    order = "- [ ] Merge `test_hello` and `test_name` into one test, `test_greeting`; delete the old ones\n"
+    shop.commit("plan.md", PLAN.replace("says hello\n", f"says hello\n{order}"), "an order")
+    shop.commit("greet.py", right, "a product")
+    shop.commit("test_greet.py", old, "tests")
+    merged = (
+        f'{{ write = "test_greet.py", text = {json.dumps(TEST.replace("test_hello", "test_greeting"))} }}'
+    )
+    broken, mended = (
+        f'{{ write = "greet.py", text = {json.dumps(text + "VOLUME = 2")} }}' for text in (wrong, right)
+    )
+    shop.turn(IMPLEMENT, broken, merged)
+    shop.turn(FIX, mended)
+    shop.lands("greet.py", "test_greet.py", "plan.md")
+    run = shop.request(mode="phase", tests="python -m pytest -q -p no:cacheprovider")
+    shop.start()
+    shop.until(lambda: shop.run(run).state == "waiting")
+    (question,) = shop.answer(run, "yes")
+    assert "test_name: test removed" in question
+    assert "no new test has its case: assert hello('Ann') == 'hello Ann'" in question
+    assert shop.over(run) == ("landed", "")
+    first, second = shop.events(ChecksDone)
+    assert "test_name: test removed" in first.failures[0]
+    assert "it fails on the new code" in first.failures[0]
+    assert (second.outcome, second.failures) == ("PASS", ())
 
 
 @killed_at("approval.asked", "signoff.wanted")

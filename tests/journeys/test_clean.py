@@ -78,12 +78,14 @@ Can be deleted
   workspace greet.2, [SIZE]: its commits are on main, its files are kept at
     refs/asbuilt/attempts/[RUN].2a.2
 Kept
-  attempt greet.1.1.1: phase 1 landed 0 days ago; it goes after 30
+  attempt greet.1.1.1: phase 1 landed 0 days ago; deleted after 30 days
   attempt greet.2.2a.3: phase 2a has not landed
   attempt greet.2.2a.2: phase 2a has not landed
   attempt greet.2.2a.1: phase 2a has not landed
-  log greet.2, [SIZE]: logs of its agents; it ended 0 days ago; it goes after 30
-  log greet.1, [SIZE]: logs of its agents; it ended 0 days ago; it goes after 30
+  log greet.2, [SIZE]: logs of its agents; it ended 0 days ago; deleted after 30
+    days
+  log greet.1, [SIZE]: logs of its agents; it ended 0 days ago; deleted after 30
+    days
 Can be deleted: 1 environment and 1 workspace, [SIZE]. 6 things kept.
 --- stderr
 Next: asbuilt clean --yes

@@ -222,7 +222,7 @@ exit 0
 
 
 def test_the_second_run_of_a_plan_is_told_who_has_it(office: Office) -> None:
-    office.script.write_text("[[turn]]\nacts = [{ sleep = 60 }]\n", encoding="utf-8")
+    office.script.write_text("[[turn]]\nacts = [{ sleep = 300 }]\n", encoding="utf-8")
     first = office.typed("run", "greet", "--script", str(office.script))
     until(lambda: "implementing" in office.asbuilt("status", "greet"))
     assert office.run() == snapshot("""\
@@ -242,7 +242,7 @@ greet is held by greet.1.
     first.send_signal(signal.SIGINT)
     out, err = first.communicate(timeout=60)
     assert (first.returncode, out, re.sub(r"pid \d+", "pid [PID]", err.splitlines()[-3])) == snapshot(
-        (0, "", "Left running: greet.1 continues in the worker (pid [PID]).")
+        (130, "", "Left running: greet.1 continues in the worker (pid [PID]).")
     )
     assert office.asbuilt("stop", "greet", "-m", "enough") == snapshot("""\
 exit 0

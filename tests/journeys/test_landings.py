@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from asbuilt.events.landings import (
+    LandingDone,
     LandingIntended,
     LandingRecovered,
     LandingRefused,
@@ -167,9 +168,16 @@ def test_an_undo_takes_back_what_a_run_landed_and_a_run_after_it_works_again(sho
 def test_an_undo_of_work_that_is_not_landed_keeps_it_under_a_ref(shop: Shop) -> None:
     assert ends(shop, mode="phase", hold=True)[0] == "held"
     at = shop.git("rev-parse", "asbuilt/plan")
-    assert ends(shop, kind="undo") == ("undone", "")
+    state, reason = ends(shop, kind="undo")
     assert (shop.log(), shop.git("branch", "--list", "asbuilt/*")) == (["start"], "")
-    assert shop.git("for-each-ref", "--format=%(objectname)", "refs/asbuilt/undone") == at
+    (kept,) = shop.git(
+        "for-each-ref", "--format=%(objectname) %(refname)", "refs/asbuilt/undone"
+    ).splitlines()
+    assert kept.startswith(f"{at} refs/asbuilt/undone/")
+    said = f"nothing had landed; the proven work is kept under {kept.split()[1]}"
+    assert (state, reason) == ("undone", said)
+    assert [(one.reverted, one.words) for one in shop.events(LandingUndone)] == [(False, said)]
+    assert [one.moved for one in shop.events(LandingDone) if one.reverts] == [False]
     shop.compare()
     shop.lands("greet.py", "plan.md")
     assert ends(shop, mode="phase") == ("landed", "")
@@ -208,8 +216,8 @@ def test_a_conflict_is_told_with_a_way_on_that_works(shop: Shop) -> None:
     shop.compare()
     (refused,) = shop.events(LandingRefused)
     assert refused.next.splitlines() == [
-        "Merge it by hand, which then counts as landed: git switch main && git merge asbuilt/plan",
-        "or revert it and run it again: asbuilt land plan --undo",
+        "Merge it by hand, which then counts as landed: `git switch main && git merge asbuilt/plan`",
+        "or revert it and run it again: `asbuilt land plan --undo`",
     ]
     shop.git("merge", "-q", "-X", "theirs", "-m", "by hand", "asbuilt/plan")
     shop.before = Before(shop.checkout)

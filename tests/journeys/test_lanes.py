@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,6 +13,7 @@ from asbuilt.events.runs import RunParked, WaitReason
 from asbuilt.flows import requests
 from asbuilt.flows.requests import Asker
 from tests.journeys.shop import LANDED, PLAN, killed_at
+from tests.journeys.test_binding import asked
 
 if TYPE_CHECKING:
     from tests.journeys.shop import Shop
@@ -29,13 +31,15 @@ DONE = '{ say = "done" }'
 YOU = Asker("you", "here", {})
 
 
-def pair(shop: Shop, *, part: tuple[str, ...], shout: tuple[str, ...], plan: str = PAIR) -> str:
+def pair(
+    shop: Shop, *, part: tuple[str, ...], shout: tuple[str, ...], plan: str = PAIR, **options: str
+) -> str:
     """Ask for a run of two phases side by side, and say what their agents do."""
     shop.commit("plan.md", plan, "pair")
     shop.turn('phase = "2a"\nrole = "implement"', *part)
     shop.turn('phase = "2b"\nrole = "implement"', *shout)
     shop.lands("part.py", "shout.py", "shared.py", "plan.md")
-    return shop.request(mode="finish", hold=False, lanes=2)
+    return shop.request(mode="finish", hold=False, lanes=2, **options)
 
 
 def release(shop: Shop, phase: str) -> None:
@@ -99,6 +103,44 @@ def test_a_conflict_goes_back_to_the_agent_with_both_sides(shop: Shop, point: st
     assert [(one.phase, one.number, one.role) for one in shop.events(AttemptBegun)][-1] == ("2a", 3, "fix")
     assert (shop.checkout / "shared.py").read_text(encoding="utf-8") == "both\n"
     assert shop.log() == ["Mark plan.md", "Part", "Shout", "pair", "start"]
+
+
+def test_what_has_to_be_signed_off_in_a_lane_is_asked_about_after_its_merge(shop: Shop) -> None:
+    (shop.checkout / "tests").mkdir()
+    test = (
+        "import unittest, sums\n\n\nclass T(unittest.TestCase):\n    def test_two(self):\n"
+        "        self.assertEqual(sums.TWO, {})\n"
+    )
+    shop.commit("sums.py", "TWO = 2\n", "sums")
+    shop.commit("tests/test_sums.py", test.format(2), "tests")
+    three = '{{ write = "{}", text = {} }}'.format
+    part = (
+        "{ sleep = 20 }", PART, three("sums.py", json.dumps("TWO = 3\n")),
+        three("tests/test_sums.py", json.dumps(test.format(3))), DONE,
+    )  # fmt: skip
+    run = pair(shop, part=part, shout=(SHOUT, DONE), tests="python3 -m unittest discover tests")
+    shop.start()
+    shop.until(lambda: shop.run(run).is_over or asked(shop))
+    assert [one.phase for one in shop.events(PhaseMerged)] == ["2a"]
+    (question,) = asked(shop)
+    assert "test_two: old test fails" in question.question
+
+
+def test_a_test_that_a_phase_removes_by_order_is_not_missed_after_its_merge(shop: Shop) -> None:
+    (shop.checkout / "tests").mkdir()
+    case = "    def test_{}(self):\n        self.assertEqual({}, {})\n".format
+    kept = f"import unittest\n\n\nclass T(unittest.TestCase):\n{case('one', '1 + 1', 2)}"
+    test = f"{kept}\n{case('two', '2 + 2', 4)}"
+    shop.commit("tests/test_sums.py", test, "tests")
+    item = "- [ ] `part.py` says goodbye"
+    plan = PAIR.replace(item, f"{item}\n- [ ] Delete `test_two` of `tests/test_sums.py`")
+    part = ("{ sleep = 20 }", PART, f'{{ write = "tests/test_sums.py", text = {json.dumps(kept)} }}', DONE)
+    run = pair(shop, part=part, shout=(SHOUT, DONE), plan=plan, tests="python3 -m unittest discover tests")
+    shop.lands("tests/test_sums.py")
+    shop.start()
+    assert shop.over(run) == ("landed", "")
+    assert [one.phase for one in shop.events(PhaseMerged)] == ["2a"]
+    assert [one.role for one in shop.events(AttemptBegun)] == ["implement", "implement"]
 
 
 def test_a_conflict_marker_that_is_left_is_not_proven(shop: Shop) -> None:

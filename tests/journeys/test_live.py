@@ -156,7 +156,7 @@ greet.1   since [HH:MM], [AGE]   1 of 4 proven
 Ctrl-C leaves it running, m sends a note. Lands when you confirm.
 """)
     terminal.press("C-c")
-    assert terminal.await_words("exit 0\n$") == snapshot("""\
+    assert terminal.await_words("exit 130\n$") == snapshot("""\
 $ asbuilt watch greet; echo exit $?
 ✓ 1   Greet                proven  [HASH]  1 check [AGE]
 ◇ greet.1 asks a1: continue with phase 2a?
@@ -173,7 +173,7 @@ y yes   n no, and why   Enter later > y
 Left running: greet.1 continues in the worker (pid [PID]).
 Next: asbuilt watch greet
   or  end it: asbuilt stop greet
-exit 0
+exit 130
 $
 """)
     assert terminal.tmux("display", "-p", "#{cursor_flag}") == "1\n"
@@ -223,18 +223,18 @@ def test_colour_and_drawing_are_left_out_where_they_are_not_wanted(terminal: Ter
     terminal.enter("TERM=dumb asbuilt watch greet")
     terminal.await_words("IMPLEMENT attempt 1")
     terminal.press("C-c")
-    assert terminal.await_words("exit 0\n$") == snapshot("""\
+    assert terminal.await_words("exit 130\n$") == snapshot("""\
 $ TERM=dumb asbuilt watch greet; echo exit $?
 greet.1
 [TIME] -   START     on [HASH]
 [TIME] -   TESTS     none found; only the plan's checks will run
 [TIME] -   SETUP     PASS no setup is set
-[TIME] -   BASELINE  PASS No tests found; only the plan's checks will run. ...
+[TIME] -   BASELINE  PASS No tests found; only the plan's checks will run....
 [TIME] 1   IMPLEMENT attempt 1, scripted
 ^CLeft running: greet.1 continues in the worker (pid [PID]).
 Next: asbuilt watch greet
   or  end it: asbuilt stop greet
-exit 0
+exit 130
 $
 """)
     terminal.enter("LC_ALL=C PYTHONUTF8=0 PYTHONCOERCECLOCALE=0 asbuilt watch greet")
@@ -252,6 +252,19 @@ Ctrl-C leaves it running, m sends a note. Lands on main at the end.
 """)
 
 
+def test_a_run_without_questions_prompts_for_no_sign_off(terminal: Terminal) -> None:
+    office = terminal.office
+    office.script.write_text(
+        SCRIPT.replace("print('hello')\\n", "print('hello')  # TODO: later\\n"), encoding="utf-8"
+    )
+    terminal.enter("asbuilt run greet --auto --script ../script.toml")
+    terminal.await_words("scripted: run until test")
+    terminal.open_gate()
+    shown = terminal.await_words("exit 5\n$")
+    assert ("Enter later" in shown, "asbuilt approve yes a1" in shown) == (False, True)
+    assert office.asbuilt("approve", "show", "a1").splitlines()[0] == "exit 0"
+
+
 def test_a_terminal_that_goes_away_takes_nothing_with_it(terminal: Terminal) -> None:
     terminal.enter("asbuilt run greet --auto --script ../script.toml")
     terminal.await_words("scripted: run until test")
@@ -265,7 +278,7 @@ def test_in_the_foreground_ctrl_c_pauses_and_run_continues(terminal: Terminal) -
     terminal.enter("asbuilt run greet --auto --foreground --script ../script.toml")
     terminal.await_words("scripted: run until test", "Ctrl-C pauses it")
     terminal.press("C-c")
-    assert terminal.await_words("exit 0\n$") == snapshot("""\
+    assert terminal.await_words("exit 130\n$") == snapshot("""\
 $ asbuilt run greet --auto --foreground --script ../script.toml; echo exit $?
 Agents   scripted implements and verifies, in separate processes
 Cost     Estimate: none yet. Limit: $15.00 (API prices) a run
@@ -273,7 +286,7 @@ Lands    on main, by cherry-pick, when proven
 Pausing at a safe point, at most [AGE]. Again: end now, work kept.
 greet.1 is paused; all work is kept.
 Next: asbuilt run greet
-exit 0
+exit 130
 $
 """)
     terminal.enter("asbuilt watch")
@@ -299,7 +312,7 @@ def test_in_the_foreground_a_second_ctrl_c_does_not_wait_for_a_safe_point(termin
     terminal.press("C-c")
     terminal.await_words("Pausing at a safe point")
     terminal.press("C-c")
-    assert "greet.1 is paused; all work is kept." in terminal.await_words("exit 0\n$")
+    assert "greet.1 is paused; all work is kept." in terminal.await_words("exit 130\n$")
 
 
 def test_whoever_looks_on_is_told_that_somebody_else_has_paused_it(terminal: Terminal) -> None:

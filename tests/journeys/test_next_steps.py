@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.journeys.shop import SCRIPT
+from tests.authoring.desk import say, turn
+from tests.authoring.outputs import HEY
+from tests.cli.conftest import without_agents
+from tests.journeys.shop import PLAN, SCRIPT
 from tests.journeys.test_commands import Office, office, until
+from tests.tasks.bench import result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +28,26 @@ WRONG_FIX = (
 )
 
 
+FAILING_2A = SCRIPT.replace("goodbye", "farewell")
+HEY_DONE = """
+[[turn]]
+phase = "1"
+role = "implement"
+acts = [{ write = "hey.py", text = "print('HEY')\\n" }, { say = "done" }]
+[[turn]]
+role = "verify"
+acts = [{ verdict = "pass" }]
+"""
+
+
+@pytest.fixture
+def alone(office: Office) -> Office:
+    """Take every agent away but the one that a command names."""
+    del office.environ["ASBUILT_AGENTS_IMPLEMENT"]
+    office.environ["PATH"] = without_agents(office.environ["PATH"])
+    return office
+
+
 class Walk:
     """What a person sees who types only what is printed after `Next:`."""
 
@@ -32,11 +56,9 @@ class Walk:
         self.typed: list[str] = []
 
     def type(self, command: str) -> str:
-        """Type a command as it was printed; the scripted agent also needs its script."""
+        """Type a command as it was printed; a run keeps the script that it was asked with."""
         program, *words = shlex.split(command)
         assert program == "asbuilt", command
-        if words[0] == "run" and "--script" not in words:
-            words += ["--script", str(self.office.script)]
         shown = self.office.asbuilt(*words)
         self.typed.append(command)
         assert code_of(shown) not in REFUSED, f"{command}\n{shown}"
@@ -122,6 +144,61 @@ def test_a_run_that_fails_is_stopped_or_declined_names_what_continues_it(office:
     assert "landed on main" in walk.follow(stopped)
 
 
+def test_a_run_continues_with_the_agent_and_the_script_that_it_was_asked_with(alone: Office) -> None:
+    walk = Walk(alone)
+    kept = "Agent    scripted with script.toml, as in greet.{}\n"
+    first = alone.run("--agent", "scripted")
+    assert nexts(first) == ["asbuilt run greet --finish"]
+    alone.script.write_text(FAILING_2A, encoding="utf-8")
+    failed = walk.follow(first)
+    assert kept.format(1) in failed
+    assert (code_of(failed), nexts(failed)) == (1, ["asbuilt run greet"])
+    alone.script.write_text(SCRIPT, encoding="utf-8")
+    again = walk.follow(failed)
+    assert kept.format(2) in again
+    # The phase that failed is proven; whether the next one starts is a question.
+    assert (code_of(again), nexts(again)) == (5, ["asbuilt approve yes a1"])
+    alone.asbuilt("stop", "greet")
+    # Another agent is a choice of the user's, and one that is not there is not replaced by the last one.
+    assert "agent claude is not installed" in alone.asbuilt("run", "greet", "--agent", "claude")
+    alone.script.unlink()
+    assert "the scripted agent needs a script" in alone.asbuilt("run", "greet", "--dry-run")
+
+
+def test_a_plan_that_a_script_has_written_is_run_by_it_as_its_next_command_says(alone: Office) -> None:
+    walk = Walk(alone)
+    by_script = ("--agent", "scripted", "--script", str(alone.script))
+    alone.script.write_text(turn("draft", say(HEY)) + HEY_DONE, encoding="utf-8")
+    approved = alone.asbuilt("approve", "yes", nexts(alone.asbuilt("author", "call out", *by_script))[0][-2:])
+    assert nexts(approved) == ["asbuilt run call-out"]
+    until((alone.shop / "plans" / "call-out.md").is_file)
+    assert "1 phase proven, not landed" in walk.follow(approved)
+    added = alone.asbuilt("task", "add", "say hello")
+    assert nexts(added) == ["asbuilt doctor agents"]
+    walk.follow(added)
+    alone.script.write_text(turn("plan", say(result())), encoding="utf-8")
+    planned = alone.asbuilt("task", "plan", "1", *by_script)
+    assert nexts(planned) == ["asbuilt run 01-say-hello --finish --auto"]
+    walk.follow(planned)
+
+
+def test_a_plan_that_no_agent_here_can_run_names_no_run(alone: Office) -> None:
+    walk = Walk(alone)
+    checked = alone.asbuilt("plan", "check", "greet")
+    assert nexts(checked) == ["asbuilt doctor agents"]
+    walk.follow(checked)
+    alone.script.write_text(
+        turn("refine", say(PLAN.replace("says goodbye", "waves goodbye"))), encoding="utf-8"
+    )
+    asked = alone.asbuilt(
+        "plan", "refine", "greet", "-m", "wave", "--agent", "scripted", "--script", str(alone.script)
+    )
+    shown = walk.follow(asked)
+    approved = walk.follow(shown)
+    assert nexts(approved) == ["asbuilt doctor agents"]
+    walk.follow(approved)
+
+
 def test_a_run_that_parks_returns_5_and_continues_when_it_is_told_to(office: Office) -> None:
     walk = Walk(office)
     office.script.write_text(LIMITED, encoding="utf-8")
@@ -145,7 +222,8 @@ def test_a_run_that_parks_returns_5_and_continues_when_it_is_told_to(office: Off
         "status", "status greet", "status gret", "watch", "watch greet", "stop --all", "stop",
         "stop greet --pause", "land greet", "land greet --undo", "report", "report greet", "log greet", "log",
         "log --attempts", "approve", "approve --all", "approve yes a1", "run", "run gret", "clean",
-        "plan list", "plan check gret", "doctor agents", "statsu", "run greet --finish --every 4h",
+        "plan list", "plan check gret", "plan check", "plan check greet", "doctor", "doctor agents",
+        "statsu", "run greet --finish --every 4h",
         "verify greet",
     ],
 )  # fmt: skip
@@ -155,7 +233,7 @@ def test_before_the_first_run_every_answer_and_refusal_names_a_command_that_work
     shown = office.asbuilt(*typed.split())
     assert code_of(shown) != 70
     found = [line for line in nexts(shown) if "asbuilt " in line]
-    assert len(found) <= 1 or typed.startswith("doctor")
+    assert len(found) <= 1
     for line in found:
         command = line[line.index("asbuilt ") :].partition(" lists ")[0].partition(" shows ")[0]
         command = command.partition(" runs ")[0].rstrip(".")
@@ -166,3 +244,11 @@ def test_before_the_first_run_every_answer_and_refusal_names_a_command_that_work
         if words[:2] == ["author", "what you want to build"]:
             continue
         assert code_of(office.asbuilt(*words)) not in REFUSED, (typed, command)
+
+
+def test_a_run_that_could_open_no_pull_request_is_refused_before_an_agent_works(office: Office) -> None:
+    for more in ((), ("--dry-run",)):
+        refused = office.run("--finish", "--pr", *more)
+        assert refused.startswith("exit 1\n")
+        assert "error: this repository has no remote origin\n" in refused
+    assert not [*office.state.glob("runs/*")]

@@ -129,7 +129,9 @@ error: stop takes the name of a plan, or --all
   Next: asbuilt status lists the runs.
 """)
     plan = office.shop / "plans" / "greet.md"
-    (plan.parent / "again.md").write_text(plan.read_text(encoding="utf-8"), encoding="utf-8")
+    for name in ("again.md", "theirs.md"):
+        (plan.parent / name).write_text(plan.read_text(encoding="utf-8"), encoding="utf-8")
+    assert office.asbuilt("claim", "acquire", "theirs", "--owner", "nightly").startswith("exit 0")
     office.script.write_text(
         '[[turn]]\nacts = [{ write = "half.txt", text = "half" }, { hang = true }]\n', encoding="utf-8"
     )
@@ -139,10 +141,14 @@ error: stop takes the name of a plan, or --all
 exit 2
 --- stderr
 error: several plans match: again, greet
-  Why:  asbuilt stop --pause without a name works if only one plan can be meant.
+  Why:  asbuilt stop --pause works without a name only if one plan matches.
   Next: asbuilt stop --pause again
 """)
-    assert office.asbuilt("stop", "--all", "-m", "enough").splitlines()[:1] == snapshot(["exit 0"])
+    stopped = office.asbuilt("stop", "--all", "-m", "enough")
+    assert (stopped.splitlines()[0], "plans/theirs.md stays claimed by nightly." in stopped) == (
+        "exit 0",
+        True,
+    )
     for one in typed:
         one.communicate(timeout=60)
     assert office.asbuilt("land", "greet", "--undo") == snapshot("""\
@@ -159,7 +165,7 @@ error: nothing of greet has landed here
 exit 2
 --- stderr
 error: several plans match: again, greet
-  Why:  asbuilt run without a name works if only one plan can be meant.
+  Why:  asbuilt run works without a name only if one plan matches.
   Next: asbuilt run again
 """)
 
@@ -169,7 +175,7 @@ def test_a_pause_between_two_agents_takes_hold_at_once(office: Office) -> None:
     assert office.asbuilt("stop", "--pause", "greet") == snapshot("""\
 exit 0
 --- stdout
-greet.1   Paused [AGE] ago: asked for. Claim and workspace are kept.
+greet.1   Paused [AGE] ago by the user. Claim and workspace are kept.
 --- stderr
 Next: asbuilt run greet
   or  end it: asbuilt stop greet

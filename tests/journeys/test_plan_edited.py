@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.events.approvals import ApprovalAsked
+from asbuilt.events.phases import PhaseBegun
 from asbuilt.events.plans import PlanDiffers
 from tests.journeys.shop import ALL, LANDED, PLAN, killed_at, one_store
 
@@ -53,6 +54,7 @@ def test_an_edit_of_a_later_phase_is_what_that_phase_is_built_and_judged_from(sh
     assert "does both at once" in _told(shop, run, "3.1")
     assert _told(shop, run, "3.1v") == _told(shop, run, "3.1")
     assert "does both at once" in (shop.checkout / "plan.md").read_text(encoding="utf-8")
+    assert [one.phase for one in shop.events(PhaseBegun) if one.edited] == ["3"]
 
 
 def test_with_auto_an_edit_of_the_phase_under_way_ends_the_run_and_nothing_lands(shop: Shop) -> None:

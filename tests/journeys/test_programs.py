@@ -109,6 +109,6 @@ May git start them here? [y/N]
     terminal.type("y")
     terminal.await_words("scripted: run until test")
     terminal.press("C-c")
-    terminal.await_words("Left running", "exit 0")
+    terminal.await_words("Left running", "exit 130")
     kept = Path(terminal.office.environ["HOME"], ".config/asbuilt/config.toml").read_text()
     assert re.fullmatch(r'\[landing\]\nprograms = \["[0-9a-f]{12}"\]\n', kept)

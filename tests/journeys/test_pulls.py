@@ -6,8 +6,9 @@ import pytest
 
 from asbuilt.events.attempts import ChecksDone
 from asbuilt.events.landings import LandingDone
-from asbuilt.events.pulls import IssuesTold, PullInvariants, PullMended, PullPushed
+from asbuilt.events.pulls import IssueHeld, IssuesTold, PullInvariants, PullMended, PullPushed
 from asbuilt.events.runs import ReportWritten
+from asbuilt.journal import issue_claims
 from asbuilt.journal.blobs import Blobs
 from tests.forge.hub import CheckRun
 from tests.journeys.pulls import GREEN, PENDING, RED, PullShop, pulling
@@ -117,6 +118,33 @@ def test_an_issue_that_cannot_be_closed_fails_no_landing(pulls: PullShop) -> Non
     assert pulls.shop.over(run) == ("landed", "")
     (told,) = pulls.shop.events(IssuesTold)
     assert told.failed == (f"#{pulls.issue} is not closed: this repository has no remote origin",)
+
+
+def test_an_issue_that_another_plan_has_claimed_is_that_plans_to_close(pulls: PullShop) -> None:
+    shop, other = pulls.shop, pulls.shop.address._replace(plan="other.md")
+    early, late = (pulls.hub.issue(title) for title in ("Theirs from the start", "Theirs since the phases"))
+    numbers = [pulls.issue, early, late]
+    with shop.store.write() as session:
+        issue_claims.acquire(session, other, [early], run="theirs", actor="you")
+    held = pulls.request(landing="cherry-pick", hold=True, issues=numbers)
+    shop.start()
+    assert shop.over(held)[0] == "held"
+    with shop.store.write() as session:
+        issue_claims.release(session, shop.address)
+        issue_claims.acquire(session, other, [late], run="theirs", actor="you")
+    run = pulls.request(kind="land", landing="cherry-pick", issues=numbers)
+    shop.lands("greet.py", "plan.md")
+    shop.start()
+    assert shop.over(run) == ("landed", "")
+    states = {number: pulls.hub.issues[number].state for number in numbers}
+    assert states == {pulls.issue: "closed", early: "open", late: "open"}
+    assert list(pulls.hub.said) == [pulls.issue]
+    said = [(found, event.number, event.plan) for found, event in shop.of_runs(IssueHeld)]
+    assert said == [(held, early, "other.md"), (run, early, "other.md"), (run, late, "other.md")]
+    assert [one.numbers for one in shop.events(IssuesTold)] == [(pulls.issue,)]
+    with shop.store.read() as session:
+        left = [(one.number, one.plan) for one in issue_claims.every(session, other.org, other.repo)]
+    assert left == [(early, "other.md"), (late, "other.md")]
 
 
 def test_a_red_ci_is_mended_by_an_agent_and_proven_before_it_is_pushed(pulls: PullShop) -> None:

@@ -57,6 +57,9 @@ Tests  found 3 ways to test this repository
   3  make test (by exit code alone)
      exit 2: make: *** [Makefile:2: test] Error 1
 Saved in asbuilt.toml: python -m pytest -q
+Commit asbuilt.toml, so that other clones use it too.
+Next: asbuilt run greet --script FILE
+  or  list the plans: asbuilt plan list
 """)
     assert (office.shop / "asbuilt.toml").read_text() == snapshot("""\
 [checks]
@@ -85,6 +88,9 @@ Tests  found 1 way to test this repository
   1  python -m pytest -q + npm test in web
      ran 2, failed 0 (tests/test_all.py, web/package.json)
 Saved in asbuilt.toml: python -m pytest -q + npm test in web
+Commit asbuilt.toml, so that other clones use it too.
+Next: asbuilt run greet --script FILE
+  or  list the plans: asbuilt plan list
 """)
     assert (office.shop / "asbuilt.toml").read_text() == snapshot("""\
 [[checks.suites]]
@@ -129,7 +135,8 @@ Tests  found 2 ways to test this repository
        ----------------------------------------------------------------------
        Ran 0 tests in [S]
        OK
-Next: asbuilt config set checks.tests "COMMAND"
+Next: asbuilt config set checks.tests "<command>" with your own command, for
+      example npm test
 """)
     assert not (office.shop / "asbuilt.toml").exists()
 
@@ -157,6 +164,9 @@ Setting up: HUSKY=0 npm install --no-audit --no-fund --no-package-lock
 Tests  found 1 way to test this repository
   1  npm test (by exit code alone)  exit 0, by exit code alone  (package.json)
 Saved in asbuilt.toml: npm test (by exit code alone)
+Commit asbuilt.toml, so that other clones use it too.
+Next: asbuilt run greet --script FILE
+  or  list the plans: asbuilt plan list
 """)
     assert (office.shop / "asbuilt.toml").read_text() == snapshot("""\
 [checks]
@@ -182,7 +192,9 @@ Tests  found 1 way to test this repository
   1  python -m pytest -q
      setup `echo no such host; exit 3` failed: exit 3: no such host
      (tests/test_all.py)
-Next: asbuilt config set checks.setup "COMMAND"
+Next: asbuilt config set checks.setup "<command>" with your own command, for
+      example npm ci
+  or  if the tests need none: asbuilt config set checks.setup none
 """)
 
 
@@ -194,7 +206,8 @@ exit 1
 Tests exist, but no command that runs them was found: test/a_SUITE.erl.
 --- stderr
 Tests  found 0 ways to test this repository
-Next: asbuilt config set checks.tests "COMMAND"
+Next: asbuilt config set checks.tests "<command>" with your own command, for
+      example npm test
 """)
     failed = office.run("--finish", "--auto")
     assert failed[: failed.index("--- stderr")] == snapshot("""\
@@ -217,7 +230,9 @@ Tests  found 1 way to test this repository
      setup `echo no such package; exit 3` failed: exit 3: no such package
      (tests/test_all.py)
 The setup failed, so no test ran. Fix what its output names, or set another one.
-Next: asbuilt config set checks.setup "COMMAND"
+Next: asbuilt config set checks.setup "<command>" with your own command, for
+      example npm ci
+  or  if the tests need none: asbuilt config set checks.setup none
 exit 1
 $
 """)
@@ -285,3 +300,89 @@ def test_a_run_that_cannot_work_is_refused_before_its_tests_are_tried(
     _commit(office, {"tests/test_all.py": PYTEST})
     terminal.enter("asbuilt run greet --agent nowhere")
     assert "Trying" not in terminal.await_words("error:", "Next:", "exit ")
+
+
+def test_an_attended_run_whose_setup_fails_is_refused_before_an_agent_starts(terminal: Terminal) -> None:
+    office = terminal.office
+    _commit(office, {"tests/test_all.py": PYTEST})
+    office.asbuilt("config", "set", "checks.setup", "echo no such package; exit 3")
+    terminal.enter("asbuilt run greet --script ../script.toml")
+    assert terminal.await_words("exit 4") == snapshot("""\
+$ asbuilt run greet --script ../script.toml; echo exit $?
+Trying python -m pytest -q on a clean checkout
+Setting up: echo no such package; exit 3
+Tests  found 1 way to test this repository
+  1  python -m pytest -q
+     setup `echo no such package; exit 3` failed: exit 3: no such package
+     (tests/test_all.py)
+error: the setup failed on a clean checkout: echo no such package; exit 3
+  Why:  Without it no test runs, so nothing could be proven. No agent was
+        started.
+  Next: Fix what its output names, or
+        asbuilt config set checks.setup "<command>"; none if the tests need no
+        setup.
+exit 4
+$
+""")
+    assert office.asbuilt("log", "greet").splitlines()[0] != "exit 0"
+    assert not [*office.state.glob("runs/*")]
+    refused = office.asbuilt("config", "set", "checks.setup", "<command>")
+    assert refused == snapshot("""\
+exit 2
+--- stderr
+error: "<command>" is a placeholder, not a value of checks.setup
+  Why:  A hint shows it in place of your own value.
+  Next: asbuilt config show checks.setup lists the values that it accepts.
+""")
+
+
+def test_tests_that_cannot_be_counted_are_offered_by_exit_code_and_prove_the_base(
+    terminal: Terminal,
+) -> None:
+    office = terminal.office
+    _commit(office, {"package.json": '{"name": "shop", "scripts": {"test": "node -e 1"}}\n'})
+    terminal.enter("asbuilt run greet --script ../script.toml")
+    terminal.await_words("Which command runs the tests?")
+    terminal.type("2")
+    terminal.await_words("Commit asbuilt.toml?")
+    terminal.type("perhaps")
+    terminal.await_words('"perhaps" is no answer')
+    terminal.type("y")
+    assert terminal.await_words("Run it?") == snapshot("""\
+$ asbuilt run greet --script ../script.toml; echo exit $?
+Trying npm test on a clean checkout
+Setting up: HUSKY=0 npm install --no-audit --no-fund --no-package-lock
+Tests  found 2 ways to test this repository
+  1  npm test
+     exit 0, and the output does not say how many tests ran (package.json)
+  2  npm test (by exit code alone)  exit 0, by exit code alone  (package.json)
+Which command runs the tests? [1/2/command/none] 2
+Saved in asbuilt.toml: npm test (by exit code alone)
+Commit asbuilt.toml? [Y/n] perhaps
+"perhaps" is no answer; type y or n.
+Commit asbuilt.toml? [Y/n] y
+Committed [HASH]: asbuilt.toml
+Agents   scripted implements and verifies, in separate processes
+Cost     Estimate: none yet. Limit: $15.00 (API prices) a run
+Lands    on main, when you confirm
+1  Greet
+  - `greet.py` says hello
+  1 check of its own
+Run it? [Y/n]:
+""")
+    terminal.type("n")
+    terminal.await_words("exit 0")
+    assert office.run("--dry-run") == snapshot("""\
+exit 0
+--- stdout
+greet   plans/greet.md
+○ 1   Greet
+  - `greet.py` says hello
+  1 check of its own
+Tests    npm test (by exit code alone)
+Agents   scripted implements and verifies, in separate processes
+Cost     Estimate: none yet. Limit: $15.00 (API prices) a run
+Lands    on main, when you confirm
+--- stderr
+Nothing was written.
+""")

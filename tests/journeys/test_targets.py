@@ -130,6 +130,21 @@ def test_in_the_middle_of_a_merge_no_run_begins(shop: Shop) -> None:
     assert "attempt.begun" not in shop.kinds()
 
 
+def test_over_an_unresolved_conflict_no_run_begins_and_its_file_is_named(shop: Shop) -> None:
+    start = shop.git("rev-parse", "main")
+    shop.git("switch", "-q", "-c", "other")
+    shop.commit("notes.txt", "two\n", "two")
+    shop.git("switch", "-q", "main")
+    shop.commit("notes.txt", "one\n", "one")
+    shop.git("read-tree", "-i", "-m", start, "main", "other")
+    run = shop.request(mode="phase")
+    shop.start()
+    state, reason = shop.over(run)
+    what = f"{shop.checkout} has an unfinished git operation: a conflict in notes.txt."
+    assert (state, reason.partition(" Why")[0]) == ("failed", what)
+    assert "attempt.begun" not in shop.kinds()
+
+
 def test_over_a_stash_that_a_landing_left_no_run_begins(shop: Shop) -> None:
     shop.write("plan.md", f"{PLAN}\nmine\n")
     shop.git("stash", "push", "-m", "pre-cherry-pick of somebody")

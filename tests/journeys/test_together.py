@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.events.attempts import TogetherJudged
+from asbuilt.events.attempts import ChecksDone, TogetherJudged
 from asbuilt.journal.blobs import Blobs
 from tests.journeys.shop import PLAN, killed_at, one_store
 
@@ -20,6 +20,22 @@ OPENS = "Next: `asbuilt plan mark plan {} pending`, then `asbuilt run plan{}`"
 UNDOES = (
     '{ write = "greet.py", text = "" }', '{ write = "part.py", text = "goodbye" }', '{ say = "done" }',
 )  # fmt: skip
+
+SUMS = "def add(a, b):\n    return a + b\n"
+OFF = "def add(a, b):\n    return a + b + 0.001\n"
+TESTS = """\
+import unittest
+from sums import add
+
+
+class Sums(unittest.TestCase):
+    def test_close(self):
+        self.assertAlmostEqual(add(1, 2), 3, places=7)
+
+    def test_both(self):
+        self.assertEqual(add(1, 1), 2)
+        self.assertGreater(add(1, 1), 1)
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -65,3 +81,34 @@ def test_what_the_last_verifier_finds_is_not_landed(shop: Shop) -> None:
     opens = OPENS.format("2a", ' -m "what to change"')
     assert shop.over(run) == ("failed", f"{APART}: {twice}: FAIL, greet.py and part.py both greet {opens}")
     assert shop.log() == ["shorter", "start"]
+
+
+@pytest.mark.parametrize(
+    ("order", "at_once"),
+    [("", True), ("- [ ] Loosen `test_close`; remove an assertion of `test_both`\n", True), ("", False)],
+    ids=["unordered", "ordered", "landed one by one"],
+)
+def test_a_phase_fails_the_tests_that_an_earlier_one_has_loosened_unless_the_plan_orders_it(
+    shop: Shop, order: str, *, at_once: bool
+) -> None:
+    plan = PLAN[: PLAN.index("## Phase 2b")].replace("says hello\n", f"says hello\n{order}")
+    (shop.checkout / "tests").mkdir()
+    for path, text in (("plan.md", f"{plan}\n"), ("sums.py", SUMS), ("tests/test_sums.py", TESTS)):
+        shop.commit(path, text, path)
+    looser = TESTS.replace("places=7", "places=1").replace("        self.assertEqual(add(1, 1), 2)\n", "")
+    tests = f'{{ write = "tests/test_sums.py", text = {json.dumps(looser)} }}'
+    off, right = (f'{{ write = "sums.py", text = {json.dumps(text)} }}' for text in (OFF, SUMS))
+    part = '{ write = "part.py", text = "print(\'goodbye\')" }'
+    shop.turn('phase = "1"\nrole = "implement"', '{ write = "greet.py", text = "print(\'hello\')" }', tests)
+    shop.turn('phase = "2a"\nrole = "implement"', part, off)
+    shop.turn('phase = "2a"\nrole = "fix"', right)
+    shop.lands("greet.py", "part.py", "plan.md", "tests/test_sums.py", *(["sums.py"] if order else []))
+    shop.start()
+    for mode in ("finish",) if at_once else ("phase", "phase"):
+        run = shop.request(mode=mode, hold=False, tests="python3 -m unittest discover tests")
+        assert shop.over(run) == ("landed", "")
+    failed = [done.failures for done in shop.events(ChecksDone) if done.outcome != "PASS"]
+    said = "test_both: old test fails: was “it passed before an earlier phase changed it”"
+    assert [said in "\n".join(failures) for failures in failed] == ([] if order else [True])
+    landed = shop.git("show", "main:sums.py")
+    assert ("0.001" in landed) == bool(order)

@@ -53,7 +53,7 @@ def test_an_unmet_item_lands_only_by_a_persons_waiver_and_it_shows(shop: Shop, p
     run = shop.request(auto=False, hold=False)
     shop.start()
     shop.until(lambda: "approval.asked" in shop.kinds())
-    assert waive(shop, run) == f"accept phase 1 without it, and why? {UNMET}"
+    assert waive(shop, run) == f"accept phase 1 without this item? Give a reason. {UNMET}"
     if point:
         shop.until(lambda: point in shop.kinds())
         shop.kill()

@@ -13,7 +13,7 @@ from inline_snapshot import snapshot
 from asbuilt.errors import PlanUnreadable
 from asbuilt.library.bundle import Beside, Packed, pack, unpack
 from asbuilt.library.finding import Opened
-from asbuilt.library.shelves import PlanFile
+from asbuilt.library.search_path import PlanFile
 from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
@@ -83,14 +83,14 @@ def _with(**changes: object) -> bytes:
         ),
         (
             lambda: _with(schema="asbuilt.bundle/2"),
-            snapshot("it is of the kind asbuilt.bundle/2, and this version reads asbuilt.bundle/1"),
+            snapshot("its format is asbuilt.bundle/2; this version reads asbuilt.bundle/1"),
         ),
         (
             lambda: _with(companion={"file": "p.md", "content": "IyBZCg==", "digest": "x"}),
             snapshot("its progress document does not have the digest that it was sent with"),
         ),
-        (lambda: _with()[:-10], snapshot("it is not whole")),
-        (lambda: _with() + b"}", snapshot("it is not whole")),
+        (lambda: _with()[:-10], snapshot("it is incomplete or not valid JSON")),
+        (lambda: _with() + b"}", snapshot("it is incomplete or not valid JSON")),
         (
             lambda: _with() + b" " * 6_000_000,
             snapshot("it is longer than 6,000,000 bytes"),
@@ -100,7 +100,7 @@ def _with(**changes: object) -> bytes:
 def test_a_bundle_that_was_changed_on_the_way_is_refused(tamper: Callable[[], bytes], told: str) -> None:
     with pytest.raises(PlanUnreadable) as caught:
         unpack(tamper())
-    assert caught.value.what.removeprefix("the bundle cannot be taken in: ") == told
+    assert caught.value.what.removeprefix("the bundle cannot be imported: ") == told
 
 
 @given(st.data())

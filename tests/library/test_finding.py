@@ -11,7 +11,7 @@ from inline_snapshot import snapshot
 
 from asbuilt.errors import AsbuiltError, NotFound, PlanUnreadable, UsageWrong
 from asbuilt.library.finding import find, open_plan
-from asbuilt.library.shelves import Library, open_library
+from asbuilt.library.search_path import Library, open_library
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -298,7 +298,7 @@ def test_a_plan_that_vanishes_is_not_found(library: Library, shop: Path) -> None
     assert _told(caught.value) == snapshot("""\
 NotFound 3
 there is no file plans/rate-limit-v2.md
-A path is taken as it is written; nothing else was tried.
+asbuilt uses a path exactly as written.
 Look at the path; `asbuilt plan list` shows the plans that are here.\
 """)
 

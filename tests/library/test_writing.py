@@ -228,9 +228,9 @@ def test_a_new_file_appears_whole_and_takes_no_name_from_another(
     assert (file.read_bytes(), _names(file.parent)) == (NEW, ["plan.md"])
     assert _told(caught.value) == snapshot("""\
 NameTaken 1
-plans/plan.md is there already
+plans/plan.md exists already
 Nothing is ever overwritten.
-Choose another name, or edit the file that is there.\
+Choose another name, or edit the existing file.\
 """)
 
 

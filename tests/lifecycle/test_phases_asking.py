@@ -146,6 +146,22 @@ def test_the_question_names_the_command_and_what_it_showed(baseline: dict[str, A
     assert told == moves.Ask(key, "tests", question)
 
 
+def test_found_tests_that_prove_nothing_on_the_base_end_the_run_without_a_question() -> None:
+    events: list[tuple[str, dict[str, Any]]] = [
+        ("run.started", {"run": RUN, "base": "b0", "phases": {"1": []}}),
+        ("tests.resolved", {"run": RUN, **RESOLVED["detected"]}),
+        ("workspace.made", {"run": RUN}),
+        ("setup.done", {"run": RUN, "outcome": "PASS"}),
+        ("baseline.done", {"run": RUN, "outcome": "INDETERMINATE", "why": "exit 0, no summary"}),
+    ]
+    assert next_move(fold(RUN, RunOptions(branch="main"), happened(events)), NOW) == End(
+        "failed",
+        "the tests could not be run on the base, so new failures cannot be distinguished from old ones:"
+        " exit 0, no summary.",
+        'asbuilt config set checks.tests "uv run pytest -q"',
+    )
+
+
 def _compared(point: str, *changed: str) -> list[tuple[str, dict[str, Any]]]:
     about = {"run": RUN, "phase": "1", "point": point, "commit": "c1"}
     differs = [("plan.differs", {**about, "intent": to}) for to in changed]

@@ -34,8 +34,8 @@ def test_the_proof_and_the_reason_are_said_in_days() -> None:
         return of_age("phase 2a landed", at, now=NOW.isoformat(), days=30)
 
     assert [fate(1), fate(29), fate(30)] == [
-        Stays("phase 2a landed 1 day ago; it goes after 30"),
-        Stays("phase 2a landed 29 days ago; it goes after 30"),
+        Stays("phase 2a landed 1 day ago; deleted after 30 days"),
+        Stays("phase 2a landed 29 days ago; deleted after 30 days"),
         Goes("phase 2a landed 30 days ago"),
     ]
 

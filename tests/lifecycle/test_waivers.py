@@ -13,8 +13,8 @@ from tests.support.happened import happened
 
 RUN, NOW = "r1", "2026-11-15T00:00:00Z"
 FIRST, OTHER = f"waiver/sha256:1/1/{RUN}", f"waiver/sha256:1/3/{RUN}"
-ASK = moves.Ask(FIRST, "waiver", "accept phase 1 without it, and why? item 1, a: FAIL, no", "1")
-ASK_OTHER = moves.Ask(OTHER, "waiver", "accept phase 1 without it, and why? item 3", "1")
+ASK = moves.Ask(FIRST, "waiver", "accept phase 1 without this item? Give a reason. item 1, a: FAIL, no", "1")
+ASK_OTHER = moves.Ask(OTHER, "waiver", "accept phase 1 without this item? Give a reason. item 3", "1")
 GIVEN_UP = moves.End("failed", "phase 1 is not proven after 2 fixes: item 1, a: FAIL, no")
 LAST = FIX_LIMIT + 1
 

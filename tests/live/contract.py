@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 import signal
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 import pytest
+from msgspec.structs import replace
 
 from tests.contracts.attempts import ended, has_said, host_pid, marked, started, started_with, until
 from tests.live.stage import NEXT, SCRIPT, LiveStage

@@ -9,9 +9,11 @@ from __future__ import annotations
 import os
 import subprocess
 import uuid
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from asbuilt.agents.attempts import FolderAttempts
 from asbuilt.ports import Brief, Opened, Program
@@ -85,7 +87,7 @@ class LiveStage:
             opened=Opened(hosts=(self.model.host,)),
             environment={**self.lodging.environment, name: value},
         )
-        return replace(brief, **changes)  # type: ignore[arg-type]  # a test names fields of a Brief
+        return replace(brief, **changes)
 
     def makes(self, name: str = "made.txt") -> Step:
         """Write a file of the workspace, or of wherever a name leads."""

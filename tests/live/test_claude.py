@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec import structs
 
 from tests.contracts.adapter import Listener, driven
 from tests.contracts.attempts import has_said, host_pid, marked, started_with, until
@@ -157,7 +158,7 @@ def test_whoever_signs_in_by_their_settings_is_signed_in_and_their_hooks_stay_ou
     brief = stage.playing(stage.makes(), answer(Say("made it")))
     signs = ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL")
     environment = {name: one for name, one in brief.environment.items() if name not in signs}
-    brief = started_with(stage, replace(brief, environment=environment))
+    brief = started_with(stage, structs.replace(brief, environment=environment))
     assert over(stage, brief).ending == "done"
     assert {request.headers.get("x-api-key") for request in stage.model.requests("agent")} == {
         "a-helpers-key"
@@ -174,7 +175,7 @@ def test_a_usage_limit_is_told_with_the_time_at_which_it_opens(stage: LiveStage)
     }
     brief = stage.playing(Refuse(status=429, headers=headers))
     without_key = {name: one for name, one in brief.environment.items() if name != "ANTHROPIC_API_KEY"}
-    brief = started_with(stage, replace(brief, environment=without_key))
+    brief = started_with(stage, structs.replace(brief, environment=without_key))
     result = over(stage, brief)
     assert (result.ending, result.cause) == ("limited", "usage_limit")
     assert result.resets_at == "2031-05-06T07:08:09+00:00"
@@ -188,8 +189,8 @@ def test_a_usage_limit_is_told_with_the_time_at_which_it_opens(stage: LiveStage)
 )
 def test_its_own_limits_hold(stage: LiveStage, limit: dict[str, float], cause: str) -> None:
     brief = stage.playing(stage.runs("ls"), stage.makes(), answer(Say("made it")))
-    program = replace(brief.program, **limit)  # type: ignore[arg-type]  # one of its fields
-    brief = started_with(stage, replace(brief, program=program))
+    program = structs.replace(brief.program, **limit)
+    brief = started_with(stage, structs.replace(brief, program=program))
     result = over(stage, brief)
     assert (result.ending, result.cause) == ("failed", cause)
     assert result.cost_usd == pytest.approx(ONE_ANSWER)
@@ -199,8 +200,8 @@ def test_its_own_limits_hold(stage: LiveStage, limit: dict[str, float], cause: s
 @pytest.mark.long
 def test_a_budget_is_the_attempts_and_not_of_each_of_its_starts(stage: LiveStage) -> None:
     brief = stage.playing(stage.runs("ls"), Refuse(status=529))
-    program = replace(brief.program, budget_usd=1.5 * ONE_ANSWER)
-    brief = started_with(stage, replace(brief, program=program))
+    program = structs.replace(brief.program, budget_usd=1.5 * ONE_ANSWER)
+    brief = started_with(stage, structs.replace(brief, program=program))
     first = over(stage, brief)
     stage.model.play("agent", stage.runs("ls"), answer(Say("made it")))
     stage.attempts.start(brief, after=1)

@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import os
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec.structs import replace
 
 from asbuilt.agents.attempts import FolderAttempts
 from tests.contracts.adapter import Listener, driven

@@ -84,7 +84,7 @@ def test_a_plan_mode_session_enter_refuse_ask_approve_restore(desk: Desk) -> Non
         terminal.answer("Enter", lambda screen: "Enter plan mode?" not in screen)
         terminal.sees("Which store")
         assert not desk.made.exists()
-        terminal.answer("1", lambda screen: "Which store?" not in screen or "Redis" not in screen)
+        terminal.answer("1", lambda screen: "→ Redis" in screen or "Which store?" not in screen)
         terminal.sees("Ready to code")
         print(terminal.screen())
         terminal.answer("1", lambda screen: "Ready to code" not in screen)

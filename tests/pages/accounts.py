@@ -13,7 +13,7 @@ from asbuilt.lifecycle.delivery.facts import Landed, Work
 from asbuilt.lifecycle.run.money import Spent
 from asbuilt.lifecycle.status.report import Account, AttemptAccount, Decision, Outlined, PhaseAccount
 from asbuilt.lifecycle.status.timeline import Span
-from asbuilt.pages.telling import Page
+from asbuilt.pages.run_report import Page
 from asbuilt.proof.drift.drift import Number
 from asbuilt.proof.evidence import Evidence
 from asbuilt.proof.failure import failure_of
@@ -204,7 +204,7 @@ RICH: Final = Account(
     decisions=(
         Decision("a8", "sign-off", "a person looks at tests/test_app.py:88", "", "", "", ""),
         Decision(
-            "a7", "waiver", "accept phase 2 without it, and why? item 2", "yes", "you",
+            "a7", "waiver", "accept phase 2 without this item? Give a reason. item 2", "yes", "you",
             "2026-11-15T00:15:00.000Z", "clients do not read it",
         ),
     ),

@@ -10,7 +10,7 @@ from asbuilt.lifecycle.status.report import Account, AttemptAccount, Decision, O
 from asbuilt.lifecycle.status.timeline import Span
 from asbuilt.pages.document import one_line
 from asbuilt.pages.html import text as escaped
-from asbuilt.pages.telling import Page
+from asbuilt.pages.run_report import Page
 from asbuilt.proof.pictures import Picture
 from asbuilt.proof.verdict import ItemVerdict, Promise, Waived
 from tests.pages.accounts import FAILED, GREEN, RED, RICH, SKIPPED

@@ -22,8 +22,8 @@ from asbuilt.pages.document import (
     one_line,
 )
 from asbuilt.pages.markdown import code, escaped, markdown
-from asbuilt.pages.telling import Page
-from tests.pages.accounts import KEPT, PAGES
+from asbuilt.pages.run_report import Page
+from tests.pages.accounts import KEPT, PAGES, RICH
 
 READER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 HOSTILE = st.text(alphabet=st.sampled_from("ab1 _*`|\\[](){}<>#~!&;:=+-.\n\t\u202e\x1b\x00é$@")) | st.text()
@@ -98,3 +98,9 @@ def test_a_page_is_as_it_was_kept(name: str) -> None:
     assert Page(PAGES[name], UTC).markdown == kept.read_text(encoding="utf-8"), (
         "python -m tests.pages.accounts"
     )
+
+
+def test_phrases_that_call_a_phase_unfinished_are_among_what_to_know() -> None:
+    page = Page(RICH._replace(gaps=("phase 1 says “future work”",)), UTC).markdown
+    assert "- **gap** check: phase 1 says “future work”\n" in page
+    assert "**gap**" not in Page(RICH, UTC).markdown

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -70,7 +71,7 @@ def _files(draw: st.DrawFn) -> str:
 
 
 def _kept_in_a_file(one: Registration) -> Registration:
-    return Registration.of(json.loads(json.dumps(one.as_json())))
+    return msgspec.json.decode(msgspec.json.encode(one), type=Registration)
 
 
 @pytest.mark.parametrize("text", ODD)

@@ -130,3 +130,13 @@ def test_every_setting_that_is_advised_can_be_set() -> None:
 )
 def test_an_ending_is_worded(failure: Failure, how: str) -> None:
     assert explained(failure, b"").how == how
+
+
+def test_tests_that_pass_uncounted_are_told_how_their_exit_code_counts() -> None:
+    ran = Failure("baseline", "npm test", exit_code=0)
+    told = explained(ran, b"total 12/12\nok\n", is_uncounted=True)
+    assert (told.cause, told.next_command) == (
+        "The command passes, but its output does not show which tests ran.",
+        "asbuilt config set checks.counts exit-code",
+    )
+    assert explained(ran, b"12 passed\n").next_command == SET_TESTS

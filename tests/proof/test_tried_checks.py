@@ -127,6 +127,10 @@ def test_open_phases_and_the_whole_are_tried_and_what_is_done_is_not() -> None:
         ("ls /etc/passwd '*.py' $HOME/x", []),
         ("make check", []),
         ("A=1 python3 -c \"import importlib.util as u; u.spec_from_file('p', 'src/p.py')\"", ["src/p.py"]),
+        (
+            "test -d src && python3 -c 'import sys, os.path; sys.exit(os.path.isdir(\"x\"))' in.txt",
+            ["in.txt"],
+        ),
     ],
 )
 def test_words_that_may_be_files_of_the_project_are_told(command: str, paths: list[str]) -> None:

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.flows.tasks.views import finish, write_here
+from asbuilt.flows.tasks.postflight import finish, write_here
 from asbuilt.journal.database.postgres import PostgresStore
 from asbuilt.journal.database.sqlite import SqliteStore
 from asbuilt.ledger import tasks

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.flows.tasks.views import finish, found_here, write_here
+from asbuilt.flows.tasks.postflight import finish, found_here, write_here
 from asbuilt.journal.database.schema import STEPS
 from asbuilt.ledger import tasks
 from asbuilt.lifecycle.tasks.state_json import read_state

@@ -153,6 +153,9 @@ class ModelEngine(Engine):
                 workflow.status = "ENQUEUED"
         self._durable.stage.enter(f"{self.worker}/queue", self._process, self._poll)
 
+    def pace(self) -> None:
+        """Poll as often as ever."""
+
     def prepare(self, asked: Sequence[Segment], now: str) -> None:
         """End delays that are over, and forget what ended without closing its segment."""
         self._durable.stage.point()

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Iterator, Sequence
 
-    from asbuilt.journal.database.store import Dispatch, Migration
+    from asbuilt.journal.database.schema import Step
+    from asbuilt.journal.database.store import Dispatch
     from asbuilt.journal.ids import Segment
     from tests.simulator.stage import Stage
 
@@ -123,7 +124,7 @@ class Ledger:
         """Tell the schema's step."""
         return STEPS[-1].number
 
-    def migrate(self, steps: Sequence[Migration]) -> None:
+    def migrate(self, steps: Sequence[Step]) -> None:
         """Nothing is missing."""
 
     def close(self) -> None:

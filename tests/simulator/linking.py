@@ -65,7 +65,7 @@ def linked() -> Iterator[World]:
         # A look in the simulator costs what many do in a day of a worker.
         for name, value in (
             ("_ASK_S", 2 * worker.LOOK_S),
-            ("_WINK_S", worker.LOOK_S),
+            ("_END_S", worker.LOOK_S),
             ("LOOK_SHARED_S", worker.LOOK_S),
         ):
             stack.enter_context(patch.object(worker, name, value))
@@ -87,7 +87,7 @@ def _replacements(world: World) -> dict[int, tuple[object, Callable[..., Any]]]:
         (repository.open_repository, lambda _start, **_agreed: world.model),
         (repository.tip, model_git.tip),
         (repository.checkouts, model_git.checkouts),
-        (repository._may_be_out, lambda _repository, _ref: True),
+        (repository.checkouts_of, model_git.checkouts_of),
         (repository.operations, lambda _git_dir: ()),
         (repository.conflicts, lambda _checkout: ()),
         (repository.leftover_stashes, lambda _repository: ()),
@@ -107,7 +107,6 @@ def _replacements(world: World) -> dict[int, tuple[object, Callable[..., Any]]]:
         (candidates._merged, model_git.merged),
         (candidates.merge_trees, model_git.merge_trees),
         (candidates.add_files, model_git.add_files),
-        (land._contains, model_git.contains),
         (land._look, model_git.look),
         (land._push, model_git.push),
         (land._settle_all, model_git.settle),

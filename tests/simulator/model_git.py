@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import hashlib
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+from msgspec.structs import replace
 
 from asbuilt.errors import GitFailed, RepositoryBusy
 from asbuilt.git import commits as real_commits
@@ -169,6 +170,10 @@ def tip(repository: Model, ref: str) -> str | None:
 def checkouts(repository: Model) -> tuple[Checkout, ...]:
     branch, folder = "refs/heads/main", repository.git_dir
     return (Checkout(path=repository.root, git_dir=folder, branch=branch, commit=repository.refs[branch]),)
+
+
+def checkouts_of(repository: Model, ref: str) -> tuple[Checkout, ...]:
+    return tuple(one for one in checkouts(repository) if one.branch == ref)
 
 
 def base_of(repository: Model, commit: str) -> str:

@@ -5,8 +5,9 @@ The one rule: nobody touches a workspace while an agent works in it, and no file
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from asbuilt.errors import NotLanded, TreeTooLarge
 from asbuilt.git.commits import Commit, Person
@@ -32,7 +33,7 @@ def make(
     repository.stage.point()
     space = repository.spaces.setdefault(path, Space(run, lane))
     if not space.is_ready:
-        # git writes HEAD before any file: one that is killed leaves no workspace without a commit.
+        # The entry has its HEAD from the start: a kill leaves no workspace without a commit.
         space.head = space.head or commit
         repository.write("worktree add")
         path.mkdir(parents=True, exist_ok=True)

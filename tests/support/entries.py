@@ -1,9 +1,9 @@
 """Record which tests start asbuilt as a process: only such a test proves a required behaviour.
 
-The record is kept in pytest's cache and grows over the sessions of a CI run, a result for each case
-(`RESULTS` of `scripts/requirements.py`). With `--inventory`, a session fails if a test of
-`tests/requirements/entries.txt` did not run or started nothing. What a fixture of a wider scope starts counts
-for every test that uses it.
+The record is kept in pytest's cache and grows over the sessions of a CI run: a result for each case
+(`RESULTS` of `scripts/requirements.py`), and what each session selected, which tells a partial record from a
+whole one. With `--inventory`, a session fails if a test of `tests/requirements/entries.txt` did not run or
+started nothing. What a fixture of a wider scope starts counts for every test that uses it.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping, Sequence
 
 CACHED: Final = "asbuilt/entries"
+SESSIONS: Final = "asbuilt/sessions"
 PROPERTY: Final = "starts asbuilt"
 _ENTRY: Final = re.compile(
     r"(^|[\s/'\"])asbuilt(-hook)?($|[\s.'\"])|from asbuilt\b|^tests\.(journeys\.worker|crash\.nursery)$"
@@ -55,6 +56,9 @@ class Inventory(Protocol):
     def notes(self, record: Mapping[str, str]) -> Iterable[str]:
         """Return what a reader of the record has to know."""
 
+    def extent(self, sessions: Sequence[Mapping[str, Any]]) -> Iterable[str]:
+        """Return whether the sessions make a whole record, and what is lacking."""
+
 
 class Entries:
     """The plugin. An audit hook sees each process that a test starts."""
@@ -65,6 +69,8 @@ class Entries:
         self.record: dict[str, str] = {}
         """What was found in all sessions, for `--inventory`."""
         self.found: dict[str, str] = {}
+        self.sessions: list[dict[str, Any]] = []
+        """What each session selected, and how it ended."""
         self.left_out: set[str] = set()
         """Cases with the marker `long` that were collected and not selected."""
         self.started = False
@@ -134,14 +140,34 @@ class Entries:
         found = {**dict.fromkeys(self.left_out, "long"), **cache.get(CACHED, {}), **self.found}
         self.record = {case: result for case, result in found.items() if case.partition("[")[0] in named}
         cache.set(CACHED, self.record)
+        self.sessions = cache.get(SESSIONS, [])
+        if self.found:
+            self.sessions.append(self._session(session))
+            cache.set(SESSIONS, self.sessions)
         if self.config.getoption("--inventory") and any(self.inventory.compare(self.record)):
             session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
+
+    def _session(self, session: pytest.Session) -> dict[str, Any]:
+        """Describe what this session selected, and whether it came to its end."""
+        chosen, config = self.config.option, self.config
+        is_cut = session.exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+        return {
+            "marks": chosen.markexpr,
+            "only": [
+                *([] if config.args_source is not config.ArgsSource.ARGS else config.args),
+                chosen.keyword,
+            ],
+            "cut off": bool(is_cut or session.shouldstop or session.shouldfail),
+            "ran": len(self.found),
+            "failed": sum(result == "failed" for result in self.found.values()),
+        }
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print notes and problems above pytest's summary."""
         if not self.config.getoption("--inventory"):
             return
         for title, lines in (
+            ("record of the tests of required behaviours", self.inventory.extent(self.sessions)),
             ("tests of required behaviours that CI does not run", self.inventory.notes(self.record)),
             ("required behaviours without their proof", self.inventory.compare(self.record)),
         ):

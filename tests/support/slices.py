@@ -3,6 +3,8 @@
 Many tests are repeated on both databases, with two versions of a program, and with a kill at each of several
 points. A slice has one case of a test that is only repeated, and up to three of one that is killed: on
 different databases, at different points. `--whole` runs every case.
+
+`--turn N` takes a third of the journeys that show no required behaviour, for CI: three commits have all.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from zlib import crc32
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping
 
     import pytest
 
@@ -32,10 +34,19 @@ def sliced(items: Iterable[pytest.Item]) -> list[pytest.Item]:
     return [item for cases in matrices.values() for item in _some(cases)]
 
 
+def in_turn(items: Iterable[pytest.Item], turn: int, required: Container[str]) -> list[pytest.Item]:
+    """Choose the tests of required behaviours, and every third one of the others."""
+    return [item for item in items if _test(item) in required or crc32(_test(item).encode()) % 3 == turn % 3]
+
+
+def _test(item: pytest.Item) -> str:
+    return item.nodeid.partition("[")[0]
+
+
 def _matrix(item: pytest.Item) -> tuple[str, str]:
     """Name the test, with the values of what is no repetition."""
     others = {name: value for name, value in _values(item).items() if name not in (*REPEATED, *STRUCK)}
-    return item.nodeid.partition("[")[0], repr(sorted(others.items()))
+    return _test(item), repr(sorted(others.items()))
 
 
 def _some(cases: list[pytest.Item]) -> list[pytest.Item]:

@@ -39,6 +39,9 @@ class Inventory:
     def notes(self, record):
         return [f"{test} {record[test]}" for test in sorted(record) if record[test] in ("long", "skipped")]
 
+    def extent(self, sessions):
+        return [f"only {one['only']}: {one['ran']}, cut off: {one['cut off']}" for one in sessions]
+
 def pytest_addoption(parser): add_option(parser)
 
 def pytest_configure(config):
@@ -107,6 +110,27 @@ def test_the_last_session_fails_over_a_listed_test_that_started_nothing_or_did_n
     later = pytester.runpytest_inprocess("--inventory", "-k", "test_pure")
     later.stdout.fnmatch_lines([title, "test_it.py::test_pure", "*2 passed*"])
     later.stdout.no_fnmatch_line("test_it.py::test_by_command*")
+
+
+def test_the_record_says_what_each_session_selected_and_what_it_left_out(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest(CONFTEST)
+    pytester.makepyfile(test_it=PLANTED)
+    pytester.runpytest_inprocess("--collect-only")
+    pytester.runpytest_inprocess("test_it.py", "-k", "test_pure")
+    shown = pytester.runpytest_inprocess("--inventory", "-x", "-m", "not long")
+    shown.stdout.fnmatch_lines(
+        [
+            "*record of the tests of required behaviours*",
+            "only [[]'test_it.py', 'test_pure'[]]: 2, cut off: False",
+            "only [[]''[]]: 5, cut off: False",
+            "*that CI does not run*",
+            "test_it.py::test_at_length long",
+            "test_it.py::test_without skipped",
+        ]
+    )
+    pytester.makepyfile(test_it=PLANTED.replace("assert shown.returncode == 0", "assert False"))
+    cut = pytester.runpytest_inprocess("--inventory", "-x", "-m", "not long")
+    cut.stdout.fnmatch_lines(["only [[]''[]]: 3, cut off: True"])
 
 
 @pytest.mark.parametrize("processes", ["0", "2"])

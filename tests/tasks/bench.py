@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from msgspec import to_builtins
 
 from asbuilt.agents.attempt_folder import Folder
-from asbuilt.flows.tasks.views import found_at
+from asbuilt.flows.tasks.postflight import found_at
 from asbuilt.git.repository import open_repository
 from asbuilt.journal.ids import LOCAL
 from asbuilt.ledger import tasks
-from asbuilt.lifecycle.tasks.delegating import order_for
 from asbuilt.lifecycle.tasks.model import Failed
+from asbuilt.lifecycle.tasks.prompt import order_for
 from asbuilt.lifecycle.tasks.state_json import read_state
 from asbuilt.lifecycle.tasks.statuses import Status
 from asbuilt.lifecycle.tasks.todo import agree

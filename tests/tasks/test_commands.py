@@ -12,7 +12,7 @@ from asbuilt.lifecycle.tasks.state_json import read_state
 from asbuilt.lifecycle.tasks.todo import Pair, agree
 from tests.authoring.desk import say, turn
 from tests.journeys.test_commands import Office, office
-from tests.tasks.bench import PATH, STATE, TODO, result
+from tests.tasks.bench import PATH, PLAN, STATE, TODO, result
 
 __all__ = ["office"]
 pytestmark = pytest.mark.crash
@@ -32,7 +32,7 @@ def test_of_several_tasks_each_is_planned_or_told_of_and_a_plan_is_run_like_any_
     assert "Skipped: Task 9 not found." in said
     assert "There is no specs/ROADMAP.md here, so --roadmap has no effect." in said
     assert (
-        f"task 1 has a plan: 2 phases, 2.5 hours estimated; key phases: Greet, Refuse; it is {PATH}" in said
+        f"task 1 has a plan: 2 phases, 2.5 hours estimated; key phases: Greet, Refuse; file: {PATH}" in said
     )
     assert "Next: asbuilt run 01-say-hello --finish --auto" in said
     wanted = "specs/002_say_goodbye/plans/01_say-goodbye.md"
@@ -121,6 +121,29 @@ def test_a_planner_is_given_its_task_paths_flags_and_memory_and_never_the_conten
     refused = office.asbuilt("task", "status", "1", "paused")
     assert refused.startswith("exit 2")
     assert "paused" in refused
+
+
+def test_a_plan_that_no_agent_wrote_has_a_record_and_the_same_postflight(office: Office) -> None:
+    office.asbuilt("task", "add", "say hello")
+    file = office.script.parent / "inline.md"
+    file.write_text("# Say hello\n\nIn one go, without a phase.\n", encoding="utf-8")
+    refused = office.asbuilt("task", "plan", "1", "--from", str(file))
+    assert refused.startswith("exit 1")
+    assert "what it calls a plan has no phase; task 1 stays [PLANNING]." in " ".join(refused.split())
+    assert [one["type"] for one in _shown(office)["errors"]] == ["artifact_missing"]
+    file.write_text(PLAN, encoding="utf-8")
+    planned = " ".join(office.asbuilt("task", "plan", "1", "--from", str(file)).split())
+    assert planned.startswith("exit 0")
+    assert (
+        f"task 1 has a plan: 2 phases, 2.5 hours estimated; key phases: Greet, Refuse; file: {PATH}"
+        in planned
+    )
+    task = _shown(office)
+    assert (task["status"], task["pending"]) == ("planned", None)
+    assert task["artifacts"] == [{"type": "plan", "path": PATH, "summary": "Say hello"}]
+    assert office.git("log", "-1", "--format=%s") == "task 1: create implementation plan"
+    assert office.git("show", f"HEAD:{PATH}") == PLAN.strip()
+    assert list(office.state.glob("runs/*/attempts/*")) == []
 
 
 def test_a_task_from_before_counters_is_numbered_by_its_plans(office: Office) -> None:

@@ -29,9 +29,9 @@ def test_a_task_gets_a_plan_that_is_linked_and_committed_with_both_views(bench: 
     bench.start()
     state, reason = bench.over(run)
     tip = bench.git("rev-parse", "main")
-    told = "task 1 has a plan: 2 phases, 2.5 hours estimated; key phases: Greet, Refuse;"
+    told = "task 1 has a plan: 2 phases, 2.5 hours estimated; key phases: Greet, Refuse; file:"
     assert state == "done"
-    assert reason == f"{told} it is {PATH}; status [PLANNED]; committed as {tip[:7]} on main"
+    assert reason == f"{told} {PATH}; status [PLANNED]; committed as {tip[:7]} on main"
     assert bench.log() == [SUBJECT, "start"]
     assert bench.git("show", "--format=", "--name-only", "main").splitlines() == [PATH, TODO, STATE]
     session = bench.task.session

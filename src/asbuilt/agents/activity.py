@@ -6,12 +6,10 @@ import fcntl
 import json
 import os
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
 
 _TEXT: Final = 1_000
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)+")
@@ -26,9 +24,7 @@ class Signs(NamedTuple):
     last_call: str = ""
     last_call_at: str | None = None
     starts: int = 0
-    """How many times a host has started the agent."""
     is_alive: bool = False
-    """Whether the host process is running."""
     refused: tuple[str, ...] = ()
     """Hosts that the sandbox refused, each with the reason."""
 

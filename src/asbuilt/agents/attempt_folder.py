@@ -24,12 +24,15 @@ from __future__ import annotations
 import json
 import os
 import stat
-from dataclasses import dataclass, fields, is_dataclass
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from msgspec import Struct
+from msgspec.structs import asdict, replace
+
 from asbuilt.agents.activity import starts_of
+from asbuilt.agents.contract import Emit, Noted, Seat, Turn
 from asbuilt.agents.verdict_tool import FILE
 from asbuilt.policy.roles import Snapshot
 from asbuilt.ports import Brief, Opened, Program, Result
@@ -46,8 +49,7 @@ _VERSION: Final = 1
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class Terms(Struct, frozen=True, kw_only=True):
     """Terms of the host, the same for every start of an attempt."""
 
     level: Level
@@ -69,8 +71,7 @@ class Unreadable(Exception):
     """A file of an attempt's folder is missing, incomplete or malformed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Folder:
+class Folder(Struct, frozen=True):
     """The folder of an attempt."""
 
     path: Path
@@ -108,32 +109,25 @@ class Folder:
         """Rename the result of a start to result.N.json, so that the next start can write its own."""
         (self.path / "result.json").replace(self.path / f"result.{start}.json")
 
-    def starts(self) -> int:
-        """Count the starts."""
-        return starts_of(self.path)
-
     def count_start(self, line: str) -> int:
         """Append a line to `starts` before the start happens; return its number."""
         with (self.path / "starts").open("ab") as file:
             file.write(f"{line}\n".encode())
             file.flush()
             os.fsync(file.fileno())
-        return self.starts()
+        return starts_of(self.path)
 
     def count_elsewhere(self, *, up_to: int) -> None:
         """Add the starts that happened on another machine, up to a total."""
-        missing = up_to - self.starts()
+        missing = up_to - starts_of(self.path)
         if missing > 0:
             with (self.path / "starts").open("ab") as file:
                 file.write(b"elsewhere\n" * missing)
 
     def set_aside(self) -> None:
         """Rename the folder to NAME.before-N, so that the attempt can start from scratch."""
-        number = next(n for n in count(1) if not self._aside(n).exists())
-        self.path.rename(self._aside(number))
-
-    def _aside(self, number: int) -> Path:
-        return self.path.with_name(f"{self.path.name}.before-{number}")
+        names = (self.path.with_name(f"{self.path.name}.before-{number}") for number in count(1))
+        self.path.rename(next(name for name in names if not name.exists()))
 
     def host(self) -> dict[str, Any]:
         """Read host.json; empty when no host has run."""
@@ -202,6 +196,14 @@ def verdict_in(out: Path) -> Opinion | None:
         return Opinion(None, (), (f"the verdict cannot be read: {error}",))
 
 
+def with_verdict(turn: Turn, seat: Seat, emit: Emit) -> Turn:
+    """Add to a turn the opinion that its agent wrote, and note what of it cannot be parsed."""
+    verdict = verdict_in(seat.out)
+    for trouble in verdict.troubles if verdict else ():
+        emit(Noted(text=trouble))
+    return replace(turn, verdict=verdict)
+
+
 _NESTED: Final[dict[str, type]] = {"Program": Program, "Opened": Opened, "Snapshot": Snapshot}
 
 
@@ -222,7 +224,7 @@ def _made(kind: type[_T], data: dict[str, Any]) -> _T:
 
     Drops fields of another version that this one does not know: hosts keep running across an upgrade.
     """
-    types = {field.name: str(field.type).removesuffix(" | None") for field in fields(kind)}  # type: ignore[arg-type]  # a dataclass
+    types = {name: str(type_).removesuffix(" | None") for name, type_ in kind.__annotations__.items()}
     return kind(**{name: _typed(types[name], value) for name, value in data.items() if name in types})
 
 
@@ -240,8 +242,8 @@ def _typed(kind: str, value: Any) -> Any:  # noqa: ANN401  JSON
 def _plain(value: Any) -> Any:  # noqa: ANN401  a value of a brief
     if isinstance(value, Path):
         return str(value)
-    if is_dataclass(value):
-        return {field.name: getattr(value, field.name) for field in fields(value)}
+    if isinstance(value, Struct):
+        return asdict(value)
     return dict(value)
 
 

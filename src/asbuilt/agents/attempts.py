@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from asbuilt.agents import activity
 from asbuilt.agents.attempt_folder import Folder, Terms, Unreadable, write_whole
@@ -85,11 +86,8 @@ class FolderAttempts:
         try:
             return folder.result()
         except Unreadable as error:
-            return Result(
-                ending="crashed",
-                reason=f"How it ended cannot be read any more: {error}",
-                starts=folder.starts(),
-            )
+            reason = f"How it ended cannot be read any more: {error}"
+            return Result(ending="crashed", reason=reason, starts=activity.starts_of(folder.path))
 
     def written(self, attempt: str) -> bytes | None:
         """Return the result as its host wrote it; None while there is none."""
@@ -99,7 +97,7 @@ class FolderAttempts:
     def adopt(self, attempt: str, data: bytes) -> None:
         """Take a result that a host on another machine wrote, unless this machine has the attempt."""
         folder = Folder(self.folder(attempt))
-        if folder.starts() or self.alive(attempt):
+        if activity.starts_of(folder.path) or self.alive(attempt):
             return
         folder.path.mkdir(parents=True, exist_ok=True, mode=0o700)
         write_whole(folder.path / "result.json", data)
@@ -120,7 +118,7 @@ class FolderAttempts:
 
     def starts(self, attempt: str) -> int:
         """Count the starts of an attempt."""
-        return Folder(self.folder(attempt)).starts()
+        return activity.starts_of(self.folder(attempt))
 
     def events(self, attempt: str, after: int = 0) -> tuple[list[dict[str, object]], int]:
         """Read the events from offset `after`; return them and the next offset."""
@@ -138,7 +136,7 @@ class FolderAttempts:
             raise SandboxUnavailable(
                 f"no sandbox for agents on this machine: {causes or 'none was asked for'}",
                 why="It could write to anything that you can write to.",
-                next_step="`asbuilt doctor` says what helps, or: asbuilt config set sandbox.required false",
+                next_step="`asbuilt doctor` shows a fix, or: asbuilt config set sandbox.required false",
             )
         return Terms(
             level=level,
@@ -160,7 +158,7 @@ class FolderAttempts:
             self.cancel(brief.attempt)
             raise HostFailed(
                 f"an earlier agent of {brief.attempt} has not ended yet",
-                why="It works in a workspace that is not this run's any more; two would cost twice.",
+                why="Its workspace no longer belongs to this run; a second agent would double the cost.",
                 next_step="It was asked to end; the run retries automatically.",
             )
         folder.set_aside()
@@ -171,11 +169,7 @@ class FolderAttempts:
             cwd="/",
             # Pass only PATH: the brief says what the agent may see.
             # Temporary files go to the attempt's folder, so that a kill leaves them there and nowhere else.
-            env={
-                "PATH": os.environ.get("PATH", os.defpath),
-                "LANG": "C.UTF-8",
-                "TMPDIR": str(folder),
-            },
+            env={"PATH": os.environ.get("PATH", os.defpath), "LANG": "C.UTF-8", "TMPDIR": str(folder)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -185,9 +179,8 @@ class FolderAttempts:
         )
         if done.returncode not in (0, TAKEN):
             log = folder / "host.log"
-            said = (log.read_text("utf-8", "replace") if log.exists() else "") + done.stderr.decode(
-                "utf-8", "replace"
-            )
+            said = log.read_text("utf-8", "replace") if log.exists() else ""
+            said += done.stderr.decode("utf-8", "replace")
             raise HostFailed(
                 f"the host of {folder.name} did not come up (exit {done.returncode}): {said.strip()[-300:]}",
                 why="Without its host, the agent cannot be supervised or ended.",

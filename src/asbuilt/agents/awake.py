@@ -9,11 +9,9 @@ from __future__ import annotations
 import select
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import Final
 
 _WHAT: Final = ("idle:sleep", "idle")
 """Locks to request from logind, in order: not every session may block `sleep`."""
@@ -25,7 +23,9 @@ _GONE_S: Final = 5.0
 @contextmanager
 def awake() -> Iterator[str | None]:
     """Block idle sleep; yields the name of the program that does, or None when none can."""
-    for argv in _programs():
+    words = ("--who=asbuilt", "--why=an agent is at work", "--mode=block")
+    programs = [("systemd-inhibit", f"--what={what}", *words, *_CHILD) for what in _WHAT]
+    for argv in [("caffeinate", "-i", *_CHILD)] if sys.platform == "darwin" else programs:
         holder = _started(argv)
         if holder is not None:
             try:
@@ -34,13 +34,6 @@ def awake() -> Iterator[str | None]:
                 _end(holder)
             return
     yield None
-
-
-def _programs() -> list[tuple[str, ...]]:
-    if sys.platform == "darwin":
-        return [("caffeinate", "-i", *_CHILD)]
-    words = ("--who=asbuilt", "--why=an agent is at work", "--mode=block")
-    return [("systemd-inhibit", f"--what={what}", *words, *_CHILD) for what in _WHAT]
 
 
 def _started(argv: tuple[str, ...]) -> subprocess.Popen[bytes] | None:

@@ -15,9 +15,10 @@ import tempfile
 import time
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from asbuilt.agents.sandbox import process_tree
 from asbuilt.agents.sandbox.launch import can_overlay, launch, probe, settle
@@ -129,7 +130,10 @@ class SandboxProcesses:
         began = time.monotonic()
         capture = Capture(command.output_cap)
         try:
-            argv = attended(command.services, _through_shell(command.argv), PLACED.checkout)
+            # Through the shell, so that a missing program is exit code 127 in every sandbox.
+            is_shell = command.argv[0] == "/bin/sh"
+            started = command.argv if is_shell else ("/bin/sh", "-c", 'exec "$@"', "sh", *command.argv)
+            argv = attended(command.services, started, PLACED.checkout)
             process = launch(level, request, argv, status_fd=theirs, egress=egress)
         except BaseException:  # closed, and raised again
             os.close(status)
@@ -183,8 +187,8 @@ def _collect(
     while (left := deadline - time.monotonic()) > 0:
         if is_over():
             raise CommandStopped(
-                "the command was ended before its end",
-                why="Its run is to stop.",
+                "the command was ended early",
+                why="Its run is stopping.",
                 next_step="`asbuilt run` runs it again.",
             )
         if poll.poll(min(left, _LOOK_S) * 1000):
@@ -202,23 +206,10 @@ def _collect(
     return process.poll() is not None
 
 
-def _through_shell(argv: tuple[str, ...]) -> tuple[str, ...]:
-    """Start the command through the shell, so that a missing program is exit code 127 in every sandbox."""
-    return argv if argv[0] == "/bin/sh" else ("/bin/sh", "-c", 'exec "$@"', "sh", *argv)
-
-
 def attended(services: Iterable[Service], argv: tuple[str, ...], cwd: str) -> tuple[str, ...]:
     """Start services before a command, in the same sandbox."""
-    told = [
-        {
-            **one._asdict(),
-            "variables": {},
-            "cwd": cwd,
-            "refusal": REFUSAL.replace("{name}", one.name),
-            "code": NOT_STARTED,
-        }
-        for one in services
-    ]
+    fixed = {"variables": {}, "cwd": cwd, "code": NOT_STARTED}
+    told = [one._asdict() | fixed | {"refusal": REFUSAL.replace("{name}", one.name)} for one in services]
     return (sys.executable, "-I", "-S", str(_SERVICES), json.dumps(told), "--", *argv) if told else argv
 
 

@@ -6,8 +6,9 @@ Rule: an adapter starts processes only through its seat, so that the host can en
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, Protocol
+
+from msgspec import Struct
 
 from asbuilt.lifecycle.run.causes import ending_of
 
@@ -27,23 +28,20 @@ SAYS_CAP: Final = 400_000
 """Maximum number of characters kept of an answer."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class Said(Struct, frozen=True, kw_only=True):
     """A message of the agent."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Called:
+class Called(Struct, frozen=True, kw_only=True):
     """A tool call of the agent."""
 
     tool: str
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Used:
+class Used(Struct, frozen=True, kw_only=True):
     """Usage since the agent's last report. If an agent reports totals, its adapter subtracts.
 
     None means unknown, not zero: a sum with an unknown part is unknown.
@@ -56,22 +54,19 @@ class Used:
     """At API prices."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Conversed:
+class Conversed(Struct, frozen=True, kw_only=True):
     """The agent's ID of its conversation, so that the next start can resume it."""
 
     session: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Noted:
+class Noted(Struct, frozen=True, kw_only=True):
     """An observation about the agent: a retry, a warning, a dropped line."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Modelled:
+class Modelled(Struct, frozen=True, kw_only=True):
     """The model that the agent reports; empty if it reports none."""
 
     model: str
@@ -82,8 +77,7 @@ Emit = Callable[[Event], None]
 """Records an event; every event resets the stall timer."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class Call(Struct, frozen=True, kw_only=True):
     """A tool call that an agent requests permission for, translated by its adapter."""
 
     tool: str
@@ -95,8 +89,7 @@ class Call:
     """For `run`: the working directory of the shell; None means the workspace."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(Struct, frozen=True, kw_only=True):
     """The gate's answer; a call that it cannot judge is refused."""
 
     allowed: bool
@@ -110,8 +103,7 @@ class Gate(Protocol):
         """Allow or refuse a call; never raises, never waits for a user."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class Turn(Struct, frozen=True, kw_only=True):
     """How the agent ended, without the host's intervention."""
 
     ending: TurnEnding
@@ -129,8 +121,7 @@ def stopped(cause: Cause, reason: str, *, says: str = "", resets_at: str | None 
     return Turn(ending=ending_of(cause), reason=reason, cause=cause, says=says, resets_at=resets_at)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Needs:
+class Needs(Struct, frozen=True, kw_only=True):
     """What an agent needs of this machine besides its workspace and its program."""
 
     own: tuple[Path, ...] = ()

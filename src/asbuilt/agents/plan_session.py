@@ -15,8 +15,11 @@ import platform
 import shutil
 import signal
 import subprocess
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct, field
 
 from asbuilt.agents.claude.state import State, state_of
 from asbuilt.agents.host.gate import try_sandbox
@@ -25,15 +28,11 @@ from asbuilt.agents.sandbox.launch import found_bubblewrap, history_of, open_fil
 from asbuilt.agents.sandbox.masks import cleaned
 from asbuilt.agents.sandbox.proxy import Egress, egress_for, served
 from asbuilt.agents.sandbox.toolchains import shown_for
-from asbuilt.policy.kinds import KINDS, hosts_of
+from asbuilt.policy.agent_kinds import KINDS, hosts_of
 from asbuilt.policy.sandbox.rules import Level, Request, bubblewrap, environment_in
 from asbuilt.policy.sandbox.seccomp import MACHINES
 from asbuilt.policy.sandbox.variables import passed
 from asbuilt.ports import Opened
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
 # Inside this sandbox, root without privileges cannot create the nested sandbox that its commands need.
 _NOBODYS_ROOT: Final = ("--uid", "1000", "--gid", "1000")
@@ -43,8 +42,7 @@ _OWN: Final = ("ANTHROPIC_", "CLAUDE_CODE_DISABLE_", "CLAUDE_CODE_MAX_", "DISABL
 _LINKED: Final = (*KINDS["claude"].sealed, "keybindings.json", "themes")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanningSeat:
+class PlanningSeat(Struct, frozen=True, kw_only=True):
     """The files and settings of one session."""
 
     root: Path

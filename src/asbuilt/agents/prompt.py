@@ -5,16 +5,14 @@ Rule: text by others goes between markers that it cannot contain, so it cannot p
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from asbuilt.ports import JUDGES, Brief, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _PROMPTS: Final = Path(__file__).with_name("prompts")
 _PARTS: Final[dict[Role, tuple[str, ...]]] = {

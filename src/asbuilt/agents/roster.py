@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
 
+from msgspec.structs import asdict, replace
+
 from asbuilt.errors import GateStopped, NotFound, SettingInvalid
 from asbuilt.events.options import AgentProgram, TeamMember
-from asbuilt.policy.kinds import KINDS, Kind, is_below, rung_of
+from asbuilt.policy.agent_kinds import KINDS, Kind, is_below, rung_of
 from asbuilt.ports import Program, Role
 from asbuilt.settings.values import did_you_mean
 
@@ -80,7 +81,7 @@ class Roster(NamedTuple):
         there = ", ".join(f"--agent {one}" for one in self.found)
         raise NotFound(
             f'agent {name} is not installed: no program "{program}" on PATH',
-            why="asbuilt drives the agents that you have; it brings none.",
+            why="asbuilt uses the agent programs that you installed; it includes none.",
             next_step=f"Install it, or {there} (found)." if there else "Install it, then run again.",
         )
 
@@ -142,7 +143,7 @@ def assigned(there: Roster, settings: Settings, wanted: str | None = None) -> di
         programs = ", ".join(kind.program for kind in there.kinds.values() if kind.program)
         raise NotFound(
             "no agent is installed here",
-            why=f"asbuilt drives the agents that you have; on PATH there is none of {programs}.",
+            why=f"asbuilt uses the agent programs that you installed; PATH has none of {programs}.",
             next_step="Install one and sign in to it, then run again; `asbuilt demo` needs none.",
         )
     implement = there.agent(works or next(iter(there.found)))

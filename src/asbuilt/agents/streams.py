@@ -8,10 +8,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from typing import TYPE_CHECKING, Any, Final
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, Final
 
 _PIECE: Final = 1 << 18
 _SIGNALLED: Final = range(129, 193)

@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -69,9 +70,9 @@ def posts(settings: Settings, environ: Mapping[str, str]) -> dict[str, Posting]:
     """Return every configured channel by name."""
     urls = {way: settings.text(f"notify.{way}") for way in ("webhook", "ntfy", "slack")}
     made = {
-        "webhook": webhook(urls["webhook"], settings.text("notify.secret"), environ),
-        "ntfy": ntfy(urls["ntfy"], settings.text("notify.token"), environ),
-        "slack": slack(urls["slack"], environ),
+        "webhook": partial(webhook, urls["webhook"], settings.text("notify.secret"), environ),
+        "ntfy": partial(ntfy, urls["ntfy"], settings.text("notify.token"), environ),
+        "slack": partial(slack, urls["slack"], environ),
     }
     return {way: Posting(way, made[way]) for way, url in urls.items() if url}
 
@@ -82,55 +83,42 @@ def variables(settings: Settings) -> list[str]:
     return [name for name in map(_variable_in, values) if name]
 
 
-def webhook(url: str, secret: str, environ: Mapping[str, str]) -> Callable[[Message], Post]:
-    """Return a builder of signed requests, so that a receiver can verify their sender and age."""
-
-    def made(message: Message) -> Post:
-        body = _json(
-            {
-                "schema": "asbuilt.notice/1",
-                "id": message.id,
-                "at": message.at,
-                "title": message.title,
-                "text": message.text,
-                "notices": [notice._asdict() for notice in message.notices],
-            }
-        )
-        headers = {"X-Asbuilt-Id": message.id}
-        if secret:
-            headers[SIGNATURE] = signature(
-                pointed_to(secret, environ, key="notify.secret"), body, at=int(time.time())
-            )
-        return Post(address(url, environ, key="notify.webhook"), body, headers)
-
-    return made
+def webhook(url: str, secret: str, environ: Mapping[str, str], message: Message) -> Post:
+    """Build a signed request, so that a receiver can verify its sender and age."""
+    body = _json(
+        {
+            "schema": "asbuilt.notice/1",
+            "id": message.id,
+            "at": message.at,
+            "title": message.title,
+            "text": message.text,
+            "notices": [notice._asdict() for notice in message.notices],
+        }
+    )
+    headers = {"X-Asbuilt-Id": message.id}
+    if secret:
+        key = pointed_to(secret, environ, key="notify.secret")
+        headers[SIGNATURE] = signature(key, body, at=int(time.time()))
+    return Post(address(url, environ, key="notify.webhook"), body, headers)
 
 
-def ntfy(url: str, token: str, environ: Mapping[str, str]) -> Callable[[Message], Post]:
-    """Return a builder of requests to a topic, which is the last part of the URL."""
-
-    def made(message: Message) -> Post:
-        place = urlsplit(address(url, environ, key="notify.ntfy"))
-        root, _, topic = place.path.rstrip("/").rpartition("/")
-        headers = {}
-        if token:
-            headers["Authorization"] = f"Bearer {pointed_to(token, environ, key='notify.token')}"
-        body = _json({"topic": topic, "title": message.title, "message": message.text})
-        return Post(place._replace(path=f"{root}/", query="").geturl(), body, headers)
-
-    return made
+def ntfy(url: str, token: str, environ: Mapping[str, str], message: Message) -> Post:
+    """Build a request to a topic, which is the last part of the URL."""
+    place = urlsplit(address(url, environ, key="notify.ntfy"))
+    root, _, topic = place.path.rstrip("/").rpartition("/")
+    headers = {}
+    if token:
+        headers["Authorization"] = f"Bearer {pointed_to(token, environ, key='notify.token')}"
+    body = _json({"topic": topic, "title": message.title, "message": message.text})
+    return Post(place._replace(path=f"{root}/", query="").geturl(), body, headers)
 
 
-def slack(url: str, environ: Mapping[str, str]) -> Callable[[Message], Post]:
-    """Return a builder of Slack-compatible requests."""
-
-    def made(message: Message) -> Post:
-        text = f"{message.title}\n{message.text}"
-        for char, name in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
-            text = text.replace(char, name)
-        return Post(address(url, environ, key="notify.slack"), _json({"text": text}), {})
-
-    return made
+def slack(url: str, environ: Mapping[str, str], message: Message) -> Post:
+    """Build a Slack-compatible request."""
+    text = f"{message.title}\n{message.text}"
+    for char, name in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
+        text = text.replace(char, name)
+    return Post(address(url, environ, key="notify.slack"), _json({"text": text}), {})
 
 
 def signature(secret: str, body: bytes, *, at: int) -> str:
@@ -150,7 +138,7 @@ def address(url: str, environ: Mapping[str, str], *, key: str) -> str:
     if not is_one or " " in found or not found.isascii():
         raise SettingInvalid(
             f"{key} is no address",
-            why="Notices go over http or https, to where you say.",
+            why="Notifications are sent to this address by http or https.",
             next_step="Write it as in https://example.org/hook.",
         )
     return found

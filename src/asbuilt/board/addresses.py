@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from typing import TYPE_CHECKING
 
+from asbuilt.journal.approvals import Approval
+from asbuilt.journal.runs import Run
 from asbuilt.lifecycle.attention import questions_path
-
-if TYPE_CHECKING:
-    from asbuilt.journal.approvals import Approval
-    from asbuilt.journal.runs import Run
 
 
 def plan_path(repo: str, plan: str) -> str:

@@ -16,14 +16,14 @@ from weakref import WeakValueDictionary
 
 from asbuilt import wiring
 from asbuilt.board import access, keys
-from asbuilt.board.access import Verdict
+from asbuilt.board.access import Place, Verdict
 from asbuilt.board.addresses import plan_in
 from asbuilt.board.attempt_page import attempt_page
-from asbuilt.board.now import now_page
+from asbuilt.board.now_page import now_page
 from asbuilt.board.plan_page import plan_page
 from asbuilt.board.question_page import answer_question, inbox_page, question_page
 from asbuilt.board.run_page import phase_page, run_page
-from asbuilt.board.stream import size_of
+from asbuilt.board.stream import Changes, size_of
 from asbuilt.errors import AsbuiltError
 from asbuilt.pages.document import Code, Document, Paragraph, Table
 from asbuilt.pages.html import body, text
@@ -33,9 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, MutableMapping
     from pathlib import Path
 
-    from asbuilt.board.access import Place
     from asbuilt.board.reading import Reading
-    from asbuilt.board.stream import Changes
 
     Scope = MutableMapping[str, Any]
     Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.agents import activity
 from asbuilt.board.addresses import run_path
+from asbuilt.board.now_page import listed
 from asbuilt.board.plan_page import MAX_TEXT
 from asbuilt.errors import AsbuiltError
 from asbuilt.events.attempts import TreeKept
@@ -47,10 +48,8 @@ def attempt_page(reading: Reading, repo: str, name: str) -> doc.Document | None:
     folder = reading.folder(name)
     signs = activity.signs_of(folder)
     events = activity.read_events(folder / "events.jsonl", 0)[0][-_LAST:]
-    points = tuple(doc.Point(words) for event in reversed(events) if (words := _words(event)))
-    left: tuple[doc.Block, ...] = (
-        doc.Section(("Activity",), (doc.Points(points),) if points else (doc.Paragraph(("None.",)),)),
-    )
+    points = [doc.Point(words) for event in reversed(events) if (words := _words(event))]
+    left = (doc.Section(("Activity",), (listed(points, "None."),)),)
     right = (doc.Section(("Difference",), difference(reading, run, kept.event if kept else None)),)
     state = doc.Mark("working", "plain") if signs.is_alive else doc.Mark("over", "plain")
     below: doc.Words = (state, f" {counted(signs.tool_calls, 'tool call')}, {counted(signs.starts, 'start')}")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import secrets
 import socket
 import time
-from typing import TYPE_CHECKING, Final, NamedTuple
+from pathlib import Path
+from typing import Final, NamedTuple
 
-if TYPE_CHECKING:
-    from pathlib import Path
+from asbuilt.session.conversation import put
 
 LINK_S: Final = 600
 """How long a link can be opened, once."""
@@ -34,7 +33,7 @@ def keys_in(folder: Path, port: int | None = None) -> Keys:
         keys = Keys(port or _free_port(), secrets.token_urlsafe(32))
     if port not in (None, keys.port):
         keys = Keys(port, secrets.token_urlsafe(32))
-    _write(file, f"{keys.port} {keys.cookie}")
+    put(str(folder), file.name, f"{keys.port} {keys.cookie}")
     return keys
 
 
@@ -42,13 +41,6 @@ def _free_port() -> int:
     with socket.socket() as asked:
         asked.bind(("127.0.0.1", 0))
         return int(asked.getsockname()[1])
-
-
-def _write(file: Path, text: str) -> None:
-    fresh = file.with_name(f"{file.name}.{os.getpid()}")
-    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as opened:
-        opened.write(text)
-    fresh.replace(file)
 
 
 def new_token(folder: Path) -> str:

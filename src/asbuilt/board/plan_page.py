@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.board.addresses import attempt_path, phase_path, run_path
-from asbuilt.board.now import TONES
+from asbuilt.board.now_page import TONES
 from asbuilt.journal import runs
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries.overview import PlanView, plan_view

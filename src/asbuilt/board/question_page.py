@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.board.addresses import question_path, run_path
 from asbuilt.board.attempt_page import difference
-from asbuilt.board.now import questions_of
+from asbuilt.board.now_page import listed, questions_of
 from asbuilt.board.plan_page import clipped
 from asbuilt.board.run_page import phase_page, worked_on
 from asbuilt.flows.authoring.refinement import draft_asked, is_refinement
@@ -45,17 +45,12 @@ _ABOUT_WORK: Final = ("sign-off", "waiver", "drift")
 def inbox_page(reading: Reading) -> doc.Document:
     """List what waits for the user, in every repository."""
     points = [point for here in reading.repositories() for point in questions_of(here, reading.now)]
-    blocks: tuple[doc.Block, ...] = (
-        (doc.Points(tuple(points)),) if points else (doc.Paragraph(("Nothing waits for you.",)),)
-    )
+    blocks = (listed(points, "Nothing waits for you."),)
     return doc.Document("Questions", (doc.Link("Now", "/"),), (f"{len(points)} open",), blocks, ())
 
 
 def question_page(reading: Reading, repo: str, number: int, note: str = "") -> doc.Document | None:
-    """Show one question with its subject and, while it is open, its form.
-
-    `note` is the result of an answer, the first block of the page.
-    """
+    """Show a question, its subject and, while it is open, its form; `note`: what became of an answer."""
     with reading.store.read() as session:
         asked = approvals.named(session, LOCAL, repo, number)
         run = None if asked is None else runs.find(session, LOCAL, repo, asked.run)
@@ -69,16 +64,12 @@ def question_page(reading: Reading, repo: str, number: int, note: str = "") -> d
         told.append(doc.Paragraph(("Asked by ", doc.Link(run.name, run_path(run)))))
         told += _subject(reading, run, asked) if asked.kind in _ABOUT_WORK else []
     if asked.answer is not None:
-        who = f"{asked.answer}, by {asked.answered_by}, {moment(asked.answered_at or '', reading.zone)}"
-        told.append(
-            doc.Paragraph((doc.Mark("answered", "plain"), f" {who}", f": {asked.note}" if asked.note else ""))
-        )
+        who = f" {asked.answer}, by {asked.answered_by}, {moment(asked.answered_at or '', reading.zone)}"
+        note = f": {asked.note}" if asked.note else ""
+        told.append(doc.Paragraph((doc.Mark("answered", "plain"), who, note)))
     elif is_refinement(asked.run):
-        told.append(
-            doc.Paragraph(
-                ("Answer this one in the terminal: ", doc.Code(f"asbuilt approve yes {asked.name}"))
-            )
-        )
+        typed = doc.Code(f"asbuilt approve yes {asked.name}")
+        told.append(doc.Paragraph(("Answer this one in the terminal: ", typed)))
     else:
         told.append(_form(repo, asked))
     age = lasting(seconds(asked.asked_at, reading.now.isoformat()))
@@ -135,12 +126,7 @@ def _draft(reading: Reading, repo: str, asked: Approval) -> list[doc.Block]:
 
 
 def answer_question(reading: Reading, repo: str, number: int, fields: Mapping[str, str]) -> str | None:
-    """Record an answer under the user's name; return what became of it, in a sentence.
-
-    None: the fields are not those of the question's form.
-
-    The rule of the terminal applies: the first answer counts, and everybody else gets told who gave it.
-    """
+    """Record an answer in the user's name; return what became of it; None: not the form's fields."""
     with reading.store.read() as session:
         asked = approvals.named(session, LOCAL, repo, number)
     if asked is None or is_refinement(asked.run):

@@ -15,12 +15,11 @@ from asbuilt.journal.queries.overview import RunView, Told, run_view
 from asbuilt.lifecycle.run.proving import ProvingFacts
 from asbuilt.pages.document import Document, Link, Mark, Paragraph, Point, Points, Section, Table
 from asbuilt.pages.phases import phase_section, state_of
-from asbuilt.pages.telling import told
+from asbuilt.pages.run_report import told
 
 if TYPE_CHECKING:
     from asbuilt.board.reading import Reading
     from asbuilt.journal.database.store import Session
-    from asbuilt.journal.queries.overview import RunView, Told
     from asbuilt.journal.runs import Run
     from asbuilt.lifecycle.status.report import Account, PhaseAccount
     from asbuilt.pages.document import Block, Words
@@ -81,7 +80,11 @@ def phase_page(reading: Reading, repo: str, plan: str, phase: str) -> Document |
         window = Window(frozenset((phase,)), _ATTEMPTS_OF_PHASE, is_only=True)
         account = _account(reading, run, facts, events, now, window)
         words: Words = (facts.phases[phase].title,)
-        attempts = tuple(_attempts_of(run, facts, phase))
+        points = tuple(
+            Point((Link(f"attempt {one.number}", attempt_path(run.repo, f"{run.run}.{phase}.{one.number}")),))
+            for one in facts.phases[phase].attempts
+        )
+    attempts = (Section(("What the agents did",), (Points(points),)),) if points else ()
     above: Words = (Link("Now", "/"), " / ", Link(plan, plan_path(repo, plan)))
     blocks: tuple[Block, ...] = (Paragraph(("No work yet.",)),)
     for one in account.phases:
@@ -114,28 +117,13 @@ def _account(
     return account_of(record, facts, events, reading.home.workspaces / run.repo / run.run, now, window=window)
 
 
-def _attempts_of(run: Run, facts: ProvingFacts, phase: str) -> Iterator[Block]:
-    links = tuple(
-        Point((Link(f"attempt {number}", attempt_path(run.repo, f"{run.run}.{phase}.{number}")),))
-        for number in [one.number for one in facts.phases[phase].attempts]
-    )
-    if links:
-        yield Section(("What the agents did",), (Points(links),))
-
-
 def _open(view: RunView) -> Iterator[Block]:
-    """List what the run waits for, with links to its questions."""
     if view.run.is_over:
         return
+    links = ((asked, question_path(view.run.repo, asked)) for asked in view.questions)
     points = [
-        Point(
-            (
-                Mark(asked.kind, "open"),
-                " ",
-                Link(f"{asked.name} {asked.gist}", question_path(view.run.repo, asked)),
-            )
-        )
-        for asked in view.questions
+        Point((Mark(asked.kind, "open"), " ", Link(f"{asked.name} {asked.gist}", path)))
+        for asked, path in links
     ]
     if points:
         yield Section(("Needs you",), (Points(tuple(points)),))

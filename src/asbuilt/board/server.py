@@ -60,7 +60,7 @@ def _place_of(folder: Path, bind: Bind) -> Place:
     if bind.host in _EVERY:
         raise UsageWrong(
             f"the board does not listen on {bind.host}",
-            why="It answers under one name, which is the name in its links.",
+            why="It accepts requests for one host name only, the name in its links.",
             next_step="Name the host name or the address that browsers use, for example --bind 10.0.0.5.",
         )
     kept = keys.keys_in(folder, bind.port)

@@ -6,15 +6,13 @@ from typing import ClassVar
 
 from msgspec import UNSET, UnsetType
 
-from asbuilt.events.event import Cause, Event, Failure, Outcome
+from asbuilt.events.event import Cause, Event, Failure, OfAttempt, Outcome
 
 
-class AttemptBegun(Event, frozen=True, kw_only=True):
+class AttemptBegun(OfAttempt, frozen=True, kw_only=True):
     """An agent got a brief, or another start of the same attempt."""
 
     kind: ClassVar[str] = "attempt.begun"
-    phase: str
-    number: int
     role: str
     agent: str = ""
     agents: int | None = None
@@ -60,50 +58,40 @@ class AttemptEnded(Ended, frozen=True, kw_only=True):
     outside: str | None = None
 
 
-class AttemptLost(Event, frozen=True, kw_only=True):
+class AttemptLost(OfAttempt, frozen=True, kw_only=True):
     """The files of an attempt are lost: they were on another machine."""
 
     kind: ClassVar[str] = "attempt.lost"
-    phase: str
-    number: int
     reason: str
 
 
-class AttemptLetGo(Event, frozen=True, kw_only=True):
+class AttemptLetGo(OfAttempt, frozen=True, kw_only=True):
     """The snapshot of an attempt was deleted, because its retention time is over."""
 
     kind: ClassVar[str] = "attempt.let_go"
-    phase: str
-    number: int
     commit: str
 
 
-class TreeKept(Event, frozen=True, kw_only=True):
+class TreeKept(OfAttempt, frozen=True, kw_only=True):
     """The files of an attempt were kept as a commit."""
 
     kind: ClassVar[str] = "tree.kept"
-    phase: str
-    number: int
     commit: str
     tree: str
     changed: bool
 
 
-class TreeRefused(Event, frozen=True, kw_only=True):
+class TreeRefused(OfAttempt, frozen=True, kw_only=True):
     """The files of an attempt cannot be kept as they are."""
 
     kind: ClassVar[str] = "tree.refused"
-    phase: str
-    number: int
     reason: str
 
 
-class ChecksDone(Event, frozen=True, kw_only=True):
+class ChecksDone(OfAttempt, frozen=True, kw_only=True):
     """The checks of an attempt ran."""
 
     kind: ClassVar[str] = "checks.done"
-    phase: str
-    number: int
     outcome: Outcome
     failures: tuple[str, ...] = ()
     evidence: str | None = None
@@ -113,12 +101,10 @@ class ChecksDone(Event, frozen=True, kw_only=True):
     unusable: bool = False
 
 
-class VerifierBegun(Event, frozen=True, kw_only=True):
+class VerifierBegun(OfAttempt, frozen=True, kw_only=True):
     """A verifier started to judge an attempt."""
 
     kind: ClassVar[str] = "verifier.begun"
-    phase: str
-    number: int
     agent: str = ""
     role: str = "verify"
     """`verify`, or `test` for a tester that drives the interface."""
@@ -160,12 +146,10 @@ class VerdictGiven(Judged, frozen=True, kw_only=True):
     """Digest of the tester's tries, as asbuilt repeated them."""
 
 
-class DriftFound(Event, frozen=True, kw_only=True):
+class DriftFound(OfAttempt, frozen=True, kw_only=True):
     """Numbers in the plan were measured, and some are wrong."""
 
     kind: ClassVar[str] = "drift.found"
-    phase: str
-    number: int
     numbers: str
     asks: tuple[tuple[int, int, bool, str], ...] = ()
     stops: tuple[str, ...] = ()

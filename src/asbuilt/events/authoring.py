@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from asbuilt.events.event import Event
+from asbuilt.events.event import Event, OfAttempt
 
 
-class StageJudged(Event, frozen=True, kw_only=True):
+class StageJudged(OfAttempt, frozen=True, kw_only=True):
     """The result of a stage was judged; `outcome` decides which of the other fields are used."""
 
     kind: ClassVar[str] = "stage.judged"
     elsewhere: ClassVar[str] = "details"
-    phase: str
-    number: int
     outcome: str
     """accepted, refused, asks, proposed or gave_up."""
     stage: str = ""
@@ -31,12 +29,10 @@ class StageJudged(Event, frozen=True, kw_only=True):
     answers: tuple[tuple[str, str, str], ...] = ()
 
 
-class TaskJudged(Event, frozen=True, kw_only=True):
+class TaskJudged(OfAttempt, frozen=True, kw_only=True):
     """The result of a task was judged."""
 
     kind: ClassVar[str] = "task.judged"
-    phase: str
-    number: int
     task: int
     outcome: str
     why: str = ""

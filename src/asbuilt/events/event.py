@@ -41,6 +41,13 @@ class Event(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Name of the field with the digest of a blob, which has the fields that are too long for a journal."""
 
 
+class OfAttempt(Event, frozen=True, kw_only=True):
+    """Something that happened to an attempt: its phase, stage or repair, and its number."""
+
+    phase: str
+    number: int
+
+
 class Unknown(Event, frozen=True, kw_only=True):
     """An event whose kind or version this version of asbuilt does not know, as it was written."""
 

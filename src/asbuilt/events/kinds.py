@@ -5,17 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.events import (
-    approvals,
-    attempts,
-    authoring,
-    landings,
-    phases,
-    plans,
-    pulls,
-    runs,
-    schedules,
-)
+from asbuilt.events import approvals, attempts, authoring, landings, phases, plans, pulls, runs, schedules
 from asbuilt.events.event import Event
 
 if TYPE_CHECKING:

@@ -30,6 +30,13 @@ class LandingQueued(Event, frozen=True, kw_only=True):
     behind: str
     """The plan directly ahead of it."""
 
+    @property
+    def words(self) -> str:
+        """Return the place as a sentence without a subject."""
+        place = self.ahead + 1
+        ending = "th" if place % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
+        return f"{place}{ending} in line for {self.branch}, behind {self.behind}"
+
 
 class LandingTurn(Event, frozen=True, kw_only=True):
     """A run is the first in line for its branch, or the second, which gets ready."""
@@ -55,6 +62,8 @@ class LandingDone(Event, frozen=True, kw_only=True):
     branch: str = ""
     details: str = ""
     reverts: bool = False
+    moved: bool = True
+    """Whether the branch moved; False: it needed no commit."""
     commits: tuple[tuple[str, str, str, str], ...] = ()
     marks: bool = False
 
@@ -93,8 +102,18 @@ class LandingUndone(Event, frozen=True, kw_only=True):
     kind: ClassVar[str] = "landing.undone"
     elsewhere: ClassVar[str] = "details"
     of: str | None = None
+    reverted: bool = True
+    """Whether landed commits were reverted; False: nothing had landed."""
+    kept: str = ""
+    """The ref of proven work that had not landed."""
     details: str = ""
     commits: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """Return what was undone, and where work that had not landed is kept."""
+        first = "the landed commits are reverted" if self.reverted else "nothing had landed"
+        return f"{first}; the proven work is kept under {self.kept}" if self.kept else first
 
 
 class LandingUnsigned(Event, frozen=True, kw_only=True):

@@ -163,6 +163,8 @@ class TaskOrder(Struct, frozen=True):
     timeout_s: int = DEFAULT_TASK_TIMEOUT_S
     template: str | UnsetType = UNSET
     """The repository's own template of a plan."""
+    written: str | UnsetType = UNSET
+    """The artifact, if it is written already: no agent works."""
 
     @property
     def reason(self) -> str:
@@ -237,6 +239,8 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     """The agent that implements; in runs of older versions, the agent of every role."""
     agents: dict[str, TeamMember] = field(default_factory=dict)
     """The agent of each role."""
+    named_agent: str | UnsetType = UNSET
+    """The agent that the request named; empty: the settings chose it."""
     script: str | None = None
     """The script of the scripted agent."""
 
@@ -312,6 +316,11 @@ class RunOptions(Struct, frozen=True, kw_only=True):
         if self.task is UNSET:
             raise LookupError(f"a run of the kind {self.kind} has no task")
         return self.task
+
+    def agent_of(self, role: str) -> str:
+        """Return the agent of a role; old runs have one agent for all roles."""
+        member = self.agents.get(role)
+        return self.agent if member is None else member.name
 
     @property
     def is_in_conversation(self) -> bool:

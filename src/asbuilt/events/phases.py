@@ -70,6 +70,8 @@ class PhaseBegun(Event, frozen=True, kw_only=True):
     """The plan that it is delegated to."""
     driven: bool = False
     """A tester drives its interface before it is proven."""
+    edited: bool = False
+    """Its text in the plan was changed after the run's first phase started."""
 
 
 class PhaseForked(Event, frozen=True, kw_only=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from asbuilt.events.event import Event
+from asbuilt.events.questions import DiffersKey
 
 
 class DraftWritten(Event, frozen=True, kw_only=True):
@@ -17,6 +18,13 @@ class DraftWritten(Event, frozen=True, kw_only=True):
     text: str
     by: str
     label: str = ""
+
+
+class DraftSetup(Event, frozen=True, kw_only=True):
+    """A setup starts, for the checks of a draft; it may take minutes."""
+
+    kind: ClassVar[str] = "draft.setup"
+    command: str
 
 
 class DraftTried(Event, frozen=True, kw_only=True):
@@ -106,6 +114,11 @@ class PlanDiffers(Event, frozen=True, kw_only=True):
     point: str
     commit: str
     intent: str | None = None
+
+    @property
+    def question(self) -> DiffersKey:
+        """Return the key of the question. An answer holds for this commit and this change, in every run."""
+        return DiffersKey(commit=self.commit, intent=self.intent or "gone")
 
 
 class PlanCompared(Event, frozen=True, kw_only=True):

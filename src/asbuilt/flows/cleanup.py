@@ -16,8 +16,10 @@ from asbuilt.events.attempts import AttemptBegun, AttemptLetGo
 from asbuilt.events.landings import LandingDone, LandingUndone
 from asbuilt.flows.environments.results import locked
 from asbuilt.flows.run.record import ACTOR
+from asbuilt.git.locks import drop_ref
 from asbuilt.git.objects import tree_of
 from asbuilt.git.refs import holding, listed
+from asbuilt.git.repository import tip
 from asbuilt.git.workspace import snapshots, workspaces
 from asbuilt.git.workspace.checkouts import delete
 from asbuilt.journal import runs
@@ -78,6 +80,8 @@ class Leavings:
         self._remote = attempts
         shared = attempts.listed(f"{snapshots.ATTEMPTS}*", f"{snapshots.RESULTS}*") if attempts else {}
         self._shared = shared
+        results = [*shared, *(ref for ref, _ in listed(repository, snapshots.RESULTS))]
+        self._results = sorted({ref for ref in results if ref.startswith(snapshots.RESULTS)})
         self._refs = {
             ref.removeprefix(snapshots.ATTEMPTS): commit
             for ref, commit in (*shared.items(), *listed(repository, snapshots.ATTEMPTS))
@@ -85,6 +89,7 @@ class Leavings:
         }
         folders = [folder.name for folder in self._home.runs.glob("*")]
         there = {one.run for one in self._leftovers} | {name.partition(".")[0] for name in self._refs}
+        there |= {_run_of(ref) for ref in self._results}
         with self._store.read() as session:
             self._now = session.now
             found = [runs.find(session, LOCAL, repo, run) for run in sorted(there.union(folders))]
@@ -106,6 +111,11 @@ class Leavings:
                 what = "logs of its agents; it ended"
                 fate = retention.of_age(what, run.ended_at, now=self._now, days=days)
                 yield Thing("log", run.name, size_of(folder), fate, partial(delete, folder))
+            results = [ref for ref in self._results if _run_of(ref) == run.run]
+            if run.ended_at is not None and results:
+                what = "results of its agents, for other workers; it ended"
+                fate = retention.of_age(what, run.ended_at, now=self._now, days=days)
+                yield Thing("output", run.name, 0, fate, partial(self._drop, results))
 
     def strange(self) -> Iterator[Thing]:
         """Find what no run of these plans made. Its worth is unknown, so it stays."""
@@ -155,12 +165,24 @@ class Leavings:
         event = AttemptLetGo(phase=made.phase, number=made.number, commit=commit)
         with self._store.write() as session:
             append(session, plan, event, key=f"{made.id}/let-go", actor=ACTOR, run=made.run)
-        gone = [
-            ref for ref in (snapshots.ATTEMPTS + made.id, snapshots.RESULTS + made.id) if ref in self._shared
-        ]
+        self._drop_shared([snapshots.ATTEMPTS + made.id])
+        snapshots.let_go(self._repository, made.id, commit)
+
+    def _drop(self, results: list[str]) -> None:
+        """Delete results of agents here and on the attempts remote: only an open run reads them."""
+        self._drop_shared(results)
+        for ref in results:
+            if (blob := tip(self._repository, ref)) is not None:
+                drop_ref(self._repository, ref, old=blob)
+
+    def _drop_shared(self, refs: list[str]) -> None:
+        gone = [ref for ref in refs if ref in self._shared]
         if self._remote is not None and gone:
             self._remote.push_refs({}, gone=gone, known=self._shared)
-        snapshots.let_go(self._repository, made.id, commit)
+
+
+def _run_of(result: str) -> str:
+    return result.removeprefix(snapshots.RESULTS).partition(".")[0]
 
 
 def judged(repository: Repository, leftover: Leftover) -> tuple[Fate, Kept | None]:
@@ -222,11 +244,16 @@ class Commons:
         """Find them."""
         for folder in sorted((self._home.path / "setups" / self._repo).glob("*/*")):
             if folder.is_dir() and any(folder.iterdir()):
-                name, fate = f"{folder.parent.name[:12]}/{folder.name}", _fate_of_environment(folder)
-                remove = partial(_empty_environment, folder)
+                with locked(folder, waits=False) as mine:
+                    fate: Fate = Goes("setup creates it again when a run needs it")
+                    if not mine:
+                        fate = Stays("a check runs in it now")
+                name, remove = f"{folder.parent.name[:12]}/{folder.name}", partial(_empty_environment, folder)
                 yield Thing("environment", name, size_of(folder), fate, remove)
+        fate = Goes("no run is open that could use it")
+        if self._open:
+            fate = Stays(f"{self._open[0].name} is not over, and may use it")
         for folder in sorted(self._home.scratch.glob("*")):
-            fate = _fate_of_scratch(self._open)
             yield Thing("scratch", folder.name, size_of(folder), fate, partial(delete, folder))
         yield from self.old(days=days)
 
@@ -252,22 +279,11 @@ class Commons:
         return retention.of_age(what, _written_at(file), now=self._now, days=OUTPUT_DAYS)
 
 
-def _fate_of_environment(folder: Path) -> Fate:
-    with locked(folder, waits=False) as mine:
-        return Goes("setup creates it again when a run needs it") if mine else Stays("a check runs in it now")
-
-
 def _empty_environment(folder: Path) -> None:
     """Delete the contents of a check environment but not its folder: a waiting check has it open."""
     with locked(folder, waits=False) as mine:
         for path in sorted(folder.iterdir()) if mine else ():
             delete(path)
-
-
-def _fate_of_scratch(open_runs: list[Run]) -> Fate:
-    if open_runs:
-        return Stays(f"{open_runs[0].name} is not over, and may use it")
-    return Goes("no run is open that could use it")
 
 
 def _written_at(file: Path) -> str:

@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from asbuilt.flows.checks.prove import Proving, tree_of
 from asbuilt.flows.environments.check_environment import Rigs
 from asbuilt.flows.run.environment import given_in, kept, kept_for_forge
+from asbuilt.git.forge.github import open_forge
 from asbuilt.git.workspace import workspaces
 from asbuilt.settings.running import check_limit_s
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from asbuilt.flows.engine.fence import Tidings
     from asbuilt.flows.run.record import Record
+    from asbuilt.git.forge.github import GitHub
     from asbuilt.git.repository import Repository
     from asbuilt.journal.home import Home
     from asbuilt.lifecycle.run.proving import ProvingFacts
-    from asbuilt.ports import Forge, Processes, Workspace
+    from asbuilt.ports import Processes, Workspace
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
-    """The run's record and repository, the state folder, commands, and its forge."""
+class Context(Struct, frozen=True):
+    """The run's record and repository, the state folder, commands, and signals."""
 
     record: Record
     repository: Repository
     home: Home
     processes: Processes
     tidings: Tidings
-    open_forge: Callable[[Repository, Mapping[str, str]], Forge]
 
     @property
     def room(self) -> Path:
@@ -44,9 +44,9 @@ class Context:
         """The folder of this repository's workspaces."""
         return self.home.workspaces / self.record.run.repo
 
-    def forge(self) -> Forge:
+    def forge(self) -> GitHub:
         """Open the forge with the login of the user who asked for the run."""
-        return self.open_forge(self.repository, kept_for_forge(self.room))
+        return open_forge(self.repository, kept_for_forge(self.room))
 
     def workspace(self, lane: str, commit: str, *, files_of: str | None = None) -> Workspace:
         """Return a workspace at a commit, made unless it exists; `files_of`: a commit with other files."""

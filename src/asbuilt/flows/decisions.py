@@ -41,8 +41,11 @@ def comes_next(decided: moves.Move, move: moves.Move) -> bool:
 
 
 def still_waits(move: moves.Move, decided: moves.Wait) -> bool:
-    """Return whether a run still has to wait, in the same way as was decided."""
-    pauses = decided.reason is WaitReason.PAUSE
-    waits = isinstance(move, moves.Wait) and (move.reason is WaitReason.PAUSE) == pauses
-    # The wait for an account may have become shorter.
-    return waits and (not decided.account or move == decided)
+    """Return whether a run still has to wait, in the same way and as long as was decided."""
+    if not isinstance(move, moves.Wait):
+        return False
+    if decided.account:
+        return move == decided
+    # A wait for an answer may have become one for a time, which would pass without anybody waking the run.
+    is_shorter = move.until is not None and (decided.until is None or move.until < decided.until)
+    return not is_shorter and (move.reason is WaitReason.PAUSE) == (decided.reason is WaitReason.PAUSE)

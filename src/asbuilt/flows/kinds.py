@@ -12,7 +12,7 @@ from msgspec import UNSET
 from asbuilt.errors import AsbuiltError
 from asbuilt.flows.attempts.hosts import Hosts
 from asbuilt.flows.attempts.work import Working
-from asbuilt.flows.authoring.perform import Authoring
+from asbuilt.flows.authoring import perform as authoring
 from asbuilt.flows.cleanup import remove_safe
 from asbuilt.flows.context import Context
 from asbuilt.flows.delivery import perform as delivery
@@ -21,10 +21,9 @@ from asbuilt.flows.fleet.membership import Openings
 from asbuilt.flows.plan_run import perform as plan_run
 from asbuilt.flows.report import report
 from asbuilt.flows.run.record import Record
-from asbuilt.flows.tasks.perform import Tasking
+from asbuilt.flows.tasks import perform as tasks
 from asbuilt.flows.verification import perform as verification
 from asbuilt.git.fleet import SharedRefs, open_mirror
-from asbuilt.git.forge.github import open_forge
 from asbuilt.git.locks import heal_left
 from asbuilt.git.repository import Repository, open_repository
 from asbuilt.journal import runs
@@ -36,7 +35,7 @@ from asbuilt.lifecycle.undo import UndoFacts
 from asbuilt.lifecycle.verification import VerificationFacts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from asbuilt.flows.engine.lease import Lease
     from asbuilt.journal.blobs import Blobs
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.kinds import Facts
     from asbuilt.lifecycle.run.moves import Move
     from asbuilt.lifecycle.run.proving import ProvingFacts
-    from asbuilt.ports import Attempts, Forge, Processes
+    from asbuilt.ports import Attempts, Processes
 
 
 class Performer:
@@ -62,24 +61,19 @@ class Performer:
         *,
         awake: Callable[[], AbstractContextManager[object]] = nullcontext,
         lease: Lease | None = None,
-        forge: Callable[[Repository, Mapping[str, str]], Forge] = open_forge,
     ) -> None:
         """Keep the parts; `awake` keeps the machine awake while an agent works.
 
-        `forge` opens a repository's forge with the login of the user who asked for the run. On a shared
-        database, agents work only while the `lease` is renewed.
+        On a shared database, agents work only while the `lease` is renewed.
         """
         self.home = home
         self.tidings = Tidings()
         self._store = store
         self._blobs = blobs
         self._processes = processes
-        self._forge = forge
         self._openings = Openings(home, os.environ)
         hosts = Hosts(attempts, awake, self.tidings, lease)
         self._working = Working(hosts, home.runs, home.path / "setups")
-        self._authoring = Authoring(home, self._working, processes)
-        self._tasking = Tasking(home, self._working)
 
     def perform(self, run: Run, facts: Facts, move: Move, fenced: Fenced) -> None:
         """Perform one move; its events are written only while the segment is this worker's."""
@@ -90,7 +84,7 @@ class Performer:
         # A move that was cut off may leave its work done, and the lock of the git that did it.
         heal_left(repository)
         record = Record(run=run, store=fenced, blobs=self._blobs, shared=shared)
-        context = Context(record, repository, self.home, self._processes, self.tidings, self._forge)
+        context = Context(record, repository, self.home, self._processes, self.tidings)
         match facts:
             case PlanFacts():
                 plan_run.perform(context, self._working, facts, move)
@@ -99,17 +93,14 @@ class Performer:
             case VerificationFacts():
                 verification.perform(context, facts, move)
             case AuthoringFacts():
-                self._authoring.perform(record, repository, facts, move, ring=self._processes.level)
+                authoring.perform(context, self._working, facts, move)
             case TaskRunFacts():
-                self._tasking.perform(record, repository, facts, move, ring=self._processes.level)
+                tasks.perform(context, self._working, facts, move)
             case _:
                 assert_never(facts)
 
     def remove_workspaces(self, run: Run) -> None:
-        """Remove the workspaces that finished runs of a plan left, each only if nothing is lost.
-
-        The run is over, so an error is not its own: `clean` lists a workspace that stays.
-        """
+        """Remove workspaces that finished runs of a plan left, if nothing is lost; `clean` lists the rest."""
 
         def is_finished(name: str) -> bool:
             with self._store.read() as session:
@@ -121,7 +112,6 @@ class Performer:
             remove_safe(repository, self.home.workspaces / run.repo, is_finished)
 
     def _opened(self, run: Run) -> Repository:
-        """Open the repository of a run: its checkout, or the mirror of a remote."""
         if run.options.fleet is not UNSET:
             return open_mirror(self.home.path / "mirrors", run.repo, run.options.fleet.remote)
         return open_repository(Path(run.options.checkout), agreed=run.options.programs or ())

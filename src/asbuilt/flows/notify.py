@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.run.windows import Window
     from asbuilt.ports import Attention
 
-LOOK_S: Final = 2.0
 TRIES: Final = 6
 """Most tries per message: waits of 5 s, 30 s, 2, 10 and 30 min, 43 min in all."""
 _KEPT: Final = timedelta(days=30)
@@ -43,24 +42,27 @@ _KEPT: Final = timedelta(days=30)
 class Notifying:
     """Sends the messages of one worker, through its channels."""
 
+    every_s = 2.0
+
     def __init__(self, store: Store, reach: Reach, *, org: str) -> None:
         self._store = store
         self._reach = reach
         self._ways = reach.ways
         self._org = org
-        self._waits = False
-
-    @property
-    def waits(self) -> bool:
+        self.waits = False
         """Whether messages are left to send, now or later, as of the last poll."""
-        return self._waits
 
     def look(self) -> int:
         """Send everything that is due now, and return the number of messages tried."""
-        tried = sum(self._look_at(way) for way in self._ways)
-        with self._store.read() as session:
-            self._waits = notices.waits(session, self._org, list(self._ways))
+        self.waits = self._is_any()
+        tried = sum(map(self._look_at, self._ways)) if self.waits else 0
+        if tried:
+            self.waits = self._is_any()
         return tried
+
+    def _is_any(self) -> bool:
+        with self._store.read() as session:
+            return notices.waits(session, self._org, list(self._ways))
 
     def _look_at(self, way: str) -> int:
         tried = 0
@@ -72,7 +74,10 @@ class Notifying:
                 message = _message(session, taken, self._reach)
                 notices.put_off(session, taken, until=again_at(max(one.tries for one in taken), session.now))
             said = None if message is None else self._ways[way].call(message)
-            self._answered(taken, said)
+            is_over = said is None or max(one.tries for one in taken) + 1 >= TRIES
+            with self._store.write() as session:
+                notices.answered(session, taken, said=said, is_over=is_over)
+                notices.forget(session, self._org, before=written(moment(session.now) - _KEPT))
             tried += 1
         return tried
 
@@ -80,21 +85,12 @@ class Notifying:
         with self._store.read() as session:
             return notices.is_due(session, self._org, way)
 
-    def _answered(self, taken: Sequence[Waiting], said: str | None) -> None:
-        is_over = said is None or max(one.tries for one in taken) + 1 >= TRIES
-        with self._store.write() as session:
-            notices.answered(session, taken, said=said, is_over=is_over)
-            notices.forget(session, self._org, before=written(moment(session.now) - _KEPT))
-
 
 def sending(store: Store, reach: Reach, *, org: str) -> AbstractContextManager[Callable[[], bool]]:
-    """Send while the worker runs; yields a callable that returns whether messages are left.
-
-    With only a desktop channel and no quiet hours there is nothing to send, and no thread polls.
-    """
+    """Send while the worker runs, unless there is only a desktop; yields whether messages are left."""
     if not (reach.posts or reach.quiet):
         return nullcontext(lambda: False)
-    return beside(Notifying(store, reach, org=org), every_s=LOOK_S)
+    return beside(Notifying(store, reach, org=org))
 
 
 def _message(session: Session, taken: Sequence[Waiting], reach: Reach) -> Message | None:
@@ -130,9 +126,7 @@ class Reach(NamedTuple):
 
     desktop: Attention | None = None
     posts: Mapping[str, Attention] = MappingProxyType({})
-    """Network channels, by name."""
     quiet: Window | None = None
-    """Quiet hours."""
     urgent: frozenset[Topic] = frozenset()
     """Topics that notify in quiet hours too."""
     board: Callable[[], str] = str
@@ -156,7 +150,6 @@ class Reach(NamedTuple):
 
 
 NOBODY: Final = Reach()
-"""No channels."""
 
 
 class Calling:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from asbuilt.flows.checks import preflight
+from asbuilt.flows.checks import baseline
 from asbuilt.flows.start import start
 from asbuilt.lifecycle.run import moves
 
@@ -18,20 +18,13 @@ def perform(context: Context, facts: ProvingFacts, move: moves.Move, *, pushed: 
     record, repository = context.record, context.repository
     match move:
         case moves.Start():
-            start(
-                record,
-                repository,
-                ring=context.processes.level,
-                room=context.room,
-                spaces=context.workspaces,
-                pushed=pushed,
-            )
+            start(context, pushed=pushed)
         case moves.ResolveTests():
-            preflight.resolve_tests(record, repository, context.proving(facts).base)
+            baseline.resolve_tests(record, repository, context.proving(facts).base)
         case moves.SetUp():
             proving = context.proving(facts)
-            preflight.set_up(record, repository, proving, proving.base)
+            baseline.set_up(record, repository, proving, proving.base)
         case moves.Baseline():
-            preflight.run_baseline(record, context.proving(facts), facts)
+            baseline.run_baseline(record, context.proving(facts), facts)
         case _:
             raise ValueError(move)

@@ -13,11 +13,19 @@ from msgspec import UNSET
 
 from asbuilt.errors import GitFailed, NotFound, StoreFailed
 from asbuilt.events.approvals import ApprovalAnswered, ApprovalAsked
-from asbuilt.events.attempts import AttemptBegun, Judged, TogetherDone, TogetherJudged, VerdictGiven
+from asbuilt.events.attempts import (
+    AttemptBegun,
+    DriftFound,
+    Judged,
+    TogetherDone,
+    TogetherJudged,
+    VerdictGiven,
+)
 from asbuilt.events.phases import PhaseBegun, PhaseRechecked, PicturesTaken, SetupDone
+from asbuilt.events.plans import PlanCompleted
 from asbuilt.events.pulls import PullInvariants, PullMended, PullOpened
 from asbuilt.flows.checks.pictures import TESTER, pictures_in
-from asbuilt.flows.landing.comparison import signed_off
+from asbuilt.flows.landing.plan_differences import signed_off
 from asbuilt.flows.run.approval import kept_waived, promises_of
 from asbuilt.git.repository import open_repository, plan_branch
 from asbuilt.git.workspace import snapshots
@@ -37,7 +45,7 @@ from asbuilt.lifecycle.status.report import (
 from asbuilt.lifecycle.status.timeline import spans_of
 from asbuilt.lifecycle.undo import UndoFacts
 from asbuilt.lifecycle.verification import VerificationFacts
-from asbuilt.pages.telling import Page
+from asbuilt.pages.run_report import Page
 from asbuilt.plan.editing.edit import the_phase
 from asbuilt.plan.reader import read
 from asbuilt.proof.drift.drift import Number
@@ -121,6 +129,7 @@ class _Gathering:
         landed = self._facts.landed if isinstance(self._facts, DeliveryFacts) else ()
         stands = {one.commit: one.stands for one in landed}
         rechecked = self.told(PhaseRechecked, f"{phase.id}/rechecked")
+        begun = self.told(PhaseBegun, f"{phase.id}/begun")
         return PhaseAccount(
             id=phase.id,
             title=frozen.title if frozen else phase.title,
@@ -132,6 +141,7 @@ class _Gathering:
             intent=phase.intent or "",
             signed=signed_off(self._record, phase.intent or "", attempts[-1].remarks if attempts else ()),
             rechecked=self._evidence(rechecked.evidence if rechecked else None),
+            is_edited=begun is not None and begun.edited,
         )
 
     def _shown(self, phase: PhaseFacts) -> list[AttemptFacts]:
@@ -147,7 +157,7 @@ class _Gathering:
         is_tested = attempt.tested not in (None, PASS)
         verdict = self.told(VerdictGiven, f"{key}/{'tested' if is_tested else 'verdict'}")
         items = self._plain(attempt.items)
-        begun = self.told(AttemptBegun, f"{key}/begun/1")
+        begun, drift = self.told(AttemptBegun, f"{key}/begun/1"), self.told(DriftFound, f"{key}/drift")
         return AttemptAccount(
             number=attempt.number,
             role=attempt.role,
@@ -161,6 +171,7 @@ class _Gathering:
             faults=faults_in(verdict.failures if verdict else ()),
             remarks=tuple(remark_from(one) for one in self._plain(attempt.remarks) or ()),
             numbers=tuple(Number(*one) for one in self._plain(attempt.numbers) or ()),
+            claims=drift.notes if drift else (),
             agent=begun.agent if begun else "",
             began_at=attempt.began_at,
             ended_at=attempt.ended_at,
@@ -239,10 +250,8 @@ class _Gathering:
             return None
 
 
-@lru_cache(maxsize=4)
-def _plan_of(text: bytes) -> Plan:
-    """Parse a frozen plan; the pages of the board show the same text again and again."""
-    return read(text)
+_plan_of: Final = lru_cache(maxsize=4)(read)
+"""Parses a frozen plan; the pages of the board show the same text again and again."""
 
 
 def _decision(asked: ApprovalAsked, answered: ApprovalAnswered | None, entry: Entry | None) -> Decision:
@@ -263,7 +272,6 @@ def _branch(record: Record) -> str:
 
 
 def _order(facts: ProvingFacts, delivery: DeliveryFacts, window: Window | None) -> list[str]:
-    """Return the phases of an account, the oldest first."""
     rechecked = facts.rechecked if isinstance(facts, VerificationFacts) else {}
     begun = (phase.id for phase in facts.phases.values() if phase.begun or phase.id in rechecked)
     order = dict.fromkeys((*(work.phase for work in delivery.works), *begun))
@@ -271,23 +279,15 @@ def _order(facts: ProvingFacts, delivery: DeliveryFacts, window: Window | None) 
 
 
 def account_of(
-    record: Record,
-    facts: ProvingFacts,
-    events: Told,
-    folder: Path,
-    now: str,
-    *,
-    window: Window | None = None,
+    record: Record, facts: ProvingFacts, events: Told, folder: Path, now: str, *, window: Window | None = None
 ) -> Account:
-    """Gather the facts of a run's report from its plan's events; `folder` has its workspaces.
-
-    With a window, `events` may be only those of its phases.
-    """
+    """Gather the facts of a report; `folder` has workspaces, a window needs only its phases' `events`."""
     run, gathering = record.run, _Gathering(record, facts, events, window)
     entries = gathering.entries
     pictured = gathering.last(PicturesTaken)
     delivery = facts if isinstance(facts, DeliveryFacts) else DeliveryFacts(facts.run)
     order = _order(facts, delivery, window)
+    completed = gathering.last(PlanCompleted)
     plan = next((found for phase in order if (found := gathering.frozen(phase))), None)
     return Account(
         name=run.name,
@@ -327,6 +327,7 @@ def account_of(
         failures=gathering.failures,
         failed=failures_of(record.blobs, facts.failed) if facts.failed else (),
         next_step=facts.next_step,
+        gaps=completed.gaps if completed else (),
         brief=frozenset(order) - window.phases if window else frozenset(),
     )
 

@@ -17,7 +17,7 @@ from asbuilt.events.runs import PauseAsked, ResumeAsked, RunHastened, SettingsCh
 from asbuilt.flows.run import environment
 from asbuilt.flows.run.record import say
 from asbuilt.flows.run_end import end
-from asbuilt.journal import approvals, claims, drafts, issues, runs
+from asbuilt.journal import approvals, claims, drafts, issue_claims, runs
 from asbuilt.journal.engine import fleet
 from asbuilt.journal.engine.workers import machine_id
 from asbuilt.journal.events import append, hold, open_plan, shortened
@@ -131,7 +131,7 @@ def take_away(session: Session, address: Address, *, reason: str, asker: Asker) 
     """Break the claim on a plan and stop its run, which would otherwise work beside the next claimant."""
     hold(session, address)
     held = claims.break_(session, address, reason=reason, actor=asker.actor)
-    issues.release(session, address)
+    issue_claims.release(session, address)
     run = None if held is None else runs.find(session, address.org, address.repo, held.run)
     if run is not None:
         _stop(session, run, reason=f"its claim was broken: {reason}", asker=asker)
@@ -266,10 +266,7 @@ def revise(  # noqa: PLR0913 - an answer has these parts
     asker: Asker,
     approvers: Sequence[str] = (),
 ) -> tuple[bool, Approval]:
-    """Replace a draft with a user's text: (True, the question about it).
-
-    If the draft was answered or changed meanwhile, nothing is written: (False, the question as it is).
-    """
+    """Replace a draft with a user's text: (True, its question), or (False, the question) if it changed."""
     plan, text = read(data), blobs.put(data)
     with store.write() as session:
         asked = _asked(session, org, repo, number)

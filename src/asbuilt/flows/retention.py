@@ -16,7 +16,6 @@ from msgspec import UNSET
 
 from asbuilt.errors import AsbuiltError
 from asbuilt.flows.cleanup import Commons, Leavings
-from asbuilt.flows.engine.background import beside
 from asbuilt.flows.fleet.membership import labels_of, secrets
 from asbuilt.git.fleet import open_mirror, prune
 from asbuilt.git.forge.branches import Remote
@@ -28,8 +27,7 @@ from asbuilt.lifecycle.retention import ENGINE_DAYS, Goes
 from asbuilt.lifecycle.run.timers import written
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
+    from collections.abc import Iterator
 
     from asbuilt.flows.cleanup import Thing
     from asbuilt.flows.engine.dbos import Engine
@@ -37,7 +35,6 @@ if TYPE_CHECKING:
     from asbuilt.journal.database.store import Store
     from asbuilt.journal.home import Home
 
-_LOOK_S: Final = 20.0
 _PASS: Final = timedelta(days=1)
 _AT_ONCE: Final = 200
 """Most things that one look deletes; the next look continues."""
@@ -46,6 +43,7 @@ _AT_ONCE: Final = 200
 class Retention:
     """The retention of one worker: its repositories, its state folder, and the engine's records."""
 
+    every_s = 20.0
     waits = False
     """Nothing here keeps a worker from ending."""
 
@@ -92,7 +90,6 @@ class Retention:
         yield from Commons(*self._journal, org=LOCAL, repo="").old(days=self._days)
 
     def _here(self) -> Iterator[Leavings]:
-        """Return the leftovers in the repositories of this machine."""
         with self._journal[1].read() as session:
             known = repositories.every(session, LOCAL)
         for one in known:
@@ -117,10 +114,3 @@ class Retention:
                     attempts = Remote.at(mirror, order.attempts or order.remote, environ)
                     yield Leavings(self._journal, mirror, repo=run.repo, attempts=attempts)
                     prune(mirror)
-
-
-def retaining(
-    journal: tuple[Home, Store, Blobs], engine: Engine, *, machine: str | None, days: int
-) -> AbstractContextManager[Callable[[], bool]]:
-    """Apply retention while the worker runs."""
-    return beside(Retention(journal, engine, machine=machine, days=days), every_s=_LOOK_S)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from asbuilt.errors import AsbuiltError, SandboxUnavailable
 from asbuilt.events.phases import PhaseReturned
 from asbuilt.events.runs import RunEnded
 from asbuilt.flows.engine.transient import words_of
 from asbuilt.flows.run.record import ACTOR, say
-from asbuilt.journal import approvals, claims, issues, memory, runs, schedules
+from asbuilt.journal import approvals, claims, issue_claims, memory, runs, schedules
 from asbuilt.journal.events import append, whole_history
 from asbuilt.journal.turns import breakers, landing_line
 from asbuilt.lifecycle.memory import lessons_of_run
@@ -38,10 +40,12 @@ def end(
         schedules.end(session, run.address, reason=over, actor=ACTOR)
     say(session, run, RunEnded(state=state, reason=reason[:MAX_REASON], next=following), "ended")
     runs.set_state(session, run, state)
-    _learn(session, run)
+    slug, entries = run.options.slug or run.plan, whole_history(session, run.address)
+    learnt = lessons_of_run(run.run, slug=slug, plan=run.plan, entries=entries)
+    memory.remember(session, run.org, run.repo, learnt, actor=ACTOR)
     is_over = state == "stopped" or (is_complete and state in ("landed", "done"))
     if is_over and run.options.kind in ("run", "land"):
-        issues.release(session, run.address)
+        issue_claims.release(session, run.address)
     if run.options.kind == "author":
         # Questions of other runs may be answered for the next run; those of an authoring end with it.
         approvals.withdraw(session, run.org, run.repo, run.run, actor=ACTOR)
@@ -60,23 +64,10 @@ def _return(session: Session, run: Run, parent: Parent, state: str, reason: str)
 
 
 def refused(blobs: Blobs, refusal: AsbuiltError) -> RunEnded:
-    """Return how a run ends that an error stopped."""
+    """Return how a run ends that an error stopped, with the command for which no sandbox started."""
     reason, following = (part[:MAX_REASON] for part in words_of(refusal))
-    command, output = _not_run(blobs, refusal)
-    return RunEnded(
-        state="failed", reason=reason, next=following, code=refusal.exit_code, command=command, output=output
-    )
-
-
-def _not_run(blobs: Blobs, error: AsbuiltError) -> tuple[str, str | None]:
-    """Report the command for which no sandbox started, and what the sandbox printed."""
-    if not isinstance(error, SandboxUnavailable) or not error.output:
-        return "", None
-    return shlex.join(error.argv)[:MAX_REASON], blobs.put(error.output)
-
-
-def _learn(session: Session, run: Run) -> None:
-    entries = whole_history(session, run.address)
-    slug = run.options.slug or run.plan
-    learnt = lessons_of_run(run.run, slug=slug, plan=run.plan, entries=entries)
-    memory.remember(session, run.org, run.repo, learnt, actor=ACTOR)
+    ended = RunEnded(state="failed", reason=reason, next=following, code=refusal.exit_code)
+    if not isinstance(refusal, SandboxUnavailable) or not refusal.output:
+        return ended
+    command = shlex.join(refusal.argv)[:MAX_REASON]
+    return replace(ended, command=command, output=blobs.put(refusal.output))

@@ -1,7 +1,4 @@
-"""Scheduled plans: set, fire and end a schedule.
-
-Rule: each change of a schedule is one transaction, so that a kill leaves the old or the new one.
-"""
+"""Set, fire and end schedules of plans. Rule: each change of a schedule is one transaction."""
 
 from __future__ import annotations
 
@@ -162,7 +159,7 @@ class Schedules:
         except OSError as error:
             raise StoreFailed(
                 f"the run that {one.slug} is scheduled for has no folder: {error.strerror or error}",
-                why="What it may see of your environment is kept there.",
+                why="The folder has the environment variables that the run may read.",
                 next_step="Free some disk space. The schedule still fires for the missed time.",
             ) from error
         options = structs.replace(one.options, host=host)

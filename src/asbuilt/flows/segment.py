@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Final, Protocol
 
 from asbuilt.errors import AsbuiltError, CommandStopped, FileDenied
 from asbuilt.events.phases import PhaseForked, PhaseJoined
-from asbuilt.events.runs import (
-    ReportWritten,
-    RunParked,
-    RunTakenOver,
-    TroubleMet,
-    WaitReason,
-)
+from asbuilt.events.runs import ReportWritten, RunParked, RunTakenOver, TroubleMet, WaitReason
 from asbuilt.flows.decisions import Plain, comes_next, read_move, recorded, still_waits
 from asbuilt.flows.engine import dbos
 from asbuilt.flows.engine.fence import Fenced, Superseded, Tidings
@@ -41,7 +33,7 @@ from asbuilt.lifecycle.run.timers import again_at
 if TYPE_CHECKING:
     from asbuilt.flows.engine.dbos import Steps
     from asbuilt.flows.engine.lease import Lease
-    from asbuilt.flows.telemetry import Traces
+    from asbuilt.flows.telemetry import Collector
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Session, Store
     from asbuilt.journal.home import Home
@@ -50,34 +42,21 @@ if TYPE_CHECKING:
 _NOTHING_OPEN: Final = ("done", "held", "landed", "undone")
 """Endings after which no workspace is needed; a failed or stopped run keeps its own for the user."""
 
-Act = Callable[[Fenced, "Run", "Facts"], None]
-"""Carries out one decision."""
-
 
 class Performing(Protocol):
     """Performs the moves of runs."""
 
-    @property
-    def home(self) -> Home:
-        """The state folder."""
-        ...
-
-    @property
-    def tidings(self) -> Tidings:
-        """Signals: runs that have to stop, and segments that this worker lost."""
-        ...
+    home: Home
+    tidings: Tidings
 
     def perform(self, run: Run, facts: Facts, move: moves.Move, fenced: Fenced) -> None:
         """Perform one move. Idempotent: a move that was cut off is performed again."""
-        ...
 
     def report(self, run: Run, facts: ProvingFacts, now: str = "") -> str:
         """Write the report of a run and return its digest."""
-        ...
 
     def remove_workspaces(self, run: Run) -> None:
         """Remove the workspaces that finished runs of a plan left, each only if nothing is lost."""
-        ...
 
 
 class Runs:
@@ -92,7 +71,7 @@ class Runs:
         *,
         lease: Lease | None = None,
         step: Steps = dbos.step,
-        traces: Traces | None = None,
+        collector: Collector | None = None,
     ) -> None:
         """Keep the parts; `step` performs an action at least once and stores its result.
 
@@ -105,7 +84,7 @@ class Runs:
         self._histories = Histories(blobs)
         self._performer = performer
         self._calling = Calling(store, reach)
-        self._traces = traces
+        self._collector = collector
 
     @property
     def tidings(self) -> Tidings:
@@ -113,10 +92,7 @@ class Runs:
         return self._performer.tidings
 
     def segment(self, org: str, repo: str, run: str, n: int) -> None:
-        """Perform one segment of a run, until the run ends or the next segment is planned.
-
-        It writes nothing more once another execution of it has started.
-        """
+        """Perform a segment until the run ends or the next is planned, or another execution has started."""
         segment = Segment(org, repo, run, n, "", "", self._lease.worker if self._lease else LOCAL)
         fenced = self._begin(segment)
         if fenced is None:
@@ -152,28 +128,12 @@ class Runs:
         for turn in count(1):
             seen: list[tuple[Run, Facts]] = []
             move = read_move(self._step(f"decide {turn}", self._decide, fenced, seen))
-            act = self._act_of(move, f"{n}/{turn}")
-            is_done = self._step(f"{type(move).__name__} {turn}", self._as_decided, act, fenced, move, seen)
+            name, step = f"{type(move).__name__} {turn}", f"{n}/{turn}"
+            is_done = self._step(name, self._as_decided, step, fenced, move, seen)
             if is_done and isinstance(move, moves.Wait | moves.End | moves.Join):
                 return
 
-    def _act_of(self, move: moves.Move, turn: str) -> Act:
-        match move:
-            case moves.Wait():
-                return partial(self._wait, move)
-            case moves.End():
-                return partial(self._end, move)
-            case moves.Ask():
-                return partial(self._ask, move)
-            case moves.Fork():
-                return partial(self._fork, move)
-            case moves.Join():
-                return partial(self._join, move)
-            case _:
-                return partial(self._perform, move, turn)
-
     def _decide(self, fenced: Fenced, seen: list[tuple[Run, Facts]]) -> Plain:
-        """Return the next move, and put the facts that it is based on into `seen`."""
         while True:
             with fenced.read() as session:
                 found, facts = self._facts(session, fenced.segment)
@@ -182,7 +142,7 @@ class Runs:
                 seen.append((found, facts))
                 return recorded(move)
 
-    def _as_decided(self, act: Act, fenced: Fenced, move: moves.Move, seen: list[tuple[Run, Facts]]) -> bool:
+    def _as_decided(self, turn: str, fenced: Fenced, move: moves.Move, seen: list[tuple[Run, Facts]]) -> bool:
         """Perform a decision; return False, to decide again, if an earlier execution made it and it is old.
 
         Since then a worker may have died with its work done, a user may have answered, or the journal may
@@ -196,7 +156,19 @@ class Runs:
                 return False
             seen.append((found, facts))
         found, facts = seen[-1]
-        act(fenced, found, facts)
+        match move:
+            case moves.Wait():
+                self._wait(move, fenced, found, facts)
+            case moves.End():
+                self._end(move, fenced, found, facts)
+            case moves.Ask():
+                self._ask(move, fenced, found)
+            case moves.Fork():
+                self._fork(move, fenced, found, facts)
+            case moves.Join():
+                self._join(move, fenced, found)
+            case _:
+                self._perform(move, turn, fenced, found, facts)
         return True
 
     def _facts(self, session: Session, segment: Segment) -> tuple[Run, Facts]:
@@ -286,7 +258,7 @@ class Runs:
                 else:
                     raise
 
-    def _ask(self, ask: moves.Ask, fenced: Fenced, found: Run, _: Facts) -> None:
+    def _ask(self, ask: moves.Ask, fenced: Fenced, found: Run) -> None:
         with fenced.write() as session:
             wish = approvals.Wish(found.run, ask.kind, ask.question, ask.phase, ask.intent)
             approvals.ask(session, found.address, key=ask.key, wish=wish, actor=ACTOR)
@@ -303,7 +275,7 @@ class Runs:
                 append(session, found.address, forked, key=key, actor=ACTOR, run=found.run)
                 segments.fork(session, fenced.segment, fork.phase)
 
-    def _join(self, join: moves.Join, fenced: Fenced, found: Run, _: Facts) -> None:
+    def _join(self, join: moves.Join, fenced: Fenced, found: Run) -> None:
         """Close a lane and wake the run's own chain, in one transaction."""
         with fenced.closing() as (session, is_open):
             if is_open and segments.close(session, fenced.segment):
@@ -362,8 +334,8 @@ class Runs:
                 is_complete = bool(facts.phases) and facts.done >= facts.phases.keys()
                 end(session, found, state, reason, following=following, is_complete=is_complete)
         self._calling.call(found, f"{found.run}/ended")
-        if self._traces is not None:
-            self._traces.send(self._store, found, state)
+        if self._collector is not None:
+            self._collector.send(self._store, found, state)
         if state in _NOTHING_OPEN:
             self._performer.remove_workspaces(found)
         clear(self._store, self._performer.home, found.address)
@@ -376,7 +348,6 @@ def _joined(session: Session, run: Run, event: PhaseJoined, n: int) -> None:
 
 
 def _lanes_of(facts: Facts) -> list[str]:
-    """Return the open lanes of a run."""
     return facts.open_lanes if isinstance(facts, PlanFacts) else []
 
 

@@ -5,9 +5,8 @@ Rule: nothing is guessed. If the repository and the journal differ, the run stop
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import UNSET
 
@@ -15,22 +14,23 @@ from asbuilt.errors import GateStopped
 from asbuilt.events.questions import LastingKey, RingKey
 from asbuilt.events.runs import RunStarted
 from asbuilt.flows.run.plan_file import Document
+from asbuilt.flows.run.preflight import Ground, check_plan_branch, check_repository
 from asbuilt.flows.run.record import ACTOR, Record
 from asbuilt.git import commits
-from asbuilt.git.locks import need_writable
-from asbuilt.git.repository import checkouts_of, conflicts, leftover_stashes, operations, plan_branch, tip
+from asbuilt.git.repository import plan_branch, tip
 from asbuilt.git.workspace import workspaces
 from asbuilt.journal import approvals, claims, runs
 from asbuilt.journal.queries.overview import events_of, facts_of
-from asbuilt.lifecycle.delivery.facts import Landed, Work
+from asbuilt.lifecycle.delivery.facts import Landed
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
-from asbuilt.lifecycle.status.standing import Standing, done_now, fold_plan
+from asbuilt.lifecycle.status.standing import done_now, fold_plan
 from asbuilt.plan.model import Status
 from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from asbuilt.flows.context import Context
     from asbuilt.git.commits import Person
     from asbuilt.git.repository import Repository
     from asbuilt.lifecycle.run.facts import PhaseFacts
@@ -39,44 +39,21 @@ _BEGAN_ON: Final = "began-on"
 _LEFT: Final = 5
 
 
-class Ground(NamedTuple):
-    """What a run builds on."""
-
-    target: str
-    """The target's tip."""
-    branch: str | None
-    """The tip of the plan's branch; None if there is no branch."""
-    standing: Standing
-    unlanded: tuple[Work, ...]
-    """Proven work that the target does not have."""
-    there: tuple[Landed, ...]
-    """Work that the target has but the journal has not recorded: merged by hand, or landed after a backup."""
-
-
-def start(
-    record: Record,
-    repository: Repository,
-    *,
-    ring: str,
-    room: Path,
-    spaces: Path,
-    pushed: str | None = None,
-) -> None:
+def start(context: Context, *, pushed: str | None = None) -> None:
     """Claim the plan, check the repository, and record the start of the run.
 
-    `spaces` has the workspaces of the repository. `pushed` is the target's tip at the forge, for a run that
-    lands there: the run builds on what others, or an earlier pull request, have merged, even if the user's
-    own branch does not have it yet. A run that was started before, and whose journal was restored from a
-    backup since, starts on the same commit and with the same date, so that it finds its own commits.
+    `pushed` is the target's tip at the forge, for a run that lands there: the run builds on what others, or
+    an earlier pull request, have merged, even if the user's own branch does not have it yet. A run restored
+    from a backup reuses its base and date, so its commit hashes stay the same.
     """
-    run = record.run
-    target = _look(record, repository, pushed)
+    record, repository, run = context.record, context.repository, context.record.run
+    target = check_repository(record, repository, pushed)
     data = Document(record, repository).read()
     plan = read(data)
     author = _author(record, repository)
     authored_at = datetime.fromisoformat(run.at).astimezone(author.at.tzinfo).isoformat()
     claim(record)
-    began_on = _began_on(repository, room, target)
+    began_on = _began_on(repository, context.room, target)
     ground = _ground(record, repository, began_on)
     ours = {one.phase for one in commits.outcomes(repository, target, run.run, since=began_on)}
     marked = [phase.id for phase in plan.phases if phase.status is Status.DONE and phase.id not in ours]
@@ -93,7 +70,7 @@ def start(
         of = run.options.of or ground.standing.newest
         outline |= _undo(record, ground, of)
     else:
-        _check_branch(record, repository, ground)
+        check_plan_branch(record, repository, ground)
     base = ground.unlanded[-1].commit if ground.unlanded else ground.target
     carried = _carried(record, repository, base)
     if carried:
@@ -101,12 +78,12 @@ def start(
     record.say(
         RunStarted(
             base=base,
-            ring=ring,
+            ring=context.processes.level,
             ring_agreed=is_agreed(record, RingKey()),
             branch_at=ground.branch,
-            left=_left(record, repository, spaces),
+            left=_left(record, repository, context.workspaces),
             of=of,
-            outline=record.blobs.put(json.dumps(outline).encode()),
+            outline=record.blobs.put_json(outline),
             revision=record.blobs.put(data),
             intent=plan.intent,
             author=(author.name, author.email, authored_at),
@@ -129,9 +106,7 @@ def _left(record: Record, repository: Repository, spaces: Path) -> tuple[str, ..
     run, there = record.run, {one.run: one.lane for one in workspaces.leftovers(repository, spaces)}
     with record.store.read() as session:
         earlier = [runs.find(session, run.org, run.repo, one) for one in sorted(there) if one != run.run]
-    return tuple(f"{run.options.slug}.{one.number}" for one in earlier if one and one.plan == run.plan)[
-        :_LEFT
-    ]
+    return tuple(one.name for one in earlier if one and one.plan == run.plan)[:_LEFT]
 
 
 def _began_on(repository: Repository, room: Path, target: str) -> str:
@@ -155,10 +130,7 @@ def is_agreed(record: Record, key: LastingKey) -> bool:
 
 
 def _carried(record: Record, repository: Repository, base: str) -> list[tuple[str, str, list[str]]]:
-    """Find the files of the last attempt at each open phase of the run that this one continues.
-
-    They are reused only on the same base: on another base they would undo what others did since.
-    """
+    """Find the files of the last attempts of the run that this one continues, if the base is the same."""
     run = record.run
     with record.store.read() as session:
         before = runs.find(session, run.org, run.repo, run.options.continues or "")
@@ -183,45 +155,12 @@ def _last_on(repository: Repository, phase: PhaseFacts, base: str) -> tuple[str,
     return None
 
 
-def _look(record: Record, repository: Repository, pushed: str | None) -> str:
-    """Check the state of the repository; return the target's tip, or the forge's if that contains it."""
-    need_writable(repository)
-    target = f"refs/heads/{record.run.options.branch}"
-    for checkout in checkouts_of(repository, target):
-        found = [*operations(checkout.git_dir), *conflicts(checkout)]
-        if found:
-            raise GateStopped(
-                f"{checkout.path} has an unfinished git operation: {', '.join(found[:3])}",
-                why="A run does not start on top of an unfinished operation.",
-                next_step="`git status` there says how to finish or abort it; then run again.",
-            )
-    if leftover_stashes(repository):
-        raise GateStopped(
-            "there is a stash of an interrupted landing",
-            why="It may have work that was not restored.",
-            next_step="Check `git stash list`, apply or drop it, then run again.",
-        )
-    base = tip(repository, target)
-    if base is None:
-        raise GateStopped(
-            f"there is no branch {record.run.options.branch}",
-            why="A run builds on the tip of its target branch.",
-            next_step="`git branch --list` shows them; switch to the target branch, then run again.",
-        )
-    return pushed if pushed is not None and commits.contains(repository, pushed, base) else base
-
-
 def claim(record: Record) -> None:
     """Claim the plan for this run, or raise with the run that has it."""
     run = record.run
     with record.store.write() as session:
         taken = claims.acquire(
-            session,
-            run.address,
-            run=run.run,
-            mode=run.options.mode,
-            host=run.options.host,
-            actor=ACTOR,
+            session, run.address, run=run.run, mode=run.options.mode, host=run.options.host, actor=ACTOR
         )
         if taken.answer is not claims.Answer.YOURS:
             raise GateStopped(
@@ -251,36 +190,6 @@ def _ground(record: Record, repository: Repository, target: str) -> Ground:
             for work in standing.unlanded
             if (work.run, work.phase) in stands
         ),
-    )
-
-
-def _check_branch(record: Record, repository: Repository, ground: Ground) -> None:
-    """Refuse to build on a branch that is not as the last run left it."""
-    branch, slug, at = (
-        plan_branch(repository, record.run.options.slug),
-        record.run.options.slug,
-        ground.branch,
-    )
-    if ground.unlanded:
-        last = ground.unlanded[-1].commit
-        if at == last:
-            return
-        phases = ", ".join(work.phase for work in ground.unlanded)
-        put_back = f"git branch --force {branch} {last[:12]}"
-        raise GateStopped(
-            f"{branch} {'is gone' if at is None else f'was moved to {at[:12]}'}",
-            why=f"It had proven work that is not landed: phase {phases}, at {last[:12]}.",
-            next_step=f"Put it back: {put_back}; or drop that work: asbuilt land {slug} --undo",
-        )
-    ours = {work.commit for work in ground.standing.proven}
-    if at is None or at in ours or commits.contains(repository, ground.target, at):
-        return
-    if commits.outcomes(repository, at, record.run.run, since=ground.target):
-        return
-    raise GateStopped(
-        f"branch {branch} exists, and asbuilt did not create it",
-        why="The plan's proven commits would replace the commits on it.",
-        next_step=f"Rename it: git branch --move {branch} {branch}-mine",
     )
 
 

@@ -1,6 +1,7 @@
-"""Export every run that ends as a trace to an OpenTelemetry collector: OTLP over HTTP, as JSON.
+"""Export to an OpenTelemetry collector: a trace and counters of every run that ends, and the worker's load.
 
-Rule: telemetry neither delays nor fails a run. A trace that the collector does not take in 10 s is lost.
+OTLP over HTTP, as JSON. Rule: telemetry neither delays nor fails a run. What the collector does not take in
+10 s is lost.
 """
 
 from __future__ import annotations
@@ -14,43 +15,99 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
 from asbuilt._version import VERSION
+from asbuilt.flows.engine.background import beside
+from asbuilt.journal.engine import segments
 from asbuilt.journal.events import whole_history
+from asbuilt.journal.ids import LOCAL
+from asbuilt.lifecycle.status.metrics import Figure, counted
 from asbuilt.lifecycle.status.traces import Traced, trace_id, traced
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
+    from contextlib import AbstractContextManager
 
+    from asbuilt.flows.engine.dbos import Engine
     from asbuilt.journal.database.store import Store
     from asbuilt.journal.runs import Run
 
 HEADERS: Final = "OTEL_EXPORTER_OTLP_HEADERS"
 """The variable with headers for the collector, `name=value,name=value`; its values may be secret."""
+INTERVAL: Final = "OTEL_METRIC_EXPORT_INTERVAL"
+"""The variable with the milliseconds between two reports of the load."""
+_INTERVAL_MS: Final = 60_000
 _TIMEOUT_S: Final = 10.0
 _INTERNAL, _OK, _ERROR = 1, 1, 2
+_DELTA: Final = 1
+_MOST: Final = 1_000
+"""Most waiting segments that are counted."""
 
 
-class Traces:
+class Collector:
     """A collector's address."""
 
     def __init__(self, endpoint: str, environ: Mapping[str, str]) -> None:
-        """Keep where traces go, and the headers of `environ`."""
-        self._url = f"{endpoint.rstrip('/')}/v1/traces"
+        """Keep where everything goes, and the headers and the interval of `environ`."""
+        self._url = f"{endpoint.rstrip('/')}/v1"
         pairs = (pair.partition("=") for pair in environ.get(HEADERS, "").split(",") if "=" in pair)
         self._headers = {name.strip(): unquote(value.strip()) for name, _, value in pairs}
+        every_ms = environ.get(INTERVAL, "")
+        self._every_s = (int(every_ms) if every_ms.isdecimal() and int(every_ms) else _INTERVAL_MS) / 1000
 
     def send(self, store: Store, run: Run, state: str) -> None:
-        """Send the trace of a run that has ended, in a thread of its own."""
+        """Send the trace and the counters of a run that has ended, in a thread of its own."""
         with store.read() as session:
-            entries = whole_history(session, run.address)
+            entries, now = list(whole_history(session, run.address)), session.now
         about = {"asbuilt.plan": run.plan, "asbuilt.run": run.name, "asbuilt.state": state}
-        body = payload(run.run, traced(run.run, run.name, entries, about))
-        threading.Thread(target=self._post, args=(body,), daemon=True).start()
+        spans = traced(run.run, run.name, entries, about)
+        counters = counted(run.run, state, entries, spans)
+        bodies = {"traces": payload(run.run, spans), "metrics": _metrics(counters, now, began=run.at)}
+        threading.Thread(target=self._post_all, args=(bodies,), daemon=True).start()
 
-    def _post(self, body: dict[str, Any]) -> None:
+    def reporting(self, store: Store, engine: Engine) -> AbstractContextManager[Callable[[], bool]]:
+        """Report the load while the worker runs."""
+        return beside(_Load(store, engine, self.post, self._every_s))
+
+    def _post_all(self, bodies: Mapping[str, dict[str, Any]]) -> None:
+        for signal, body in bodies.items():
+            self.post(signal, body)
+
+    def post(self, signal: str, body: dict[str, Any]) -> None:
+        """Send one request; an error is ignored."""
         headers = {"Content-Type": "application/json", **self._headers}
-        request = urllib.request.Request(self._url, json.dumps(body).encode(), headers)  # noqa: S310 - the user's
+        data = json.dumps(body).encode()
+        request = urllib.request.Request(f"{self._url}/{signal}", data, headers)  # noqa: S310 - the user's
         with suppress(OSError, ValueError), urllib.request.urlopen(request, timeout=_TIMEOUT_S):  # noqa: S310
             pass
+
+
+class _Load:
+    waits = False
+    """Nothing here keeps a worker from ending."""
+
+    def __init__(
+        self, store: Store, engine: Engine, post: Callable[[str, dict[str, Any]], None], every_s: float
+    ) -> None:
+        self.every_s = every_s
+        self._store = store
+        self._engine = engine
+        self._post = post
+
+    def look(self) -> int:
+        """Send one report."""
+        if not self._engine.is_launched:
+            return 0
+        with self._store.read() as session:
+            due, now = segments.unbegun(session, LOCAL, limit=_MOST), session.now
+        mine = {"asbuilt.worker": self._engine.worker}
+        waited = datetime.fromisoformat(now) - datetime.fromisoformat(due[0] if due else now)
+        figures = [
+            Figure("asbuilt.worker.slots", "{slot}", self._engine.slots, mine),
+            Figure("asbuilt.worker.slots.busy", "{slot}", self._engine.slots - self._engine.free, mine),
+            Figure("asbuilt.queue.length", "{segment}", len(due), mine),
+            Figure("asbuilt.queue.waiting_time", "s", waited.total_seconds(), mine),
+        ]
+        self._post("metrics", _metrics(figures, now))
+        return 1
 
 
 def payload(run: str, spans: Iterable[Traced]) -> dict[str, Any]:
@@ -69,15 +126,40 @@ def payload(run: str, spans: Iterable[Traced]) -> dict[str, Any]:
         }
         for one in spans
     ]
-    scope = {"scope": {"name": "asbuilt", "version": VERSION}, "spans": told}
-    named = {"attributes": [_attribute("service.name", "asbuilt")]}
-    return {"resourceSpans": [{"resource": named, "scopeSpans": [scope]}]}
+    return {"resourceSpans": [{"resource": _RESOURCE, "scopeSpans": [{"scope": _SCOPE, "spans": told}]}]}
+
+
+def _metrics(figures: Iterable[Figure], at: str, *, began: str | None = None) -> dict[str, Any]:
+    """Return an export request: counters of what happened since `began`, or gauges."""
+    named: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for one in figures:
+        point: dict[str, Any] = {
+            "attributes": [_attribute(key, value) for key, value in one.about.items()],
+            "timeUnixNano": _nanos(at),
+        }
+        if began is not None:
+            point["startTimeUnixNano"] = _nanos(began)
+        point |= {"asInt": str(one.value)} if isinstance(one.value, int) else {"asDouble": one.value}
+        named.setdefault((one.name, one.unit), []).append(point)
+    how = {"aggregationTemporality": _DELTA, "isMonotonic": True}
+    told = [
+        {"name": name, "unit": unit}
+        | ({"gauge": {"dataPoints": points}} if began is None else {"sum": {**how, "dataPoints": points}})
+        for (name, unit), points in named.items()
+    ]
+    return {
+        "resourceMetrics": [{"resource": _RESOURCE, "scopeMetrics": [{"scope": _SCOPE, "metrics": told}]}]
+    }
 
 
 def _attribute(key: str, value: str | float) -> dict[str, Any]:
     if isinstance(value, int):
         return {"key": key, "value": {"intValue": str(value)}}
     return {"key": key, "value": {"doubleValue" if isinstance(value, float) else "stringValue": value}}
+
+
+_RESOURCE: Final = {"attributes": [_attribute("service.name", "asbuilt")]}
+_SCOPE: Final = {"name": "asbuilt", "version": VERSION}
 
 
 def _nanos(at: str) -> str:

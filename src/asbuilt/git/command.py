@@ -8,14 +8,15 @@ import select
 import subprocess
 import tempfile
 import time
-from dataclasses import dataclass, field, replace
-from typing import IO, TYPE_CHECKING, Final
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from asbuilt.errors import GitFailed, UsageWrong
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
+from asbuilt.policy.sandbox.look import settings_environment
 
 MEGABYTE: Final = 1_000_000
 ENDED: Final = "git was ended by signal"
@@ -49,8 +50,7 @@ _SETTINGS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class Said(Struct, frozen=True, kw_only=True):
     """Exit code and output of one git command."""
 
     code: int
@@ -68,8 +68,7 @@ class Said:
         return self.out.split(b"\0")[:-1] if self.out else []
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Git:
+class Git(Struct, frozen=True, kw_only=True):
     """Where and how git runs: its folders, environment, settings and limits."""
 
     git_dir: Path
@@ -203,13 +202,6 @@ class Git:
         return clean | dict(self.environment) | settings_environment(self.settings)
 
 
-def settings_environment(settings: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """Return settings as `GIT_CONFIG_*` variables; unlike `-c`, they take any key."""
-    each = {f"GIT_CONFIG_KEY_{at}": key for at, (key, _) in enumerate(settings)}
-    each |= {f"GIT_CONFIG_VALUE_{at}": value for at, (_, value) in enumerate(settings)}
-    return each | {"GIT_CONFIG_COUNT": str(len(settings))} if settings else {}
-
-
 def check_ref_name(name: str) -> str:
     """Return a full ref name; refuse one that git rejects or that a command could take for an option."""
     parts = name.split("/")
@@ -226,7 +218,7 @@ def check_ref_name(name: str) -> str:
     if wrong:
         raise UsageWrong(
             f"{name!r} is not a name that git takes for a ref",
-            why="A name is checked before git sees it, so that none can pass for an option or another ref.",
+            why="asbuilt checks each name first, so that git takes none as an option or as another ref.",
             next_step="Use letters, digits, `-`, `_`, `.` and `/`.",
         )
     return name
@@ -256,12 +248,11 @@ def _verb(argv: tuple[str | bytes, ...]) -> str:
 
 def _failed(argv: tuple[str | bytes, ...], said: Said) -> GitFailed:
     told = f"git said: {said.err or said.line[:_TOLD] or 'nothing'}"
-    locked = _LOCKED.search(said.err) is not None
     return GitFailed(
         f"git {_verb(argv)} failed (exit {said.code})",
         why=f"{ENDED} {-said.code}" if said.code < 0 else told,
         next_step="Wait for the git that holds the lock, or remove it if none runs; then try again."
-        if locked
+        if _LOCKED.search(said.err)
         else "Fix what git reports, then try again; nothing was lost.",
     )
 
@@ -270,5 +261,5 @@ def _cut_short(argv: tuple[str | bytes, ...], why: str) -> GitFailed:
     return GitFailed(
         f"git {_verb(argv)} was ended by us",
         why=why,
-        next_step="Look whether the disk or a program that git starts hangs, then try again.",
+        next_step="Check whether the disk or a program that git starts hangs, then try again.",
     )

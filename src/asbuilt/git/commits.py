@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from asbuilt.errors import GitFailed, NotLanded, UsageWrong
 from asbuilt.git.command import check_branch, check_oid
 from asbuilt.git.locks import set_ref
 from asbuilt.git.objects import read_object
 from asbuilt.git.repository import Repository, checkouts_of, tip
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 RUN: Final = "Asbuilt-Run"
 PHASE: Final = "Asbuilt-Phase"
@@ -26,8 +26,7 @@ _IDENT: Final = re.compile(rb"(?s)(.*) <([^>]*)> (\d+) ([+-]\d{4})$")
 _REVERTS: Final = re.compile(rb"(?m)^This reverts commit ([0-9a-f]{40,64})\.$")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Person:
+class Person(Struct, frozen=True, kw_only=True):
     """Author or committer of a commit, with the time."""
 
     name: str
@@ -40,8 +39,7 @@ class Person:
         return f"@{int(self.at.timestamp())} {self.at.strftime('%z') or '+0000'}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Commit:
+class Commit(Struct, frozen=True, kw_only=True):
     """A stored commit."""
 
     name: str
@@ -57,8 +55,7 @@ class Commit:
         return self.message.split(b"\n", 1)[0].decode("utf-8", "replace")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class Outcome(Struct, frozen=True, kw_only=True):
     """An outcome commit, found in a history by its trailers."""
 
     commit: str
@@ -89,7 +86,8 @@ def author_of(repository: Repository) -> Person:
         raise GitFailed(
             "git does not know who you are",
             why="Outcome commits carry your name; git var GIT_AUTHOR_IDENT gives none.",
-            next_step="Set user.name and user.email with git config --global, then try again.",
+            next_step='`git config --global user.name "Your Name"` and'
+            " `git config --global user.email you@example.com`, then try again.",
         )
     return _person(os.fsencode(said.line))
 
@@ -112,7 +110,7 @@ def message_for(subject: str, body: str = "", **trailers: str | Sequence[str]) -
         if not value or any(char in value for char in "\n\r\0"):
             raise UsageWrong(
                 f"{value!r} cannot be used in a commit's trailer",
-                why="A trailer is one line; it is how a landed phase is found again.",
+                why="A trailer is one line; asbuilt finds landed phases by it.",
                 next_step="Give the run or phase a name of one line.",
             )
         lines.append(f"{key.replace('_', '-')}: {value}")
@@ -243,25 +241,25 @@ def _person(ident: bytes) -> Person:
     return Person(name=os.fsdecode(name), email=os.fsdecode(email), at=at)
 
 
-def commit_files(
-    repository: Repository, paths: Sequence[str], *, subject: str
-) -> tuple[str, tuple[str, ...]]:
-    """Commit files as they are on disk; return (commit, files in it), or ("", ()) if nothing differs.
-
-    Other changes stay as they are, staged ones too. Ignored files are left out. No hook runs. The author is
-    the user, and the user's settings decide whether the commit is signed.
-    """
-    git = replace(repository.git, git_dir=repository.git_dir, work_tree=repository.root, as_user=True)
+def uncommitted(repository: Repository, paths: Sequence[str]) -> tuple[str, ...]:
+    """Return those of some files that differ from the last commit. Ignored files are left out."""
+    git = replace(repository.git, git_dir=repository.git_dir, work_tree=repository.root)
     named = b"".join(path.encode() + b"\0" for path in paths)
     ignored = git.said("check-ignore", "-z", "--stdin", stdin=named, allowed=(0, 1)).fields
     wanted = [path for path in paths if path.encode() not in ignored]
     if not wanted:
-        return "", ()
+        return ()
     changed = git.said("status", "--porcelain=v1", "-z", "--no-renames", "-uall", "--", *wanted).fields
-    differing = tuple(path for path in wanted if any(field[3:] == path.encode() for field in changed))
-    if not differing:
-        return "", ()
-    git.said("add", "--", *differing)
-    message = message_for(subject)
-    git.said("commit", "-q", "--no-verify", "--only", "-F", "-", "--", *differing, stdin=message)
-    return git.line("rev-parse", "HEAD"), differing
+    return tuple(path for path in wanted if any(field[3:] == path.encode() for field in changed))
+
+
+def commit_files(repository: Repository, paths: Sequence[str], *, subject: str) -> str:
+    """Commit files as they are on disk, and return the commit.
+
+    Other changes stay as they are, staged ones too. No hook runs. The author is the user, and the user's
+    settings decide whether the commit is signed.
+    """
+    git = replace(repository.git, git_dir=repository.git_dir, work_tree=repository.root, as_user=True)
+    git.said("add", "--", *paths)
+    git.said("commit", "-q", "--no-verify", "--only", "-F", "-", "--", *paths, stdin=message_for(subject))
+    return git.line("rev-parse", "HEAD")

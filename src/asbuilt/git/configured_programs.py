@@ -11,22 +11,18 @@ import hashlib
 import os
 import re
 import shlex
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from asbuilt.errors import GitFailed
 from asbuilt.git.command import Git
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 Setting = tuple[str, str]
 """A key as git writes it, and its value."""
 
 
 class _Kind(NamedTuple):
-    """Setting keys that name a program."""
-
     keys: str
     off: str | None
     """A value that starts no program of the repository; None if asbuilt's git commands never read the key."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from asbuilt.errors import GitFailed
 from asbuilt.git.objects import tree_of, walk
@@ -27,8 +28,7 @@ _FILE: Final = b"100644"
 _PROGRAM: Final = b"100755"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Survey:
+class Survey(Struct, frozen=True, kw_only=True):
     """Contents of a folder, by path relative to it."""
 
     files: Mapping[bytes, int]

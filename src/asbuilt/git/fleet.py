@@ -16,9 +16,11 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from asbuilt.errors import ForgeFailed, GateStopped
 from asbuilt.git.command import Git, check_branch, check_oid, check_ref_name
@@ -36,8 +38,7 @@ _PLANS: Final = "refs/asbuilt/plans/"
 _USED: Final = "asbuilt-used"
 
 
-@dataclass(slots=True, kw_only=True)
-class SharedRefs:
+class SharedRefs(Struct, kw_only=True):
     """The shared refs of one run, as this worker last saw them."""
 
     remote: Remote

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from asbuilt.errors import GitFailed
 from asbuilt.git.locks import writing
@@ -15,8 +16,7 @@ if TYPE_CHECKING:
     from asbuilt.git.repository import Repository
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Identity:
+class Identity(Struct, frozen=True, kw_only=True):
     """An id and the folder that it was read from; with these the store distinguishes a copy from a move."""
 
     uuid: str

@@ -11,9 +11,10 @@ import fcntl
 import os
 import time
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from asbuilt.errors import GateStopped, RepositoryBusy
 from asbuilt.git.command import Git, check_ref_name

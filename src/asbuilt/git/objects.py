@@ -217,7 +217,9 @@ class _Reader:
             except BrokenPipeError as error:
                 raise EOFError from error
             for name in some:
-                head = self._taken_line().split(b" ")
+                while (end := self._ahead.find(b"\n")) < 0:
+                    self._fill()
+                head = self._taken(end + 1)[:-1].split(b" ")
                 if len(head) != 3:  # `NAME missing`
                     continue
                 kind, size = head[1].decode("ascii"), int(head[2])
@@ -231,11 +233,6 @@ class _Reader:
             self._process = self._git.start("cat-file", "--batch-command", errors=self._errors)
             self._ahead.clear()
         return self._process
-
-    def _taken_line(self) -> bytes:
-        while (end := self._ahead.find(b"\n")) < 0:
-            self._fill()
-        return self._taken(end + 1)[:-1]
 
     def _taken(self, size: int) -> bytes:
         while len(self._ahead) < size:

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
+from typing import Final
 
 _OID: Final = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?\n?")
 

@@ -65,11 +65,8 @@ def changes(repository: Repository, commit: str) -> list[Change]:
     said = repository.git.said(
         "diff-tree", *PLAIN, "-z", "--numstat", base_of(repository, commit), check_oid(commit)
     )
-    found = []
-    for one in said.fields:
-        added, removed, path = one.split(b"\t", 2)
-        found.append(Change(os.fsdecode(path), _count(added), _count(removed)))
-    return found
+    rows = (one.split(b"\t", 2) for one in said.fields)
+    return [Change(os.fsdecode(path), _count(added), _count(removed)) for added, removed, path in rows]
 
 
 def touched(repository: Repository, before: str, after: str) -> dict[str, bool]:

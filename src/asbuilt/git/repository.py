@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from asbuilt.errors import GateStopped, GitFailed, NotFound
 from asbuilt.git.command import Git, check_ref_name
 from asbuilt.git.configured_programs import NO_PROGRAMS, Programs, programs_of
 from asbuilt.git.ref_files import LeftToGit, read_head, read_ref
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 PathState = Literal["clean", "dirty", "untracked", "ignored", "missing"]
 
@@ -36,8 +36,7 @@ _FALSE: Final = ("false", "no", "off", "0")
 _SETTINGS_S: Final = 30.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Repository:
+class Repository(Struct, frozen=True, kw_only=True):
     """A repository as seen from one of its checkouts."""
 
     root: Path
@@ -65,8 +64,7 @@ class Repository:
         return "0" * (40 if self.object_format == "sha1" else 64)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Checkout:
+class Checkout(Struct, frozen=True, kw_only=True):
     """A folder in which a branch or commit of the repository is checked out."""
 
     path: Path
@@ -185,21 +183,16 @@ def checkouts(repository: Repository) -> tuple[Checkout, ...]:
 
 
 def checkouts_of(repository: Repository, ref: str) -> tuple[Checkout, ...]:
-    """List the checkouts that have a branch checked out."""
-    if not _may_be_out(repository, ref):
-        return ()
-    return tuple(checkout for checkout in checkouts(repository) if checkout.branch == ref)
+    """List the checkouts that have a branch checked out.
 
-
-def _may_be_out(repository: Repository, ref: str) -> bool:
-    """Return False if no checkout is on a branch, by its HEAD and by an operation that began there."""
-    folders = [repository.common, *(folder for folder, _ in registered(repository))]
+    No git starts if none is on it by its HEAD, or by an operation that began there.
+    """
     with suppress(LeftToGit):
-        return any(
-            ref in (read_head(folder, repository.ref_format), _branch_in_operation(folder))
-            for folder in folders
-        )
-    return True
+        folders = [repository.common, *(folder for folder, _ in registered(repository))]
+        heads = {read_head(folder, repository.ref_format) for folder in folders}
+        if ref not in heads | {_branch_in_operation(folder) for folder in folders}:
+            return ()
+    return tuple(checkout for checkout in checkouts(repository) if checkout.branch == ref)
 
 
 def registered(repository: Repository) -> tuple[tuple[Path, Path], ...]:
@@ -279,7 +272,11 @@ def _settings(common: Path) -> _Settings:
     before = _read_before.get(common)
     if before is not None and before[0] == stamps and time.monotonic() - before[1] < _SETTINGS_S:
         return before[2]
-    found = _read_settings(common)
+    fields = Git(git_dir=common, as_user=True).said("config", "-z", "--show-scope", "--list").fields
+    found = []
+    for scope, setting in zip(fields[::2], fields[1::2], strict=True):
+        name, _, value = os.fsdecode(setting).partition("\n")
+        found.append((os.fsdecode(scope), name, value))
     if any(key.startswith(("include.", "includeif.")) for _, key, _ in found):
         _read_before.pop(common, None)
     else:
@@ -288,7 +285,6 @@ def _settings(common: Path) -> _Settings:
 
 
 def _stamps(common: Path) -> list[object]:
-    """Return the identity and change times of the files that hold settings."""
     home, folder = os.environ.get("HOME", ""), os.environ.get("XDG_CONFIG_HOME", "")
     users = Path(home, ".gitconfig"), Path(folder or Path(home, ".config"), "git", "config")
     found: list[object] = [home, folder]
@@ -299,15 +295,6 @@ def _stamps(common: Path) -> list[object]:
             found.append(None)
         else:
             found.append((status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns))
-    return found
-
-
-def _read_settings(common: Path) -> _Settings:
-    fields = Git(git_dir=common, as_user=True).said("config", "-z", "--show-scope", "--list").fields
-    found = []
-    for scope, setting in zip(fields[::2], fields[1::2], strict=True):
-        name, _, value = os.fsdecode(setting).partition("\n")
-        found.append((os.fsdecode(scope), name, value))
     return found
 
 
@@ -328,7 +315,7 @@ def _refuse_foreign(root: Path, common: Path) -> None:
             return
     raise GitFailed(
         f"{root} belongs to another user",
-        why="Its settings could start programs in your name, so git refuses it, and so do we.",
+        why="Its settings could start programs in your name, so git and asbuilt refuse it.",
         next_step=f"If you trust it: git config --global --add safe.directory {root}",
     )
 

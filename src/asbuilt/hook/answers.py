@@ -9,10 +9,10 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.hook import starts, turns
+from asbuilt.hook import session_start, turns
 from asbuilt.hook.calls import Answer, Call
 from asbuilt.policy.plan_mode.hold import is_typed
-from asbuilt.session import words
+from asbuilt.session import messages
 from asbuilt.session.authoring import is_bound
 from asbuilt.session.context.reload import drop_stale
 from asbuilt.session.context.typed import command_in, keep_typed
@@ -20,14 +20,14 @@ from asbuilt.session.locking import Locked
 from asbuilt.session.records import clean
 
 if TYPE_CHECKING:
-    from asbuilt.hook.keeping import Held
+    from asbuilt.hook.hold import Held
 
 _ANSWERS: Final[Mapping[str, Callable[[Call, Held], Answer | None]]] = {
     "UserPromptSubmit": turns.prompted,
     "Stop": turns.stopping,
-    "SessionStart": starts.started,
-    "SessionEnd": starts.ended,
-    "PostToolUse": starts.tool_used,
+    "SessionStart": session_start.started,
+    "SessionEnd": session_start.ended,
+    "PostToolUse": session_start.tool_used,
 }
 
 _BEGINS: Final = ("UserPromptSubmit", "SessionStart")
@@ -78,4 +78,4 @@ def status_line(payload: Mapping[str, object], environ: Mapping[str, str], now: 
         call.keep(state._replace(window=size))
     used = percent if isinstance(percent, int) else 0
     is_planning = os.path.lexists(f"{call.folder}/hold")
-    return words.line(state.plan, used, size, is_planning=is_planning) + "\n"
+    return messages.line(state.plan, used, size, is_planning=is_planning) + "\n"

@@ -61,11 +61,11 @@ def interrupted(call: Call, *, is_new: bool) -> str:
     if bound is None:
         return ""
     if bound.file and bound.asked and not is_new:
-        return f"asbuilt: the interview about {bound.slug} goes on. The plan so far is {bound.file}."
+        return f"asbuilt: the interview about {bound.slug} continues. The plan so far is {bound.file}."
     bind(call.folder, bound._replace(asked="", stops=0, is_new=bound.is_new or is_new))
     return (
         f"asbuilt: this conversation authors {bound.slug}. The user's message comes first; after it, run"
-        f" `{NEXT}`, which says what is due."
+        f" `{NEXT}`, which prints the next task."
     )
 
 

@@ -35,10 +35,7 @@ For the reason, the user runs: asbuilt doctor
 
 
 def made(root: str, environ: Mapping[str, str], level: Level, folder: str) -> str | None:
-    """Return the script of a conversation in `root`; None if a sandbox is required and none is available.
-
-    `folder` is the conversation's folder.
-    """
+    """Return the script of a conversation in `root`; None: a sandbox is required and there is none."""
     home = environ.get("HOME", "/")
     shown = _repository_around(root)
     environment = {**passed(environ), **git_environment(shown[0])}

@@ -32,9 +32,9 @@ try:
 
         _exit(gate.main())
     elif sys.argv[1] == "PermissionRequest":
-        from asbuilt.hook import asking
+        from asbuilt.hook import permission_request
 
-        _exit(asking.main())
+        _exit(permission_request.main())
     from asbuilt.hook import conversation
 
     code = conversation.main(sys.argv[1])

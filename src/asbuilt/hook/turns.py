@@ -12,22 +12,22 @@ from asbuilt.errors import AsbuiltError
 from asbuilt.hook.calls import Answer, Call
 from asbuilt.policy.plan_mode.hold import PLAN, Hold, is_typed
 from asbuilt.session import loop as loops
-from asbuilt.session import words
+from asbuilt.session import messages
 from asbuilt.session.arbiter import CONTEXT, StopFacts, Wish, decide
 from asbuilt.session.authoring import is_bound
 from asbuilt.session.context import reload as reloads
-from asbuilt.session.context import reload_words
+from asbuilt.session.context import reload_messages
 from asbuilt.session.context.foreign_loop import ForeignLoop, end_foreign_loop, foreign_loop_in
 from asbuilt.session.context.meter import Limits, Use, limits_of, use_of
 from asbuilt.session.context.transcript import Said, changed_at, last_said
 from asbuilt.session.context.triggers import Trigger, is_own_request, trigger_in
 from asbuilt.session.conversation import hold_in, keep_hold
 from asbuilt.session.locking import Locked
-from asbuilt.session.records import records
+from asbuilt.session.records import left_in
 from asbuilt.session.state import State, keep_loop, keep_state, loop_in, state_in
 
 if TYPE_CHECKING:
-    from asbuilt.hook.keeping import Held
+    from asbuilt.hook.hold import Held
     from asbuilt.session.facts import PlanFacts
 
 _PATIENCE_S: Final = 0.5
@@ -96,12 +96,12 @@ def restore(call: Call, state: State, *, ordered: bool) -> Answer | None:
     is_open = plan is not None and not plan.is_over
     call.keep(state.with_plan(plan, approved=state.approved) if plan and is_open else state._replace(plan=""))
     if reload.kind != reloads.PENDING:
-        return Answer(reload_words.remembered(reload, plan, call.notes(), now=call.now))
+        return Answer(reload_messages.remembered(reload, plan, call.notes(), now=call.now))
     if plan is None or plan.is_over:
         return None
     return Answer(
-        reload_words.resumed(plan, reload, call.notes(), now=call.now, ordered=ordered),
-        reload_words.restored(plan, reload, now=call.now),
+        reload_messages.resumed(plan, reload, call.notes(), now=call.now, ordered=ordered),
+        reload_messages.restored(plan, reload, now=call.now),
     )
 
 
@@ -116,11 +116,11 @@ def _metered(call: Call, state: State) -> Answer | None:
     call.keep_reload(state)
     call.keep(state._replace(warned=True))
     if loop is not None and loop.is_left:
-        return Answer(words.round_over(loop), words.round_over(loop))
+        return Answer(messages.round_over(loop), messages.round_over(loop))
     if state.warned:
         return None
-    told = words.warned(use.percent, plan)
-    return Answer(f"{told} {words.save_advice(plan)}", told)
+    told = messages.warned(use.percent, plan)
+    return Answer(f"{told} {messages.save_advice(plan)}", told)
 
 
 def _stay(call: Call, state: State) -> None:
@@ -167,20 +167,20 @@ def stopping(call: Call, held: Held) -> Answer | None:
     loop = _looped(call, use, limits, plan, said=call.text("last_assistant_message"))
     if plan is not None and not plan.is_over:
         call.keep_reload(state)
-    full = words.full_while_planning if held.after is not None else words.full
+    full = messages.full_while_planning if held.after is not None else messages.full
     facts = StopFacts(
         percent=use.percent,
         critical=limits.critical,
         in_loop=own is not None,
         words=full(use.percent, plan),
         others=(
-            *([Wish(f"phase {over} is over", words.phase_over(over, plan))] if over and plan else ()),
+            *([Wish(f"phase {over} is over", messages.phase_over(over, plan))] if over and plan else ()),
             *([Wish("", unasked)] if unasked else ()),
         ),
     )
     answer = _blocked(call, state, plan, facts)
     if answer is None and loop is not None and loop.is_left:
-        return Answer(message=words.round_over(loop))
+        return Answer(message=messages.round_over(loop))
     return answer
 
 
@@ -214,7 +214,7 @@ def _deferred(call: Call, state: State, foreign: ForeignLoop, why: str) -> Answe
     if not why:
         return None
     end_foreign_loop(call.root, foreign)
-    return Answer(message=words.round_over(loop))
+    return Answer(message=messages.round_over(loop))
 
 
 def _unasked(call: Call, held: Held, state: State) -> str:
@@ -228,7 +228,7 @@ def _unasked(call: Call, held: Held, state: State) -> str:
     if any(mark in last.rpartition("\n\n")[2] for mark in _QUESTION_MARKS):
         return ""
     own = [one for one in hold.plans if one.endswith(".md")]
-    return words.unasked(own[-1] if own else state.plan, is_own=hold.by != "mode" and call.mode != PLAN)
+    return messages.unasked(own[-1] if own else state.plan, is_own=hold.by != "mode" and call.mode != PLAN)
 
 
 def _blocked(call: Call, state: State, plan: PlanFacts | None, facts: StopFacts) -> Answer | None:
@@ -239,11 +239,11 @@ def _blocked(call: Call, state: State, plan: PlanFacts | None, facts: StopFacts)
         is_full = wish is not None and wish.reason == CONTEXT
         reasons = (*before.stopped_for, wish.reason) if wish and wish.reason else before.stopped_for
         keep_state(call.folder, state._replace(stopped_for=reasons, warned=before.warned or is_full))
+        if wish is not None and (hold := hold_in(call.folder)) is not None:
+            # Plan mode sends a turn back once, also where no payload says that the turn continues.
+            keep_hold(call.folder, hold.changed(asked=True))
     if wish is None:
         return None
-    if (hold := hold_in(call.folder)) is not None:
-        # Plan mode sends a turn back once, also where no payload says that the turn continues.
-        keep_hold(call.folder, hold.changed(asked=True))
     if is_full and (plan is None or plan.is_over):
         call.keep_reload(state, "no-plan" if plan is None else "plan-completed")
     return Answer(block=wish.words)
@@ -299,10 +299,10 @@ def _triggered(call: Call, wanted: Trigger) -> Answer:
     if plan is None:
         return Answer("asbuilt: no plan here to load. asbuilt plan list shows what there is.")
     if wanted.wanted == "status":
-        return Answer(words.progress(plan))
+        return Answer(messages.progress(plan))
     reloads.drop(call.folder)
     call.keep(state.with_plan(plan, approved=True))
-    return Answer(words.loaded(plan))
+    return Answer(reload_messages.loaded(plan))
 
 
 def _meant(call: Call, state: State, wanted: Trigger) -> PlanFacts | None:
@@ -314,6 +314,5 @@ def _meant(call: Call, state: State, wanted: Trigger) -> PlanFacts | None:
         return call.plans().newest() or own
     if own is not None:
         return own
-    ended = [one for one in records(call.environ, but=call.key) if not one.is_alive]
-    left = [call.plan(one.state.plan) for one in ended if one.state.cwd == call.cwd]
+    left = map(call.plan, left_in(call.cwd, call.environ, but=call.key))
     return next((plan for plan in left if plan is not None and not plan.is_over), call.plans().newest())

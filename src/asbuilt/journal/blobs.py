@@ -111,7 +111,7 @@ class Blobs:
         return NotFound(
             f"the output {digest[:19]} is not kept any more",
             why="Outputs are kept for a time, facts for longer.",
-            next_step="A new run of its phase shows it again; `asbuilt doctor` looks at the disk.",
+            next_step="A new run of its phase produces it again; `asbuilt doctor` checks the disk.",
         )
 
     @staticmethod
@@ -119,8 +119,8 @@ class Blobs:
         """Return the error for a blob whose content does not have its digest."""
         return StoreFailed(
             f"the output {digest[:19]} is damaged",
-            why="Its content does not have its digest.",
-            next_step="A new run of its phase shows it again; `asbuilt doctor` looks at the disk.",
+            why="Its content does not match its digest.",
+            next_step="A new run of its phase produces it again; `asbuilt doctor` checks the disk.",
         )
 
 

@@ -1,7 +1,4 @@
-"""Ownership of plans: one row per plan, without expiry.
-
-A claim ends only when its owner releases it or a user breaks it.
-"""
+"""Ownership of plans: one row per plan, until its owner releases it or a user breaks it."""
 
 from __future__ import annotations
 
@@ -18,6 +15,8 @@ if TYPE_CHECKING:
     from asbuilt.journal.ids import Address
 
 
+OWNER: Final = "owner"
+"""Mode of a claim that another program holds, by `asbuilt claim acquire`."""
 _BEGINNING: Final = datetime(2020, 1, 1, tzinfo=UTC)
 
 
@@ -66,7 +65,9 @@ def acquire(session: Session, address: Address, *, run: str, mode: str, host: st
     held = find(session, address)
     if held is not None:
         return Acquired(Answer.YOURS if held.run == run else Answer.HELD, held)
-    epoch = max(int(head[0]["epoch"] if head else 0) + 1, _seconds(session.now))
+    # They fit a Postgres integer until 2088.
+    since_2020 = datetime.fromisoformat(session.now) - _BEGINNING
+    epoch = max(int(head[0]["epoch"] if head else 0) + 1, int(since_2020.total_seconds()))
     claim = Claim(address.plan, run, epoch, mode, None, host, session.now)
     insert(session, "claims", **where | claim._asdict())
     session.run(f"UPDATE heads SET epoch = :epoch WHERE {OF_PLAN}", **where, epoch=epoch)
@@ -119,11 +120,6 @@ def every(session: Session, org: str, repo: str | None = None, *, limit: int = 2
     """List the claims of a repository, or of all."""
     where = f"org = :org{'' if repo is None else ' AND repo = :repo'} ORDER BY since LIMIT :limit"
     return _CLAIMS.every(session, where, org=org, repo=repo, limit=limit)
-
-
-def _seconds(now: str) -> int:
-    """Return the seconds since 2020, which fit a Postgres integer until 2088."""
-    return int((datetime.fromisoformat(now) - _BEGINNING).total_seconds())
 
 
 def _delete(session: Session, address: Address) -> None:

@@ -1,7 +1,4 @@
-"""The drafts of a plan in the journal: written, asked about, answered.
-
-Rule: a text is a blob, and the event that names it is written after the blob.
-"""
+"""The drafts of a plan in the journal. Rule: a text is a blob, written before the event that names it."""
 
 from __future__ import annotations
 
@@ -26,10 +23,7 @@ def drafts_of(session: Session, address: Address) -> Drafts:
 
 
 def write(session: Session, address: Address, plan: Plan, *, run: str, by: str, text: str) -> Revision:
-    """Record a new revision, whose text is stored as a blob; the newest text again returns its revision.
-
-    Open questions about earlier revisions are closed.
-    """
+    """Record a revision whose text is a blob, and close questions about earlier ones; idempotent."""
     hold(session, address)
     drafts = drafts_of(session, address)
     newest = drafts.newest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import chain, repeat
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from asbuilt.journal.database.table import OF_PLAN, Table, insert
 from asbuilt.journal.encoding.codec import Row, entry, entry_of, fields_of, kind_of
@@ -52,13 +52,6 @@ def _body(data: object) -> str:
     return body
 
 
-def _fitting(data: dict[str, Any]) -> dict[str, Any]:
-    """Cut texts and lists to 700 bytes each if the data is over 2,048 bytes; ids and digests are shorter."""
-    if body_size(data) <= MAX_BODY:
-        return data
-    return {name: _cut(value, _WORDS) for name, value in data.items()}
-
-
 def _cut(value: object, size: int) -> object:
     if isinstance(value, str):
         return shortened(value, size)
@@ -80,10 +73,7 @@ def open_plan(session: Session, address: Address, slug: str) -> None:
 
 
 def hold(session: Session, address: Address) -> None:
-    """Lock a plan's head row. Every transaction that changes a plan takes this lock first.
-
-    Then two of them wait for each other in order. A lock taken later could deadlock.
-    """
+    """Lock a plan's head row: first in every transaction that changes a plan, or two could deadlock."""
     session.run(f"UPDATE heads SET changed_at = :now WHERE {OF_PLAN}", **address._asdict(), now=session.now)
 
 
@@ -93,7 +83,10 @@ def append(
     """Append an event, or return the event that has this key. Texts that are too long are cut."""
     where = address._asdict()
     kind, v = kind_of(event)
-    data = _fitting(fields_of(event, run=run))
+    data = fields_of(event, run=run)
+    if body_size(data) > MAX_BODY:
+        # Ids and digests are shorter than what is cut.
+        data = {name: _cut(value, _WORDS) for name, value in data.items()}
     body = _body(data)
     if len(body.encode()) > MAX_BODY:
         # A bug in asbuilt, caught before it fills a database: texts and outputs belong in blobs.

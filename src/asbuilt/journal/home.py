@@ -47,8 +47,8 @@ def refuse_network(path: Path) -> None:
     kind = _file_system(path)
     if kind in _REMOTE:
         raise StoreFailed(
-            f"the state folder {path} lies on a network file system ({kind})",
-            why="Locks and syncs mean less there, and a crash could lose what you saw accepted.",
+            f"the state folder {path} is on a network file system ({kind})",
+            why="Locks and syncs are less reliable there; a crash could lose data that was confirmed.",
             next_step="Set ASBUILT_HOME to a folder on a local disk.",
         )
 
@@ -62,7 +62,7 @@ def open_home(path: Path) -> Home:
     except OSError as error:
         raise StoreFailed(
             f"the state folder {path} cannot be used: {error.strerror or error}",
-            why="What happens is written down there before it happens.",
+            why="asbuilt records each step there before it takes the step.",
             next_step="Set ASBUILT_HOME to a folder that you may write to.",
         ) from error
     return Home(path)

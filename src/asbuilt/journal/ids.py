@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 _ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's: no i, l, o, u
 LOCAL: Final = "local"
@@ -40,6 +40,11 @@ class Segment(NamedTuple):
     """The phase that its chain of segments works on; empty: the run's own chain."""
     account: str = ""
     """The agent's account whose breaker it waits for."""
+
+    @property
+    def key(self) -> dict[str, Any]:
+        """Return the columns that identify it, by name."""
+        return {"org": self.org, "repo": self.repo, "run": self.run, "n": self.n}
 
     @property
     def workflow(self) -> str:

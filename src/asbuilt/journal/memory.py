@@ -1,7 +1,4 @@
-"""What asbuilt remembers about a repository: at most 100 memories per kind.
-
-The newest replace the oldest, except that facts are never dropped automatically.
-"""
+"""What asbuilt remembers about a repository: the newest 100 memories per kind; facts are never dropped."""
 
 from __future__ import annotations
 
@@ -38,31 +35,19 @@ def remember(session: Session, org: str, repo: str, lessons: Iterable[Lesson], *
     for lesson in dict.fromkeys(lessons):
         if lesson.kind is Kind.FACT and len(every(session, org, repo, kind=Kind.FACT)) >= KEPT:
             continue
-        number = _MEMORIES.insert_numbered(
-            session,
-            org=org,
-            repo=repo,
-            key=lesson.key,
-            kind=lesson.kind.value,
-            said=lesson.text,
-            files=json.dumps(lesson.files),
-            plan=lesson.plan,
-            at=session.now,
-            actor=actor,
-        )
+        said = {"kind": lesson.kind.value, "said": lesson.text, "files": json.dumps(lesson.files)}
+        said |= {"plan": lesson.plan, "at": session.now, "actor": actor}
+        number = _MEMORIES.insert_numbered(session, org=org, repo=repo, key=lesson.key, **said)
         kept = None if number is None else named(session, org, repo, number)
         if kept is not None:
             new.append(kept)
     for kind in sorted({one.kind for one in new}):
-        session.run(
+        delete = (
             f"DELETE FROM memories WHERE {OF_REPO} AND kind = :kind AND number <="
             f" (SELECT number FROM memories WHERE {OF_REPO} AND kind = :kind"
-            " ORDER BY number DESC LIMIT 1 OFFSET :kept)",
-            org=org,
-            repo=repo,
-            kind=kind,
-            kept=KEPT,
+            " ORDER BY number DESC LIMIT 1 OFFSET :kept)"
         )
+        session.run(delete, org=org, repo=repo, kind=kind, kept=KEPT)
     return new
 
 

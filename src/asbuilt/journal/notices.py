@@ -1,12 +1,10 @@
-"""Notifications that are still to be sent: which event, by which channel (`way`), and when.
-
-Rule: the text is made from the event at sending time; it is not stored here.
-"""
+"""Notifications to send: event, channel (`way`) and time. Rule: the text is made when it is sent."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+from msgspec import Struct
 
 from asbuilt.journal.database.table import OF_PLAN, Table, insert
 from asbuilt.journal.ids import Address
@@ -43,8 +41,7 @@ class Waiting(NamedTuple):
 _NOTICES: Final = Table("notices", Waiting, Waiting._fields)
 
 
-@dataclass(frozen=True, slots=True)
-class Unheard:
+class Unheard(Struct, frozen=True):
     """The last error of a channel."""
 
     way: str

@@ -33,10 +33,7 @@ _KNOWN: Final = Table("repositories", Known, Known._fields)
 
 
 def worked_in(table: str, machine: str | None) -> str:
-    """Return SQL that limits rows of a table to repositories on a machine; "" if `machine` is None.
-
-    Repositories without a recorded machine match every machine.
-    """
+    """Return SQL that leaves out repositories of other machines; "" if `machine` is None."""
     if machine is None:
         return ""
     return (

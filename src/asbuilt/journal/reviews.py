@@ -33,7 +33,6 @@ class Terms(Struct, frozen=True):
 
     approvers: tuple[str, ...]
     base: str
-    """The branch that the plan would land on."""
     poll_s: int
 
 
@@ -59,7 +58,6 @@ class Review(NamedTuple):
     head: str
     """The commit with the text that the question is about."""
     options: Terms
-    """Approvers, base branch and poll interval, frozen when the review was opened."""
     due_at: str
     looks: int = 0
     """Number of polls that found no decision on this text."""
@@ -92,7 +90,7 @@ def _review(*, options: str, **row: Any) -> Review:  # noqa: ANN401 - columns
         raise JournalDamaged(
             "the terms of a review in the journal cannot be read",
             why=f"{error}. asbuilt does not know who may decide without them.",
-            next_step="asbuilt doctor checks the journal; a backup of it may have the terms whole.",
+            next_step="`asbuilt doctor` checks the journal; a backup may have the complete terms.",
         ) from error
 
 

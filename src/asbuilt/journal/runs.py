@@ -1,6 +1,7 @@
 """Runs and their segments: what was requested, and when it is due.
 
-A segment is enqueued in the transaction that plans it. A command, which has no engine, marks it as asked for.
+A segment is enqueued in the transaction that plans it. A command has no engine, so it marks the segment as
+requested.
 """
 
 from __future__ import annotations
@@ -168,10 +169,7 @@ def open_segments(session: Session, org: str, *, limit: int = 500) -> list[Segme
 
 
 def set_state(session: Session, run: Run, state: str) -> None:
-    """Set a run's state, by which lists filter; the caller writes the event.
-
-    If the run changed nothing, its plan keeps its earlier state.
-    """
+    """Set a run's state, and its plan's if it changed something; the caller writes the event."""
     is_idle = run._replace(state=state).is_idle
     earlier = [one for one in of_plan(session, run.address) if one.number < run.number] if is_idle else []
     before = standing(earlier)
@@ -259,6 +257,12 @@ def standing(newest_first: list[Run]) -> Run | None:
 def find(session: Session, org: str, repo: str, run: str) -> Run | None:
     """Return a run by its id."""
     return _RUNS.first(session, OF_RUN, org=org, repo=repo, run=run)
+
+
+def name_of(session: Session, org: str, repo: str, run: str) -> str:
+    """Return the name that users type for a run; its id if the journal does not know it."""
+    found = find(session, org, repo, run)
+    return found.name if found else run
 
 
 def of_plan(session: Session, address: Address, *, limit: int = 50) -> list[Run]:

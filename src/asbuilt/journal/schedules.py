@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from asbuilt.events.schedules import (
-    ScheduleDeferred,
-    ScheduleEnded,
-    ScheduleFired,
-    ScheduleMoved,
-    ScheduleSet,
-)
+from asbuilt.events import schedules as events
 from asbuilt.journal.database.table import OF_PLAN, Table, insert
 from asbuilt.journal.encoding.codec import options_of, options_text
 from asbuilt.journal.events import append, hold, keyed
@@ -64,7 +58,7 @@ def set_(session: Session, wanted: Schedule) -> Schedule | None:
     before = find(session, wanted.address)
     _delete(session, wanted.address)
     insert(session, "schedules", **wanted._asdict() | {"options": options_text(wanted.options)})
-    event = ScheduleSet(cadence=wanted.cadence, zone=wanted.zone, next=wanted.slot)
+    event = events.ScheduleSet(cadence=wanted.cadence, zone=wanted.zone, next=wanted.slot)
     append(session, wanted.address, event, key=f"schedule/{wanted.schedule}/set", actor=wanted.actor)
     session.poke()
     return before
@@ -76,7 +70,7 @@ def end(session: Session, address: Address, *, reason: str, actor: str) -> Sched
     found = find(session, address)
     if found is not None:
         _delete(session, address)
-        event = ScheduleEnded(reason=reason[:500])
+        event = events.ScheduleEnded(reason=reason[:500])
         append(session, address, event, key=f"schedule/{found.schedule}/ended", actor=actor)
     return found
 
@@ -89,7 +83,7 @@ def has_fired(session: Session, schedule: Schedule) -> bool:
 def fire(session: Session, schedule: Schedule, *, run: str, next_slot: str) -> None:
     """Record that a slot has requested a run, and set the next slot."""
     _move(session, schedule, slot=next_slot, due_at=next_slot)
-    event, key = ScheduleFired(slot=schedule.slot, next=next_slot), _fired(schedule.slot)
+    event, key = events.ScheduleFired(slot=schedule.slot, next=next_slot), _fired(schedule.slot)
     append(session, schedule.address, event, key=key, actor=schedule.actor, run=run)
 
 
@@ -97,7 +91,7 @@ def wait_for(session: Session, schedule: Schedule, slot: str) -> None:
     """Move a schedule to another slot, because the clock was set back or its slot has fired already."""
     _move(session, schedule, slot=slot, due_at=slot)
     if slot != schedule.slot:
-        event = ScheduleMoved(before=schedule.slot, next=slot)
+        event = events.ScheduleMoved(before=schedule.slot, next=slot)
         key = f"schedule/{schedule.schedule}/moved/{session.now}"
         append(session, schedule.address, event, key=key, actor=schedule.actor)
 
@@ -105,7 +99,7 @@ def wait_for(session: Session, schedule: Schedule, slot: str) -> None:
 def defer(session: Session, schedule: Schedule, *, phase: str, number: int, until: str) -> None:
     """Defer a slot, because a run has the plan."""
     _move(session, schedule, slot=schedule.slot, due_at=until, phase=phase, deferrals=number)
-    event = ScheduleDeferred(phase=phase, number=number, until=until)
+    event = events.ScheduleDeferred(phase=phase, number=number, until=until)
     key = f"schedule/{schedule.schedule}/deferred/{schedule.slot}/{phase}/{number}"
     append(session, schedule.address, event, key=key, actor=schedule.actor)
 

@@ -97,16 +97,13 @@ class ObjectStore:
 
 @contextmanager
 def _reported(url: str, *known: type[Exception]) -> Iterator[None]:
-    """Raise every error of the library but the known ones as `StoreFailed`.
-
-    Its errors have no common base that can be imported lazily.
-    """
+    """Raise errors of the library, which have no common base, as `StoreFailed`, but for known ones."""
     try:
         yield
     except known:
         raise
     except Exception as error:
-        raise _unreachable(url, _first_line(error)) from error
+        raise _unreachable(url, str(error).partition("\n")[0][:200]) from error
 
 
 def open_large(place: str, environ: Mapping[str, str]) -> Large:
@@ -158,10 +155,6 @@ class SharedBlobs(Blobs):
 def _name(digest: str) -> str:
     name = digest.removeprefix("sha256:")
     return f"{name[:2]}/{name}"
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0][:200]
 
 
 def _unreachable(place: str, said: str) -> StoreFailed:

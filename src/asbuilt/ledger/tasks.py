@@ -1,8 +1,6 @@
 """The tasks of a repository: append-only events, and a row for each task.
 
-Every change locks the ledger's head row first, so that concurrent changes are serialized.
-
-Rule: a change that is repeated under its key appends nothing.
+Every change locks the ledger's head row first. Rule: a change that is repeated under its key appends nothing.
 """
 
 from __future__ import annotations
@@ -199,19 +197,10 @@ def _append(  # noqa: PLR0913 - an event has these parts
     session: Session, org: str, repo: str, number: int, event: TaskEvent, *, key: str, actor: str
 ) -> None:
     _set(session, org, repo, "seq = seq + 1")
-    insert(
-        session,
-        "task_events",
-        org=org,
-        repo=repo,
-        seq=head(session, org, repo).seq,
-        key=key,
-        number=number,
-        kind=_KINDS[type(event)],
-        at=session.now,
-        actor=actor,
-        data=json.dumps(_stored(event), sort_keys=True),
-    )
+    given: dict[str, Any] = {"org": org, "repo": repo, "key": key, "number": number}
+    given |= {"seq": head(session, org, repo).seq, "kind": _KINDS[type(event)], "at": session.now}
+    data = json.dumps(_stored(event), sort_keys=True)
+    insert(session, "task_events", **given, actor=actor, data=data)
 
 
 def _keep(session: Session, org: str, repo: str, task: Task) -> None:

@@ -45,10 +45,8 @@ def pack(opened: Opened) -> dict[str, Any]:
         **_packed(opened.plan.source.data),
     }
     if opened.companion is not None:
-        bundle["companion"] = {
-            "file": opened.plan.companion,
-            **_packed(opened.companion[1].source.data),
-        }
+        beside = _packed(opened.companion[1].source.data)
+        bundle["companion"] = {"file": opened.plan.companion, **beside}
     return bundle
 
 
@@ -61,9 +59,9 @@ def unpack(data: bytes) -> Packed | None:
     try:
         bundle = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise _damaged("it is not whole") from error
+        raise _damaged("it is incomplete or not valid JSON") from error
     if bundle["schema"] != SCHEMA:
-        raise _damaged(f"it is of the kind {bundle['schema']}, and this version reads {SCHEMA}")
+        raise _damaged(f"its format is {bundle['schema']}; this version reads {SCHEMA}")
     companion = bundle.get("companion")
     beside = None
     if isinstance(companion, dict):
@@ -87,7 +85,7 @@ def _content(packed: dict[str, Any], what: str) -> bytes:
 
 def _damaged(how: str) -> PlanUnreadable:
     return PlanUnreadable(
-        f"the bundle cannot be taken in: {how}",
-        why="A plan that is not byte for byte what was sent is another plan.",
+        f"the bundle cannot be imported: {how}",
+        why="asbuilt imports only a bundle that is unchanged since its export.",
         next_step="Export it again with the same version of asbuilt.",
     )

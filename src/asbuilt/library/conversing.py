@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import NotFound, PlanUnreadable
 from asbuilt.library.finding import find, open_plan
-from asbuilt.library.repository import find_repository
-from asbuilt.library.shelves import describe, open_library, plans
+from asbuilt.library.search_path import describe, library_around, plans
 from asbuilt.lifecycle.status.standing import done_now, fold_plan
 from asbuilt.plan.model import Status
 from asbuilt.plan.statuses import read_status
 from asbuilt.session.facts import PlanFacts
-from asbuilt.settings import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
     from asbuilt.events.event import Entry
     from asbuilt.library.finding import Opened
     from asbuilt.library.repository import Repository
-    from asbuilt.library.shelves import Library, PlanFile
+    from asbuilt.library.search_path import PlanFile
     from asbuilt.plan.model import Phase
     from asbuilt.settings import Settings
 
@@ -41,12 +39,8 @@ class Plans:
 
     def __init__(self, cwd: str, environ: Mapping[str, str], journal: Journal) -> None:
         self._journal = journal
-        self._repository = find_repository(Path(cwd))
-        root = self._repository.root if self._repository else None
-        self._settings: Settings = load(repository=root, environ=environ)
-        home = Path(environ.get("HOME") or "~").expanduser()
-        folder = self._settings.text("plans.folder")
-        self._library: Library = open_library(Path(cwd), home=home, folder=folder)
+        self._library, self._settings = library_around(Path(cwd), environ)
+        self._repository = self._library.repository
 
     def look(self, path: str) -> PlanFacts | None:
         """Read a plan; None when it is missing or unreadable."""
@@ -69,8 +63,9 @@ class Plans:
 
         Plans outside the repository may belong to another project; they are used only by name.
         """
-        own = sorted((plan for plan in plans(self._library) if plan.repository), key=_changed, reverse=True)
-        found = (self.look(str(plan.file)) for plan in own)
+        own = (plan for plan in plans(self._library) if plan.repository)
+        newest_first = sorted(own, key=lambda plan: plan.changed_at, reverse=True)
+        found = (self.look(str(plan.file)) for plan in newest_first)
         return next((plan for plan in found if plan is not None and not plan.is_over), None)
 
     def _facts(self, at: PlanFile) -> PlanFacts:
@@ -93,7 +88,7 @@ class Plans:
             is_over=over,
             text=text,
             is_whole=is_whole,
-            changed_at=_changed(at),
+            changed_at=at.changed_at,
         )
 
     def _done(self, opened: Opened) -> frozenset[str]:
@@ -120,7 +115,6 @@ def _open(phase: Phase) -> tuple[str, ...]:
 
 
 def _is_over(status: str | None) -> bool:
-    """Return whether the plan's own status is done or given up."""
     word = (status or "").strip(" []()*_").casefold()
     return bool(word) and (read_status(word) is Status.DONE or word.startswith(_GIVEN_UP))
 
@@ -132,10 +126,3 @@ def _text(opened: Opened, current: Phase | None) -> tuple[str, bool]:
         return whole, True
     part = opened.plan.verbatim(current).decode(errors="replace") if current is not None else whole
     return part if len(part) <= _ROOM else part[:_ROOM].rpartition("\n")[0] + "\n…", False
-
-
-def _changed(at: PlanFile) -> float:
-    try:
-        return at.file.stat().st_mtime
-    except OSError:  # deleted since it was listed
-        return 0.0

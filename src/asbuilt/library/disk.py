@@ -12,14 +12,12 @@ import signal
 import stat
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from asbuilt.plan.markdown.source import digest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 NO_FILE: Final = "not a file"
 HELD: Final = "open for writing elsewhere"
@@ -74,9 +72,8 @@ def _is_held(descriptor: int) -> bool:
 def left_beside(real: Path) -> list[Path]:
     """List the temporary files of current or killed writers of a file."""
     start = f".{real.name[:50]}."
-    return [
-        path for path in real.parent.iterdir() if path.name.startswith(start) and _BESIDE.search(path.name)
-    ]
+    found = real.parent.iterdir()
+    return [path for path in found if path.name.startswith(start) and _BESIDE.search(path.name)]
 
 
 def write_beside(real: Path, data: bytes) -> Path:
@@ -86,7 +83,11 @@ def write_beside(real: Path, data: bytes) -> Path:
     try:
         with os.fdopen(descriptor, "wb") as opened:
             with suppress(FileNotFoundError):
-                _dress(descriptor, real.stat())
+                like = real.stat()
+                # Only root may change the owner.
+                with suppress(PermissionError):
+                    os.fchown(descriptor, like.st_uid, like.st_gid)
+                os.fchmod(descriptor, stat.S_IMODE(like.st_mode))
             opened.write(data)
             opened.flush()
             os.fsync(descriptor)
@@ -94,13 +95,6 @@ def write_beside(real: Path, data: bytes) -> Path:
         fresh.unlink()
         raise
     return fresh
-
-
-def _dress(descriptor: int, like: os.stat_result) -> None:
-    # Only root may change the owner.
-    with suppress(PermissionError):
-        os.fchown(descriptor, like.st_uid, like.st_gid)
-    os.fchmod(descriptor, stat.S_IMODE(like.st_mode))
 
 
 def exchange(one: Path, other: Path) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from asbuilt.errors import NotFound, UsageWrong
 from asbuilt.library.reading import read_bytes
 from asbuilt.library.repository import real
-from asbuilt.library.shelves import Library, PlanFile, describe, is_inside, looked_in, plans
+from asbuilt.library.search_path import Library, PlanFile, describe, is_inside, looked_in, plans
 from asbuilt.plan.lint import Length
 from asbuilt.plan.names import slug_of_file
 from asbuilt.plan.reader import read
@@ -54,7 +54,6 @@ def find(library: Library, name: str) -> PlanFile:
 
 
 def _named_file(library: Library, name: str) -> Path | None:
-    """Return the file, folder or pipe that was named by its path."""
     path = Path(name)
     if name.startswith("~/"):
         path = library.user_folder.parent.parent / name.removeprefix("~/")

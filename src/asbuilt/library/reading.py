@@ -5,13 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from asbuilt.errors import NotFound, PlanUnreadable
 from asbuilt.plan.markdown.source import MAX_BYTES
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _WORDS: Final = {
     errno.EACCES: "it may not be read",
@@ -34,7 +32,7 @@ def read_bytes(file: Path, *, limit: int = MAX_BYTES, name: str = "") -> bytes:
     except FileNotFoundError as error:
         raise NotFound(
             f"there is no file {name}",
-            why="A path is taken as it is written; nothing else was tried.",
+            why="asbuilt uses a path exactly as written.",
             next_step="Look at the path; `asbuilt plan list` shows the plans that are here.",
         ) from error
     except OSError as error:
@@ -58,7 +56,6 @@ def within(data: bytes, limit: int, name: str) -> bytes:
 
 
 def _unreadable(name: str, error: OSError) -> PlanUnreadable:
-    """Translate a system error."""
     said = _WORDS.get(error.errno or 0) or (error.strerror or "it could not be opened").lower()
     return PlanUnreadable(
         f"{name} cannot be read: {said}",

@@ -37,7 +37,10 @@ def find_repository(start: Path) -> Repository | None:
         if marker.is_dir() and os.path.lexists(marker / "HEAD"):
             return Repository(root=folder, common=real(marker))
         if marker.is_file():
-            return Repository(root=folder, common=_common_of_link(marker))
+            own = _git_folder_of_link(marker)
+            shared = _first_line(own / "commondir")
+            common = real(own / shared) if shared and "\0" not in shared else own
+            return Repository(root=folder, common=common)
     return None
 
 
@@ -87,12 +90,6 @@ def _git_folder_of_link(marker: Path) -> Path:
     if not line.startswith("gitdir:") or not target or "\0" in target:
         return marker  # not git's format: the file itself identifies an unshared repository
     return real(marker.parent / target)
-
-
-def _common_of_link(marker: Path) -> Path:
-    own = _git_folder_of_link(marker)
-    shared = _first_line(own / "commondir")
-    return real(own / shared) if shared and "\0" not in shared else own
 
 
 def _lines(file: Path) -> list[str]:

@@ -118,24 +118,20 @@ def create(file: Path, data: bytes, *, name: str = "") -> None:
         raise _unwritable(name, error) from error
     try:
         with alone(file.parent):
-            _create(file, data)
+            fresh = write_beside(file, data)
+            try:
+                appear(fresh, file)
+            except BaseException:  # cleaned up, and raised again
+                fresh.unlink()
+                raise
     except FileExistsError as error:
         raise NameTaken(
-            f"{name} is there already",
+            f"{name} exists already",
             why="Nothing is ever overwritten.",
-            next_step="Choose another name, or edit the file that is there.",
+            next_step="Choose another name, or edit the existing file.",
         ) from error
     except OSError as error:
         raise _unwritable(name, error) from error
-
-
-def _create(file: Path, data: bytes) -> None:
-    fresh = write_beside(file, data)
-    try:
-        appear(fresh, file)
-    except BaseException:  # cleaned up, and raised again
-        fresh.unlink()
-        raise
 
 
 class Change(NamedTuple):

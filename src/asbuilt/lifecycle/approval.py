@@ -1,7 +1,4 @@
-"""Approvals of a plan's text, and the next step for a draft. Pure.
-
-Rule: an approval covers one intent. A plan whose intent changes needs a new approval.
-"""
+"""Approvals of a plan's text, and the next step for a draft. Rule: an approval covers one intent. Pure."""
 
 from __future__ import annotations
 
@@ -222,10 +219,7 @@ def is_edited(drafts: Drafts, revision: Revision) -> bool:
 
 
 def needs_approval(drafts: Drafts, intent: str) -> bool:
-    """Return whether a run needs an approval first: the plan has approvals, but none of this intent.
-
-    A plan without any approval needs none: its owner wrote it.
-    """
+    """Return whether a plan has approvals, but none of this intent; a plan without any needs none."""
     return bool(drafts.approved) and drafts.covering(intent) is None
 
 

@@ -40,7 +40,6 @@ class Message(NamedTuple):
     id: str
     """The same on every retry, so that a receiver can drop duplicates."""
     at: str
-    """Time of the first notice's event."""
     notices: tuple[Notice, ...]
 
     @property
@@ -77,10 +76,7 @@ def topic_of(event: Event) -> Topic | None:
 
 
 def notice(name: str, event: Event, questions: str = "") -> Notice | None:
-    """Return the notice for an event of the run `name`; None if the event notifies no user.
-
-    `questions`: where the board shows the questions of the repository; empty without a board.
-    """
+    """Return the notice for an event of a run, if it has one; `questions` is the board's page of them."""
     told = _told(event)
     if told is None:
         return None

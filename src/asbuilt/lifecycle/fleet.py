@@ -9,16 +9,13 @@ name. Only URLs that other machines can reach have a name.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
 from msgspec import UNSET
 
 from asbuilt.errors import UsageWrong
 from asbuilt.events.options import RunOptions, Variables
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 FLEET: Final = "fleet"
 """The first word of a place that any worker of the fleet may take."""
@@ -44,17 +41,13 @@ class Offer(NamedTuple):
         return self.labels | {f"env:{name}" for name in self.variables}
 
 
-def place_for(labels: Iterable[str], variables: Iterable[str]) -> str:
-    """Return the place of a run that any worker with these labels and variables may take."""
-    return " ".join((FLEET, *sorted(Offer(frozenset(labels), frozenset(variables)).words)))
-
-
 def place_of(options: RunOptions) -> str | None:
-    """Return the place of a run; None for one that is not the fleet's."""
+    """Return the place of a run, which a worker that offers its words may take; None: not the fleet's."""
     if options.fleet is UNSET:
         return None
     named = options.env or Variables()
-    return place_for(options.fleet.labels, (*(named.checks or ()), *(named.setup or ())))
+    needed = Offer(frozenset(options.fleet.labels), frozenset((*(named.checks or ()), *(named.setup or ()))))
+    return " ".join((FLEET, *sorted(needed.words)))
 
 
 def is_served(place: str, offer: Offer) -> bool:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, ClassVar
 from asbuilt.lifecycle.delivery.decide import brought_to_safety, deliver, promised
 from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 from asbuilt.lifecycle.delivery.pull_request import repair_under_way
-from asbuilt.lifecycle.run.decide import proving_move
-from asbuilt.lifecycle.run.moves import Attempt, End, Keep, Move
+from asbuilt.lifecycle.run.baseline import prepare
+from asbuilt.lifecycle.run.decide import before_work, within_caps
+from asbuilt.lifecycle.run.moves import End, Move
 
 if TYPE_CHECKING:
     from asbuilt.events.options import RunKind
@@ -20,20 +21,13 @@ class LandingFacts(DeliveryFacts):
     kind: ClassVar[RunKind] = "land"
 
 
-class _Landing:
-    def unsafe(self, facts: LandingFacts) -> Attempt | Keep | None:
-        return brought_to_safety(repair_under_way(facts))
-
-    def idle(self, facts: LandingFacts) -> End | None:
-        if facts.works or facts.unlanded:
-            return None
-        return End("done", "nothing to land: the target has all proven commits")
-
-    def work(self, facts: LandingFacts, now: str) -> Move:
-        # The user who asks for a landing is there to answer.
-        return promised(facts, is_attended=True) or deliver(facts, now)
-
-
 def next_move(facts: LandingFacts, now: str) -> Move:
     """Choose the next move of a landing."""
-    return proving_move(facts, now, _Landing())
+    first = before_work(facts, now, brought_to_safety(repair_under_way(facts)))
+    if first is not None:
+        return first
+    if not facts.works and not facts.unlanded:
+        return End("done", "nothing to land: the target has all proven commits")
+    # The user who asks for a landing is there to answer.
+    move = prepare(facts) or promised(facts, is_attended=True) or deliver(facts, now)
+    return within_caps(facts, move, now)

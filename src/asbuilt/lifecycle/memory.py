@@ -1,7 +1,4 @@
-"""Lessons from failures, and their recall in later runs. Pure.
-
-Rule: a lesson is one bounded line with what was found and where; nothing is inferred from it.
-"""
+"""Lessons from failures, and their recall. Rule: one bounded line, what was found and where. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from asbuilt.events.attempts import ChecksDone, DriftFound, TogetherDone, TogetherJudged, VerdictGiven
 from asbuilt.events.event import Entry, Event, phase_of
 from asbuilt.events.phases import PhaseProven
-from asbuilt.lifecycle.words import words
+from asbuilt.lifecycle.similarity import words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -98,14 +95,10 @@ def lessons_of_run(run: str, *, slug: str, plan: str, entries: Iterable[Entry]) 
         if isinstance(event, PhaseProven):
             proven.add(phase)
         found |= dict.fromkeys((phase, said) for said in _told(event) if said)
-    drawn = (
-        lesson(
-            Kind.LESSON,
-            f"{slug}{f', phase {phase}' if phase else ''}: {said}{_end(phase, proven)}",
-            plan=plan,
-        )
-        for phase, said in found
-    )
+    drawn = []
+    for phase, said in found:
+        where, end = f", phase {phase}" if phase else "", " (proven later)" if phase in proven else ""
+        drawn.append(lesson(Kind.LESSON, f"{slug}{where}: {said}{end}", plan=plan))
     return tuple(dict.fromkeys(drawn))[:OF_ONE]
 
 
@@ -147,16 +140,11 @@ def ranked(
 
 
 def _told(event: Event) -> Iterator[str]:
-    """Yield the failures that an event reports."""
     if isinstance(event, _JUDGED) and event.outcome != "PASS":
         yield from map(str, event.failures)
     elif isinstance(event, DriftFound):
         yield from (words.partition("\n")[0] for _, _, _, words in event.asks)
         yield from (*event.stops, *event.notes)
-
-
-def _end(phase: str, proven: Collection[str]) -> str:
-    return " (proven later)" if phase in proven else ""
 
 
 def _of_finding(standing: Standing, task: str) -> Lesson:

@@ -1,7 +1,4 @@
-"""Retention: what may be deleted, and why. Pure.
-
-Rule: only data that is provably safe to lose is deleted.
-"""
+"""Retention: what may be deleted, and why. Rule: only data that is provably safe to lose. Pure."""
 
 from __future__ import annotations
 
@@ -72,8 +69,6 @@ def landings(entries: Iterable[Entry]) -> dict[str, str]:
                 landed |= {phase: (commit, entry.at) for phase, _, commit, _ in commits}
             case LandingUndone(commits=gone):
                 landed = {phase: one for phase, one in landed.items() if one[0] not in gone}
-            case _:
-                pass
     return {phase: at for phase, (_, at) in landed.items()}
 
 
@@ -90,4 +85,4 @@ def of_age(what: str, at: str, *, now: str, days: int) -> Fate:
     """Judge data that is kept for some days after an event."""
     since = (datetime.fromisoformat(now) - datetime.fromisoformat(at)).days
     told = f"{what} {since} {'day' if since == 1 else 'days'} ago"
-    return Goes(told) if since >= days else Stays(f"{told}; it goes after {days}")
+    return Goes(told) if since >= days else Stays(f"{told}; deleted after {days} day{'s' * (days != 1)}")

@@ -7,12 +7,11 @@ understood is refused as a whole.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
 
 class Word(StrEnum):
@@ -29,59 +28,6 @@ class Word(StrEnum):
     DIRECT = "direct"
 
 
-class Landing(StrEnum):
-    """A way of landing, as a keyword."""
-
-    PR = "pr"
-    DIRECT = "direct"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunWords:
-    """Run a plan now."""
-
-    plan: str
-    phase: str | None = None
-    finish: bool = False
-    auto: bool = False
-    landing: Landing | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EveryWords:
-    """Run a plan's next phase on a schedule; always `auto`, since no user attends."""
-
-    plan: str
-    schedule: str
-    now: bool = False
-    """Whether it also runs once immediately."""
-    landing: Landing | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _AboutPlan:
-    plan: str | None = None
-
-
-class StopWords(_AboutPlan):
-    """Cancel the schedule of a plan, or all of the repository; runs continue."""
-
-
-class NextWords(_AboutPlan):
-    """Show what is scheduled, and when."""
-
-
-class StatusWords(_AboutPlan):
-    """Show a plan's progress."""
-
-
-class NowWords(_AboutPlan):
-    """Run a scheduled plan once, now."""
-
-
-Words = RunWords | EveryWords | StopWords | NextWords | StatusWords | NowWords
-
-
 class Unclear(NamedTuple):
     """Words that cannot be executed: the problem, the reason, and what was understood."""
 
@@ -91,12 +37,8 @@ class Unclear(NamedTuple):
 
 
 _WORDS: Final = frozenset(word.value for word in Word)
-_ASKED: Final[Mapping[Word, type[StopWords | NextWords | StatusWords]]] = {
-    Word.STOP: StopWords,
-    Word.NEXT: NextWords,
-    Word.STATUS: StatusWords,
-}
-"""Keywords that outrank all others, the highest first."""
+_ASKED: Final = frozenset({Word.STOP, Word.NEXT, Word.STATUS})
+"""Keywords that outrank all others; `stop` outranks them all."""
 _PHASE: Final = re.compile(r"[A-Za-z]{1,3}[0-9]{1,6}|[0-9]{1,6}(?:\.[0-9]{1,6})*[A-Za-z]?")
 _INTERVAL: Final = re.compile(r"[0-9]+[A-Za-z]+")
 """A time in one word; other times extend to the next keyword."""
@@ -120,8 +62,6 @@ class _Atom(NamedTuple):
 
 
 class _Read(NamedTuple):
-    """Parts found in a text."""
-
     plan: str | None
     words: frozenset[Word]
     phases: tuple[str, ...]
@@ -129,32 +69,36 @@ class _Read(NamedTuple):
     unknown: tuple[str, ...]
 
 
-def parse(text: str, is_plan: Callable[[str], bool]) -> Words | Unclear:
-    """Parse the words; `is_plan` returns whether a text is the path of an existing plan."""
+def parse(text: str, is_plan: Callable[[str], bool]) -> tuple[str, ...] | Unclear:
+    """Return the arguments of `asbuilt` that the words mean.
+
+    `is_plan` returns whether a text is the path of an existing plan. `stop` cancels only schedules; `every`
+    is always `--auto`, since no user attends.
+    """
     read = _read(text, is_plan)
     unclear = _unclear(read)
     if unclear is not None:
         return unclear
-    for word, asked in _ASKED.items():
-        if word in read.words:
-            return asked(plan=read.plan)
+    # A path that starts with a hyphen must not be read as an option.
+    plan = [] if read.plan is None else [f"./{read.plan}" if read.plan.startswith("-") else read.plan]
+    if Word.STOP in read.words:
+        return ("stop", *(plan or ["--all"]), "--schedule")
+    if read.words & _ASKED:
+        return ("status", *plan)
     if read.words == {Word.NOW} and not read.phases:
-        return NowWords(plan=read.plan)
-    if read.plan is None:
+        return ("run", *plan)
+    if not plan:
         why = "asbuilt runs only a plan that you name." if text.strip() else "The command is empty."
         return Unclear("no plan is named", why, _understood(read))
-    landing = next((one for one in Landing if Word(one.value) in read.words), None)
     if read.schedules:
-        return EveryWords(
-            plan=read.plan, schedule=read.schedules[0], now=Word.NOW in read.words, landing=landing
-        )
-    return RunWords(
-        plan=read.plan,
-        phase=read.phases[0] if read.phases else None,
-        finish=Word.FINISH in read.words,
-        auto=Word.AUTO in read.words,
-        landing=landing,
-    )
+        flags = ["--auto", "--every", read.schedules[0], *_flags(read, Word.NOW)]
+    else:
+        flags = [*read.phases, *_flags(read, Word.FINISH, Word.AUTO)]
+    return ("run", *plan, *flags, *_flags(read, Word.PR, Word.DIRECT))
+
+
+def _flags(read: _Read, *words: Word) -> list[str]:
+    return [f"--{word}" for word in words if word in read.words]
 
 
 def _read(text: str, is_plan: Callable[[str], bool]) -> _Read:
@@ -209,7 +153,7 @@ def _unclear(read: _Read) -> Unclear | None:
     if read.unknown:
         listed = ", ".join(f'"{word}"' for word in read.unknown)
         return Unclear(f"{listed} means nothing here", "asbuilt does not guess.", understood)
-    if read.words & _ASKED.keys():
+    if read.words & _ASKED:
         return None
     if {Word.FINISH, Word.EVERY} <= read.words:
         why = "finish runs all phases that are left at once; every runs the next one each time."
@@ -220,9 +164,7 @@ def _unclear(read: _Read) -> Unclear | None:
     for name, given in (("phase", read.phases), ("every", read.schedules)):
         if len(given) > 1:
             return Unclear(
-                f"{name} is there {len(given)} times: {', '.join(given)}",
-                "Give it once.",
-                understood,
+                f"{name} is given {len(given)} times: {', '.join(given)}", "Give it once.", understood
             )
     if {Word.PR, Word.DIRECT} <= read.words:
         return Unclear("pr and direct cannot be combined", "A plan lands one way.", understood)
@@ -232,7 +174,6 @@ def _unclear(read: _Read) -> Unclear | None:
 
 
 def _understood(read: _Read) -> str:
-    """Return what was understood, in one line."""
     parts = [
         f"plan {read.plan}" if read.plan else "no plan",
         *(f"phase {phase}" for phase in read.phases),

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 from msgspec import field
 
 from asbuilt.events.phases import PhaseRechecked
-from asbuilt.lifecycle.run.decide import proving_move
+from asbuilt.lifecycle.run.baseline import prepare
+from asbuilt.lifecycle.run.decide import before_work
 from asbuilt.lifecycle.run.facts import PASS
 from asbuilt.lifecycle.run.moves import End, Move, Recheck
 from asbuilt.lifecycle.run.proving import ProvingFacts
@@ -22,7 +23,6 @@ class VerificationFacts(ProvingFacts):
 
     kind: ClassVar[RunKind] = "verify"
     rechecked: dict[str, Outcome] = field(default_factory=dict)
-    """Result of each phase's checks."""
     failures: tuple[str, ...] = ()
 
     def hear(self, entry: Entry) -> None:
@@ -34,27 +34,24 @@ class VerificationFacts(ProvingFacts):
             self.failures += tuple(f"phase {event.phase}: {failure}" for failure in event.failures)
 
 
-class _Verification:
-    def unsafe(self, facts: VerificationFacts) -> None:
-        """Return None: no agent works for it."""
-
-    def idle(self, facts: VerificationFacts) -> End | None:
-        return None if _wanted(facts) else End("done", "nothing to verify: no phase is done")
-
-    def work(self, facts: VerificationFacts, now: str) -> Move:
-        del now
-        wanted = _wanted(facts)
-        for phase in wanted:
-            if phase not in facts.rechecked:
-                return Recheck(phase)
-        if all(facts.rechecked[phase] == PASS for phase in wanted):
-            return End("done", f"still proven: phase {', '.join(wanted)}")
-        return End("failed", "; ".join(facts.failures) or "not every check could be run")
-
-
 def next_move(facts: VerificationFacts, now: str) -> Move:
-    """Choose the next move of a verification."""
-    return proving_move(facts, now, _Verification())
+    """Choose the next move of a verification. No agent works for it."""
+    first = before_work(facts, now)
+    if first is not None:
+        return first
+    wanted = _wanted(facts)
+    if not wanted:
+        return End("done", "nothing to verify: no phase is done")
+    return prepare(facts) or _checking(facts, wanted)
+
+
+def _checking(facts: VerificationFacts, wanted: list[str]) -> Move:
+    for phase in wanted:
+        if phase not in facts.rechecked:
+            return Recheck(phase)
+    if all(facts.rechecked[phase] == PASS for phase in wanted):
+        return End("done", f"still proven: phase {', '.join(wanted)}")
+    return End("failed", "; ".join(facts.failures) or "not every check could be run")
 
 
 def _wanted(facts: VerificationFacts) -> list[str]:

@@ -175,19 +175,18 @@ _JOINERS: Final = "\u200c\u200d"
 
 def visible(text: str, *, lines: bool = False) -> str:
     """Escape characters that hide or reorder text: controls, overrides, undecodable bytes."""
-    kept = "\n\t" if lines else ""
+    kept = _JOINERS + ("\n\t" if lines else "")
     if (text.translate(_BREAKS) if lines else text).isprintable():
         return text
-    return "".join(char if _is_seen(char) or char in kept else _shown(char) for char in text)
+    hidden = ("Cc", "Cf", "Cs", "Zl", "Zp")
+    return "".join(
+        _shown(char) if unicodedata.category(char) in hidden and char not in kept else char for char in text
+    )
 
 
 def one_line(text: str) -> str:
     """Put a text on one line, with hidden characters escaped."""
     return visible(" ".join(text.split()))
-
-
-def _is_seen(char: str) -> bool:
-    return char in _JOINERS or unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 def _shown(char: str) -> str:

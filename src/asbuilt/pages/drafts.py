@@ -76,7 +76,6 @@ def _row(plan: Plan, phase: Phase) -> Row:
 
 
 def _section(plan: Plan, name: str) -> str:
-    """Return the text under a heading of the plan itself, not of a phase."""
     inside = {line for phase in plan.phases for line in range(phase.lines[0] - 1, phase.lines[1])}
     told: list[str] = []
     level = 0

@@ -127,11 +127,8 @@ def timeline(spans: Sequence[Span], titles: Mapping[str, str], zone: tzinfo | No
             at = min(100 - _SEEN, 100 * seconds(began, span.began) / whole)
             wide = max(_SEEN, 100 * seconds(span.began, span.ended) / whole)
             told = f"{span.what}: {lasting(seconds(span.began, span.ended))}"
-            parts.append(
-                f'<rect class="{span.doing}" x="{at:.2f}%" y="{top + 20}"'
-                f' width="{wide:.2f}%" height="12" rx="2">'
-                f"<title>{_text(told)}</title></rect>"
-            )
+            place = f'x="{at:.2f}%" y="{top + 20}" width="{wide:.2f}%" height="12" rx="2"'
+            parts.append(f'<rect class="{span.doing}" {place}><title>{_text(told)}</title></rect>')
     bottom = len(lanes) * _LANE + 14
     parts.append(f'<text class="small" x="0" y="{bottom}">{clock(began, zone)}</text>')
     parts.append(f'<text class="small" x="100%" y="{bottom}" text-anchor="end">{clock(ended, zone)}</text>')

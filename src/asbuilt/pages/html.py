@@ -8,13 +8,10 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from html import escape
-from typing import TYPE_CHECKING, Final, assert_never
+from typing import Final, assert_never
 
 from asbuilt.pages import document as doc
 from asbuilt.pages.style import STYLE
-
-if TYPE_CHECKING:
-    from asbuilt.proof.pictures import Picture
 
 _NUMBERS: Final = frozenset({"exit", "ran", "skipped", "failed", "took", "cost", "stated", "measured"})
 _SHORT: Final = frozenset({"state", "for", "until", "at", "started", "ended", "run", "attempts", "work"})
@@ -124,7 +121,10 @@ def _block(block: doc.Block, level: int) -> Iterator[str]:
         case doc.Drawing(svg=svg):
             yield f"<figure>{svg}</figure>"
         case doc.Pictures(pictures=pictures):
-            yield from map(_picture, pictures)
+            for one in pictures:
+                data = f"data:{one.media};base64,{b64encode(one.content).decode()}"
+                caption = f"<figcaption>{text(one.name)}</figcaption>"
+                yield f'<figure><img alt="picture" src="{data}">{caption}</figure>'
         case doc.Form():
             yield _form(block)
         case doc.Beside(left=left, right=right):
@@ -155,21 +155,13 @@ def _form(form: doc.Form) -> str:
     return f'<form method="post" action="{text(form.action)}">{options}{note}<p>{buttons}</p></form>'
 
 
-def _picture(one: Picture) -> str:
-    image = f'<img alt="picture" src="data:{one.media};base64,{b64encode(one.content).decode()}">'
-    return f"<figure>{image}<figcaption>{text(one.name)}</figcaption></figure>"
-
-
 def _section(section: doc.Section, level: int) -> Iterator[str]:
-    title = f"<h{level}>{_words(section.words)}</h{level}>"
-    if section.is_folded is None:
-        yield f"<section>{title}"
-        yield from _blocks(section.blocks, level + 1)
-        yield "</section>"
-        return
-    yield f"<details{'' if section.is_folded else ' open'}><summary>{title}</summary>"
+    title, tag = f"<h{level}>{_words(section.words)}</h{level}>", "section"
+    if section.is_folded is not None:
+        title, tag = f"<summary>{title}</summary>", "details"
+    yield f"<{tag}{' open' if section.is_folded is False else ''}>{title}"
     yield from _blocks(section.blocks, level + 1)
-    yield "</details>"
+    yield f"</{tag}>"
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[doc.Words, ...]]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.lifecycle.run.money import total
-from asbuilt.lifecycle.status.report import Account, AttemptAccount, PhaseAccount
+from asbuilt.lifecycle.status.report import EDITED, Account, AttemptAccount, PhaseAccount
 from asbuilt.pages import document as doc
 from asbuilt.pages.failing import failure_blocks
 from asbuilt.pages.times import lasting, seconds
@@ -84,10 +84,19 @@ def phase_section(account: Account, phase: PhaseAccount, *, is_folded: bool) -> 
     blocks += _checks(phase.evidence, account.failures)
     blocks += _trials(phase.evidence)
     blocks += _numbers(judged)
+    blocks += _titled("Claims about numbers", (doc.Point((claim,)) for claim in phase.claims))
     blocks += _noticed(phase)
-    blocks += _attempts(account, phase)
+    blocks += _titled("Attempts", (_attempt(account, phase, one) for one in reversed(phase.attempts)))
     blocks += _repeat(account, phase)
     return doc.Section((f"Phase {phase.id}: ", phase.title, " ", state_of(phase)), tuple(blocks), is_folded)
+
+
+def _titled(title: str, points: Iterable[doc.Point]) -> Iterator[doc.Block]:
+    """Put points under a heading; without points there is neither."""
+    listed = tuple(points)
+    if listed:
+        yield doc.Heading((title,))
+        yield doc.Points(listed)
 
 
 def whole_section(account: Account, whole: AttemptAccount) -> doc.Section:
@@ -119,11 +128,10 @@ def _facts(account: Account, phase: PhaseAccount) -> doc.Words:
     ]
     words += [f". {told}." if (told := ", ".join(filter(None, spent))) else "."]
     if phase.intent:
-        words += [
-            " Judged against the text frozen as ",
-            doc.Code(phase.intent.removeprefix("sha256:")[:HASH]),
-            ".",
-        ]
+        frozen = doc.Code(phase.intent.removeprefix("sha256:")[:HASH])
+        words += [" Judged against the text frozen as ", frozen, "."]
+    if phase.is_edited:
+        words.append(f" Note: {EDITED}.")
     return tuple(words)
 
 
@@ -131,14 +139,8 @@ def _promises(phase: PhaseAccount, judged: AttemptAccount | None) -> Iterator[do
     found = {item.item: item for item in (judged.items if judged else ())}
     numbered = [*enumerate(phase.promised, 1)]
     for title, is_criterion in (("Promised", False), ("Acceptance criteria", True)):
-        points = tuple(
-            _promise(phase, judged, number, found.get(number))
-            for number, promise in numbered
-            if promise.is_criterion == is_criterion
-        )
-        if points:
-            yield doc.Heading((title,))
-            yield doc.Points(points)
+        listed = [number for number, promise in numbered if promise.is_criterion == is_criterion]
+        yield from _titled(title, [_promise(phase, judged, one, found.get(one)) for one in listed])
 
 
 def _promise(
@@ -178,11 +180,8 @@ def _why(judged: AttemptAccount | None, item: ItemVerdict) -> doc.Words:
 
 
 def _answers(judged: AttemptAccount | None) -> Iterator[doc.Block]:
-    """List the verifier's answers about tricks that tests do not show."""
     answers = judged.opinion.answers if judged and judged.opinion else ()
-    if answers:
-        yield doc.Heading(("Looked for by the verifier",))
-        yield doc.Points(tuple(_answer(one) for one in answers))
+    return _titled("Looked for by the verifier", map(_answer, answers))
 
 
 def _answer(answer: Answer) -> doc.Point:
@@ -227,29 +226,22 @@ def _check(one: Evidence) -> tuple[doc.Words, ...]:
 
 
 def _trials(evidence: Sequence[Evidence]) -> Iterator[doc.Block]:
-    """Describe how the test run itself was tried."""
     points = []
     for one in evidence:
         points += [doc.Point((note,)) for note in one.notes]
-        if one.proves:
-            points.append(_names("Pass with this phase's work and fail without it", one.proves))
-        if one.idle:
-            points.append(_names("Pass without this phase's work too, and prove nothing about it", one.idle))
-        if one.old_failures:
-            points.append(_names("Failed before this phase too, and count as old", one.old_failures))
-        if one.new_failures:
-            points.append(_names("Fail, and did not before", one.new_failures))
-    if points:
-        yield doc.Heading(("How the test run was tried",))
-        yield doc.Points(tuple(points))
-
-
-def _names(title: str, names: Sequence[str]) -> doc.Point:
-    return doc.Point((f"{title}: {counted(len(names), 'test')}.",), (codes(names),))
+        for title, names in (
+            ("Pass with this phase's work and fail without it", one.proves),
+            ("Also pass on the base, and prove nothing about this phase", one.idle),
+            ("Failed before this phase too, and count as old", one.old_failures),
+            ("Fail, and did not before", one.new_failures),
+        ):
+            if names:
+                told = f"{title}: {counted(len(names), 'test')}."
+                points.append(doc.Point((told,), (codes(names),)))
+    return _titled("How the test run was tried", points)
 
 
 def _numbers(judged: AttemptAccount | None) -> Iterator[doc.Block]:
-    """List the plan's numbers with the values that asbuilt measured."""
     if judged and judged.numbers:
         yield doc.Heading(("Numbers, measured by asbuilt",))
         yield doc.Table(
@@ -268,11 +260,9 @@ def _holds(number: Number) -> doc.Mark:
 
 
 def _noticed(phase: PhaseAccount) -> Iterator[doc.Block]:
-    """List asbuilt's remarks on the changes, with their sign-offs."""
     remarks = phase.judged.remarks if phase.judged else ()
-    if remarks:
-        yield doc.Heading(("Noticed about the changes",))
-        yield doc.Points(tuple(_remark(one, phase.signed.get(one.key, "")) for one in remarks))
+    points = (_remark(one, phase.signed.get(one.key, "")) for one in remarks)
+    return _titled("Noticed about the changes", points)
 
 
 def _remark(one: Remark, signed: str) -> doc.Point:
@@ -291,13 +281,6 @@ def _remark(one: Remark, signed: str) -> doc.Point:
     )
 
 
-def _attempts(account: Account, phase: PhaseAccount) -> Iterator[doc.Block]:
-    if not phase.attempts:
-        return
-    yield doc.Heading(("Attempts",))
-    yield doc.Points(tuple(_attempt(account, phase, one) for one in reversed(phase.attempts)))
-
-
 def _attempt(account: Account, phase: PhaseAccount, one: AttemptAccount) -> doc.Point:
     by = f" by {one.agent}" if one.agent else ""
     took = f", {lasting(seconds(one.began_at, one.ended_at))}" if one.ended_at else ""
@@ -305,7 +288,7 @@ def _attempt(account: Account, phase: PhaseAccount, one: AttemptAccount) -> doc.
     ending = "says that it is done" if one.ending == "done" else one.ending
     reason = f": {one.reason}" if one.reason and one.ending != "done" else ""
     below: list[doc.Words] = [(doc.Said(one.agent or "the agent", one.says),)] if one.says else []
-    below += [(f"A person told it: {note}",) for note in one.notes]
+    below += [(f"Note from a person: {note}",) for note in one.notes]
     below += [(f"The sandbox refused it {host}",) for host in one.refused]
     below += failures_of(one)
     if one.kept:
@@ -344,9 +327,4 @@ def _repeat(account: Account, phase: PhaseAccount) -> Iterator[doc.Block]:
     lines += [account.setup] if account.setup else []
     lines += dict.fromkeys(one.command for one in phase.evidence)
     yield doc.Heading(("Repeat it by hand",))
-    yield doc.Listing("\n".join(_single(lines)))
-
-
-def _single(lines: Iterable[str]) -> Iterator[str]:
-    """Join the lines of each command into one line."""
-    yield from (" ".join(line.split("\n")) for line in lines)
+    yield doc.Listing("\n".join(line.replace("\n", " ") for line in lines))

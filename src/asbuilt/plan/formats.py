@@ -5,36 +5,35 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct, field
 
 from asbuilt.plan.markdown.blocks import Block, Heading, Item, Paragraph
 from asbuilt.plan.markdown.items import item_text
-from asbuilt.plan.markdown.outline import clean_title, find_tracker, phase_headings, whole_lines
+from asbuilt.plan.markdown.phase_headings import clean_title, find_tracker, phase_headings, whole_lines
 from asbuilt.plan.markdown.sections import TRANSLATIONS
 from asbuilt.plan.markdown.source import Source, Span
 from asbuilt.plan.model import Format, Metadatum
 from asbuilt.plan.names import slugify
-from asbuilt.plan.phases import natural_key
+from asbuilt.plan.phase_facts import natural_key
 
 if TYPE_CHECKING:
-    from asbuilt.plan.markdown.outline import TrackedPhase, Tracker
+    from asbuilt.plan.markdown.phase_headings import TrackedPhase, Tracker
 
 MAX_PHASES: Final = 2_000
 _NO_PHASE: Final = frozenset(
     {
-        "progress log", "log", "changelog", "history", "notes", "risks", "open questions",
-        "acceptance criteria",
-        "success criteria", "definition of done", "done when", "verification", "references", "decisions",
-        "decisions made", "errors encountered", "out of scope", "non-scope",
+        *("progress log", "log", "changelog", "history", "notes", "risks", "open questions", "references"),
+        *("acceptance criteria", "success criteria", "definition of done", "done when", "verification"),
+        *("decisions", "decisions made", "errors encountered", "out of scope", "non-scope"),
     }
-)  # fmt: skip
+)
 _TASK_ID: Final = re.compile(r"(?:([A-Za-z]{1,3}\d{1,6})|(\d+(?:\.\d+)+[A-Za-z]?)|(\d+)[.):])(?=\s)")
 _METADATA: Final = re.compile(r"(?s)\*\*([A-Za-z][\w &/-]*?)(?:\*\*\s*:|:\*\*)\s*(.*)")
 
 
-@dataclass(slots=True)
-class Draft:
+class Draft(Struct):
     """A phase that was found and not yet read."""
 
     id: str
@@ -46,8 +45,7 @@ class Draft:
     tracked: TrackedPhase | None = None
 
 
-@dataclass(slots=True)
-class Found:
+class Found(Struct):
     """The phases of a document, and the format in which it writes them."""
 
     format: Format
@@ -67,27 +65,11 @@ _SEQUENCE: Final = re.compile(
 )
 _STEPS: Final = frozenset(
     {
-        "steps",
-        "plan",
-        "the plan",
-        "tasks",
-        "phases",
-        "implementation",
-        "implementation steps",
-        "implementation plan",
-        "approach",
-        *TRANSLATIONS["Steps"],
+        *("steps", "plan", "the plan", "tasks", "phases", "implementation", "implementation steps"),
+        *("implementation plan", "approach", *TRANSLATIONS["Steps"]),
     }
 )
 _MAX_TITLE: Final = 60
-
-
-class Step(NamedTuple):
-    """A phase in prose: its span, and a title from its first sentence."""
-
-    id: str
-    title: str
-    span: Span
 
 
 def find_phases(source: Source, blocks: Sequence[Block]) -> Found:
@@ -109,29 +91,22 @@ def find_phases(source: Source, blocks: Sequence[Block]) -> Found:
     if not found.drafts:
         found.format, found.drafts = Format.CHECKLIST, _checklist(source, blocks, headings, starts)
     if not found.drafts:
-        found.format = Format.NARRATIVE
-        found.drafts = [_told(source, *told) for told in tell(source, blocks)]
+        found.format, found.drafts = Format.NARRATIVE, tell(source, blocks)
     found.metadata = _metadata(blocks, drafts)
     if drafts and {"task", "status"} <= {datum.key.casefold() for datum in found.metadata}:
         found.format = Format.TASK
     if all(natural_key(draft.id) for draft in found.drafts):
         found.drafts.sort(key=lambda draft: natural_key(draft.id) or ((), ""))
-    found.loose = _loose(blocks, found.drafts)
+    taken = {line for draft in found.drafts for line in range(draft.lines[0] - 1, draft.lines[1])}
+    found.loose = [block for block in blocks if block.line not in taken]
     found.dropped = max(0, len(found.drafts) - MAX_PHASES)
     del found.drafts[MAX_PHASES:]
     return found
 
 
-def _loose(blocks: Sequence[Block], drafts: Sequence[Draft]) -> list[Block]:
-    inside: set[int] = set()
-    for draft in drafts:
-        inside.update(range(draft.lines[0] - 1, draft.lines[1]))
-    return [block for block in blocks if block.line not in inside]
-
-
-def _told(source: Source, number: str, title: str, span: Span) -> Draft:
+def _told(source: Source, number: int, text: str, span: Span) -> Draft:
     first, last = source.line_of(span.start), source.line_of(max(span.start, span.end - 1))
-    return Draft(number, title, span, (first + 1, last + 1))
+    return Draft(str(number), title_of(text), span, (first + 1, last + 1))
 
 
 def _join(source: Source, drafts: list[Draft], tracker: Tracker) -> None:
@@ -139,9 +114,8 @@ def _join(source: Source, drafts: list[Draft], tracker: Tracker) -> None:
     by_id = {draft.id: draft for draft in reversed(drafts)}
     by_title = {slugify(draft.title): draft for draft in reversed(drafts)}
     for tracked in tracker.phases:
-        draft = by_id.get(tracked.id or "") or (
-            by_title.get(slugify(tracked.title)) if tracked.title else None
-        )
+        titled = by_title.get(slugify(tracked.title)) if tracked.title else None
+        draft = by_id.get(tracked.id or "") or titled
         if draft is not None and draft.tracked is None:
             draft.tracked = tracked
             continue
@@ -155,15 +129,14 @@ def _checklist(
     source: Source, blocks: Sequence[Block], headings: Sequence[Heading], starts: Sequence[int]
 ) -> list[Draft]:
     """Group boxes under their `##` heading; a box before the first heading is a phase of its own."""
-    groups = [heading for heading in headings if heading.level == 2] or [
-        heading for heading in headings if heading.level > 2
-    ]
+    groups = [one for one in headings if one.level == 2] or [one for one in headings if one.level > 2]
     drafts: list[Draft] = []
     ends = _ends(headings, len(source.lines))
     for at, heading in enumerate(groups):
         after = ends[heading.line]
         inside = blocks[bisect_left(starts, heading.line) + 1 : bisect_left(starts, after)]
-        if heading.text.strip(" :*_").casefold() in _NO_PHASE or not any(_boxed(block) for block in inside):
+        has_boxes = any(isinstance(block, Item) and block.box is not None for block in inside)
+        if heading.text.strip(" :*_").casefold() in _NO_PHASE or not has_boxes:
             continue
         span, lines = whole_lines(source, heading.line, after)
         title = clean_title(heading.text)
@@ -187,10 +160,6 @@ def _ends(headings: Sequence[Heading], line_count: int) -> dict[int, int]:
         open_.append(heading)
     ends.update((heading.line, line_count) for heading in open_)
     return ends
-
-
-def _boxed(block: Block) -> bool:
-    return isinstance(block, Item) and block.box is not None
 
 
 def _box_phase(source: Source, blocks: Sequence[Block], starts: Sequence[int], item: Item) -> Draft:
@@ -221,26 +190,25 @@ def _metadata(blocks: Sequence[Block], drafts: Sequence[Draft]) -> list[Metadatu
     return found
 
 
-def tell(source: Source, blocks: Sequence[Block]) -> list[Step]:
+def tell(source: Source, blocks: Sequence[Block]) -> list[Draft]:
     """Find phases in an ordered list under Steps, or in sentences that start with a sequence word."""
     return _ordered(source, blocks) or _sequence(source, blocks)
 
 
-def _ordered(source: Source, blocks: Sequence[Block]) -> list[Step]:
-    headed = any(isinstance(block, Heading) and block.level > 1 for block in blocks)
-    steps = not headed
-    found: list[Step] = []
+def _ordered(source: Source, blocks: Sequence[Block]) -> list[Draft]:
+    steps = not any(isinstance(block, Heading) and block.level > 1 for block in blocks)
+    found: list[Draft] = []
     for block in blocks:
         if isinstance(block, Heading) and block.level > 1:
             name = block.text.strip(" #*_:").casefold()
             steps = re.sub(r"^[\W\d]+", "", name) in _STEPS
         elif steps and isinstance(block, Item) and block.number and block.depth == 0:
-            number = str(len(found) + 1)
-            found.append(Step(number, title_of(block.text), source.span(block.line, block.after)))
+            span = source.span(block.line, block.after)
+            found.append(_told(source, len(found) + 1, block.text, span))
     return found
 
 
-def _sequence(source: Source, blocks: Sequence[Block]) -> list[Step]:
+def _sequence(source: Source, blocks: Sequence[Block]) -> list[Draft]:
     starts: list[tuple[int, int]] = []
     end = 0
     for block in blocks:
@@ -253,13 +221,13 @@ def _sequence(source: Source, blocks: Sequence[Block]) -> list[Step]:
                 (region.start + word.start(), region.start + word.end()) for word in _SEQUENCE.finditer(text)
             )
     headings = [source.starts[block.line] for block in blocks if isinstance(block, Heading)]
-    found: list[Step] = []
+    found: list[Draft] = []
     for at, (start, after) in enumerate(starts):
         stop = starts[at + 1][0] if at + 1 < len(starts) else end
         heading = bisect_right(headings, start)
         if heading < len(headings):
             stop = min(stop, headings[heading])
-        found.append(Step(str(at + 1), title_of(source.text[after:stop]), Span(start, stop)))
+        found.append(_told(source, at + 1, source.text[after:stop], Span(start, stop)))
     return found
 
 

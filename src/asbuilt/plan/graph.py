@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from asbuilt.plan.model import Dependencies, Status
+from asbuilt.plan.needs import may_start
 
 # The patterns run on lower-cased text; IGNORECASE would double the time to compile them.
 _ID: Final = r"(?:\d+(?:\.\d+)*[a-z]?|[a-z](?!\w))"
@@ -150,7 +151,7 @@ def next_phase(statuses: Mapping[str, Status], needs: Mapping[str, Sequence[str]
     ready = [
         phase_id
         for phase_id, status in statuses.items()
-        if status not in {Status.DONE, Status.BLOCKED} and done.issuperset(needs.get(phase_id, ()))
+        if status not in {Status.DONE, Status.BLOCKED} and may_start(needs.get(phase_id, ()), done)
     ]
     begun = next((phase_id for phase_id in ready if statuses[phase_id] is Status.IN_PROGRESS), None)
     return begun or (ready[0] if ready else None)

@@ -17,7 +17,6 @@ from asbuilt.plan.markdown.source import Source, Span, digest, encode
 if TYPE_CHECKING:
     from asbuilt.plan.formats import Found
     from asbuilt.plan.markdown.frontmatter import FrontMatter
-    from asbuilt.plan.markdown.outline import Tracker
     from asbuilt.plan.model import Box, Metadatum, Spot
 
 UNDECIDED: Final = "TBD"
@@ -77,8 +76,9 @@ def blanks_of(
 ) -> Blanks:
     """Collect the marks: front matter keys, boxes, hashes, tracker cells, status texts, audit comments."""
     blanks = list(_front(source, front))
-    if found.tracker is not None:
-        blanks += _rows(source, found.tracker)
+    for line, wanted in found.tracker.wants if found.tracker else ():
+        start = source.starts[line]
+        blanks.append(Blank(start, start + len(source.lines[line]), wanted))
     for box in boxes:
         blanks.append(Blank(box.span.start, box.span.end, " "))
         if box.tail.end > box.tail.start:
@@ -114,12 +114,6 @@ def _front(source: Source, front: FrontMatter) -> Iterator[Blank]:
         yield Blank(*source.span(0, front.after), "")
 
 
-def _rows(source: Source, tracker: Tracker) -> Iterator[Blank]:
-    for line, wanted in tracker.wants:
-        start = source.starts[line]
-        yield Blank(start, start + len(source.lines[line]), wanted)
-
-
 def _head_lines(source: Source, found: Found) -> Iterator[Blank]:
     """Blank a status line right under a phase's heading, with the blank lines around it."""
     for draft in found.drafts:
@@ -127,7 +121,8 @@ def _head_lines(source: Source, found: Found) -> Iterator[Blank]:
             continue
         under = draft.heading.after
         after = _skip_blank(source, under)
-        if after < len(source.lines) and is_status_line(source.lines[after]):
+        # A status line as asbuilt writes it, at the margin.
+        if after < len(source.lines) and source.lines[after].startswith(("**Status:**", "**Status**:")):
             after = _skip_blank(source, after + 1)
         if after > under:
             yield Blank(*source.span(under, after), "")
@@ -137,11 +132,6 @@ def _skip_blank(source: Source, line: int) -> int:
     while line < len(source.lines) and not source.lines[line].strip():
         line += 1
     return line
-
-
-def is_status_line(line: str) -> bool:
-    """Return whether a line is a status line as asbuilt writes it, at the margin."""
-    return line.startswith(("**Status:**", "**Status**:"))
 
 
 def _metadata(source: Source, metadata: Iterable[Metadatum]) -> Iterator[Blank]:

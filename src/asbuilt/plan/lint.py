@@ -1,4 +1,7 @@
-"""Find every problem of a plan, each with its line, rule, severity and advice."""
+"""Find the problems of a plan as a whole, each with its line, rule, severity and advice.
+
+Problems of one phase are found while it is read: `phase_facts.py`.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from asbuilt.plan.problems import Problem, Rule, Severity, problem
 if TYPE_CHECKING:
     from asbuilt.plan.formats import Found
     from asbuilt.plan.markdown.source import Source
-    from asbuilt.plan.phases import Facts
+    from asbuilt.plan.phase_facts import Facts
 
 TASK_METADATA: Final = (
     "Task", "Status", "Effort", "Dependencies", "Research Inputs", "Artifacts", "Standards", "Type",
@@ -213,7 +216,7 @@ def _said(form: str, low: int | None, high: int | None) -> str:
 def by_characters(count: int) -> Iterator[Problem]:
     """Report the size band of a plan: longer plans are rejected more often."""
     if count >= _LONGISH:
-        said = "half of the plans over 20,000 are rejected, a fifth of those under 2,000"
+        said = "readers rejected half of the plans over 20,000 characters and a fifth of those under 2,000"
         severity = Severity.WARNING if count >= _LONG else Severity.INFO
         yield problem(1, Rule.LONG_PLAN, f"has {count:,} characters; {said}", severity=severity)
 

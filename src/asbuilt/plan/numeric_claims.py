@@ -119,8 +119,9 @@ def rules_in(text: str) -> list[Derivation]:
     """Find the derivation rules in one bullet or line of a design."""
     if not any(char.isdigit() for char in text):
         return []
-    keys = tuple(dict.fromkeys(CODE.findall(text)))
-    plain = CODE.sub(lambda code: " " * len(code.group()), text)
+    # A code span that is a whole sum is a rule; others name what a rule is about.
+    keys = tuple(one for one in dict.fromkeys(CODE.findall(text)) if not _is_sum(one))
+    plain = CODE.sub(lambda code: f" {code[1]} " if _is_sum(code[1]) else " " * len(code[0]), text)
     found: list[Derivation] = []
     for lines in _LINES.finditer(plain):
         first, last = int(lines.group(1)), int(lines.group(2))
@@ -134,6 +135,10 @@ def rules_in(text: str) -> list[Derivation]:
         if all(len(number) <= _MAX_DIGITS for number in re.findall(r"[0-9]+", expression)):
             found.append(Derivation(expression, evaluate(expression), None, keys))
     return found
+
+
+def _is_sum(code: str) -> bool:
+    return _EXPRESSION.fullmatch(code.strip()) is not None
 
 
 def stated_in(line: str) -> Stated | None:

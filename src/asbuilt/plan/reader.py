@@ -17,12 +17,12 @@ from asbuilt.plan.lint import Length
 from asbuilt.plan.markdown.blocks import Block, Heading, Paragraph, parse
 from asbuilt.plan.markdown.frontmatter import FrontMatter, read_front_matter
 from asbuilt.plan.markdown.items import locate_boxes
-from asbuilt.plan.markdown.outline import clean_title, heading_spot
+from asbuilt.plan.markdown.phase_headings import clean_title, heading_spot
 from asbuilt.plan.markdown.sections import SECTIONS, part_of, pieces, sections_in
 from asbuilt.plan.markdown.source import Source, Span, digest
 from asbuilt.plan.model import Box, Check, Count, Format, Phase, Plan, Spot, Status
 from asbuilt.plan.names import slugify
-from asbuilt.plan.phases import Facts, read_phase, status_from_boxes
+from asbuilt.plan.phase_facts import Facts, read_phase, status_from_boxes
 from asbuilt.plan.statuses import read_commit, read_status, stated_commit
 
 if TYPE_CHECKING:
@@ -65,16 +65,12 @@ _TITLE_LABEL: Final = re.compile(r"(?i)(?:implementation\s+)?plan\s*:\s*")
 
 
 class _Standing(NamedTuple):
-    """Status of a phase, and the place where the file states it."""
-
     status: Status
     commit: str | None
     spot: Spot | None
 
 
 class _Told(NamedTuple):
-    """A phase with the facts of its section, and its status."""
-
     draft: Draft
     facts: Facts
     standing: _Standing
@@ -113,7 +109,8 @@ def _read(data: bytes, companion: Plan | None, ui_patterns: Sequence[str], lengt
     spots = [one.standing.spot for one in told if one.standing.spot and one.standing.spot.kind != "cell"]
     spots += [one.facts.spot for one in told if one.facts.spot is not None]
     blanks = blanks_of(source, front, boxes.values(), found, spots)
-    for_all, for_plan = _plan_checks(found)
+    loose = list(pieces(found.loose))
+    for_all, for_plan = checks_of(loose, frozenset({"commands"})), checks_of(loose, frozenset({"verify"}))
     phases, problems = _phases(source, told, blanks, for_all, ui_patterns)
     headings = [block for block in blocks if isinstance(block, Heading)]
     firsts = {phase.id: phase for phase in reversed(phases)}
@@ -178,9 +175,8 @@ def _standing(source: Source, draft: Draft, facts: Facts) -> _Standing | None:
         line = "" if facts.spot is None else facts.spot.text
         return _Standing(read_status(spot.text), stated_commit(line) or facts.commit, spot)
     if facts.spot is not None:
-        return _Standing(
-            read_status(facts.spot.text), stated_commit(facts.spot.text) or facts.commit, facts.spot
-        )
+        told = facts.spot.text
+        return _Standing(read_status(told), stated_commit(told) or facts.commit, facts.spot)
     boxes = status_from_boxes(facts.work_items)
     return None if boxes is None else _Standing(boxes, facts.commit, None)
 
@@ -229,12 +225,6 @@ def _phases(
     return tuple(phases), problems
 
 
-def _plan_checks(found: Found) -> tuple[tuple[Check, ...], tuple[Check, ...]]:
-    """Return the document's own commands: those for every phase, and those for the whole plan."""
-    loose = list(pieces(found.loose))
-    return checks_of(loose, frozenset({"commands"})), checks_of(loose, frozenset({"verify"}))
-
-
 def _title(front: FrontMatter, headings: Iterable[Heading]) -> str:
     told = front.value("title")
     if told:
@@ -254,9 +244,8 @@ def _status(front: FrontMatter, found: Found) -> str | None:
 def _issues(front: FrontMatter) -> tuple[int, ...]:
     # int() raises above 4,300 digits, leading zeros included.
     numbers = (value.removeprefix("#").lstrip("0") for value in front.all("issue"))
-    return tuple(
-        dict.fromkeys(int(number) for number in numbers if re.fullmatch(r"[1-9]\d{0,11}", number, re.ASCII))
-    )
+    plain = (number for number in numbers if re.fullmatch(r"[1-9]\d{0,11}", number, re.ASCII))
+    return tuple(dict.fromkeys(map(int, plain)))
 
 
 def _companion(loose: Iterable[Block]) -> str | None:
@@ -277,6 +266,3 @@ def _sections(headings: Iterable[Heading]) -> tuple[str, ...]:
         if part_of(name.strip(" :*_#")) == "verify":
             present.add("Verification")
     return tuple(name for name in SECTIONS if name in present)
-
-
-# UI phases are found by words and paths in their text; a person signs them off.

@@ -36,7 +36,7 @@ def read(text: str) -> object:
         # SystemError: the scanner tries to raise an error of the json package, which is not loaded.
         raise ValueError("this is no JSON") from error
     if end != len(whole):
-        raise ValueError("something stands behind the JSON")
+        raise ValueError("unexpected text after the JSON")
     return value
 
 

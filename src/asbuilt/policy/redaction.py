@@ -9,8 +9,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from asbuilt.policy.masking import MASK, masked, names_a_secret
 
@@ -28,8 +29,7 @@ _WORD: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Redaction:
+class Redaction(Struct, frozen=True, kw_only=True):
     """Names and values to mask, and the key of the masks."""
 
     homes: tuple[str, ...]

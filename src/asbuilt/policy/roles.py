@@ -9,8 +9,9 @@ Rule: a decision never depends on what the agent says about itself, only on the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
+
+from msgspec import Struct
 
 from asbuilt.policy.shell.forbidden import forbidden
 
@@ -45,8 +46,7 @@ ROLES: Final[dict[Role, Rights]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True, kw_only=True):
     """Everything that a decision depends on. Created once per attempt and kept in its folder."""
 
     role: str

@@ -35,7 +35,6 @@ class Ran(NamedTuple):
     """None: the time limit ended it."""
     counts: Counts | None
     lines: tuple[str, ...] = ()
-    """The last lines of its output."""
     by_exit: bool = False
     """Whether only its exit code counts."""
 
@@ -48,7 +47,6 @@ class Seen(NamedTuple):
     setup: str = ""
     """The setup command that failed; empty if it passed or there is none."""
     why: str = ""
-    """Why nothing ran."""
 
     @property
     def is_usable(self) -> bool:
@@ -65,6 +63,15 @@ class Seen(NamedTuple):
         """Whether every suite passes, but the output of one does not show which tests ran."""
         passes = all(_proves(one) or (one.exit_code == 0 and one.counts is None) for one in self.ran)
         return bool(self.ran) and not self.setup and passes and not self.is_usable
+
+    @property
+    def by_exit_code(self) -> Seen:
+        """The same result, with the exit code alone for each suite whose tests cannot be counted."""
+        suites, ran = list(self.way.suites), list(self.ran)
+        for at, one in enumerate(self.ran):
+            if not _proves(one):
+                suites[at], ran[at] = suites[at]._replace(counts="exit-code"), one._replace(by_exit=True)
+        return self._replace(way=self.way._replace(suites=tuple(suites)), ran=tuple(ran))
 
     @property
     def words(self) -> str:

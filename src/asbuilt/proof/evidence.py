@@ -75,7 +75,6 @@ class Evidence(NamedTuple):
     idle: tuple[str, ...] = ()
     """New or changed tests that pass without this phase's work too: they prove nothing about it."""
     notes: tuple[str, ...] = ()
-    """Further remarks, in words."""
     flaky: tuple[tuple[str, int, int, bool], ...] = ()
     """Tests that failed and passed when repeated: name, passes, number of runs, whether known as flaky."""
     folder: str | None = None
@@ -138,13 +137,11 @@ _CONTROL: Final = re.compile(
 
 def evidence_from(plain: Mapping[str, Any]) -> Evidence:
     """Build evidence from its stored form; JSON has no tuples."""
-    fields: dict[str, Any] = {
-        name: tuple(tuple(one) if isinstance(one, list) else one for one in value)
-        if isinstance(value, list)
-        else value
-        for name, value in plain.items()
-    }
-    return Evidence(**fields)
+    return Evidence(**{name: _as_tuples(value) for name, value in plain.items()})
+
+
+def _as_tuples(value: Any) -> Any:  # noqa: ANN401  a field of any type
+    return tuple(map(_as_tuples, value)) if isinstance(value, list) else value
 
 
 class Judged(NamedTuple):
@@ -179,7 +176,10 @@ def naming_failures(shown: Evidence, counts: Counts | None) -> Evidence:
     if shown.outcome != "PASS" or not words or counts is None:
         return shown
     if counts.failed > len(counts.failures):
-        unnamed = f"{words}, and the runner does not name them: new failures could not be told from old"
+        unnamed = (
+            f"{words}, and the runner does not name them, so new failures cannot be distinguished from"
+            " old ones"
+        )
         return shown._replace(outcome="INDETERMINATE", why=unnamed)
     return shown._replace(why=words)
 
@@ -249,6 +249,17 @@ def judge_tests(  # noqa: PLR0913  each of these is a fact about one run
     return Judged("PASS", f"{counts.ran} ran, {counts.skipped} skipped", (), old)
 
 
+def has_as_many(before: Evidence | None, now: Counts | None) -> bool:
+    """Return whether as many tests ran as on the phase's base, where they passed, and no more were skipped.
+
+    An earlier phase may have removed tests of the run's base, and was judged for it.
+    """
+    if before is None or now is None or before.outcome != "PASS" or before.ran is None:
+        return False
+    skipped = before.skipped or 0
+    return now.collected >= before.ran + skipped and now.skipped <= skipped
+
+
 def left_out(
     before: Iterable[str], now: Collection[str], changed: Iterable[str], held: str | None = None
 ) -> tuple[str, ...]:
@@ -314,16 +325,9 @@ def last_lines(output: bytes, count: int = LINES) -> tuple[str, ...]:
     """Return the last lines of an output: no escape sequences, progress bars, blank lines or secrets."""
     text = output[-_READ:].decode("utf-8", "replace")
     plain = _CONTROL.sub("", text).replace("\r\n", "\n")
-    drawn = "\n".join(_final(line) for line in plain.split("\n"))
-    lines = [fitted for line in masked(drawn).split("\n") if (fitted := _fitted(line))]
-    return tuple(lines[-count:])
-
-
-def _final(line: str) -> str:
-    """Return what a terminal shows of a line that a program has overwritten."""
-    return next((part for part in reversed(line.split("\r")) if part.strip()), "")
-
-
-def _fitted(line: str) -> str:
-    line = line.expandtabs(4).rstrip()
-    return line if len(line) <= WIDTH else f"{line[: WIDTH - 1]}…"
+    # Of a line that a program has overwritten, a terminal shows the last part.
+    parts = (line.split("\r")[::-1] for line in plain.split("\n"))
+    drawn = "\n".join(next(filter(str.strip, line), "") for line in parts)
+    lines = (line.expandtabs(4).rstrip() for line in masked(drawn).split("\n"))
+    fitted = [line if len(line) <= WIDTH else f"{line[: WIDTH - 1]}…" for line in lines if line]
+    return tuple(fitted[-count:])

@@ -6,15 +6,13 @@ Rule: advice comes from the table `_REMEDIES`. A new cause is a row there, not c
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from math import ceil
 from signal import Signals
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from asbuilt.policy.sandbox.services import NOT_STARTED, TABLE
 from asbuilt.proof.evidence import SETUP, Evidence, last_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 What = Literal["setup", "baseline", "tests", "check", "agent", "verifier", "sandbox"]
 WORDS: Final[Mapping[What, str]] = {"baseline": "tests on the base"}
@@ -41,7 +39,6 @@ class Failure(NamedTuple):
     exit_code: int | None = None
     """None: the time limit ended it, or an older journal does not have the code."""
     signal: str = ""
-    """Name of the signal that ended it."""
     timed_out: bool = False
     duration_s: float | None = None
     lines: tuple[str, ...] = ()
@@ -84,10 +81,10 @@ def failure_from(plain: Mapping[str, Any]) -> Failure:
     return Failure(**read | {"lines": tuple(plain["lines"]), "next_command": read.pop("next")})
 
 
-def explained(failure: Failure, output: bytes, *, agent: str = "") -> Failure:
+def explained(failure: Failure, output: bytes, *, agent: str = "", is_uncounted: bool = False) -> Failure:
     """Add what a failure's output shows: the signal, the last lines, the cause, and the next command."""
     found = failure._replace(signal=_signal(failure.exit_code), lines=last_lines(output))
-    cause, following = _advice(found, agent)
+    cause, following = _advice(found, agent, is_uncounted=is_uncounted)
     return found._replace(cause=cause, next_command=following)
 
 
@@ -98,7 +95,8 @@ def failure_of(evidence: Evidence, output: bytes, *, on_base: bool = False) -> F
         what = "setup" if evidence.name == SETUP else "baseline" if on_base else "tests"
     place, code = checkout_of(evidence.tree, evidence.folder or ""), evidence.exit_code
     failed = Failure(what, evidence.command, place, code, "", code is None, evidence.duration_s)
-    return explained(failed, output)
+    is_uncounted = evidence.is_suite and code == 0 and evidence.ran is None
+    return explained(failed, output, is_uncounted=is_uncounted)
 
 
 def checkout_of(tree: str, folder: str = "") -> str:
@@ -116,6 +114,8 @@ class _Remedy(NamedTuple):
     whats: tuple[str, ...] = _COMMANDS
     codes: tuple[int, ...] = ()
     """Exit codes that it applies to; empty: any."""
+    is_uncounted: bool = False
+    """Whether it applies only to tests that pass and whose output does not show how many ran."""
 
 
 _VARIABLE: Final = r"([A-Z][A-Z0-9_]{2,})"
@@ -219,6 +219,13 @@ _REMEDIES: Final = (
         "asbuilt doctor agents {agent}",
         ("agent", "verifier"),
     ),
+    _Remedy(
+        "",
+        "The command passes, but its output does not show which tests ran.",
+        "asbuilt config set checks.counts exit-code",
+        ("baseline",),
+        is_uncounted=True,
+    ),
     _Remedy("", "", _SET, _BEFORE),
     _Remedy("", "", "asbuilt doctor", ("sandbox",)),
     _Remedy("", "", "asbuilt doctor agents {agent}", ("agent", "verifier")),
@@ -226,17 +233,17 @@ _REMEDIES: Final = (
 """The first matching row is the advice."""
 
 
-def _advice(failure: Failure, agent: str) -> tuple[str, str]:
+def _advice(failure: Failure, agent: str, *, is_uncounted: bool) -> tuple[str, str]:
     """Return the cause and the command that helps; empty if only the work itself is at fault."""
     if failure.timed_out:
         minutes = 2 * ceil((failure.duration_s or 0) / _MINUTE_S)
-        return (
-            "",
-            f"asbuilt config set checks.minutes {minutes}" if failure.what in _COMMANDS and minutes else "",
-        )
+        is_ours = failure.what in _COMMANDS and minutes
+        return "", f"asbuilt config set checks.minutes {minutes}" if is_ours else ""
     text = "\n".join(failure.lines)
     for row in _REMEDIES:
         if failure.what not in row.whats or (row.codes and failure.exit_code not in row.codes):
+            continue
+        if row.is_uncounted and not is_uncounted:
             continue
         matches = [*re.finditer(row.pattern, text)]
         if not matches:

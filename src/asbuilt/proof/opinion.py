@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, assert_never
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple, assert_never
 
 _WHY: Final = 4_000
 _CITED: Final = 50
@@ -76,7 +74,6 @@ class Opinion(NamedTuple):
     troubles: tuple[str, ...] = ()
     """What in it could not be parsed."""
     says: str = ""
-    """The verifier's last message."""
     answers: tuple[Answer, ...] = ()
 
 
@@ -179,12 +176,11 @@ def _answers(rows: object) -> Iterator[Answer]:
     told: set[str] = set()
     for row in rows if isinstance(rows, list) else ():
         match row:
-            case {"question": str(question), "found": bool(found), **rest} if question in QUESTIONS:
-                if question not in told:
-                    told.add(question)
-                    place = _citation({str(name): value for name, value in rest.items()})
-                    why = str(rest.get("why", ""))[:_WHY]
-                    yield Answer(question, found, why, place if isinstance(place, Line) else None)
+            case {"question": str(asked), "found": bool(found), **rest} if asked in {*QUESTIONS} - told:
+                told.add(asked)
+                place = _citation({str(name): value for name, value in rest.items()})
+                why = str(rest.get("why", ""))[:_WHY]
+                yield Answer(asked, found, why, place if isinstance(place, Line) else None)
             case _:
                 continue
 

@@ -5,10 +5,8 @@ Rule: the first bytes of a file decide its type; its name does not.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from collections.abc import Iterable
+from typing import Final, NamedTuple
 
 MAX_PICTURE: Final = 4 << 20
 _MAX_PICTURES: Final = 24
@@ -21,7 +19,6 @@ class Picture(NamedTuple):
 
     name: str
     media: str
-    """Media type: `image/png`."""
     content: bytes
 
 

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from asbuilt.proof.suites.model import Change, Citation, Finding, Severity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
 
 OLD_TEST_FAILS: Final = "old-test-fails"
 """A test of the base fails on the new code."""
@@ -24,13 +22,8 @@ NO_TEST_NOTICES: Final = "no-test-notices"
 """Mutations of a phase's new lines pass every check."""
 OBSERVED: Final = frozenset(
     {
-        "changed-outside-the-workspace",
-        "changed-in-your-checkout",
-        "flaky-test",
-        OLD_TEST_FAILS,
-        HELPER_CHECKS_LESS,
-        CHECKS_NOTHING,
-        NO_TEST_NOTICES,
+        *("changed-outside-the-workspace", "changed-in-your-checkout", "flaky-test"),
+        *(OLD_TEST_FAILS, HELPER_CHECKS_LESS, CHECKS_NOTHING, NO_TEST_NOTICES),
     }
 )
 """Rules of what was observed while it happened; all other remarks can be derived from the trees again."""

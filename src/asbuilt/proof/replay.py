@@ -50,7 +50,6 @@ def checks_again(then: Sequence[Evidence], now: Sequence[Evidence]) -> Iterator[
 
 
 def _difference(then: Evidence, now: Evidence) -> str:
-    """Describe differences under an equal outcome."""
     counts = [(one.ran, one.skipped, one.failed) for one in (then, now)]
     told = []
     if then.is_suite and counts[0] != counts[1]:

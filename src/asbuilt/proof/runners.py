@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import re
 import shlex
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Final, Literal, NamedTuple
 
 from asbuilt.policy.shell.judge import argv_of
 from asbuilt.proof.projects.manifests import json_object, table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-
 
 PACKAGERS: Final = ("npm", "pnpm", "yarn")
 _SHELL: Final = ("/bin/sh", "-c")
@@ -61,7 +58,6 @@ class Call(NamedTuple):
 
     argv: tuple[str, ...]
     environment: Mapping[str, str] = {}
-    """Additional environment variables."""
     reports: tuple[str, ...] = ()
     """Patterns for the ends of the paths of the JUnit files that it writes below its checkout.
 

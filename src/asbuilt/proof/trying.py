@@ -6,16 +6,14 @@ Rule: a check that could not be tried is reported as that, never as fit.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from asbuilt.plan.model import Check, Plan, Status
 from asbuilt.plan.problems import Problem, Rule, Severity, problem
 from asbuilt.policy.shell.judge import argv_of
 from asbuilt.proof.failure import Failure, failure_from
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
 
 _SHELL: Final = ("/bin/sh", "-c")
 _NOT_STARTED: Final = 126
@@ -23,6 +21,8 @@ _NOT_FOUND: Final = 127
 _MISSING: Final = re.compile(r"(?m)([^\s:]+): (?:command )?(?:not found|No such file or directory)\s*$")
 _PATH: Final = re.compile(r"(?:\./)?[\w@+-][\w.@+-]*(?:/[\w.@+-]+)*")
 _MODULES: Final = ("import", "from", "-m")
+_WORDS: Final = re.compile(r"[\s;&|()<>'\"=]+")
+_PROGRAM: Final = re.compile(r"(?<=\s)-[ce]\s+(?:'[^']*'|\"(?:\\.|[^\"\\])*\")")
 _FILE: Final = re.compile(r"\.[A-Za-z]{1,5}$")
 _SHOWN: Final = 120
 
@@ -145,7 +145,7 @@ def not_tried(phase: str, check: Check, why: str, failure: Failure | None = None
 def paths_in(command: str) -> list[str]:
     """List the words of a command that may be files of the project: with a folder or an extension."""
     argv = argv_of(command)
-    words = re.split(r"[\s;&|()<>'\"=]+", argv[2]) if needs_shell(command) else argv
+    words = _WORDS.split(_PROGRAM.sub(_slashed, argv[2])) if needs_shell(command) else argv
     # The first word of an argv is the program; a word after `import` is a module.
     after = list(zip(words, ("", *words), strict=False))[0 if needs_shell(command) else 1 :]
     found = (word.partition("::")[0].rstrip("/") for word, last in after if last not in _MODULES)
@@ -154,6 +154,11 @@ def paths_in(command: str) -> list[str]:
         for path in found
         if _PATH.fullmatch(path) and ("/" in path or _FILE.search(path)) and not path.startswith("-")
     ]
+
+
+def _slashed(program: re.Match[str]) -> str:
+    """Return the words of a program after `-c` that are paths for certain: `sys.exit` is no file."""
+    return " ".join(word for word in _WORDS.split(program[0]) if "/" in word)
 
 
 def problems_of(tried: Sequence[Tried]) -> list[Problem]:

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, assert_never
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple, assert_never
 
 from asbuilt.events.event import Failure, Outcome
 from asbuilt.proof.evidence import TESTS
 from asbuilt.proof.opinion import Citation, Entry, Line, Opinion, PassedTest, RanCheck, Removal, words_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 _KEPT: Final = 280
 _COPIED: Final = 16
@@ -35,7 +33,6 @@ class Waiver(NamedTuple):
     reason: str
     by: str
     on: str
-    """Its date, UTC."""
 
 
 class Waived(NamedTuple):
@@ -69,7 +66,6 @@ class Held(NamedTuple):
     idle_checks: frozenset[str] = frozenset()
     """The phase's own checks that pass without its work too."""
     says: str = ""
-    """The implementer's last message."""
     against: Mapping[int, str] = {}
     """Items that a measurement contradicts, with the reason, whatever is cited."""
     written: tuple[str, ...] = ()
@@ -244,11 +240,9 @@ def _beside_the_point(promise: Promise, evidence: Iterable[Citation], held: Held
             case RanCheck(check=check):
                 if promise.is_criterion or check not in held.suites | held.idle_checks:
                     return None
-                kinds[
-                    "checks that pass without this phase's work too"
-                    if check in held.idle_checks
-                    else "the whole test suite, which shows no single item"
-                ] += 1
+                is_idle = check in held.idle_checks
+                suite = "the whole test suite, which shows no single item"
+                kinds["checks that pass without this phase's work too" if is_idle else suite] += 1
             case Line(path=path):
                 if path in held.changed:
                     return None

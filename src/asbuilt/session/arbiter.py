@@ -25,7 +25,8 @@ class StopFacts(NamedTuple):
     is_continuing: bool = False
     """A hook, of asbuilt or another program, has just blocked the end of this turn."""
     stage: Wish | None = None
-    """What the current authoring stage wants. Stages and outputs are counted, so it terminates."""
+    """What the current authoring stage wants. Each output has a new reason; the number of stages and
+    outputs is limited."""
     in_loop: bool = False
     """A loop is active, of asbuilt or another plugin. It has its own end."""
     percent: int = 0

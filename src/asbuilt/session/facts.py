@@ -1,4 +1,7 @@
-"""What a conversation gets to know about a plan. Pure. Rule: read from disk for every event, never cached."""
+"""Facts about a plan that a hook reports to a conversation. Pure.
+
+Rule: read from disk for every event, never cached.
+"""
 
 from __future__ import annotations
 

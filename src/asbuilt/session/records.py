@@ -33,6 +33,12 @@ def records(environ: Mapping[str, str], *, but: str = "") -> list[Record]:
     return sorted(found, key=lambda record: record.state.at, reverse=True)
 
 
+def left_in(cwd: str, environ: Mapping[str, str], *, but: str = "") -> list[str]:
+    """Return the plans of the conversations that ended in a folder, the latest first."""
+    ended = (one.state for one in records(environ, but=but) if not one.is_alive)
+    return [state.plan for state in ended if state.cwd == cwd and state.plan]
+
+
 def clean(environ: Mapping[str, str], *, now: float, but: str = "") -> None:
     """Delete the state of ended conversations that has not changed for a day."""
     for folder in _folders(environ):

@@ -68,7 +68,6 @@ AUTHOR: Final = (
     ),
     Setting(
         key="author.principles",
-        default="",
         meaning="the file whose principles a critic judges by, from the repository's root; empty: the"
         " twelve that `asbuilt author --principles` prints",
         stakes="A plan could be judged by less than you meant.",
@@ -76,7 +75,6 @@ AUTHOR: Final = (
     ),
     Setting(
         key="plan.template",
-        default="",
         meaning="the file that new plans are made from, from the repository's root; empty: the one that"
         " `asbuilt plan new --template` prints",
         stakes="Plans would have another form than your repository expects.",

@@ -35,7 +35,7 @@ LANDING: Final = (
         key="landing.programs",
         default=(),
         meaning="programs of repositories' own git settings that git may start, by digests of the folder and"
-        " what is set there",
+        " their values",
         stakes="A repository made by others could start a program as you.",
     ),
     Setting(
@@ -48,12 +48,10 @@ LANDING: Final = (
     Setting(
         key="landing.reports",
         special=Kind.FOLDER,
-        default="",
         meaning="folder for the file plan-NAME.md with a plan's reports, the newest first, committed with its"
         " marks when a run lands at its end; empty: reports stay in asbuilt's own state",
         stakes="Reports would be committed to an unexpected folder.",
         repository_may_set=True,
-        read_by="run",
     ),
     Setting(
         key="landing.ci_poll_s",

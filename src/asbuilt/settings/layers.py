@@ -13,7 +13,7 @@ from asbuilt.settings import places
 from asbuilt.settings.registry import NAMED, SETTINGS, keys_near, setting_for
 from asbuilt.settings.sandbox import RENAMED
 from asbuilt.settings.setting import Setting, Value, variable_of
-from asbuilt.settings.values import did_you_mean, from_text, from_toml, setting_named, shown
+from asbuilt.settings.values import did_you_mean, from_text, from_toml, shown
 
 _TABLES: Final = frozenset(key.partition(".")[0] for key in (*SETTINGS, *RENAMED))
 _NAMED_TABLES: Final = frozenset(key.partition(".")[0] for key in NAMED)
@@ -26,7 +26,6 @@ _NOT_SETTINGS: Final = (
 )
 _NEARLY: Final = 0.8
 """Likeness from which an unknown variable counts as a typo; all of them start alike."""
-_NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
 _Type = TypeVar("_Type")
 _WHO_SETS_WHAT: Final = "`asbuilt config show --origin` shows who sets what."
 
@@ -39,7 +38,6 @@ class Layer(Enum):
     USER = "user"
     REPOSITORY = "repository"
     ENVIRONMENT = "environment"
-    FLAG = "flag"
 
 
 class Origin(NamedTuple):
@@ -113,39 +111,33 @@ class Settings(NamedTuple):
         return found
 
 
-def load(
-    *, repository: Path | None, environ: Mapping[str, str], flags: Mapping[str, object] = _NOTHING
-) -> Settings:
+def load(*, repository: Path | None, environ: Mapping[str, str]) -> Settings:
     """Read every layer; raise the first problem."""
-    settings, problems = survey(repository=repository, environ=environ, flags=flags)
+    settings, problems = survey(repository=repository, environ=environ)
     if problems:
         raise problems[0]
     return settings
 
 
 def survey(
-    *, repository: Path | None, environ: Mapping[str, str], flags: Mapping[str, object] = _NOTHING
+    *, repository: Path | None, environ: Mapping[str, str]
 ) -> tuple[Settings, tuple[SettingInvalid, ...]]:
     """Read every layer as far as possible; also return the problems."""
     defaults = {setting.key: Chosen(value=setting.default, origin=_DEFAULT) for setting in SETTINGS.values()}
     problems: list[SettingInvalid] = []
-    organisation, user, repo, variables, given = (
+    organisation, user, repo, variables = (
         _sift(found, problems)
         for found in (
             _in_organisation(environ),
             _in_file(places.user_place(environ), Layer.USER),
             _in_repository(repository),
             _in_environment(environ),
-            _in_flags(flags),
         )
     )
     locked = {key: one for key, one in organisation.items() if one.origin.locked}
-    problems += [
-        _refused(key, one) for key, one in locked.items() if key in given and given[key].value != one.value
-    ]
     own = defaults | organisation | user
     repo = {key: one for key, one in repo.items() if not _loosens(key, one, own[key])}
-    chosen = own | repo | variables | given | locked
+    chosen = own | repo | variables | locked
     return Settings(chosen=MappingProxyType(chosen)), tuple(problems)
 
 
@@ -255,12 +247,6 @@ def _in_environment(environ: Mapping[str, str]) -> Iterator[Found]:
             yield known[name].key, Chosen(value=value, origin=Origin(layer=Layer.ENVIRONMENT, name=name))
 
 
-def _in_flags(flags: Mapping[str, object]) -> Iterator[Found]:
-    origin = Origin(layer=Layer.FLAG, name="command line")
-    for key, raw in flags.items():
-        yield _chosen(setting_named(key), raw, origin)
-
-
 def _chosen(setting: Setting, raw: object, origin: Origin) -> Found:
     try:
         value = from_toml(setting, raw, where=origin.where, next_step=_correct(origin.where))
@@ -275,9 +261,7 @@ def _correct(where: str) -> str:
 
 def _invalid(what: str, where: str) -> SettingInvalid:
     return SettingInvalid(
-        what,
-        why="It would have no effect, or another one than you expect.",
-        next_step=_correct(where),
+        what, why="It would have no effect, or another one than you expect.", next_step=_correct(where)
     )
 
 
@@ -297,14 +281,6 @@ def _unknown(written: str, raw: object, origin: Origin) -> SettingInvalid:
 def _not_for_repositories(setting: Setting, origin: Origin) -> SettingInvalid:
     return SettingInvalid(
         f"{origin.where}: a repository may not set {setting.key}",
-        why=f"A repository is text that others write, and this is yours to choose. {setting.stakes}",
+        why=f"Other people write a repository's settings; only you may choose this one. {setting.stakes}",
         next_step=f"Take it out of {origin.where}; for yourself: `asbuilt config set {setting.key} VALUE`",
-    )
-
-
-def _refused(key: str, lock: Chosen) -> SettingInvalid:
-    return SettingInvalid(
-        f"{key} is locked to {shown(lock.value)} by {lock.origin.where}",
-        why="The organisation's file sets it for every user of this machine.",
-        next_step="Leave the option out, or ask them.",
     )

@@ -15,7 +15,7 @@ def _notify(
     stakes = "Your notifications would go to another address, or come at the wrong time."
     key = f"notify.{name}"
     read_by = "doctor notify"
-    return Setting(key, default, meaning, stakes, choices, read_by=read_by, special=special, private=True)
+    return Setting(key, meaning, stakes, default, choices, read_by=read_by, special=special, private=True)
 
 
 NOTIFY: Final = (
@@ -24,8 +24,7 @@ NOTIFY: Final = (
         f"an address that gets signed JSON when a run needs you, parks, fails or lands; {_ELSEWHERE}",
     ),
     _notify(
-        "secret",
-        "where the secret is that signs for the webhook: env:NAME or file:PATH; empty: not signed",
+        "secret", "where the secret is that signs for the webhook: env:NAME or file:PATH; empty: not signed"
     ),
     _notify("ntfy", f"the address of an ntfy topic, for your phone; {_ELSEWHERE}"),
     _notify("token", "where the token for ntfy is stored: env:NAME or file:PATH; empty: none is needed"),

@@ -45,7 +45,7 @@ def state_folder(environ: Mapping[str, str]) -> Path:
     if not Path(own).is_absolute():
         raise SettingInvalid(
             f'ASBUILT_HOME "{own}" is not an absolute path',
-            why="It would be another folder in every folder you stand in.",
+            why="A relative path would name a different folder in every current folder.",
             next_step="Write it from the root, or unset it.",
         )
     return Path(own)
@@ -65,7 +65,7 @@ def user_place(environ: Mapping[str, str]) -> Place:
     """Return the user's settings file; `ASBUILT_USER_FILE` names another one."""
     other = environ.get("ASBUILT_USER_FILE")
     file = Path(other) if other else config_folder(environ) / FOLDER / "config.toml"
-    home = _home(environ)
+    home = home_of(environ)
     name = f"~/{file.relative_to(home)}" if file.is_relative_to(home) else str(file)
     return Place(file=file, name=name, is_users=True)
 
@@ -73,12 +73,8 @@ def user_place(environ: Mapping[str, str]) -> Place:
 def loose(environ: Mapping[str, str]) -> tuple[Path, ...]:
     """Return the settings folder and files of the user to which other users have access."""
     file = user_place(environ).file
-    found = [*sorted(file.parent.glob("*"))] if file.parent.name == FOLDER else [file]
-    return tuple(
-        path
-        for path in (*([file.parent] if file.parent.name == FOLDER else []), *found)
-        if path.exists() and path.stat().st_mode & 0o077
-    )
+    found = [file.parent, *sorted(file.parent.glob("*"))] if file.parent.name == FOLDER else [file]
+    return tuple(path for path in found if path.exists() and path.stat().st_mode & 0o077)
 
 
 def organisation_file(environ: Mapping[str, str], *, installed: Path = ORGANISATION_FILE) -> Path:
@@ -151,7 +147,7 @@ def table_of(place: Place, text: str) -> dict[str, object] | None:
         line = f":{told[1] or text.count(chr(10)) + 1}" if told else ""
         raise SettingInvalid(
             f"{place.name}{line}: not TOML: {str(error).partition(' (at ')[0][:120]}",
-            why="A settings file that is read in part would mean something else.",
+            why="asbuilt does not use a settings file that it can parse only in part.",
             next_step="Correct that line, then repeat the command.",
         ) from error
     for name in place.table:
@@ -201,10 +197,11 @@ def _unreadable(place: Place, because: str) -> SettingInvalid:
 def _xdg(environ: Mapping[str, str], variable: str, below_home: str) -> Path:
     # The XDG specification says to ignore relative values.
     chosen = Path(environ.get(variable, ""))
-    return chosen if chosen.is_absolute() else _home(environ) / below_home
+    return chosen if chosen.is_absolute() else home_of(environ) / below_home
 
 
-def _home(environ: Mapping[str, str]) -> Path:
+def home_of(environ: Mapping[str, str]) -> Path:
+    """Return the user's home folder; raise `SettingInvalid` if there is none."""
     home = environ.get("HOME")
     if home:
         return Path(home)

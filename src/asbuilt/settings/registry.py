@@ -19,7 +19,7 @@ def _boundary(name: str, default: str, meaning: str) -> Setting:
         key=f"scope.{name}",
         choices=("block", "sign-off", "note"),
         default=default,
-        meaning=f"{meaning}, and its text does not order it",
+        meaning=f"{meaning}, without an instruction in the phase's text",
         stakes="A change that acts beyond its phase could land unseen.",
         repository_may_set=True,
         tightens=True,
@@ -29,9 +29,8 @@ def _boundary(name: str, default: str, meaning: str) -> Setting:
 def _role(name: str, meaning: str, *, by: str = "run") -> Setting:
     return Setting(
         key=f"roles.{name}",
-        default="",
         meaning=f"the agent that {meaning}",
-        stakes="Another agent than yours would write or judge the code.",
+        stakes="An agent that you did not choose would write or judge the code.",
         read_by=by,
     )
 
@@ -80,7 +79,6 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
             ),
             Setting(
                 key="ui.pictures",
-                default="",
                 meaning="a command that leaves pictures of what people see in the folder $ASBUILT_PICTURES;"
                 " empty: none",
                 stakes="You would sign off what people see without having seen it.",
@@ -94,13 +92,11 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 " by `checks.services`, or a program in a terminal (tmux); off: no tester",
                 stakes="A button that does nothing would land.",
                 repository_may_set=True,
-                read_by="run",
             ),
             Setting(
                 key="checks.tests",
-                default="",
                 meaning="the command that runs the tests; empty: detected, none: no tests",
-                stakes="Another command than yours would decide what is proven.",
+                stakes="A command that you did not choose would decide what is proven.",
                 repository_may_set=True,
             ),
             Setting(
@@ -109,7 +105,7 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 default=(),
                 meaning="the test suites of a project that has several, as tables: folder, command, and"
                 " perhaps setup and counts (tests, or exit-code); empty: checks.tests",
-                stakes="Other commands than yours would decide what is proven.",
+                stakes="Commands that you did not choose would decide what is proven.",
                 repository_may_set=True,
             ),
             Setting(
@@ -123,7 +119,6 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
             ),
             Setting(
                 key="checks.setup",
-                default="",
                 meaning="the command that prepares a clean checkout; empty: detected, none: nothing to do",
                 stakes="Checks would run on a checkout that is not ready.",
                 repository_may_set=True,
@@ -134,7 +129,6 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 meaning="minutes that the setup, the tests or one check may take before they are ended",
                 stakes="A command that hangs would delay a run for longer than you want to wait.",
                 repository_may_set=True,
-                least=1,
                 most=1_440,
             ),
             *SERVICES,
@@ -195,14 +189,12 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
             ),
             Setting(
                 key="store.url",
-                default="",
                 meaning="a Postgres database for the journal; empty: a file of this user",
                 stakes="The journal would be in another database than you expect.",
                 private=True,
             ),
             Setting(
                 key="store.blobs",
-                default="",
                 meaning="where all workers of one database share outputs above 256 kB: a folder, or the URL"
                 " of a bucket (s3://team/asbuilt); empty: in the database; without `store.url`, the folder of"
                 " all texts and outputs",
@@ -225,7 +217,6 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
             ),
             Setting(
                 key="fleet.attempts",
-                default="",
                 meaning="the URL of a git repository for attempts of the fleet; empty: the remote itself",
                 stakes="Work of agents would be pushed to another repository than you expect.",
             ),
@@ -240,9 +231,8 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
             ),
             Setting(
                 key="telemetry.endpoint",
-                default="",
                 meaning="the address of an OpenTelemetry collector (http://127.0.0.1:4318) that gets a trace"
-                " of every run that ends; empty: none",
+                " and counters of every run that ends, and the worker's load every 60 s; empty: none",
                 stakes="Names of plans, phases and agents, times and costs would be sent to another place.",
                 read_by="worker",
             ),
@@ -262,13 +252,11 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
             ),
             Setting(
                 key="agents.implement",
-                default="",
                 meaning="the agent that works when a run names none",
-                stakes="Another agent than yours would write the code.",
+                stakes="An agent that you did not choose would write the code.",
             ),
             Setting(
                 key="agents.min_model",
-                default="",
                 meaning="the weakest model that may be given work: haiku, sonnet, opus, or another"
                 " vendor's of that size; empty: any",
                 stakes="A weaker model than you trust would write or judge the code.",
@@ -312,7 +300,6 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
             ),
             Setting(
                 key="time.zone",
-                default="",
                 meaning="zone of the times shown and of schedules; empty: local",
                 stakes="A schedule could fire at the wrong hour.",
                 read_by="status",

@@ -23,7 +23,6 @@ def _names(section: str, who: str) -> Setting:
 def _value(section: str) -> Setting:
     return Setting(
         key=f"{section}.env.NAME",
-        default="",
         meaning=f"the value of the variable NAME of {section}.env; not set: as in your environment",
         stakes=_SHARED,
         secret=True,

@@ -54,10 +54,10 @@ class Setting(NamedTuple):
     """One setting."""
 
     key: str
-    default: Value
     meaning: str
     stakes: str
     """What a wrong value could cause; the `why` of every error about this setting."""
+    default: Value = ""
     choices: tuple[str, ...] = ()
     repository_may_set: bool = False
     """Whether a repository may set it. Other people write a repository, so it must not weaken protection."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import closing
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec.structs import replace
 
 from asbuilt.agents.acp.adapter import last_status
 from asbuilt.agents.acp.programs import started
-from asbuilt.policy.kinds import KINDS
+from asbuilt.policy.agent_kinds import KINDS
 from asbuilt.ports import Program
 from tests.agents.conftest import Machine
 from tests.contracts.adapter import seated
@@ -34,7 +34,7 @@ def machine(tmp_path: Path) -> Machine:
 
 def start_of(machine: Machine, kind: str, *, level: Level = "bwrap", **changes: object) -> Start:
     program = Program(kind=kind, command=("/bin/agent",), model="m1", effort="high", budget_usd=2.5)
-    brief = replace(machine.playing("", program=program), **changes)  # type: ignore[arg-type]  # fields of a Brief
+    brief = replace(machine.playing("", program=program), **changes)
     seat = seated(machine, brief)
     seat.level = level
     return started(brief, seat)

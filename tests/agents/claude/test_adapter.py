@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from asbuilt.agents.claude.adapter import GIVEN, arguments, call_of
 from asbuilt.agents.claude.ending import Heard, tally_in, turn_of, used_by, used_without_end
@@ -32,7 +32,7 @@ from asbuilt.agents.claude.messages import (
 from asbuilt.agents.claude.state import State, can_go_on, session_of
 from asbuilt.agents.contract import Call, Turn, Used
 from asbuilt.agents.host.seat import differing, digests
-from asbuilt.policy.kinds import KINDS
+from asbuilt.policy.agent_kinds import KINDS
 from asbuilt.ports import Program
 from tests.agents.briefs import BRIEFS
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from asbuilt.agents.attempt_folder import Folder
 from asbuilt.agents.host.gate import KNOWN_BAD, Unheld, answered, let_through, snapshot_of, try_sandbox

@@ -17,7 +17,7 @@ import pytest
 
 from asbuilt.agents.sandbox.launch import launch, probe, settle
 from asbuilt.agents.sandbox.proxy import Egress, served
-from asbuilt.policy.kinds import KINDS, hosts_of
+from asbuilt.policy.agent_kinds import KINDS, hosts_of
 from asbuilt.policy.sandbox.hosts import hosts_named
 from asbuilt.policy.sandbox.rules import for_agent
 

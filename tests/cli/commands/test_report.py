@@ -96,6 +96,30 @@ def test_several_numbers_that_are_far_off_advise_once_to_refine_the_plan(night: 
     )
 
 
+def test_claims_about_numbers_and_an_edited_phase_are_on_every_report(night: Night) -> None:
+    claims = (
+        "an agent says that bullet 2 is 7 and not 5; no check of ours counts it",
+        "an agent's word on drift cannot be read: PLAN-TEXT-DRIFT: phase=1",
+    )
+    edited = "its text was changed in the plan during the run, and the new text was built"
+    story = night.plan("limits", "21:00:00", {"1": ("Token bucket", []), "2": ("Limits", ["1"])}, auto=False)
+    for phase in ("1", "2"):
+        story.begin("21:01:00", phase, edited=phase == "2")
+        story.end("21:01:00", phase)
+        story.check("21:01:00", phase)
+    found = DriftFound(phase="1", number=1, numbers=night.blobs.put(b"[]"), notes=claims)
+    story.say("21:02:00", found, "1/1/drift")
+    text = " ".join(shown(night, ("report", "limits"), "plain", 80).split())
+    page = asbuilt(night, "report", "limits", "--markdown").stdout
+    notes = json.loads(asbuilt(night, "report", "limits", "--json").stdout)["notes"]
+    assert [one["text"] for one in notes if one["text"] in (*claims, edited)] == [*claims, edited]
+    for one in (*claims, edited):
+        assert one in text
+        assert one in page
+    log = " ".join(shown(night, ("log", "limits"), "plain", 80).split())
+    assert "2 edited its text was changed in the plan" in log
+
+
 def test_the_page_is_copied_where_somebody_says_and_never_over_a_file(night: Night) -> None:
     before = everything_in(night.shop)
     first = asbuilt(night, "report", "rate-limit", "--to", "../reports")

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 from inline_snapshot import snapshot
 
-from asbuilt.cli.commands.run_plan import command_line
 from asbuilt.cli.shell.app import COMMANDS
 from asbuilt.lifecycle.run_plan_words import Unclear, parse
 from tests.cli.plans import RATE_LIMIT, put
@@ -48,6 +47,7 @@ Next: asbuilt run rate-limit
     assert typed("next") == snapshot("""\
 exit 0
 --- stdout
+Nothing is scheduled.
 Nothing has run here.
 --- stderr
 = asbuilt status
@@ -66,7 +66,7 @@ def test_every_line_of_the_source_leads_to_a_command() -> None:
     )  # fmt: skip
     plans = {"plans/rate-limit.md", "plans/stop auto.md"}
     understood = [parse(line, plans.__contains__) for line in lines]
-    said = [command_line(words) for words in understood if not isinstance(words, Unclear)]
+    said = [argv for argv in understood if not isinstance(argv, Unclear)]
     assert [shlex.join(argv) for argv in said] == snapshot(
         [
             "run plans/rate-limit.md",
@@ -121,7 +121,7 @@ exit 2
 --- stderr
 error: not understood: "finsh" means nothing here
   Why:  asbuilt does not guess. Understood: plan plans/rate-limit.md, auto.
-  Next: asbuilt run-plan -h shows what can be said.
+  Next: asbuilt run-plan -h lists the accepted words.
 """)
     assert typed("plans/rate-limit.md finish every 4h") == snapshot("""\
 exit 2
@@ -129,5 +129,5 @@ exit 2
 error: not understood: finish and every cannot be combined
   Why:  finish runs all phases that are left at once; every runs the next one
         each time. Understood: plan plans/rate-limit.md, finish, every 4h.
-  Next: asbuilt run-plan -h shows what can be said.
+  Next: asbuilt run-plan -h lists the accepted words.
 """)

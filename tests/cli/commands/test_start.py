@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -14,7 +15,6 @@ from asbuilt.cli.shell.help import MORE, TEXT, TOPICS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 
 def test_the_version_names_the_python_it_runs_on(asbuilt: Callable[..., str]) -> None:
@@ -104,9 +104,33 @@ shop-api   on main
   plans    none yet
 --- stderr
 Next: asbuilt demo
-  or  check this machine: asbuilt doctor
+  or  write a plan: asbuilt plan new "what you want"
 """)
     assert sorted(shop.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        '[agents]\nimplement = "scripted"\n',
+        '[roles]\nimplement = "actor"\n[agents.actor]\nkind = "scripted"\n',
+    ],
+)
+def test_the_first_screen_shows_the_chosen_agent_and_what_it_needs(
+    asbuilt: Callable[..., str], shop: Path, environ: dict[str, str], chosen: str
+) -> None:
+    config = Path(environ["HOME"], ".config", "asbuilt", "config.toml")
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text(chosen, encoding="utf-8")
+    name = "actor" if "actor" in chosen else "scripted"
+    shown = asbuilt()
+    assert (f"  agent    {name}\n" in shown, shown.splitlines()[-2]) == (
+        True,
+        'Next: asbuilt author "what you want to build" --script FILE',
+    )
+    (shop / "plans").mkdir()
+    (shop / "plans" / "login.md").write_text("# Login\n", encoding="utf-8")
+    assert asbuilt().splitlines()[-2] == "Next: asbuilt run login --script FILE"
 
 
 def test_bare_asbuilt_outside_a_repository_says_so(asbuilt: Callable[..., str], tmp_path: Path) -> None:
@@ -194,7 +218,7 @@ def test_json_is_refused_where_there_is_none(asbuilt: Callable[..., str]) -> Non
 exit 2
 --- stderr
 error: asbuilt config set has no --json
-  Why:  A script would wait for JSON and get words.
+  Why:  The command has no machine-readable output.
   Next: asbuilt config set -h lists its options.
 """)
 
@@ -205,7 +229,7 @@ exit 3
 --- stderr
 error: --repo nowhere: no such folder
   Why:  The repository is looked for from that folder upwards.
-  Next: Name a folder that is there.
+  Next: Name an existing folder.
 """)
 
 

@@ -80,7 +80,8 @@ def test_a_file_that_the_system_refuses_is_no_bug(
         capsys.readouterr().err
         == f"""\
 error: shop/.git/config: {words}
-  Why:  The system does not let this user use that file as asbuilt has to.
+  Why:  The current user lacks permission for this file, or its file system is
+        read-only.
   Next: Give yourself access (ls -ld shows its owner), then try again.
 """
     )

@@ -29,17 +29,7 @@ from tests.cli.plans import RATE_LIMIT, put
 from tests.cli.screens import a_night, printed, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
-
-
-@pytest.fixture
-def quiet(tmp_path: Path, shop: Path) -> Iterator[Night]:
-    """A journal with nothing in it yet, and a worker."""
-    night = Night(tmp_path, shop)
-    night.wake()
-    yield night
-    night.close()
 
 
 def _why(night: Night, name: str = "rate-limit") -> str:
@@ -326,7 +316,7 @@ def test_of_two_runs_under_way_one_has_to_be_named(quiet: Night) -> None:
 exit 2
 --- stderr
 error: several plans match: importer, rate-limit
-  Why:  asbuilt watch without a name works if only one plan can be meant.
+  Why:  asbuilt watch works without a name only if one plan matches.
   Next: asbuilt watch importer
 """)
 

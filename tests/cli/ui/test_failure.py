@@ -139,7 +139,8 @@ Failed 21:01: the tests could not be run on the base.
   | sh: 1: exec: mvn: not found
   cause     The sandbox has no program mvn that can be started.
 --- stderr
-Next: asbuilt config set checks.tests "<command>", then asbuilt run shop
+Next: asbuilt config set checks.tests "<command>" with your own command, for
+      example npm test, then asbuilt run shop
 """)
 
 
@@ -338,7 +339,8 @@ Failed 21:01: the setup failed, so nothing could be proven: `make deps`: exit 2
   where     a clean checkout
   | E: could not install
 --- stderr
-Next: asbuilt config set checks.setup "<command>", then asbuilt run shop
+Next: asbuilt config set checks.setup "<command>" with your own command, for
+      example npm ci, then asbuilt run shop
 """)
 
 

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from asbuilt.cli.ui.screen import Pen, Screen, cut, pen_for, printable
+from asbuilt.cli.ui.columns import cut_middle
+from asbuilt.cli.ui.screen import Pen, Screen, pen_for, printable
 from asbuilt.cli.ui.symbols import ASCII, UNICODE
 
 if TYPE_CHECKING:
@@ -195,7 +196,7 @@ def test_wrapping_never_breaks_a_command(told: list[tuple[str, str]]) -> None:
 def test_a_path_is_cut_in_its_middle() -> None:
     path = "src/api/limits/store/redis/client.py"
     assert [
-        cut(path, 20, symbols=UNICODE),
-        cut(path, 20, symbols=ASCII),
-        cut(path, 36, symbols=ASCII),
+        cut_middle(path, 20, UNICODE),
+        cut_middle(path, 20, ASCII),
+        cut_middle(path, 36, ASCII),
     ] == snapshot(["src/api/l…/client.py", "src/api/...client.py", "src/api/limits/store/redis/client.py"])

@@ -53,11 +53,36 @@ def line(kind: str, **data: Any) -> Line:  # noqa: ANN401
             {"source": "notests", "command": None},
             Line("-", "TESTS", "none found; only the plan's checks will run"),
         ),
+        ("run.stop_asked", {"reason": "asked for"}, Line("-", "STOP", "asked by the user")),
+        ("run.stop_asked", {"reason": "wrong plan"}, Line("-", "STOP", "asked: wrong plan")),
+        ("landing.undone", {}, Line("-", "UNDONE", "the landed commits are reverted")),
+        ("landing.undone", {"reverted": False}, Line("-", "UNDONE", "nothing had landed")),
+        (
+            "landing.done",
+            {"new": "4" * 40, "branch": "main", "reverts": True},
+            Line("-", "REVERTED", "main 4444444"),
+        ),
+        (
+            "landing.done",
+            {"new": "4" * 40, "branch": "main", "reverts": True, "moved": False},
+            Line("-", "REVERTED", "nothing on main", is_news=False),
+        ),
         (
             "tree.refused",
             {"phase": "1", "number": 1, "reason": "big.bin is too large."},
             Line("1", "TOO LARGE", "big.bin is too large."),
         ),
+        (
+            "plan.completed",
+            {"gaps": ["phase 1 says “future work”", "an agent of phase 1 said “noted as gap”"]},
+            Line(
+                "-",
+                "COMPLETE",
+                "every phase of the plan is done; check: phase 1 says “future work”;"
+                " an agent of phase 1 said “noted as gap”",
+            ),
+        ),
+        ("plan.completed", {"gaps": []}, Line("-", "COMPLETE", "every phase of the plan is done")),
         (
             "plan.compared",
             {"point": "landing"},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from asbuilt.flows.run.drift import Correction
 from asbuilt.flows.run.marks import marked, reopened
@@ -53,6 +53,7 @@ def test_what_has_landed_is_marked_once_however_often_and_opened_again_as_it_was
     done = marked(OPEN.encode(), LANDED, completed=AT)
     assert done.decode() == DONE
     assert marked(done, LANDED, completed=AT) == done
+    assert marked(done, LANDED, completed=AT + timedelta(days=1)) == done
     assert reopened(done, ["1", "2"]).decode() == OPEN
 
 
@@ -73,3 +74,12 @@ def test_a_plan_that_states_no_status_of_its_own_gets_none() -> None:
     bare = OPEN.split("---\n", 2)[2].encode()
     assert marked(bare, LANDED, completed=AT).decode() == DONE.split("---\n", 2)[2]
     assert reopened(bare, ["9"]) == bare
+
+
+def test_a_completion_without_its_time_gets_one_and_a_task_plan_keeps_its_own() -> None:
+    undated = DONE.replace("2026-01-12T09:03:00Z", "TBD").encode()
+    assert marked(undated, LANDED, completed=AT).decode() == DONE
+    task = b"# T\n\n- **Task**: 7\n- **Status**: [IN PROGRESS]\n\n### Phase 1: One [NOT STARTED]\n- [ ] one\n"
+    done = marked(task, {"1": LANDED["1"]}, completed=AT)
+    assert b"- **Completed**: 2026-01-12T09:03:00Z\n" in done
+    assert marked(done, {"1": LANDED["1"]}, completed=AT + timedelta(days=1)) == done

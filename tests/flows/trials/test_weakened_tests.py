@@ -40,6 +40,8 @@ FOR_UNITTEST = {
         "    def test_two(self):\n        self.assertEqual(double(2), 4)\n"
     ),
 }
+PRINTS = "def check(got, wanted):\n    print(got == wanted)\n"
+LOOSENED = FOR_PYTEST["tests/test_double.py"].replace("check(double(2), 4)", "assert double(2) > 1")
 TWO_FILES = {
     **FOR_NODE,
     "test/none.test.js": (
@@ -56,11 +58,32 @@ def _worst(shown: Evidence) -> list[tuple[str, str, str]]:
 
 
 def test_an_assertion_that_a_helper_no_longer_makes_is_found(shop: Shop, tmp_path: Path) -> None:
-    prints = "def check(got, wanted):\n    print(got == wanted)\n"
     with closing(Project(shop, tmp_path, FOR_PYTEST, PYTEST)) as project:
-        shown = project.after({"double.py": BROKEN, "tests/checking.py": prints})
+        shown = project.after({"double.py": BROKEN, "tests/checking.py": PRINTS})
     assert (shown.outcome, shown.old) == ("PASS", "red")
     assert _worst(shown) == [("tests.test_double::test_two", "passed", "helper")]
+
+
+RENAMED = LOOSENED.replace("test_two", "test_some").replace("> 1", "in (2, 4)")
+
+
+@pytest.mark.parametrize(
+    ("first", "found"),
+    [
+        ({"tests/test_double.py": LOOSENED}, [("tests.test_double::test_two", "passed", "red")]),
+        ({"tests/test_double.py": RENAMED}, [("tests.test_double::test_two", "absent", "red")]),
+        ({"tests/checking.py": PRINTS}, [("tests.test_double::test_two", "passed", "helper")]),
+        # The earlier phase broke it, and was judged for it.
+        ({"tests/test_double.py": LOOSENED, "double.py": BROKEN}, []),
+    ],
+)
+def test_a_test_that_an_earlier_phase_weakened_runs_as_it_was(
+    shop: Shop, tmp_path: Path, first: dict[str, str | None], found: list[tuple[str, str, str]]
+) -> None:
+    with closing(Project(shop, tmp_path, FOR_PYTEST, PYTEST)) as project:
+        shown = project.after_another(first, {"double.py": BROKEN + "\n# so\n"})
+    assert (shown.outcome, shown.old, _worst(shown)) == ("PASS", "", found)
+    assert all(OldTest(*one).earlier for one in shown.olds)
 
 
 def test_an_added_file_that_mends_the_product_for_the_tests_is_left_out(shop: Shop, tmp_path: Path) -> None:

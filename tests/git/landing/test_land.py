@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from asbuilt.git.commits import message_for, outcomes
 from asbuilt.git.landing.candidates import Candidate, Conflict, Edit, add_files, held, hold, pick, revert

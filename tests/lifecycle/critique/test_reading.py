@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from asbuilt.lifecycle.authoring.stage_machine import perspective
 from asbuilt.lifecycle.critique.anchors import Anchor
 from asbuilt.lifecycle.critique.findings import (
     EXAMPLE,
@@ -21,7 +22,7 @@ from asbuilt.lifecycle.critique.findings import (
     PlanLine,
     read_critique,
 )
-from asbuilt.lifecycle.critique.principles import TEMPLATE, Principle, perspective, read_principles
+from asbuilt.lifecycle.critique.principles import TEMPLATE, Principle, read_principles
 from asbuilt.lifecycle.flaws import Flaw
 
 PLAN = """\

@@ -209,7 +209,7 @@ def test_a_run_always_ends_and_proves_before_it_commits(
             accepted = last.unproven == (2,) and facts.approvals.get(waived) == "yes" and not facts.auto
             assert last.verdict == "PASS" or accepted
     for then in world.landings:
-        assert {then.approvals[found.key.of(RUN)] for found in then.differs.values()} <= {"yes"}
+        assert {then.approvals[found.question.of(RUN)] for found in then.differs.values()} <= {"yes"}
         assert then.compared == (str(len(then.works)) if then.way == "direct" else "landing")
         assert then.together == "PASS" or then.way == "direct"
         is_one = then.mode != "finish" or len(then.pending) == 1

@@ -102,7 +102,7 @@ def test_a_schedule_with_hours_names_the_times_at_which_phases_begin(
 
 
 def test_only_what_is_not_begun_waits_for_the_window() -> None:
-    window = window_in(read_options({"between": {"hours": "22:00-07:00", "zone": "UTC"}}))
+    window = window_in(read_options({"between": {"hours": "22:00-07:00", "zone": "UTC"}}).between)
     assert isinstance(window, Window)
     waits = Wait(WaitReason.WINDOW, "phases start only 22:00-07:00", "2026-11-15T22:00:00.000Z")
     going_on = Attempt("2a", 2, "fix", ())

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final, assert_never
+
+from msgspec.structs import replace
 
 from asbuilt.lifecycle.authoring.stage_machine import (
     Accept,

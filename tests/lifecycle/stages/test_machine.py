@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from asbuilt.lifecycle.authoring.session import Record, Session, start
 from asbuilt.lifecycle.authoring.stage_machine import (
+    PERSPECTIVES,
     Accept,
     Ask,
     Finish,
@@ -21,7 +22,6 @@ from asbuilt.lifecycle.authoring.stage_machine import (
     progress,
 )
 from asbuilt.lifecycle.authoring.stages import Stage
-from asbuilt.lifecycle.critique.principles import PERSPECTIVES
 from tests.lifecycle.stages.cases import FILES, PROMPT, chosen
 from tests.lifecycle.stages.outputs import (
     AROUND,

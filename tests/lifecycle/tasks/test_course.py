@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from msgspec import to_builtins
+from msgspec.structs import replace
 
 from asbuilt.errors import GateStopped, NotFound, UsageWrong
 from asbuilt.events.convert import convert
@@ -16,7 +16,6 @@ from asbuilt.events.plain import read_options
 from asbuilt.lifecycle.kinds import fold, next_move
 from asbuilt.lifecycle.run.moves import Attempt, End, Judge, Land, Move, Post, Start, Tidy
 from asbuilt.lifecycle.status.progress import progress
-from asbuilt.lifecycle.tasks.delegating import context, order_for, preflight, prompt, settled
 from asbuilt.lifecycle.tasks.model import (
     Artifact,
     Changes,
@@ -29,6 +28,8 @@ from asbuilt.lifecycle.tasks.model import (
     workable,
 )
 from asbuilt.lifecycle.tasks.numbering import artifact_number, artifact_path, written
+from asbuilt.lifecycle.tasks.prompt import context, order_for, prompt
+from asbuilt.lifecycle.tasks.results import settled
 from asbuilt.lifecycle.tasks.statuses import Status
 from tests.support.happened import happened
 
@@ -53,7 +54,7 @@ LANDED: Told = ("landing.done", {"new": "abcdef0123", "commits": []})
 REFUSED: Told = ("landing.refused", {"what": "Not landed.", "next": "Move it."})
 TIDIED: Told = ("landing.tidied", {})
 STAYS, AGAIN = "task 7 stays [PLANNING].", "asbuilt task plan 7"
-SAID = "task 7 has a plan: 1 phase; key phases: A; it is p.md; status [PLANNED]; "
+SAID = "task 7 has a plan: 1 phase; key phases: A; file: p.md; status [PLANNED]; "
 TASK = Task(number=7, slug="add_limits", description="Add limits.")
 
 
@@ -165,8 +166,6 @@ def test_a_plan_takes_the_place_of_plans_and_a_persons_status_stays() -> None:
     assert after.artifacts == (old[1], new)
     assert (after.status, after.pending) == (Status.PLANNED, None)
     assert "status" not in settled(replace(task, status=Status.ABANDONED), order, new).named
-    pending = Pending("sess_1_a", "r", "plan", order.reason, NOW)
-    assert preflight(order, pending) == Changes(status=Status.PLANNING, session="sess_1_a", pending=pending)
 
 
 def test_the_context_of_a_planner_is_whole_and_what_is_told_keeps_its_order() -> None:

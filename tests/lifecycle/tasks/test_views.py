@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from asbuilt.errors import PlanInvalid
 from asbuilt.lifecycle.tasks.model import Artifact, Task
@@ -124,7 +124,7 @@ def _more(known: dict[int, Task], number: int) -> dict[str, Any]:
         (b'{"active_projects": {}}', "no list of objects"),
         (b'{"active_projects": [{"project_number": "7"}]}', "'7' is no number"),
         (b'{"active_projects": [{"project_number": 7, "status": "done"}]}', "has the status 'done'"),
-        (b'{"active_projects": [{"project_number": 7}, {"project_number": 7}]}', "stands there twice"),
+        (b'{"active_projects": [{"project_number": 7}, {"project_number": 7}]}', "occurs twice"),
         (b'{"active_projects": [{"project_number": 7, "artifacts": [{}]}]}', "has no path"),
     ],
 )

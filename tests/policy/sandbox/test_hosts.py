@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asbuilt.policy.kinds import hosts_set
+from asbuilt.policy.agent_kinds import hosts_set
 from asbuilt.policy.sandbox.hosts import (
     Asked,
     Host,

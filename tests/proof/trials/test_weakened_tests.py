@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from asbuilt.proof.counts import Counts, failures_in
 from asbuilt.proof.remarks import Remark
 from asbuilt.proof.suites.model import Kind, Order, Severity
-from asbuilt.proof.trials.test_text import blocks, is_same_but_for_names, like, own_name
 from asbuilt.proof.trials.weakened_tests import (
     Helper,
     OldTest,
@@ -108,6 +107,63 @@ def test_each_state_of_an_old_test_has_one_consequence(old: OldTest, rule: str, 
     )
 
 
+LOOSER = _old(then="red", was="close(a, 9, places=7)", became="close(a, 9, places=1)", earlier=True)
+LESS = _old(then="red", was="assert a == 1\nassert b == 2", became="assert a", earlier=True)
+
+
+@pytest.mark.parametrize(
+    ("old", "text", "severity"),
+    [
+        (LOOSER, "- [ ] `pricing.py` is faster", "sign_off"),
+        (LESS, "- [ ] `pricing.py` is faster", "fails"),
+        (LESS, f"- [ ] Change {FILE}", "fails"),
+        (LOOSER, "- [ ] Change `test_heavy` to use a helper `near`", "sign_off"),
+        (LESS, "- [ ] Do not change `test_heavy`", "fails"),
+        (LESS, "- [ ] Remove an assertion of `test_heavy`", "allowed"),
+        (LOOSER, "- [ ] Loosen `test_heavy`: 1 place is enough", "allowed"),
+        (LOOSER, f"**Allows:** change {FILE}", "allowed"),
+        (LESS, f"**Allows:** removal {FILE}", "allowed"),
+    ],
+)
+def test_an_earlier_phase_may_order_what_an_older_text_of_a_test_shows(
+    old: OldTest, text: str, severity: str
+) -> None:
+    (found,) = with_old_tests((), [old], NO_ORDER, is_green=True, is_compared=True, before=[Order(text)])
+    assert (found.rule, found.severity.value) == ("old-test-fails", severity)
+    assert found.was == "it passed before an earlier phase changed it"
+
+
+@pytest.mark.parametrize(
+    ("was", "became", "is_asked"),
+    [
+        ("assert total(9) == 3", "assert cart(9) == 3", False),
+        ("assert total(9) == 3", "assert cart(9) <= 3", True),
+        ("assert total(9) == 3", "assert abs(cart(9) - 3) < 0.1", True),
+        ("assert total(9) == 3.1", "assert cart(9) == approx(3.1)", False),
+        ("assert total(9) == 3.1", "assert cart(9) == approx(3.1, abs=2)", True),
+        ("self.assertEqual(total(9), 3)", "self.assertIn(cart(9), (3, 4))", True),
+        ("assert.strictEqual(total(9), 3);", "assert.strictEqual(cart(9), 3);", False),
+        ("assert.strictEqual(total(9), 3);", "assert.ok(cart(9) > 3);", True),
+        ("expect(total(9)).toBe(3)", "expect(cart(9)).toBeGreaterThan(3)", True),
+        ("if total(9) != 3 {\n\tt.Error()", "if cart(9) < 3 {\n\tt.Error()", True),
+        ("if total(9) != 3 {\n\tt.Error()", "if cart(9) != 3 {\n\tt.Error()", False),
+    ],
+)
+def test_a_comparison_that_became_less_exact_in_a_test_that_no_longer_loads_is_asked_about(
+    was: str, became: str, *, is_asked: bool
+) -> None:
+    old = _old(then="load", was=was, became=became)
+    text = f"- [ ] Rename `total` to `cart`; the tests in `{FILE}` call it by its new name"
+    found = with_old_tests((), [old], Order(text), is_green=False, is_compared=True)
+    assert [one.severity for one in found] == ([Severity.SIGN_OFF] if is_asked else [])
+
+
+def test_a_test_is_reported_once_with_its_two_older_texts() -> None:
+    olds = [_old(then="red", was="assert a == 1", became="assert a == 2"), LESS]
+    (found,) = with_old_tests((), olds, NO_ORDER, is_green=False, is_compared=True)
+    assert (found.severity, found.was) == (Severity.SIGN_OFF, "it passed on the base")
+
+
 @pytest.mark.parametrize(
     ("old", "text"),
     [
@@ -145,6 +201,66 @@ def test_what_the_phase_orders_is_allowed_and_cited(old: OldTest, text: str) -> 
 def test_a_test_that_is_only_named_is_not_ordered_away(old: OldTest, text: str) -> None:
     (found,) = with_old_tests((), [old], Order(text), is_green=False, is_compared=True)
     assert found.severity is Severity.FAILS
+
+
+BODY = "def test_heavy():\nassert shipping(2001) == 990"
+GONE = _old("absent", was=BODY)
+CASE = "no new test has its case: assert shipping(2001) == 990"
+LOST = GONE._replace(lost="assert shipping(2001) == 990")
+MERGED = _old("absent", "red", was=BODY, like="test_all", became="(1, 490)\nassert shipping(a) == b")
+
+
+@pytest.mark.parametrize(
+    ("old", "text", "severity"),
+    [
+        (GONE, "- [ ] Merge `test_light` and `test_heavy` into one", ""),
+        (GONE, "- [ ] The tests of `shipping` become cases of one test", ""),
+        (GONE, "- [ ] Do not merge `test_light` and `test_heavy`", "sign_off"),
+        (LOST, "- [ ] Merge `test_light` and `test_heavy` into one", "sign_off"),
+        (LOST, "- [ ] Merge `test_light` and `test_heavy` into one and delete the old ones", "sign_off"),
+        (LOST, "- [ ] Merge `test_light` and `test_heavy`. Delete `test_heavy` then", "sign_off"),
+        (LOST, "- [ ] Parametrise the tests of `shipping`", "sign_off"),
+        (LOST, "- [ ] Merge `test_light` and `test_huge`; delete `test_heavy`", "allowed"),
+        (LOST, "- [ ] Remove `test_heavy`, which is a slow test in a file of its own", "allowed"),
+        (LOST, "- [ ] Merge `test_heavy` into `test_all`\n\n**Allows:** removal test_heavy", "allowed"),
+        (LOST._replace(like="test_all"), "- [ ] `pricing.py` is faster", "sign_off"),
+        (LOST._replace(now="passed"), "- [ ] `pricing.py` is faster", ""),
+        (LOST._replace(now="passed"), "- [ ] Fold `test_light` into `test_heavy`", "sign_off"),
+        (LOST._replace(then="red"), "- [ ] Combine `test_light` and `test_heavy`", "fails"),
+        (LOST._replace(then="red"), "- [ ] Merge `shipping` into `total`", "fails"),
+        (GONE._replace(then="load"), "- [ ] Merge `shipping` into `total`", "allowed"),
+        (MERGED, "- [ ] Merge `test_light` and `test_heavy` into one", "sign_off"),
+        (MERGED, "- [ ] `test_light` and `test_heavy` are now one test", "sign_off"),
+        (MERGED, "- [ ] Rewrite `test_heavy`", "sign_off"),
+        (
+            MERGED._replace(became="(2001, 1290)"),
+            "- [ ] Merge `test_light` and `test_heavy`\n- [ ] Shipping is 1290 instead of 990",
+            "allowed",
+        ),
+    ],
+)
+def test_an_order_to_merge_tests_allows_neither_a_failure_nor_a_lost_case(
+    old: OldTest, text: str, severity: str
+) -> None:
+    found = with_old_tests((), [old], Order(text), is_green=False, is_compared=True)
+    assert [one.severity.value for one in found] == ([severity] if severity else [])
+    assert all(one.now == CASE for one in found if old.lost and old.then == "passed")
+
+
+@pytest.mark.parametrize(
+    ("text", "severity"),
+    [
+        ("- [ ] Merge `test_light` and `test_heavy` into one", "fails"),
+        ("- [ ] Delete `test_heavy`", ""),
+        ("- [ ] `pricing.py` is faster", ""),
+    ],
+)
+def test_of_the_tests_that_are_gone_since_an_earlier_phase_those_that_it_merged_count(
+    text: str, severity: str
+) -> None:
+    old = GONE._replace(then="red", earlier=True)
+    found = with_old_tests((), [old], NO_ORDER, is_green=True, is_compared=True, before=[Order(text)])
+    assert [one.severity.value for one in found] == ([severity] if severity else [])
 
 
 GOLDEN = Remark(Kind.GOLDEN_CHANGED.value, Severity.SIGN_OFF, "tests/a.golden")
@@ -228,81 +344,6 @@ def test_of_a_test_with_parameters_the_worst_case_decides() -> None:
     counts = Counts(3, 1, 1, failures=("a::t[2]",), passed=("a::t[1]", "a::u"), others=("a::v", "a::u[x]"))
     assert states_in(counts) == {"a::t": "failed", "a::u": "passed", "a::v": "skipped"}
     assert states_in(None) == {}
-
-
-@pytest.mark.parametrize(
-    ("name", "own"),
-    [
-        ("tests.test_shop.ShopTest::test_heavy[1-490]", "test_heavy"),
-        ("tests.test_shop.ShopTest.test_heavy", "test_heavy"),
-        ("test/a.test.js::shop > heavy parcels", "heavy parcels"),
-        ("TestHeavy", "TestHeavy"),
-        ("tests/test_total.sh", "test_total.sh"),
-        ("test_total.sh", "test_total.sh"),
-    ],
-)
-def test_a_test_has_a_name_of_its_own(name: str, own: str) -> None:
-    assert own_name(name) == own
-
-
-GO = """package shop
-
-func TestHeavy(t *testing.T) {
-	if got := Shipping(3000); got != 990 {
-		t.Error(got)
-	}
-}
-
-// Light ones.
-func TestLight(t *testing.T) {
-	if got := Shipping(1); got != 490 {
-		t.Error(got)
-	}
-}
-"""
-
-
-def test_a_file_is_cut_into_the_texts_of_its_tests() -> None:
-    parts = blocks(GO, ["TestLight", "TestHeavy", "TestNone"])
-    assert {name: text.splitlines()[0] for name, text in parts.items()} == {
-        "TestHeavy": "func TestHeavy(t *testing.T) {",
-        "TestLight": "// Light ones.",
-    }
-    assert blocks("", ["TestLight"]) == {}
-    assert blocks("exit 1\n", ["test_total.sh"], "tests/test_total.sh") == {"test_total.sh": "exit 1\n"}
-
-
-def test_a_test_with_most_of_the_words_has_taken_its_place_and_no_other() -> None:
-    heavy = blocks(GO, ["TestHeavy", "TestLight"])["TestHeavy"]
-    renamed = heavy.replace("TestHeavy", "TestWeighty")
-    other = (
-        "func TestDiscount(t *testing.T) {\n\tif got := Discounted(8000, 25); got != 6000 {\n\t\tt.Error(got)"
-    )
-    assert like(heavy, {"TestDiscount": other, "TestWeighty": renamed}) == "TestWeighty"
-    assert like(heavy, {"TestDiscount": other}) == ""
-    assert like("", {"TestDiscount": other}) == ""
-
-
-def test_a_case_of_a_table_has_taken_the_place_of_a_test_whatever_that_was_called() -> None:
-    text = "def test_prices_add_up(basket):\n    assert total(basket) == 449\n"
-    rows = (
-        "@cases([([], 0), ([250, 199], 449)])\ndef test_total(given, sum):\n    assert total(given) == sum\n"
-    )
-    assert like(text, {"test_total": rows}, "test_prices_add_up") == "test_total"
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "same"),
-    [
-        ("assert shipping(1) == 490", "assert postage(1) == 490", True),
-        ("assert shipping(1) == 490", "assert postage(1) == 491", False),
-        ("assert a(1) == b(1)", "assert c(1) == c(1)", False),
-        ("assert a(1) == a(2)", "assert b(1) == c(2)", False),
-        ("assert a(1)", "assert a(1) or True", False),
-    ],
-)
-def test_only_names_that_change_everywhere_leave_a_test_the_same(before: str, after: str, same: bool) -> None:  # noqa: FBT001  a column
-    assert is_same_but_for_names(before, after) is same
 
 
 def test_what_a_report_says_of_a_failure_is_read() -> None:

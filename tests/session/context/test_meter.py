@@ -43,12 +43,12 @@ def test_the_last_answer_of_the_main_thread_counts(tmp_path: Path) -> None:
         answer(700, isSidechain=True),
         {"type": "user", "message": {"content": "and now?"}},
     )
-    assert last_said(path) == Said(104_000, 50, "claude-x", "the last", 0)
+    assert last_said(path) == Said(104_000, 50, "claude-x", "the last")
 
 
-def test_what_cannot_be_read_is_passed_over_and_counted(tmp_path: Path) -> None:
+def test_what_cannot_be_read_is_passed_over(tmp_path: Path) -> None:
     path = written(tmp_path / "t", answer(50_000), '{"usage": broken', '"usage"', '{"usage": [' * 5_000)
-    assert last_said(path) == Said(50_000, 50, "claude-x", "hm", 3)
+    assert last_said(path) == Said(50_000, 50, "claude-x", "hm")
 
 
 def test_a_transcript_that_is_missing_empty_or_a_folder_says_nothing(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_a_line_of_fifty_megabytes_costs_a_few(tmp_path: Path) -> None:
     said = last_said(str(file))
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert said == Said(5_000, 50, "claude-x", "hm", 1)
+    assert said == Said(5_000, 50, "claude-x", "hm")
     assert most < 16 << 20
 
 
@@ -139,9 +139,9 @@ def test_what_is_chosen_counts_and_what_makes_no_sense_is_complained_of() -> Non
     found = limits_of(wrong)
     assert found[:3] == (50, 60, 200_000)
     assert found.complaints == (
-        "PLAN_CONTEXT_WARNING_PCT is no whole number from 1 to 100; 50 is used",
-        "PLAN_CONTEXT_CRITICAL_PCT is no whole number from 1 to 100; 60 is used",
-        "CONTEXT_WINDOW_TOKENS is no whole number from 1 to 1000000000; 200000 is used",
+        "PLAN_CONTEXT_WARNING_PCT must be a whole number from 1 to 100; using the default 50",
+        "PLAN_CONTEXT_CRITICAL_PCT must be a whole number from 1 to 100; using the default 60",
+        "CONTEXT_WINDOW_TOKENS must be a whole number from 1 to 1000000000; using the default 200000",
     )
 
 

@@ -9,27 +9,26 @@ import asyncio
 import json
 import sqlite3
 import sys
-from contextlib import closing, contextmanager
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from msgspec.structs import replace
 
 from asbuilt._version import VERSION
 from asbuilt.agents import verdict_tool
 from asbuilt.agents.acp.json_rpc import Connection, Lost, Refused
 from asbuilt.agents.acp.programs import Start, started
 from asbuilt.agents.acp.updates import UpdateParser, calls_in, ended, goes_on, mode_request, refused, reply_of
-from asbuilt.agents.attempt_folder import verdict_in
+from asbuilt.agents.attempt_folder import with_verdict
 from asbuilt.agents.contract import Conversed, Emit, Event, Gate, Noted, Seat, Turn, Used, stopped
 from asbuilt.agents.prompt import go_on, prompt_for, system_for
 from asbuilt.agents.streams import exit_of, exit_within, last_line
-from asbuilt.policy.kinds import KINDS
+from asbuilt.policy.agent_kinds import KINDS
 from asbuilt.ports import JUDGES, Brief
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
 
 _LAST: Final = "SELECT data FROM message WHERE session_id = ? ORDER BY time_created DESC, id DESC LIMIT 1"
 _WAIT_S: Final = 1.0
@@ -89,8 +88,6 @@ class Acp:
 
 
 class _Conversation:
-    """A conversation with an agent, from `initialize` to the end of its turn."""
-
     def __init__(
         self, seat: Seat, brief: Brief, start: Start, *, connection: Connection, client: _Client
     ) -> None:
@@ -99,7 +96,6 @@ class _Conversation:
         self._session = ""
 
     async def run(self) -> Turn:
-        """Open the conversation and prompt the agent until its turn ends."""
         about = await self._connection.request("initialize", _INTRODUCTION)
         client, words = self._client, await self._opened(about.get("agentCapabilities"))
         try:
@@ -117,7 +113,7 @@ class _Conversation:
             raise
         is_broken_off = client.was_broken_off(response.get("stopReason"))
         turn = ended({"stopReason": "cancelled"} if is_broken_off else response, says=client.says())
-        return self._with_verdict(turn) if turn.ending == "done" else turn
+        return with_verdict(turn, self._seat, client.emit) if turn.ending == "done" else turn
 
     def status(self) -> int | None:
         """Return the HTTP status of the model's failure, if the agent stores it instead of reporting it."""
@@ -141,16 +137,16 @@ class _Conversation:
     async def _loaded(self, session: str, capabilities: object) -> bool:
         if not (isinstance(capabilities, dict) and capabilities.get("loadSession") is True):
             return False
-        with self._client.replaying():
-            try:
-                opened = await self._connection.request(
-                    "session/load", {**self._place(), "sessionId": session}
-                )
-            except Refused as error:
-                self._client.emit(
-                    Noted(text=f"It refused to take its conversation up again: {error.message}")
-                )
-                return False
+        # Updates of a replay were recorded before.
+        self._client.is_replay = True
+        try:
+            opened = await self._connection.request("session/load", {**self._place(), "sessionId": session})
+        except Refused as error:
+            self._client.emit(Noted(text=f"It refused to take its conversation up again: {error.message}"))
+            return False
+        finally:
+            self._client.parser.reset()
+            self._client.is_replay = False
         await self._settled(session, opened)
         return True
 
@@ -188,21 +184,15 @@ class _Conversation:
         client.emit(used if self._start.counts else replace(used, input_tokens=None, output_tokens=None))
         return response
 
-    def _with_verdict(self, turn: Turn) -> Turn:
-        verdict = verdict_in(self._seat.out)
-        for trouble in verdict.troubles if verdict else ():
-            self._client.emit(Noted(text=trouble))
-        return replace(turn, verdict=verdict)
-
 
 class _Client:
     """Receives an agent's messages: passes requests to the gate and turns updates into events."""
 
     def __init__(self, gate: Gate, emit: Emit) -> None:
         self._gate = gate
-        self._is_replay = False
         self._silence: asyncio.TimerHandle | None = None
         self.emit = emit
+        self.is_replay = False
         self.parser = UpdateParser()
         self.refusals: list[str] = []
         self._refused_calls: set[str] = set()
@@ -239,30 +229,17 @@ class _Client:
             )
 
     def close(self) -> None:
-        """Cancel the silence timer."""
         if self._silence is not None:
             self._silence.cancel()
 
     def emit_all(self, events: Iterable[Event]) -> None:
-        """Emit events, unless a conversation is being replayed."""
         for event in events:
-            if not self._is_replay:
+            if not self.is_replay:
                 self.emit(event)
 
     def says(self) -> str:
-        """Return the agent's last message."""
         self.emit_all(self.parser.end_message())
         return self.parser.says
-
-    @contextmanager
-    def replaying(self) -> Iterator[None]:
-        """Ignore updates while a conversation is replayed: they were recorded before."""
-        self._is_replay = True
-        try:
-            yield
-        finally:
-            self.parser.reset()
-            self._is_replay = False
 
 
 def _now(brief: Brief) -> datetime:
@@ -281,9 +258,8 @@ def _now(brief: Brief) -> datetime:
 def last_status(state: Path, session: str) -> int | None:
     """Return the HTTP status of the error in a conversation's last message; None if there is none."""
     try:
-        with closing(
-            sqlite3.connect(f"{(state / 'opencode.db').as_uri()}?mode=ro", uri=True, timeout=_WAIT_S)
-        ) as database:
+        address = f"{(state / 'opencode.db').as_uri()}?mode=ro"
+        with closing(sqlite3.connect(address, uri=True, timeout=_WAIT_S)) as database:
             row = database.execute(_LAST, (session,)).fetchone()
         message = json.loads(row[0]) if row else None
     except (sqlite3.Error, ValueError, TypeError, RecursionError):

@@ -6,14 +6,12 @@ Rule: every line of the agent is handled, refused or counted as noise; no line r
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final, Protocol
 
 from asbuilt.agents.streams import Lines, lines_of, object_in, send
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _LINE_CAP: Final = 16 << 20
 _NO_METHOD: Final = -32601

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from msgspec.structs import replace
 
 from asbuilt.agents.claude.state import state_of
 from asbuilt.agents.contract import NOTHING, Needs, Seat
 from asbuilt.agents.verdict_tool import SERVER, TOOL
-from asbuilt.policy.kinds import KINDS, hosts_of, hosts_set
+from asbuilt.policy.agent_kinds import KINDS, hosts_of, hosts_set
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -88,11 +89,10 @@ priority = 900
 """
 
 
-_GEMINI_SYSTEM: Final = Path(
-    "/Library/Application Support/GeminiCli/settings.json"
-    if sys.platform == "darwin"
-    else "/etc/gemini-cli/settings.json"
+_GEMINI_FOLDER: Final = (
+    "/Library/Application Support/GeminiCli" if sys.platform == "darwin" else "/etc/gemini-cli"
 )
+_GEMINI_SYSTEM: Final = Path(_GEMINI_FOLDER, "settings.json")
 _GEMINI_SETTINGS: Final = {
     # gemini retries silently, for minutes; the run decides about retries.
     "general": {"maxAttempts": 3, "enableAutoUpdate": False},

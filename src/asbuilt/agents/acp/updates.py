@@ -25,12 +25,9 @@ if TYPE_CHECKING:
     from asbuilt.policy.roles import Kind
 
 _KINDS: Final[dict[str, Kind]] = {
-    "read": "read",
-    "search": "read",
+    **dict.fromkeys(("read", "search"), "read"),
+    **dict.fromkeys(("edit", "delete", "move"), "edit"),
     "think": "note",
-    "edit": "edit",
-    "delete": "edit",
-    "move": "edit",
     "execute": "run",
     "fetch": "fetch",
 }
@@ -56,22 +53,15 @@ _DAY: Final = timedelta(days=1)
 
 
 _AUTH_REQUIRED: Final = -32000
-_WORDS: Final[tuple[tuple[str, Cause], ...]] = (
-    ("usage_limit", "usage_limit"),
-    ("usage limit", "usage_limit"),
-    ("rate_limit", "usage_limit"),
-    ("quota", "usage_limit"),
-    ("overloaded", "overload"),
-    ("server_error", "overload"),
-    ("authentication_failed", "auth"),
-    ("unauthorized", "auth"),
-    ("api key not valid", "auth"),
-    ("billing", "auth"),
-    ("maximum budget", "budget"),
-    ("maximum number of turns", "max_turns"),
-    ("refusal", "refusal"),
-)
-"""Words to search for in an error without an HTTP status; the first match wins."""
+_WORDS: Final[dict[Cause, str]] = {
+    "usage_limit": "usage[_ ]limit|rate_limit|quota",
+    "overload": "overloaded|server_error",
+    "auth": "authentication_failed|unauthorized|api key not valid|billing",
+    "budget": "maximum budget",
+    "max_turns": "maximum number of turns",
+    "refusal": "refusal",
+}
+"""Patterns to search for in an error without an HTTP status; the first match wins."""
 _STATUS: Final = re.compile(
     r"(?:status(?:[ _]code)?\"?[:=]?|error:?|rejected|code\"?:) *\(?([45]\d\d)\b", re.IGNORECASE
 )
@@ -169,7 +159,7 @@ def calls_in(call: Mapping[str, Any]) -> tuple[Call, ...]:
     given = call.get("rawInput")
     command = _command(given.get("command")) if isinstance(given, dict) else None
     cwd = given.get("cwd") if isinstance(given, dict) else None
-    tool = _tool(call)
+    tool = str(call.get("name") or call.get("kind") or "tool")
     kind = "delegate" if tool in _DELEGATES else _KINDS.get(str(call.get("kind")), "other")
     found: list[Call] = []
     if command is not None or kind == "run":
@@ -216,10 +206,6 @@ def mode_request(opened: Mapping[str, Any], mode: str | None) -> tuple[str, dict
     return None
 
 
-def _tool(call: Mapping[str, Any]) -> str:
-    return str(call.get("name") or call.get("kind") or "tool")
-
-
 def _command(given: object) -> str | None:
     match given:
         case str():
@@ -233,7 +219,6 @@ def _command(given: object) -> str | None:
 
 
 def _paths(call: Mapping[str, Any]) -> tuple[str, ...]:
-    """List every file that a call names, in any field."""
     rows = [*_rows(call.get("locations")), *_rows(call.get("content"))]
     named = [row["path"] for row in rows if isinstance(row.get("path"), str)]
     given = call.get("rawInput")
@@ -306,7 +291,7 @@ def _cause(code: int, text: str) -> Cause | None:
         case int():
             return None
         case None:
-            return next((cause for word, cause in _WORDS if word in lower), None)
+            return next((cause for cause, words in _WORDS.items() if re.search(words, lower)), None)
 
 
 def _readable(message: str, data: object) -> str:

@@ -16,28 +16,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
-from asbuilt.agents.claude import messages as say
+from asbuilt.agents.claude import messages
 from asbuilt.agents.claude.ending import Heard, tally_in, turn_of, used_by, used_without_end
-from asbuilt.agents.claude.messages import (
-    LINE_CAP,
-    Asked,
-    Begun,
-    Ended,
-    Hooked,
-    Known,
-    Limited,
-    Noticed,
-    Refused,
-    Spoke,
-    Unasked,
-    Unknown,
-    message_in,
-)
 from asbuilt.agents.claude.state import can_go_on, session_of, state_of
 from asbuilt.agents.contract import Call, Called, Conversed, Modelled, Needs, Noted, Said, Turn, stopped
 from asbuilt.agents.prompt import go_on, prompt_for, system_for
 from asbuilt.agents.streams import Lines, exit_within, lines_of, send
-from asbuilt.policy.kinds import KINDS, hosts_of
+from asbuilt.policy.agent_kinds import KINDS, hosts_of
 from asbuilt.ports import JUDGES, Brief
 from asbuilt.proof.opinion import form
 
@@ -45,7 +30,6 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Mapping
 
-    from asbuilt.agents.claude.messages import Message
     from asbuilt.agents.contract import Emit, Gate, Seat
     from asbuilt.policy.roles import Kind
 
@@ -56,23 +40,13 @@ _VERDICT: Final = "StructuredOutput"
 # Each tool's kind of call, and the key of the path or command in its input.
 _TOOLS: Final[dict[str, tuple[Kind, str]]] = {
     "Read": ("read", "file_path"),
-    "Grep": ("read", "path"),
-    "Glob": ("read", "path"),
-    "Edit": ("edit", "file_path"),
-    "MultiEdit": ("edit", "file_path"),
-    "Write": ("edit", "file_path"),
+    **dict.fromkeys(("Grep", "Glob"), ("read", "path")),
+    **dict.fromkeys(("Edit", "MultiEdit", "Write"), ("edit", "file_path")),
     "NotebookEdit": ("edit", "notebook_path"),
     "Bash": ("run", "command"),
-    "WebFetch": ("fetch", ""),
-    "WebSearch": ("fetch", ""),
-    "Task": ("delegate", ""),
-    "Agent": ("delegate", ""),
-    "BashOutput": ("note", ""),
-    "KillShell": ("note", ""),
-    "TaskOutput": ("note", ""),
-    "TaskStop": ("note", ""),
-    "TodoWrite": ("note", ""),
-    "ToolSearch": ("note", ""),
+    **dict.fromkeys(("WebFetch", "WebSearch"), ("fetch", "")),
+    **dict.fromkeys(("Task", "Agent"), ("delegate", "")),
+    **dict.fromkeys("BashOutput KillShell TaskOutput TaskStop TodoWrite ToolSearch".split(), ("note", "")),
     _VERDICT: ("submit", ""),
 }
 
@@ -123,8 +97,8 @@ class Claude:
         )
         self._seat.before_end(self._interrupt)
         heard = Heard()
-        await send(self._process, say.HELLO)
-        await send(self._process, say.prompt(go_on() if goes_on else prompt_for(brief)))
+        await send(self._process, messages.HELLO)
+        await send(self._process, messages.prompt(go_on() if goes_on else prompt_for(brief)))
         await self._listen(process, heard, gate, emit)
         code = await exit_within(process, _LEAVES_S)
         if heard.ended is not None:
@@ -136,62 +110,59 @@ class Claude:
     async def _listen(
         self, process: asyncio.subprocess.Process, heard: Heard, gate: Gate, emit: Emit
     ) -> None:
-        lines = Lines(LINE_CAP)
+        lines = Lines(messages.LINE_CAP)
         async for line in lines_of(process, lines):
             if line.strip():
-                await self._take(message_in(line), heard, gate, emit)
+                await self._take(messages.message_in(line), heard, gate, emit)
         if lines.dropped:
-            emit(Noted(text=f"{lines.dropped} lines were longer than {LINE_CAP} bytes."))
+            emit(Noted(text=f"{lines.dropped} lines were longer than {messages.LINE_CAP} bytes."))
 
-    async def _take(self, message: Message, heard: Heard, gate: Gate, emit: Emit) -> None:
+    async def _take(self, message: messages.Message, heard: Heard, gate: Gate, emit: Emit) -> None:
         match message:
-            case Begun(version=version, tools=tools, model=model):
+            case messages.Begun(version=version, tools=tools, model=model):
                 emit(Modelled(model=model))
                 emit(Noted(text=f"Claude Code {version} with {', '.join(tools)}."))
-            case Hooked(request=request, call=call, cwd=cwd):
+            case messages.Hooked(request=request, call=call, cwd=cwd):
                 self._where |= {call: cwd} if cwd else {}
-                await send(self._process, say.answer(request, say.ASK_US))
-            case Asked():
+                await send(self._process, messages.answer(request, messages.ASK_US))
+            case messages.Asked():
                 await self._answer(message, gate)
-            case Unasked(request=request, subtype=subtype):
-                await send(self._process, say.not_offered(request, subtype))
-            case Spoke(texts=texts, calls=calls, error=error):
+            case messages.Unasked(request=request, subtype=subtype):
+                await send(self._process, messages.not_offered(request, subtype))
+            case messages.Spoke(texts=texts, calls=calls, error=error):
                 heard.error = error or heard.error
                 for text in texts:
                     heard.says = text
                     emit(Noted(text=text) if error else Said(text=text))
                 for tool, about in calls:
                     emit(Called(tool=tool, detail=about))
-            case Limited(rejected=True, resets_at=resets_at):
+            case messages.Limited(rejected=True, resets_at=resets_at):
                 heard.resets_at = resets_at
-            case Noticed(text=text):
+            case messages.Noticed(text=text):
                 emit(Noted(text=text))
-            case Refused(reason=reason):
+            case messages.Refused(reason=reason):
                 emit(Noted(text=f"It cannot do what we asked for: {reason}"))
-            case Ended():
+            case messages.Ended():
                 heard.ended = message
                 self._close()
-            case Unknown(kind=kind):
+            case messages.Unknown(kind=kind):
                 if kind not in self._unknown:
                     self._unknown.add(kind)
                     emit(Noted(text=f"Claude Code says something that is not understood: {kind[:100]}."))
-            case Known() | Limited():
+            case messages.Known() | messages.Limited():
                 pass
             case _:
                 assert_never(message)
 
-    async def _answer(self, asked: Asked, gate: Gate) -> None:
+    async def _answer(self, asked: messages.Asked, gate: Gate) -> None:
         decision = await gate.ask(call_of(asked.tool, asked.input, self._where.pop(asked.call, None)))
-        reply = (
-            {"behavior": "allow", "updatedInput": asked.input}
-            if decision.allowed
-            else {"behavior": "deny", "message": decision.reason}
-        )
-        await send(self._process, say.answer(asked.request, reply))
+        refusal = {"behavior": "deny", "message": decision.reason}
+        reply = {"behavior": "allow", "updatedInput": asked.input} if decision.allowed else refusal
+        await send(self._process, messages.answer(asked.request, reply))
 
     async def _interrupt(self) -> None:
         """Ask the agent to stop, report its cost and exit."""
-        await send(self._process, say.INTERRUPT)
+        await send(self._process, messages.INTERRUPT)
         self._close()
 
     def _close(self) -> None:

@@ -11,17 +11,18 @@ model with its tokens. Rule: nothing is counted twice, and what cannot be priced
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct, field
 
 from asbuilt.agents.claude.messages import Ended, Tokens, tokens_in
 from asbuilt.agents.claude.state import lines_in
 from asbuilt.agents.contract import Turn, Used, stopped
 from asbuilt.agents.streams import exit_of, last_line
 from asbuilt.ports import JUDGES, Brief
-from asbuilt.proof.opinion import Opinion, opinion_from
+from asbuilt.proof.opinion import opinion_from
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -50,8 +51,7 @@ _WEIGHTS: Final = Tokens(fresh=100, written=125, cached=10, output=500)
 """Rough relative prices of the kinds of tokens, used only for killed processes."""
 
 
-@dataclass(slots=True)
-class Heard:
+class Heard(Struct):
     """Messages of the agent so far."""
 
     says: str = ""
@@ -66,12 +66,10 @@ def turn_of(code: int | None, heard: Heard, brief: Brief, *, last_words: str) ->
     if ended is None:
         return stopped("crash", f"claude {_how(code)}{last_line(last_words)}.", says=heard.says)
     if code == 0 and ended.subtype == "success" and not ended.is_error:
-        return Turn(
-            ending="done",
-            reason="The agent says that it is done.",
-            says=ended.text or heard.says,
-            verdict=_verdict(ended.structured, brief),
-        )
+        told = ended.structured if brief.role in JUDGES else None
+        verdict = opinion_from({"intent": brief.intent, **told}) if isinstance(told, dict) else None
+        reason, says = "The agent says that it is done.", ended.text or heard.says
+        return Turn(ending="done", reason=reason, says=says, verdict=verdict)
     says_why = ended.text.strip()[:500] if ended.is_error else ""
     reason = says_why or f"claude {_how(code)}{last_line(last_words)}."
     cause = _cause(ended, heard)
@@ -95,13 +93,6 @@ def _cause(ended: Ended, heard: Heard) -> Cause | None:
     return "overload" if ended.status == _BUSY or ended.status >= _BROKEN else None
 
 
-def _verdict(structured: object, brief: Brief) -> Opinion | None:
-    """Return the opinion of a verifier; None for other roles."""
-    if brief.role not in JUDGES or not isinstance(structured, dict):
-        return None
-    return opinion_from({"intent": brief.intent, **structured})
-
-
 def _resets_at(seconds: int | None, text: str) -> str | None:
     told = _OLD_LIMIT.search(text)
     moment = seconds if seconds is not None else int(told[1]) if told else None
@@ -115,8 +106,7 @@ def _how(code: int | None) -> str:
     return "did not go when its turn was over" if code is None else exit_of(code)
 
 
-@dataclass(slots=True)
-class Tally:
+class Tally(Struct):
     """Usage in a transcript, and how much of it the last cost figure covers."""
 
     told_usd: float = 0.0
@@ -166,8 +156,7 @@ def _take(tally: Tally, lines: Iterable[dict[str, Any]]) -> None:
 
 def used_by(ended: Ended, before: Tally) -> Used:
     """Return the usage of a turn that reported figures, plus that of the processes killed before it."""
-    sums = ended.used + before.owed_tokens
-    return _used(sums, _cost(ended, before))
+    return _used(ended.used + before.owed_tokens, _cost(ended, before))
 
 
 def used_without_end(tally: Tally) -> Used | None:

@@ -7,10 +7,8 @@ raises.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
 
 LINE_CAP: Final = 32 << 20
 """A line can contain a whole file as a tool's result."""
@@ -70,7 +68,6 @@ class Limited(NamedTuple):
 
     rejected: bool
     resets_at: int | None
-    """Unix time in seconds."""
 
 
 class Noticed(NamedTuple):
@@ -99,15 +96,12 @@ class Ended(NamedTuple):
     is_error: bool
     text: str
     stop: str
-    """Why the model stopped."""
     status: int | None
     """HTTP status of the API error that ended the turn."""
     error: str
     """Name of that error, for example of a usage limit or a failed connection."""
     cost_usd: float | None
-    """Total of the conversation so far."""
     used: Tokens
-    """Usage of this process."""
     models: tuple[tuple[str, Tokens, float], ...]
     """Usage and cost of each model."""
     structured: object

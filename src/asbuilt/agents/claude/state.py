@@ -12,11 +12,13 @@ import json
 import os
 import sys
 import uuid
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from msgspec import Struct
+
 from asbuilt.agents.attempt_folder import Unreadable, read_shared, write_whole
+from asbuilt.agents.streams import object_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -40,8 +42,7 @@ _QUIET: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(Struct, frozen=True):
     """The state folders of an attempt."""
 
     config: Path
@@ -107,10 +108,9 @@ class State:
 
 def _object(file: Path) -> dict[str, Any]:
     try:
-        data = json.loads(read_shared(file, cap=_CAP))
-    except (Unreadable, ValueError, RecursionError):
+        return object_in(read_shared(file, cap=_CAP)) or {}
+    except Unreadable:
         return {}
-    return data if isinstance(data, dict) else {}
 
 
 def state_of(config: Path, home: Path, environ: Mapping[str, str]) -> State:
@@ -136,10 +136,4 @@ def lines_in(transcript: Path) -> Iterator[dict[str, Any]]:
         content = read_shared(transcript, cap=_TRANSCRIPT)
     except Unreadable:
         return
-    for line in content.splitlines():
-        try:
-            data = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(data, dict):
-            yield data
+    yield from filter(None, map(object_in, content.splitlines()))

@@ -20,10 +20,11 @@ import sys
 import time
 import traceback
 from contextlib import contextmanager
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+from msgspec.structs import replace
 
 from asbuilt.agents.attempt_folder import Folder, Terms, Unreadable, tries_in, write_whole
 from asbuilt.agents.contract import SAYS_CAP, Adapter, Seat, Turn, stopped
@@ -32,7 +33,7 @@ from asbuilt.agents.host.record import Record
 from asbuilt.agents.host.seat import TRIES, HostSeat
 from asbuilt.agents.sandbox import process_tree
 from asbuilt.agents.sandbox.launch import probe
-from asbuilt.policy.kinds import KINDS, Through
+from asbuilt.policy.agent_kinds import KINDS, Through
 from asbuilt.ports import Brief, Ending, Result, Role
 
 if TYPE_CHECKING:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from typing import Any, Final, TypeVar, assert_never
+
+from msgspec.structs import asdict
 
 from asbuilt.agents.activity import read_events
 from asbuilt.agents.attempt_folder import Folder, write_whole
@@ -129,7 +130,7 @@ class Record:
             if event["kind"] == "called":
                 self.tool_calls += 1
             elif event["kind"] == "used":
-                told: dict[str, Any] = {one.name: event.get(one.name) for one in fields(Used)}
+                told: dict[str, Any] = {name: event.get(name) for name in Used.__struct_fields__}
                 self._add(Used(**told))
             elif event["kind"] == "said" and isinstance(text, str):
                 self._find_drift(text)

@@ -252,7 +252,7 @@ def hold(results: Path | None) -> int | None:
 def with_results(request: Request, brief: Brief, own: Path) -> Request:
     """Add the setup's results to the request; `own` is a folder of the attempt.
 
-    A no-op without overlays: a copy in the workspace could not be told from the agent's own work.
+    A no-op without overlays: a copy in the workspace would look like the agent's own work.
     """
     results, workspace = brief.results, brief.workspace
     if results is None or not results.is_dir() or not can_overlay(own):
@@ -337,15 +337,11 @@ class Seals:
         self._file = file
 
     def put(self, folder: Path, names: Iterable[str], *, remade: tuple[str, ...] = ()) -> None:
-        """Record the digests of `names` in a folder, unless an earlier start did.
-
-        `remade` lists what the agent's program itself writes there when it starts.
-        """
+        """Record the digests of `names` in a folder, unless an earlier start did."""
         if not self._file.exists():
             named = list(names)
-            whole = {
-                "folder": str(folder), "names": named, "remade": remade, "digests": digests(folder, named)
-            }  # fmt: skip
+            whole: dict[str, object] = {"folder": str(folder), "names": named, "remade": remade}
+            whole["digests"] = digests(folder, named)
             write_whole(self._file, json.dumps(whole).encode("ascii"))
 
     def broken(self) -> list[str]:

@@ -59,9 +59,8 @@ class Page:
     """A page in Chromium, driven through a pipe."""
 
     def __init__(self, url: str, folder: str) -> None:
-        program = (
-            shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-        )
+        names = ("chromium", "chromium-browser", "google-chrome")
+        program = next(filter(None, map(shutil.which, names)), None)
         if program is None:
             raise Failed("no Chromium is installed; Debian's package chromium has it")
         (read, theirs), (mine, write) = os.pipe(), os.pipe()
@@ -106,14 +105,8 @@ class Page:
         """Press a key."""
         text, code = _KEYS.get(name, ("", 0))
         for kind in ("keyDown", "keyUp"):
-            self._ask(
-                "Input.dispatchKeyEvent",
-                type=kind,
-                key=name,
-                code=name,
-                windowsVirtualKeyCode=code,
-                text=text,
-            )
+            names = {"type": kind, "key": name, "code": name}
+            self._ask("Input.dispatchKeyEvent", **names, windowsVirtualKeyCode=code, text=text)
 
     def visible(self) -> str:
         """Return the text that is visible."""

@@ -72,12 +72,7 @@ def main() -> int:
     """Read the rules, apply them, exec the command."""
     rules, argv = json.loads(sys.argv[1]), sys.argv[3:]
     try:
-        restrict(
-            rules["files"],
-            rules["network"],
-            rules["scopes"],
-            [(path, access) for path, access in rules["paths"]],
-        )
+        restrict(**rules)
     except OSError as error:
         sys.stderr.write(f"landlock: {error.strerror}\n")
         return REFUSED

@@ -16,10 +16,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from asbuilt.agents.sandbox import landlock
 from asbuilt.agents.sandbox.masks import masks_in
@@ -62,8 +63,7 @@ except OSError:
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Probed:
+class Probed(Struct, frozen=True, kw_only=True):
     """The sandbox that works here, and why the better ones do not."""
 
     level: Level
@@ -76,8 +76,7 @@ class Probed:
         return "none" if self.level == "landlock" else self.level
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
+class Prepared(Struct, frozen=True, kw_only=True):
     """A sandboxed command line, ready to start."""
 
     argv: tuple[str, ...]
@@ -275,7 +274,6 @@ def below(paths: Iterable[str], folders: Iterable[str]) -> tuple[str, ...]:
 
 @cache
 def _system() -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
-    """Find the symlinks and paths of the system that every process is shown."""
     links = tuple((path, str(Path(path).readlink())) for path in rules.SYSTEM if Path(path).is_symlink())
     settings = (one for name in rules.SETTINGS for one in sorted(Path("/etc").glob(name)))
     linked = {path for path, _ in links}

@@ -11,14 +11,12 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from asbuilt.policy.masking import masked, without_logins
 from asbuilt.policy.sandbox.rules import Placed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 _LEVELS: Final = 6
 _ENTRIES: Final = 4_000
@@ -78,7 +76,9 @@ def _below(folder: str) -> Iterator[str]:
             if not left and not place.endswith("/.git"):
                 continue
             entries = _entries(place)
-            is_gits = _is_gits({entry.name for entry in entries})
+            names = {entry.name for entry in entries}
+            # The git folder of a repository, or of a worktree.
+            is_gits = {"HEAD", "objects"} <= names or {"HEAD", "commondir"} <= names
             for entry in entries if is_gits else entries[:left]:
                 if _is_masked(entry, in_gits=is_gits):
                     yield entry.path
@@ -86,11 +86,6 @@ def _below(folder: str) -> Iterator[str]:
                     deeper.append(entry.path)
             left = max(0, left - len(entries))
         level = deeper
-
-
-def _is_gits(names: set[str]) -> bool:
-    """Return whether a folder with these entries is a repository's or a worktree's git folder."""
-    return {"HEAD", "objects"} <= names or {"HEAD", "commondir"} <= names
 
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:

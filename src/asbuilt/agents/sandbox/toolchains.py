@@ -17,17 +17,15 @@ import re
 import shutil
 import sys
 import zipfile
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from asbuilt.policy.sandbox.check_environment import TOOLCHAINS
 from asbuilt.policy.sandbox.registries import FILES, hosts_in, made_for, paths_in, quoted_hosts, secrets_in
 from asbuilt.policy.sandbox.rules import DEFAULT_PATH, SYSTEM
 from asbuilt.policy.sandbox.variables import ADDRESS_VARIABLES, SHOWN_VARIABLES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
 
 _HEAD: Final = 4_096
 _HOPS: Final = 40

@@ -5,9 +5,10 @@ Rule: name the kernel's settings, because the user has to change one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
+
+from msgspec import Struct
 
 _APPARMOR: Final = "kernel.apparmor_restrict_unprivileged_userns"
 _NAMESPACES: Final = "user.max_user_namespaces"
@@ -18,8 +19,7 @@ _CONTAINER_MARKS: Final = ("/.dockerenv", "/run/.containerenv")
 Cause = Literal["missing", "leaks", "apparmor", "namespaces", "container", "landlock", "unknown"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
+class Refusal(Struct, frozen=True, kw_only=True):
     """Why one sandbox does not work here."""
 
     cause: Cause
@@ -28,8 +28,7 @@ class Refusal:
     next_step: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Knobs:
+class Knobs(Struct, frozen=True, kw_only=True):
     """Kernel and container settings that affect user namespaces."""
 
     apparmor: bool = False

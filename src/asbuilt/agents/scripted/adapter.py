@@ -13,12 +13,14 @@ import re
 import signal
 import sys
 import tomllib
-from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, get_args
 
-from asbuilt.agents.attempt_folder import verdict_in
+from msgspec import Struct
+from msgspec.structs import asdict
+
+from asbuilt.agents.attempt_folder import with_verdict
 from asbuilt.agents.contract import Call, Called, Conversed, Noted, Said, Turn, Used, stopped
 from asbuilt.agents.streams import Lines, exit_of, lines_of, object_in, send
 from asbuilt.errors import ScriptInvalid
@@ -27,6 +29,7 @@ from asbuilt.ports import Brief, Role
 
 if TYPE_CHECKING:
     import asyncio
+    from collections.abc import Mapping
 
     from asbuilt.agents.contract import Emit, Gate, Seat
 
@@ -87,10 +90,7 @@ _MATCHES: Final = {"phase": (str, int), "role": _TEXT, "attempt": _WHOLE, "start
 _TURN_LINE: Final = re.compile(r"\s*\[\[\s*turn\s*\]\]")
 
 
-@dataclass(slots=True)
-class _Heard:
-    """Messages of the child so far."""
-
+class _Heard(Struct):
     says: str = ""
     failed: str | None = None
     cause: Cause | None = None
@@ -119,11 +119,8 @@ class Scripted:
         return self._turn(await process.wait(), heard, emit)
 
     def _acts(self, brief: Brief, number: int) -> tuple[Act, ...]:
-        if brief.script is None:
-            return ({"say": NOTHING},)
-        acts = read_script(brief.script).acts_for(
-            phase=brief.phase, role=brief.role, attempt=number, start=self._seat.start
-        )
+        facts = {"phase": brief.phase, "role": brief.role, "attempt": number, "start": self._seat.start}
+        acts = read_script(brief.script).acts_for(**facts) if brief.script is not None else None
         return ({"say": NOTHING},) if acts is None else acts
 
     async def _listen(
@@ -155,10 +152,8 @@ class Scripted:
             return stopped(heard.cause, heard.failed, says=heard.says)
         if heard.failed is not None:
             return Turn(ending="failed", reason=heard.failed, says=heard.says)
-        verdict = verdict_in(self._seat.out)
-        for trouble in verdict.troubles if verdict else ():
-            emit(Noted(text=trouble))
-        return Turn(ending="done", reason="The agent says that it is done.", says=heard.says, verdict=verdict)
+        done = Turn(ending="done", reason="The agent says that it is done.", says=heard.says)
+        return with_verdict(done, self._seat, emit)
 
 
 def _take(message: dict[str, Any], heard: _Heard, emit: Emit) -> None:
@@ -186,8 +181,7 @@ def _take(message: dict[str, Any], heard: _Heard, emit: Emit) -> None:
             heard.noise += 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScriptedTurn:
+class ScriptedTurn(Struct, frozen=True, kw_only=True):
     """A turn of the script; a condition that is None always matches."""
 
     acts: tuple[Act, ...]
@@ -196,26 +190,19 @@ class ScriptedTurn:
     attempt: int | None = None
     start: int | None = None
 
-    def fits(self, *, phase: str, role: str, attempt: int, start: int) -> bool:
+    def fits(self, facts: Mapping[str, object]) -> bool:
         """Return whether all conditions match."""
-        asked = (self.phase, phase), (self.role, role), (self.attempt, attempt), (self.start, start)
-        return all(wanted is None or wanted == given for wanted, given in asked)
+        return all(getattr(self, name) in (None, fact) for name, fact in facts.items())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Script:
+class Script(Struct, frozen=True, kw_only=True):
     """Turns in the order of the file; the first match is played."""
 
     turns: tuple[ScriptedTurn, ...]
 
-    def acts_for(self, *, phase: str, role: str, attempt: int, start: int) -> tuple[Act, ...] | None:
-        """Return the acts of the first matching turn; None when there is none."""
-        fitting = (
-            turn.acts
-            for turn in self.turns
-            if turn.fits(phase=phase, role=role, attempt=attempt, start=start)
-        )
-        return next(fitting, None)
+    def acts_for(self, **facts: object) -> tuple[Act, ...] | None:
+        """Return the acts of the first turn that fits phase, role, attempt and start; None without one."""
+        return next((turn.acts for turn in self.turns if turn.fits(facts)), None)
 
 
 def read_script(file: Path) -> Script:
@@ -349,6 +336,6 @@ class _Places:
 def _wrong(name: str, line: int, what: str) -> ScriptInvalid:
     return ScriptInvalid(
         f"{name}:{line}: {what}",
-        why="A script that is understood in part would play another part than it was written for.",
+        why="A script that is parsed only in part would perform other actions.",
         next_step="Correct that line; docs/reference/scripted-agent.md tells every act.",
     )

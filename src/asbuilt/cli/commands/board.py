@@ -79,8 +79,7 @@ def command(  # noqa: PLR0913 - the options of the command
 
 
 def _show(door: Door, link: str, *, is_opened: bool) -> None:
-    if door.json:
-        door.screen.emit_json({"schema": "asbuilt.board/1", "link": link, "is_served": True})
+    if door.emitted("asbuilt.board/1", {"link": link, "is_served": True}):
         return
     door.screen.answer(link)
     if is_opened:

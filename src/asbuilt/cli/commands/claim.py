@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import wraps
-from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -13,23 +13,21 @@ from asbuilt.cli.shell.boundary import tell
 from asbuilt.cli.shell.desk import complete_plan
 from asbuilt.cli.shell.lazy import Lazy, LazyGroup
 from asbuilt.cli.shell.options import Door, subcommand
-from asbuilt.cli.shell.site import Site, asker, look_at, open_site, site_of
+from asbuilt.cli.shell.site import asker, look_at, open_site, site_of
 from asbuilt.cli.ui.clock import ago, stamp
 from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, StoreFailed
 from asbuilt.flows.requests import take_away
-from asbuilt.journal import claims, issues, runs
+from asbuilt.journal import claims, issue_claims, runs
 from asbuilt.journal.events import open_plan
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
 
 if TYPE_CHECKING:
     from asbuilt.journal.claims import Claim
-    from asbuilt.journal.database.store import Session
-    from asbuilt.journal.issues import Held
+    from asbuilt.journal.issue_claims import Held
 
 _STORE: Final = 11
-P = ParamSpec("P")
 
 group = LazyGroup(
     "claim",
@@ -60,12 +58,14 @@ def list_(door: Door) -> int:
     about: list[Held] = []
     if site is not None:
         with site.journal.store.read() as session:
-            rows = [(one, _owner(session, site, one)) for one in claims.every(session, LOCAL, site.repo)]
-            about = issues.every(session, LOCAL, site.repo)
-    if door.json:
-        held = [{**one._asdict(), "since": stamp(one.since), "owner": owner} for one, owner in rows]
-        told = [{**one._asdict(), "since": stamp(one.since)} for one in about]
-        door.screen.emit_json({"schema": "asbuilt.claims/1", "claims": held, "issues": told})
+            rows = [
+                (one, runs.name_of(session, LOCAL, site.repo, one.run))
+                for one in claims.every(session, LOCAL, site.repo)
+            ]
+            about = issue_claims.every(session, LOCAL, site.repo)
+    held = [{**one._asdict(), "since": stamp(one.since), "owner": owner} for one, owner in rows]
+    told = [{**one._asdict(), "since": stamp(one.since)} for one in about]
+    if door.emitted("asbuilt.claims/1", {"claims": held, "issues": told}):
         return DONE
     if not rows:
         door.screen.answer("No plan is claimed here.")
@@ -80,18 +80,13 @@ def list_(door: Door) -> int:
     return DONE
 
 
-def _owner(session: Session, site: Site, claim: Claim) -> str:
-    run = runs.find(session, LOCAL, site.repo, claim.run)
-    return f"{run.options.slug}.{run.number}" if run else claim.run
-
-
-def _by_contract(command: Callable[Concatenate[Door, P], int]) -> Callable[Concatenate[Door, P], int]:
+def _by_contract(command: Callable[..., int]) -> Callable[..., int]:
     """Make a command return 11 if the store fails, also on opening."""
 
     @wraps(command)
-    def held(door: Door, /, *given: P.args, **named: P.kwargs) -> int:
+    def held(door: Door, **given: str) -> int:
         try:
-            return command(door, *given, **named)
+            return command(door, **given)
         except StoreFailed as error:
             tell(door.screen.err, error)
             return _STORE
@@ -99,10 +94,7 @@ def _by_contract(command: Callable[Concatenate[Door, P], int]) -> Callable[Conca
     return held
 
 
-def _answered(door: Door, site: Site, address: Address, work: Callable[[Session], tuple[int, str]]) -> int:
-    """Do the work in one transaction, print the result, and return its exit code."""
-    with site.journal.store.write() as session:
-        code, words = work(session)
+def _told(door: Door, address: Address, code: int, words: str) -> int:
     if not door.emitted("asbuilt.claim/1", {"plan": address.plan, "said": words, "exit": code}):
         door.screen.answer(printable(words))
     return code
@@ -117,17 +109,14 @@ def acquire(door: Door, plan: str, *, owner: str) -> int:
     site = open_site(door)
     at = site.desk.open(plan).at
     address = site.address(at.shown)
-
-    def work(session: Session) -> tuple[int, str]:
+    actor = asker(door).actor
+    with site.journal.store.write() as session:
         open_plan(session, address, at.slug)
-        taken = claims.acquire(
-            session, address, run=owner, mode="owner", host=machine(), actor=asker(door).actor
-        )
-        if taken.answer is claims.Answer.YOURS:
-            return DONE, f"{at.slug} is claimed by {owner}."
-        return int(taken.answer), f"{at.slug} is held by {_owner(session, site, taken.claim)}."
-
-    return _answered(door, site, address, work)
+        taken = claims.acquire(session, address, run=owner, mode=claims.OWNER, host=machine(), actor=actor)
+        holder = runs.name_of(session, LOCAL, site.repo, taken.claim.run)
+    if taken.answer is claims.Answer.YOURS:
+        return _told(door, address, DONE, f"{at.slug} is claimed by {owner}.")
+    return _told(door, address, int(taken.answer), f"{at.slug} is held by {holder}.")
 
 
 @subcommand("release", ("asbuilt claim release rate-limit --owner nightly", "0 or 12"))
@@ -138,14 +127,11 @@ def release(door: Door, plan: str, *, owner: str) -> int:
     """Release a plan. A claim of another run stays."""
     site = site_of(door, plan)
     address = site.address(plan)
-
-    def work(session: Session) -> tuple[int, str]:
+    with site.journal.store.write() as session:
         said = claims.release(session, address, run=owner, actor=asker(door).actor)
-        if said is claims.Answer.YOURS:
-            return DONE, f"{address.plan} is released."
-        return int(said), f"{address.plan} is not claimed by {owner}; nothing was released."
-
-    return _answered(door, site, address, work)
+    if said is claims.Answer.YOURS:
+        return _told(door, address, DONE, f"{address.plan} is released.")
+    return _told(door, address, int(said), f"{address.plan} is not claimed by {owner}; nothing was released.")
 
 
 @subcommand(
@@ -158,11 +144,7 @@ def break_(door: Door, plan: str, *, reason: str) -> int:
     """Take a plan away from its owner. A run that had it ends at its next safe point, its work kept."""
     site = site_of(door, plan)
     address = site.address(plan)
-
-    def work(session: Session) -> tuple[int, str]:
+    with site.journal.store.write() as session:
         held = take_away(session, address, reason=reason, asker=asker(door))
-        if held is None:
-            return DONE, f"{address.plan} is not claimed."
-        return DONE, f"{address.plan} is taken from {held.run}; the journal says why."
-
-    return _answered(door, site, address, work)
+    words = f"is taken from {held.run}; the journal says why" if held else "is not claimed"
+    return _told(door, address, DONE, f"{address.plan} {words}.")

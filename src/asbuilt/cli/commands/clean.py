@@ -62,7 +62,6 @@ def command(door: Door, plan: str | None, *, yes: bool, days: int | None) -> Non
 
 
 def _summary(can_go: list[Thing], *, yes: bool) -> str:
-    """Count what can be deleted, by kind."""
     if not can_go:
         return "Nothing to delete."
     by_kind = Counter(one.kind for one in can_go)

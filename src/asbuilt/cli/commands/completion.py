@@ -17,16 +17,12 @@ _INSTALL: Final = {
 }
 
 
-@subcommand(
-    "completion",
-    *((line, "") for line in _INSTALL.values()),
-    json=False,
-)
+@subcommand("completion", *((line, "") for line in _INSTALL.values()), json=False)
 @click.argument("shell", type=click.Choice(list(_INSTALL)))
 def command(door: Door, shell: str) -> None:
     """Print the script that completes commands and options in your shell.
 
-    It goes where your shell looks for such scripts; a new shell has it.
+    The script is written to your shell's completion folder; a new shell loads it.
     """
     kind = get_completion_class(shell)
     if kind is None:

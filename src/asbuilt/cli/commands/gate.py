@@ -9,6 +9,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 import click
@@ -80,7 +81,7 @@ def check(door: Door, text: str | None, *, jsonl: bool) -> int:
     if jsonl == (text is not None):
         raise UsageWrong(
             "gate check takes a command, or --jsonl and lines on standard input",
-            why="It judges one or the other.",
+            why="It accepts only one of the two.",
             next_step="Quote the whole command: asbuilt gate check 'git log | head'",
         )
     judge = _judge_at(door)
@@ -98,24 +99,18 @@ def check(door: Door, text: str | None, *, jsonl: bool) -> int:
 def _judge_at(door: Door) -> Judge:
     cwd = str(door.start.absolute())
     repository = find_repository(door.start)
-    root = str(repository.root) if repository else cwd
-
-    def judge(text: str) -> str | None:
-        return verdict(
-            text,
-            cwd=cwd,
-            home=door.environ.get("HOME", ""),
-            root=root,
-            resolve=os.path.realpath,
-            exists=os.path.lexists,
-            names=names_in,
-        )
-
-    return judge
+    return partial(
+        verdict,
+        cwd=cwd,
+        home=door.environ.get("HOME", ""),
+        root=str(repository.root) if repository else cwd,
+        resolve=os.path.realpath,
+        exists=os.path.lexists,
+        names=names_in,
+    )
 
 
 def _answered(line: bytes, judge: Judge) -> dict[str, str]:
-    """Answer one line, valid or not."""
     try:
         asked = read(line.decode())
     except ValueError:

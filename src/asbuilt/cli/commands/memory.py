@@ -45,9 +45,7 @@ def chosen(memories: Iterable[Memory], name: str) -> Memory:
         if typed and one.number == int(typed[1]):
             return one
     raise NotFound(
-        f'no memory "{name}"',
-        why="Memories have names like m3.",
-        next_step="`asbuilt memory list`",
+        f'no memory "{name}"', why="Memories have names like m3.", next_step="`asbuilt memory list`"
     )
 
 

@@ -1,6 +1,7 @@
 """`asbuilt mode`: plan mode of a conversation, on or off, and the text of `/asbuilt:plan`.
 
-Rule: an agent cannot turn plan mode off, so it may run `mode plan`; of several conversations none is guessed.
+Rule: an agent cannot turn plan mode off, so it may run `mode plan`. If several conversations match, the user
+must name one.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from asbuilt.session.records import records
 from asbuilt.session.state import state_in
 
 conversation_option = click.option(
-    "--conversation", metavar="KEY", help="which one, as `asbuilt mode show` names it"
+    "--conversation", metavar="KEY", help="key of the conversation, as `asbuilt mode show` prints it"
 )
 
 
@@ -61,7 +62,7 @@ def chosen(door: Door, key: str | None) -> Conversation:
         if not known or not Path(folder_of(door.environ, known)).is_dir():
             raise NotFound(
                 f"no conversation is known as {key}",
-                why="asbuilt knows one after plan mode was on in it or a plan was approved, until it ends.",
+                why="A conversation is known from its first plan mode or approved plan until it ends.",
                 next_step="In its folder, type: asbuilt mode show",
             )
         return Conversation(known, folder_of(door.environ, known))
@@ -74,7 +75,7 @@ def chosen(door: Door, key: str | None) -> Conversation:
     if not found:
         raise NotFound(
             "no conversation is known in this folder",
-            why="asbuilt knows one after plan mode was on in it or a plan was approved.",
+            why="A conversation is known from its first plan mode or approved plan.",
             next_step="In the conversation, type: /asbuilt:plan",
         )
     listed = ", ".join(f"{one.key} ({one.shown()})" for one in found)
@@ -87,17 +88,12 @@ def chosen(door: Door, key: str | None) -> Conversation:
 
 def around_here(door: Door) -> list[Conversation]:
     """Return the open conversations in this folder or below it."""
-    here = os.path.realpath(door.start)
+    here = Path(os.path.realpath(door.start))
     return [
         Conversation(one.key, one.folder)
         for one in records(door.environ)
-        if one.is_alive and _is_within(os.path.realpath(one.state.cwd), here)
+        if one.is_alive and Path(os.path.realpath(one.state.cwd)).is_relative_to(here)
     ]
-
-
-def is_asked_by_agent(door: Door, key: str) -> bool:
-    """Return whether an agent runs this: CLAUDECODE is set, or the conversation is an ancestor process."""
-    return bool(door.environ.get("CLAUDECODE")) or key.partition("-")[0] in _above(os.getpid())
 
 
 def _above(pid: int) -> list[str]:
@@ -111,10 +107,6 @@ def _above(pid: int) -> list[str]:
             break
         found.append(str(pid))
     return found
-
-
-def _is_within(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(f"{folder.rstrip('/')}/")
 
 
 _BY: Final = {"mode": "Claude Code", "command": "your command", "session": "asbuilt session --plan"}
@@ -162,7 +154,7 @@ def words(hold: Hold | None) -> str:
 
 
 _MODES: Final = ("default", "acceptEdits", "auto", "bypassPermissions", PLAN)
-_KERNEL: Final = " The sandbox of this conversation stays read-only; leave it and start another."
+_KERNEL: Final = " The sandbox stays read-only. End this conversation and start a new one to write."
 _SHIFT: Final = " Claude Code's own mode changes only there: press Shift+Tab."
 _OWN: Final = " If Claude Code itself is in plan mode, press Shift+Tab there or approve the plan."
 
@@ -230,7 +222,8 @@ def _exit(door: Door, found: Conversation) -> bool:
         hold = _hold(door, found)
         if hold is None:
             return False
-        if is_asked_by_agent(door, found.key):
+        # The key begins with the id of the conversation's process.
+        if door.environ.get("CLAUDECODE") or found.key.partition("-")[0] in _above(os.getpid()):
             raise GateStopped(
                 "an agent cannot turn plan mode off",
                 why="The user does, by approving the plan or by a command.",

@@ -34,7 +34,7 @@ from asbuilt.journal.runs import Run
 from asbuilt.lifecycle.delivery.facts import DeliveryFacts, Landed
 from asbuilt.lifecycle.run.proving import ProvingFacts
 from asbuilt.lifecycle.status.report import Account, notes, sums
-from asbuilt.pages.telling import Page
+from asbuilt.pages.run_report import Page
 
 _SETTLED_S: Final = 3.0
 """Seconds after which a browser process that is still alive counts as started."""
@@ -239,7 +239,7 @@ def _what_came(account: Account) -> str:
         came = f"Landed {_named(account.landed)}, proven before. "
     elif account.undone:
         came = f"Reverted {_named(account.undone)}. "
-    elif account.state == "done" and account.reason:
+    elif account.state in ("done", "undone") and account.reason:
         came = f"{account.reason[0].upper()}{account.reason[1:]}. "
     return f"{came}No agent worked in this run."
 

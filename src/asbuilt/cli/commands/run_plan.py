@@ -8,28 +8,21 @@ from __future__ import annotations
 import shlex
 from functools import partial
 from stat import S_ISREG
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
 import click
 
 from asbuilt.cli.shell.desk import complete_plan, desk_for
 from asbuilt.cli.shell.options import Door, SharedOption, subcommand
+from asbuilt.cli.shell.reading import look
 from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, UsageWrong
-from asbuilt.lifecycle.run_plan_words import (
-    EveryWords,
-    NextWords,
-    NowWords,
-    RunWords,
-    StatusWords,
-    StopWords,
-    Unclear,
-    parse,
-)
+from asbuilt.journal import schedules
+from asbuilt.journal.ids import LOCAL
+from asbuilt.lifecycle.run_plan_words import Unclear, Word, parse
 
 if TYPE_CHECKING:
-    from asbuilt.library.shelves import Library
-    from asbuilt.lifecycle.run_plan_words import Landing, Words
+    from asbuilt.library.search_path import Library
 
 
 @subcommand(
@@ -49,11 +42,22 @@ def command(door: Door, words: tuple[str, ...], *, dry_run: bool) -> int:
 
     They mean the same in any order and in any case. A plan whose path holds such a word is still that plan.
     """
-    typed = command_line(understood(" ".join(words), desk_for(door).library))
+    typed = understood(" ".join(words), desk_for(door).library)
     door.screen.talk(printable(f"= asbuilt {shlex.join(typed)}"))
     if dry_run and typed[0] != "run":
         return DONE
+    is_next = typed == ("status",) and Word.NEXT in " ".join(words).lower().split()
+    if is_next and not door.json and not _is_any_scheduled(door):
+        door.screen.answer("Nothing is scheduled.")
     return _do(click.get_current_context(), (*typed, *["--dry-run"] * dry_run))
+
+
+def _is_any_scheduled(door: Door) -> bool:
+    _, looking = look(door)
+    if looking is None or looking.repo is None:
+        return False
+    with looking.journal.store.read() as session:
+        return bool(schedules.every(session, LOCAL, looking.repo, limit=1))
 
 
 def _do(context: click.Context, typed: tuple[str, ...]) -> int:
@@ -71,14 +75,14 @@ def _do(context: click.Context, typed: tuple[str, ...]) -> int:
         return code
 
 
-def understood(text: str, library: Library) -> Words:
-    """Parse the words; the error shows what was understood."""
+def understood(text: str, library: Library) -> tuple[str, ...]:
+    """Return the arguments of `asbuilt` for the words; the error shows what was understood."""
     words = parse(text, partial(_is_file, library))
     if isinstance(words, Unclear):
         raise UsageWrong(
             f"not understood: {words.what}",
             why=f"{words.why} Understood: {words.understood}.",
-            next_step="`asbuilt run-plan -h` shows what can be said.",
+            next_step="`asbuilt run-plan -h` lists the accepted words.",
         )
     return words
 
@@ -88,32 +92,3 @@ def _is_file(library: Library, name: str) -> bool:
         return S_ISREG((library.start / name).stat().st_mode)
     except (OSError, ValueError):  # missing, or no valid file name
         return False
-
-
-def command_line(words: Words) -> tuple[str, ...]:
-    """Return the arguments of `asbuilt` for the words."""
-    match words:
-        case RunWords():
-            phase = [words.phase] if words.phase is not None else []
-            flags = ["--finish"] * words.finish + ["--auto"] * words.auto
-            return ("run", *_named(words.plan), *phase, *flags, *_landing(words.landing))
-        case EveryWords():
-            flags = ["--every", words.schedule, *["--now"] * words.now]
-            return ("run", *_named(words.plan), "--auto", *flags, *_landing(words.landing))
-        case StopWords():
-            return ("stop", *(_named(words.plan) or ["--all"]), "--schedule")
-        case NextWords() | StatusWords():
-            return ("status", *_named(words.plan))
-        case NowWords():
-            return ("run", *_named(words.plan))
-        case _:
-            assert_never(words)
-
-
-def _named(plan: str | None) -> list[str]:
-    """Return a plan's path that cannot be read as an option."""
-    return [] if plan is None else [f"./{plan}" if plan.startswith("-") else plan]
-
-
-def _landing(chosen: Landing | None) -> list[str]:
-    return [] if chosen is None else [f"--{chosen}"]

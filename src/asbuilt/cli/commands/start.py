@@ -7,7 +7,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 from asbuilt.cli.commands.status import show_here, views_here
-from asbuilt.cli.runs.next_step import Next
+from asbuilt.cli.runs.next_step import first_step, has_agent, installed, named_agent, place_of, script_option
 from asbuilt.cli.runs.standing import doing
 from asbuilt.cli.runs.waiting import is_cut_off, next_of, run_waiting
 from asbuilt.cli.shell.reading import Looking, survey
@@ -15,10 +15,8 @@ from asbuilt.cli.ui.clock import at
 from asbuilt.cli.ui.messages import answer, headline
 from asbuilt.cli.ui.words import counted, listed
 from asbuilt.errors import DONE
-from asbuilt.library.repository import Repository, branch_of
-from asbuilt.library.shelves import Library, plans
-from asbuilt.lifecycle.status.progress import IN_WORK
-from asbuilt.policy.kinds import KINDS
+from asbuilt.library.search_path import Library, plans
+from asbuilt.lifecycle.status.progress import IN_WORK, PROVEN
 
 if TYPE_CHECKING:
     from asbuilt.cli.shell.options import Door
@@ -31,11 +29,11 @@ _SANDBOXES = {"bwrap": "bubblewrap", "sandbox-exec": "Seatbelt"}
 def run(door: Door) -> int:
     """Show the screen for the start folder."""
     library, settings, looking = survey(door)
-    agents = [kind.name for kind in KINDS.values() if kind.program and _has(door, kind.program)]
-    _show_place(door, library, settings, agents)
+    _show_place(door, library, settings)
     views = [] if looking is None else views_here(looking)
     if looking is None or not views:
-        _first_step(library, agents).show(door)
+        is_able = has_agent(settings, door.environ)
+        first_step(library, is_able=is_able, script=script_option(settings)).show(door)
         return DONE
     moment = looking.moment
     cut_off = [(view, one) for view in views if (one := view.run) and is_cut_off(one, moment.seen(one))]
@@ -56,7 +54,7 @@ def _show_cut_off(door: Door, looking: Looking, view: PlanView, cut_off: RunView
     where = f" in phase {phase.id}, {doing(phase)}" if phase else ""
     when = at(told.since or cut_off.run.at, looking.moment.now)
     headline(door, cut_off.name, f"was cut off at {when}{where}.")
-    proven = [one.id for one in view.phases if one.state in ("proven", "landed")]
+    proven = [one.id for one in view.phases if one.state in PROVEN]
     kept = [f"phase{'s' * (len(proven) > 1)} {listed(proven)}"] if proven else []
     if phase is not None and phase.attempt:
         kept.append(f"the files of attempt {phase.id}.{phase.attempt}")
@@ -67,37 +65,15 @@ def _show_cut_off(door: Door, looking: Looking, view: PlanView, cut_off: RunView
     answer(door, "  lost   ", "nothing; it continues where it was")
 
 
-def _show_place(door: Door, library: Library, settings: Settings, agents: list[str]) -> None:
-    """Show the repository, and what a run would use."""
-    headline(door, *_place(library.repository))
-    answer(door, "  agent    ", ", ".join(agents) or "none found: install claude, codex, gemini or opencode")
+def _show_place(door: Door, library: Library, settings: Settings) -> None:
+    headline(door, *place_of(library.repository))
+    agents = named_agent(settings) or ", ".join(installed(door.environ))
+    answer(door, "  agent    ", agents or "none found: install claude, codex, gemini or opencode")
     if library.repository is not None:
         chosen = settings.text("checks.tests") or ("set" if settings.chosen["checks.suites"].value else "")
         answer(door, "  tests    ", chosen or "not set yet; asbuilt doctor --tests finds the command")
-    sandbox = next((name for program, name in _SANDBOXES.items() if _has(door, program)), "")
+    path = door.environ.get("PATH", os.defpath)
+    sandbox = next((name for program, name in _SANDBOXES.items() if shutil.which(program, path=path)), "")
     answer(door, "  sandbox  ", f"{sandbox}; asbuilt doctor tests it" if sandbox else "see asbuilt doctor")
     here = plans(library)
     answer(door, "  plans    ", counted(len(here), "plan") if here else "none yet")
-
-
-def _first_step(library: Library, agents: list[str]) -> Next:
-    here = [plan for plan in plans(library) if plan.slug]
-    demo = "see a small plan run: `asbuilt demo`"
-    if library.repository is None:
-        return Next("asbuilt demo", other="go to a Git repository first: `cd your-repo`")
-    if not agents:
-        return Next("asbuilt demo", other="check this machine: `asbuilt doctor`")
-    if here:
-        return Next(f"asbuilt run {here[0].slug}", other="list the plans: `asbuilt plan list`")
-    return Next('asbuilt author "what you want to build"', other=demo)
-
-
-def _place(repository: Repository | None) -> tuple[str, str]:
-    if repository is None:
-        return "asbuilt", "not in a Git repository"
-    branch = branch_of(repository)
-    return repository.name, f"on {branch}" if branch else "no branch checked out"
-
-
-def _has(door: Door, program: str) -> bool:
-    return shutil.which(program, path=door.environ.get("PATH", os.defpath)) is not None

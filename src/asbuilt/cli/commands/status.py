@@ -23,6 +23,7 @@ from asbuilt.journal.queries.overview import PlanView, plan_view, plan_views, ru
 
 if TYPE_CHECKING:
     from asbuilt.journal.repositories import Known
+    from asbuilt.lifecycle.status.progress import PhaseProgress
 
 
 @subcommand(
@@ -92,11 +93,23 @@ def _one(door: Door, name: str) -> int:
         one = run_view(session, blobs, run) if run is not None else None
     if view is None or (view.run is None and view.schedule is None):
         return _never_run(door, name)
+    if view.run is None and not view.phases:
+        view = view._replace(phases=_marked(door, view.address.plan))
     if one is not None:
         # Show the phases and cost of this run, not the plan's current ones.
         view = view._replace(run=one, phases=one.phases, spent=one.spent, claim=None, slug=one.name)
     told = waiting(view, moment) if one is None else run_waiting(one, moment.seen(one))
     return _shown(door, view, told, moment)
+
+
+def _marked(door: Door, path: str) -> list[PhaseProgress]:
+    """Return the phases of a scheduled plan that has not run, by its marks; none if its file is gone."""
+    from asbuilt.cli.runs.never_run import by_its_marks  # noqa: PLC0415  the door's dispatch: it loads the parser
+
+    try:
+        return by_its_marks(door, path)[0].phases
+    except NotFound:
+        return []
 
 
 def _never_run(door: Door, name: str) -> int:

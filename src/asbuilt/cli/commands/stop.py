@@ -21,10 +21,12 @@ from asbuilt.cli.shell.site import Site, asker, look_at, site_of, the_only
 from asbuilt.cli.ui import timetable
 from asbuilt.cli.ui.messages import next_command
 from asbuilt.cli.ui.screen import printable
+from asbuilt.cli.ui.words import ASKED_FOR
 from asbuilt.errors import DONE, UsageWrong, WorkerFailed
 from asbuilt.flows.requests import pause, stop
 from asbuilt.flows.schedule import cancel
-from asbuilt.journal import schedules
+from asbuilt.journal import claims, schedules
+from asbuilt.journal.claims import OWNER, Claim
 from asbuilt.journal.ids import LOCAL, Address
 
 if TYPE_CHECKING:
@@ -48,7 +50,7 @@ _PAUSE_S: Final = 10.0
 @click.option("--all", "every", is_flag=True, help="every run and schedule of this repository")
 @click.option("--schedule", "only_schedule", is_flag=True, help="cancel the schedule, and let a run continue")
 @click.option("--pause", "pauses", is_flag=True, help="pause at the next safe point; asbuilt run continues")
-@click.option("-m", "--message", metavar="TEXT", default="asked for", help="why, for the journal")
+@click.option("-m", "--message", metavar="TEXT", default=ASKED_FOR, help="why, for the journal")
 def command(
     door: Door, plan: str | None, *, every: bool, only_schedule: bool, pauses: bool, message: str
 ) -> int:
@@ -78,24 +80,22 @@ def command(
         outcome.shown(door, _ended(site, listed[0]))
     elif not cancelled:
         _show_over(door, site.view(listed[0]))
-    elif door.json:
-        rows = [timetable.as_json(one) for one in cancelled]
-        door.screen.emit_json({"schema": "asbuilt.runs/1", "runs": [], "cancelled": rows})
+    else:
+        door.emitted(
+            "asbuilt.runs/1", {"runs": [], "cancelled": [timetable.as_json(one) for one in cancelled]}
+        )
     return DONE
 
 
 def _serve(door: Door, site: Site, *stopped: Run) -> None:
-    """Start a worker for the runs that stay on this machine."""
     if any(run.options.fleet is UNSET for run in stopped):
         wiring.ensure_worker(site.journal.home, door.environ)
 
 
 def _continues(door: Door, cancelled: list[Schedule], running: list[Run]) -> int:
-    """Report that only schedules were cancelled, and which runs continue."""
-    names = [f"{run.options.slug}.{run.number}" for run in running]
-    if door.json:
-        told = [timetable.as_json(one) for one in cancelled]
-        door.screen.emit_json({"schema": "asbuilt.runs/1", "runs": [], "cancelled": told, "continue": names})
+    names = [run.name for run in running]
+    told = [timetable.as_json(one) for one in cancelled]
+    if door.emitted("asbuilt.runs/1", {"runs": [], "cancelled": told, "continue": names}):
         return DONE
     if not cancelled:
         door.screen.answer("Nothing is scheduled here.")
@@ -112,7 +112,6 @@ def end(door: Door, site: Site, run: Run, reason: str) -> RunView:
 
 
 def _paused(door: Door, plan: str | None, reason: str) -> int:
-    """Pause a run at its next safe point: after the current attempt, or at once."""
     site, run = _to_pause(door, plan)
     if site is None or run is None:
         if not door.emitted("asbuilt.run/1", {"run": None, "exit": DONE}):
@@ -172,6 +171,7 @@ def _every(door: Door, message: str, *, only_schedule: bool) -> int:
     _, site = look_at(door)
     views: list[RunView] = []
     cancelled: list[Schedule] = []
+    others: list[Claim] = []
     if site is not None:
         store = site.journal.store
         with store.read() as session:
@@ -182,17 +182,20 @@ def _every(door: Door, message: str, *, only_schedule: bool) -> int:
         asked = [run for run in site.open_runs() if stop(store, run, reason=message, asker=asker(door))]
         _serve(door, site, *asked)
         views = [_ended(site, run) for run in asked]
-    if door.json:
-        rows = [timetable.as_json(one) for one in cancelled]
-        door.screen.emit_json(
-            {"schema": "asbuilt.runs/1", "runs": [outcome.as_json(one) for one in views], "cancelled": rows}
-        )
+        with store.read() as session:
+            others = [one for one in claims.every(session, LOCAL, site.repo) if one.mode == OWNER]
+    rows = [timetable.as_json(one) for one in cancelled]
+    stopped = [outcome.as_json(one) for one in views]
+    left = [{"plan": one.plan, "owner": one.run} for one in others]
+    if door.emitted("asbuilt.runs/1", {"runs": stopped, "cancelled": rows, "claims_left": left}):
         return DONE
     if not views and not cancelled:
         door.screen.answer("Nothing is running here.")
         next_command(door, "asbuilt status")
     for view in views:
         outcome.shown(door, view)
+    for one in others:
+        door.screen.answer(printable(f"{one.plan} stays claimed by {one.run}."))
     return DONE
 
 

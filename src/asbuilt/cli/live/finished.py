@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from asbuilt.cli.live.rows import Canvas, Piece, Row, Style, cells, text_of
+from asbuilt.cli.live.rows import Canvas, Piece, Row, Style, text_of
+from asbuilt.cli.ui import columns
 from asbuilt.cli.ui.clock import at, lasting, parsed
 from asbuilt.cli.ui.words import counted
 from asbuilt.cli.wording.events import told
@@ -74,14 +75,12 @@ class Story:
                 rows = _note(entry, "failed", canvas)
             case StageJudged(outcome="accepted"):
                 rows = [self._accepted(entry.at, event, titles, canvas)]
-            case StageJudged(outcome="refused" | "gave_up"):
+            case StageJudged(outcome="refused" | "gave_up") | PhaseJoined(state="failed"):
                 rows = _note(entry, "failed", canvas)
             case TogetherDone():
                 rows = [self._together(event, self._shown[entry.key], canvas)]
             case ApprovalAnswered() if entry.actor == self._person:
                 rows = []
-            case PhaseJoined(state="failed"):
-                rows = _note(entry, "failed", canvas)
             case PhaseMerged() if event.conflicts:
                 rows = _note(entry, "failed", canvas)
             case RunParked() if not event.until:
@@ -103,7 +102,7 @@ class Story:
         commit = f"  {canvas.safe(event.commit[:_HASH])}"
         right = f"{took:>6}" + (f"  {cost}" if cost else "")
         lead = (*_lead(event.phase, titles, canvas, canvas.symbols.proven, "green"), Piece("proven", "green"))
-        room = canvas.width - cells(text_of(lead))
+        room = canvas.width - columns.width(text_of(lead))
         for words in (f"{commit}  {ran}", commit):
             if len(words) + 1 + len(right) <= room:
                 return (*lead, Piece(f"{words}{right:>{room - len(words)}}"))
@@ -112,7 +111,7 @@ class Story:
     def _accepted(self, judged_at: str, event: StageJudged, titles: Mapping[str, str], canvas: Canvas) -> Row:
         took = _took(self._of(event.phase), AttemptBegun, judged_at)
         lead = (*_lead(event.phase, titles, canvas, canvas.symbols.proven, ""), Piece("accepted"))
-        return (*lead, Piece(f"{took:>{max(1, canvas.width - cells(text_of(lead)))}}"))
+        return (*lead, Piece(f"{took:>{max(1, canvas.width - columns.width(text_of(lead)))}}"))
 
     def _together(self, event: TogetherDone, shown: Sequence[Evidence], canvas: Canvas) -> Row:
         if event.outcome != _PASS:
@@ -126,7 +125,6 @@ class Story:
     def _not_proven(
         self, event: ChecksDone | VerdictGiven, titles: Mapping[str, str], canvas: Canvas
     ) -> list[Row]:
-        """Draw a failure: the agent's claim, what asbuilt ran, and what happens next."""
         entries = self._of(event.phase)
         begun, ended = _last(entries, AttemptBegun), _last(entries, AttemptEnded)
         agent = begun.agent if begun and begun.agent else "agent"
@@ -147,7 +145,6 @@ class Story:
         return [*head, *(row for label, words in parts for row in _labelled(label, words, canvas))]
 
     def _checked(self, entries: Sequence[Entry]) -> Sequence[Evidence]:
-        """Return the evidence of the last checks among these events."""
         checked = (one for one in reversed(entries) if isinstance(one.event, ChecksDone))
         return next((self._shown[one.key] for one in checked), ())
 
@@ -157,7 +154,6 @@ def _last(entries: Sequence[Entry], kind: type[_Kind]) -> _Kind | None:
 
 
 def _took(entries: Sequence[Entry], begins: type[Event], ended_at: str) -> str:
-    """Format the time since the first event of a kind."""
     begun = next((one.at for one in entries if isinstance(one.event, begins)), ended_at)
     return lasting((parsed(ended_at) - parsed(begun)).total_seconds())
 
@@ -177,7 +173,6 @@ def _lead(phase: str, titles: Mapping[str, str], canvas: Canvas, symbol: str, st
 
 
 def _counts(shown: Sequence[Evidence]) -> str:
-    """Return the number of checks, and of tests if there are any."""
     ran = [one.ran for one in shown if one.ran is not None]
     # A plan's check may repeat tests of a suite.
     suites = [one.ran for one in shown if one.ran is not None and one.is_suite]

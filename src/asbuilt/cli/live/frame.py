@@ -5,27 +5,60 @@ Rule: no row is wider than the canvas, and there are never more rows than the ca
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.cli.live.rows import Canvas, Piece, Row, Style, cells
+from asbuilt.cli.live.rows import Canvas, Piece, Row, Style
 from asbuilt.cli.runs.waiting import AT_WORK, run_waiting
 from asbuilt.cli.shell.reading import Seen
+from asbuilt.cli.ui import columns
 from asbuilt.cli.ui.clock import ago, at
 from asbuilt.cli.ui.words import counted
 from asbuilt.lifecycle.plan_run.decide import FIX_LIMIT
 from asbuilt.lifecycle.run.money import caps_in
+from asbuilt.lifecycle.status.progress import DONE, PhaseProgress, State
 
 if TYPE_CHECKING:
-    from asbuilt.cli.live.moment import Activity, Moment
+    from datetime import datetime
+
     from asbuilt.journal.queries.overview import RunView
-    from asbuilt.lifecycle.status.progress import PhaseProgress, State
 
 ROWS: Final = 14
 _TITLE: Final = 26
 _LEAST_TITLE: Final = 8
 _FAILURES: Final = 2
-_DONE: Final = ("proven", "landed", "done")
 _NOT_BEGUN: Final = ("ready", "pending")
+
+
+class Activity(NamedTuple):
+    """What an agent is doing, from the events of its attempt."""
+
+    who: str
+    doing: str
+    """In the agent's or its tool's words: a claim."""
+    heard_at: datetime | None
+    """When the agent last gave a sign; None: not yet."""
+    tool_calls: int
+
+
+class Moment(NamedTuple):
+    """The state of a run now."""
+
+    view: RunView
+    now: datetime
+    activity: Activity | None
+    """None if no agent works."""
+    lanes: tuple[tuple[str, Activity], ...] = ()
+    """Phases that agents work on side by side, with what each agent does."""
+    failures: tuple[str, ...] = ()
+    """The failures that the current fix has to repair."""
+    is_served: bool = True
+    """False: no worker is alive, so the run does not continue."""
+    is_here: bool = False
+    """True: this process is the worker, and Ctrl-C pauses the run."""
+    may_note: bool = False
+    """Whether the user can type a note for the agent."""
+    note: str | None = None
+    """The note that is being typed."""
 
 
 def frame(moment: Moment, canvas: Canvas) -> list[Row]:
@@ -39,7 +72,7 @@ def frame(moment: Moment, canvas: Canvas) -> list[Row]:
 
 def _header(moment: Moment, canvas: Canvas) -> Row:
     view, now = moment.view, moment.now
-    proven = sum(phase.state in _DONE for phase in view.phases)
+    proven = sum(phase.state in DONE for phase in view.phases)
     age = ago(view.run.at, now)
     parts = [age if canvas.is_narrow else f"since {at(view.run.at, now)}, {age}"]
     if view.phases:
@@ -54,7 +87,7 @@ def _header(moment: Moment, canvas: Canvas) -> Row:
 
 def _phases(moment: Moment, canvas: Canvas, room: int) -> list[Row]:
     """Draw the unfinished phases, started phases first; those without room are counted."""
-    left = [phase for phase in moment.view.phases if phase.state not in _DONE]
+    left = [phase for phase in moment.view.phases if phase.state not in DONE]
     left.sort(key=lambda phase: phase.state in _NOT_BEGUN)
     if room < 1 or not left:
         return []
@@ -62,9 +95,9 @@ def _phases(moment: Moment, canvas: Canvas, room: int) -> list[Row]:
     names = [canvas.named(phase.id, (one.id for one in moment.view.phases)) for phase in shown]
     said = [_said(phase) for phase in shown]
     right = ["" if canvas.is_narrow else _since(phase, moment) for phase in shown]
-    beside = max(map(cells, said), default=0) + max(map(cells, right), default=0)
-    most = canvas.width - 3 - max(map(cells, names), default=0) - beside
-    longest = max((cells(canvas.safe(phase.title)) for phase in shown), default=0)
+    beside = max(map(columns.width, said), default=0) + max(map(columns.width, right), default=0)
+    most = canvas.width - 3 - max(map(columns.width, names), default=0) - beside
+    longest = max((columns.width(canvas.safe(phase.title)) for phase in shown), default=0)
     width = max(_LEAST_TITLE, min(_TITLE, longest, most))
     rows = [
         _phase(phase, canvas, (name, canvas.padded(canvas.safe(phase.title), width), words, since))
@@ -75,15 +108,15 @@ def _phases(moment: Moment, canvas: Canvas, room: int) -> list[Row]:
     return rows
 
 
-def _phase(phase: PhaseProgress, canvas: Canvas, columns: tuple[str, str, str, str]) -> Row:
-    name, title, said, beside = columns
+def _phase(phase: PhaseProgress, canvas: Canvas, texts: tuple[str, str, str, str]) -> Row:
+    name, title, said, beside = texts
     symbol, style = _symbol(phase.state, canvas)
     words = f" {name}{title} {canvas.safe(said)}"
     row = (Piece(symbol, style), Piece(words.rstrip()))
     if not beside:
         return row
-    used = 1 + cells(row[1].text)
-    return (*row, Piece(" " * max(2, canvas.width - used - cells(beside)) + beside, "dim"))
+    used = 1 + columns.width(row[1].text)
+    return (*row, Piece(" " * max(2, canvas.width - used - columns.width(beside)) + beside, "dim"))
 
 
 def _said(phase: PhaseProgress) -> str:
@@ -124,10 +157,9 @@ def _failures(moment: Moment, canvas: Canvas) -> list[Row]:
 
 
 def _at_work(moment: Moment, canvas: Canvas) -> list[Row]:
-    """Draw the current activity: the agent's last sign, or what asbuilt itself does."""
     waits = moment.view.waits_for
     if len(moment.lanes) > 1:
-        wide = max(cells(phase) for phase, _ in moment.lanes)
+        wide = max(columns.width(phase) for phase, _ in moment.lanes)
         return [_agent(one, moment, canvas, f"{phase:<{wide}} ") for phase, one in moment.lanes]
     if waits.kind == "asbuilt" and moment.is_served:
         return [(Piece(f"  asbuilt: {AT_WORK.get(waits.why, 'is working')}"),)]
@@ -139,7 +171,7 @@ def _at_work(moment: Moment, canvas: Canvas) -> list[Row]:
 def _agent(activity: Activity, moment: Moment, canvas: Canvas, lead: str = "") -> Row:
     last = heard(activity, moment, is_short=canvas.is_narrow)
     who = canvas.safe(f"{lead}{activity.who}: {activity.doing}")
-    room = canvas.width - 4 - cells(last)
+    room = canvas.width - 4 - columns.width(last)
     return Piece(f"  {canvas.padded(who, max(0, room))}  "), Piece(last, "dim")
 
 

@@ -7,19 +7,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.agents.activity import deed_of
-from asbuilt.cli.live.moment import Activity, Moment
+from asbuilt.cli.live.frame import Activity, Moment
 from asbuilt.cli.live.viewers import News, Viewer
 from asbuilt.cli.runs.waiting import is_parked
+from asbuilt.cli.ui.clock import now_in
 from asbuilt.events.attempts import ChecksDone, TogetherDone
 from asbuilt.events.phases import BaselineDone, PhaseRechecked, SetupDone
 from asbuilt.events.schedules import ScheduleDeferred
 from asbuilt.journal import runs
 from asbuilt.journal.events import history
-from asbuilt.journal.queries.folds import Folds
 from asbuilt.journal.queries.overview import RunView, failures_in, run_view
 from asbuilt.lifecycle.attention import notice
 from asbuilt.proof.evidence import Evidence, evidence_from
@@ -27,6 +28,7 @@ from asbuilt.proof.evidence import Evidence, evidence_from
 if TYPE_CHECKING:
     from asbuilt.events.event import Entry, Event
     from asbuilt.journal.database.store import Session
+    from asbuilt.journal.queries.folds import Folds
     from asbuilt.journal.runs import Run
     from asbuilt.lifecycle.status.progress import WaitsFor
     from asbuilt.ports import Attempts
@@ -38,87 +40,76 @@ _RAN: Final = (SetupDone, BaselineDone, ChecksDone, PhaseRechecked, TogetherDone
 """Events that name evidence of what asbuilt ran."""
 
 
+@dataclass(kw_only=True)
 class Lookout:
     """A follower of one run, and the last event it has seen."""
 
-    def __init__(  # noqa: PLR0913 - a run is followed in these ways
-        self,
-        journal: Journal,
-        run: Run,
-        viewer: Viewer,
-        attempts: Attempts,
-        *,
-        is_served: Callable[[], bool],
-        is_here: bool = False,
-        leaves_parked: bool = False,
-        send: Callable[[str], None] | None = None,
-    ) -> None:
-        """`is_served` returns whether a worker is alive, and may start one.
-
-        `leaves_parked`: stop following when the run parks. `send` stores a note for the agent.
-        """
-        self._journal = journal
-        self._run = run
-        self._viewer = viewer
-        self._listener = Listener(attempts)
-        self._is_served = is_served
-        self._is_here = is_here
-        self._leaves_parked = leaves_parked
-        self._folds = Folds(journal.blobs)
-        self._send = send
-        self._seen = 0
+    journal: Journal
+    run: Run
+    viewer: Viewer
+    listener: Listener
+    folds: Folds
+    is_served: Callable[[], bool]
+    """Returns whether a worker is alive, and may start one."""
+    is_here: bool
+    leaves_parked: bool
+    """Stop following when the run parks."""
+    send: Callable[[str], None]
+    """Stores a note for the agent."""
+    zone: tzinfo | None
+    """Times are shown in this zone; None: the machine's zone."""
+    _seen: int = 0
 
     def watch(self) -> RunView:
         """Show events until the run is over or needs the user; polls every 0.2 s."""
         served = True
-        with self._viewer.held():
+        with self.viewer.held():
             while True:
                 view = self._look(served=served)
                 if view.run.is_over or view.waits_for_a_person:
                     return view
-                if self._leaves_parked and is_parked(view, datetime.now(UTC)):
+                if self.leaves_parked and is_parked(view, datetime.now(UTC)):
                     return view
-                served = self._is_served()
-                for text in self._viewer.wait(_LOOK_S):
-                    if self._send is not None:
-                        self._send(text)
+                served = self.is_served()
+                for text in self.viewer.wait(_LOOK_S):
+                    self.send(text)
 
     def look(self) -> RunView:
         """Return the current view of the run, and show nothing."""
-        with self._journal.store.read() as session:
+        with self.journal.store.read() as session:
             return self._view(session)
 
     def _view(self, session: Session) -> RunView:
-        found = runs.find(session, self._run.org, self._run.repo, self._run.run)
-        return run_view(session, self._journal.blobs, found or self._run, self._folds)
+        found = runs.find(session, self.run.org, self.run.repo, self.run.run)
+        return run_view(session, self.journal.blobs, found or self.run, self.folds)
 
     def _look(self, *, served: bool) -> RunView:
-        with self._journal.store.read() as session:
-            entries = history(session, self._run.address, after=self._seen)
+        with self.journal.store.read() as session:
+            entries = history(session, self.run.address, after=self._seen)
             view = self._view(session)
         news = [self._news(entry) for entry in entries if self._is_about(entry)]
-        now = datetime.now(UTC)
-        doing, lanes = self._listener.activity(view), self._listener.lanes(view)
-        moment = Moment(view, now, doing, lanes, is_served=served, is_here=self._is_here)
-        self._viewer.show(news, moment)
+        now = now_in(self.zone)
+        doing, lanes = self.listener.activity(view), self.listener.lanes(view)
+        moment = Moment(view, now, doing, lanes, is_served=served, is_here=self.is_here)
+        self.viewer.show(news, moment)
         # Events from before the first poll do not ring the bell.
         if self._seen and any(notice(view.name, one.entry.event) for one in news):
-            self._viewer.ring()
+            self.viewer.ring()
         self._seen = entries[-1].seq if entries else self._seen
         return view
 
     def _is_about(self, entry: Entry) -> bool:
         """Return whether an event is of this run, or defers the plan's schedule while it is followed."""
         is_deferral = isinstance(entry.event, ScheduleDeferred) and bool(self._seen)
-        return entry.run == self._run.run or is_deferral
+        return entry.run == self.run.run or is_deferral
 
     def _news(self, entry: Entry) -> News:
-        return News(entry, self._shown(entry.event), failures_in(self._journal.blobs, entry.event))
+        return News(entry, self._shown(entry.event), failures_in(self.journal.blobs, entry.event))
 
     def _shown(self, event: Event) -> list[Evidence]:
         if not isinstance(event, _RAN) or event.evidence is None:
             return []
-        return [evidence_from(one) for one in json.loads(self._journal.blobs.get(event.evidence))]
+        return [evidence_from(one) for one in json.loads(self.journal.blobs.get(event.evidence))]
 
 
 class Listener:
@@ -139,7 +130,7 @@ class Listener:
         return tuple((phase, activity) for phase, activity in found if activity is not None)
 
     def _activity(self, view: RunView, waits: WaitsFor) -> Activity | None:
-        attempt = attempt_of(view, waits)
+        attempt = view.attempt_of(waits)
         if attempt is None:
             return None
         place, calls, last = self._read.get(attempt, (0, 0, "begins"))
@@ -150,12 +141,6 @@ class Listener:
         self._read[attempt] = place, calls, last
         who = "verifier" if waits.kind == "verifier" else view.run.options.agent or "agent"
         return Activity(who, last, self._attempts.last_heard(attempt), calls)
-
-
-def attempt_of(view: RunView, waits: WaitsFor | None = None) -> str | None:
-    """Return the id of the awaited attempt; a verifier's ends with `v`, a tester's with `t`."""
-    waits = waits or view.waits_for
-    return f"{view.run.run}.{waits.phase}.{waits.attempt}" if waits.kind in ("agent", "verifier") else None
 
 
 def doing(event: Mapping[str, object]) -> str:

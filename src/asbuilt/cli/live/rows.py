@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import Final, Literal, NamedTuple
-from unicodedata import category, east_asian_width
 
+from asbuilt.cli.ui import columns
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.symbols import ASCII, Symbols
 
@@ -52,40 +52,40 @@ class Canvas(NamedTuple):
 
     def cut(self, text: str, width: int) -> str:
         """Cut a text at its end to `width` columns."""
-        if cells(text) <= width:
+        if columns.width(text) <= width:
             return text
         ellipsis = self.symbols.ellipsis if len(self.symbols.ellipsis) < width else ""
-        return _first(text, max(0, width - len(ellipsis))) + ellipsis
+        return columns.first(text, max(0, width - len(ellipsis))) + ellipsis
 
     def padded(self, text: str, width: int) -> str:
         """Cut or pad a text to exactly `width` columns."""
         shown = self.cut(text, width)
-        return shown + " " * (width - cells(shown))
+        return shown + " " * (width - columns.width(shown))
 
     def named(self, phase: str, among: Iterable[str] = ()) -> str:
         """Return a phase's id, padded to the longest id of `among`, and a space."""
         least, most = _NAME
-        longest = max(cells(self.safe(one)) for one in (phase, *among))
+        longest = max(columns.width(self.safe(one)) for one in (phase, *among))
         return f"{self.padded(self.safe(phase), min(max(longest, least), most))} "
 
     def fitted(self, row: Row) -> Row:
         """Cut a row at its end to the canvas's width."""
-        if cells(text_of(row)) <= self.width:
+        if columns.width(text_of(row)) <= self.width:
             return row
         kept: list[Piece] = []
         left = self.width - len(self.symbols.ellipsis)
         for piece in row:
-            kept.append(piece._replace(text=_first(piece.text, left)))
-            left -= cells(piece.text)
+            kept.append(piece._replace(text=columns.first(piece.text, left)))
+            left -= columns.width(piece.text)
         return _joined([*kept, Piece(self.symbols.ellipsis)])
 
     def wrapped(self, lead: str, text: str, *, under: int | None = None, most: int = 3) -> list[Row]:
         """Wrap prose under its lead, in at most `most` rows. Commands in backticks are bold and unbroken."""
-        indent = cells(lead) if under is None else under
+        indent = columns.width(lead) if under is None else under
         rows: list[list[Piece]] = [[Piece(lead)]]
-        column, gap = cells(lead), ""
+        column, gap = columns.width(lead), ""
         for word in _words(text):
-            wide = cells(word.text)
+            wide = columns.width(word.text)
             if gap and column + 1 + wide > self.width:
                 if len(rows) == most:
                     rows[-1].append(Piece(f" {self.symbols.ellipsis}"))
@@ -97,29 +97,9 @@ class Canvas(NamedTuple):
         return [self.fitted(_joined(row)) for row in rows]
 
 
-def cells(text: str) -> int:
-    """Return the number of columns of a text."""
-    return len(text) if text.isascii() else sum(map(_cells, text))
-
-
 def text_of(row: Row) -> str:
     """Return a row without its styles."""
     return "".join(piece.text for piece in row)
-
-
-def _cells(char: str) -> int:
-    if east_asian_width(char) in "WF":
-        return 2
-    return 0 if category(char) in ("Mn", "Me", "Cf") else 1
-
-
-def _first(text: str, width: int) -> str:
-    taken = 0
-    for index, char in enumerate(text):
-        taken += _cells(char)
-        if taken > width:
-            return text[:index]
-    return text
 
 
 def _words(text: str) -> Iterator[Piece]:

@@ -8,15 +8,16 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.cli.live.finished import Story
-from asbuilt.cli.live.frame import frame, heard
+from asbuilt.cli.live.frame import Moment, frame, heard
 from asbuilt.cli.live.note_line import Keyboard, typed_on
 from asbuilt.cli.live.region import Region
 from asbuilt.cli.live.rows import Piece, Row
 from asbuilt.cli.runs.waiting import AT_WORK
-from asbuilt.cli.ui.clock import parsed
+from asbuilt.cli.ui.clock import to_the_second
+from asbuilt.cli.ui.columns import shorten
 from asbuilt.cli.ui.failure import failure_rows
 from asbuilt.cli.ui.screen import WIDTH, Screen, printable
 from asbuilt.cli.wording.events import told
@@ -24,7 +25,6 @@ from asbuilt.cli.wording.events import told
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from asbuilt.cli.live.moment import Moment
     from asbuilt.events.event import Entry
     from asbuilt.proof.evidence import Evidence
     from asbuilt.proof.failure import Failure
@@ -40,23 +40,27 @@ class News(NamedTuple):
     failures: Sequence[Failure] = ()
 
 
-class Viewer(Protocol):
-    """Shows a run."""
+class Viewer:
+    """Shows a run. Without more, it changes no terminal, rings no bell and reads no keys."""
 
     def held(self) -> AbstractContextManager[None]:
         """Use the terminal, and restore it at the end."""
+        return nullcontext()
 
     def show(self, news: Sequence[News], moment: Moment) -> None:
         """Show new events, and the current state."""
+        raise NotImplementedError
 
     def ring(self) -> None:
         """Alert the user."""
 
     def wait(self, seconds: float) -> Sequence[str]:
         """Wait until the next poll; return the notes that the user has typed."""
+        time.sleep(seconds)
+        return ()
 
 
-class LiveViewer:
+class LiveViewer(Viewer):
     """Redraws the last rows of a terminal; finished rows scroll above them."""
 
     def __init__(self, region: Region, *, bell: bool, person: str, keyboard: Keyboard | None = None) -> None:
@@ -100,14 +104,13 @@ class LiveViewer:
     def wait(self, seconds: float) -> Sequence[str]:
         """Wait for the next poll or a key; return finished notes."""
         if self._keyboard is None:
-            time.sleep(seconds)
-            return ()
+            return super().wait(seconds)
         self._note, finished = typed_on(self._note, self._keyboard.keys(seconds))
         self._sent += finished
         return finished
 
 
-class LineViewer:
+class LineViewer(Viewer):
     """Writes the run's name, a line for every event, and one after five minutes without an event."""
 
     def __init__(self, screen: Screen) -> None:
@@ -116,14 +119,10 @@ class LineViewer:
         self._was_served = True
         self._is_named = False
 
-    def held(self) -> AbstractContextManager[None]:
-        """Do nothing: lines need no terminal state."""
-        return nullcontext()
-
     def show(self, news: Sequence[News], moment: Moment) -> None:
         """Write new events as lines."""
         wide = _wide(moment)
-        lines = [line for one in news for line in self._lines(one, wide)]
+        lines = [line for one in news for line in self._lines(one, moment.now, wide)]
         if lines and not self._is_named:
             self._is_named = True
             lines.insert(0, moment.view.name)
@@ -137,29 +136,18 @@ class LineViewer:
             self._spoke_at = moment.now
             lines.append(_line(moment, "ALIVE", alive(moment)))
         for line in lines:
-            self._screen.talk(shortened(printable(line), self._screen))
+            self._screen.talk(shorten(printable(line), WIDTH, self._screen.err.symbols))
 
-    def _lines(self, one: News, wide: int) -> Iterator[str]:
-        line = line_of(self._screen, one.entry, wide=wide)
+    def _lines(self, one: News, now: datetime, wide: int) -> Iterator[str]:
+        line = line_of(self._screen, one.entry, now, wide=wide)
         if line is not None:
             yield line
             for failure in one.failures[:1]:
                 yield from failure_rows(failure, WIDTH)
 
-    def ring(self) -> None:
-        """Do nothing: programs read the lines, too."""
-
-    def wait(self, seconds: float) -> Sequence[str]:
-        """Sleep: keys are not read here."""
-        time.sleep(seconds)
-        return ()
-
 
 def viewer_for(screen: Screen, *, bell: bool, person: str, may_note: bool = False) -> Viewer:
-    """Choose a viewer by terminal and verbosity; `person` is the user who follows the run.
-
-    With `may_note`, the user can type notes into a live view.
-    """
+    """Choose a viewer by terminal and verbosity; with `may_note`, `person` can type notes in a live view."""
     if screen.err.is_live and not screen.quiet and not screen.verbose:
         keyboard = Keyboard() if may_note else None
         return LiveViewer(Region(screen.err, keyboard), bell=bell, person=person, keyboard=keyboard)
@@ -178,29 +166,17 @@ def alive(moment: Moment) -> str:
 
 def _line(moment: Moment, word: str, text: str) -> str:
     phase = moment.view.waits_for.phase or "-"
-    lead = f"{clock_time(moment.now.isoformat())} {phase:<{_wide(moment)}}"
+    lead = f"{to_the_second(moment.now.isoformat(), moment.now)} {phase:<{_wide(moment)}}"
     return f"{lead} {word:<9} {text}"
 
 
 def _wide(moment: Moment) -> int:
-    """Return the width of the longest id of a phase or stage; at least 3."""
     return max([3, *(len(phase.id) for phase in moment.view.phases)])
 
 
-def line_of(screen: Screen, entry: Entry, *, wide: int = 3) -> str | None:
+def line_of(screen: Screen, entry: Entry, now: datetime, *, wide: int = 3) -> str | None:
     """Format an event as one line; None for bookkeeping, except with --verbose. `wide`: width of the ids."""
     line = told(entry)
     if not line.is_news and not screen.verbose:
         return None
-    return f"{clock_time(entry.at)} {line.phase:<{wide}} {line.word:<9} {line.text}"
-
-
-def shortened(text: str, screen: Screen) -> str:
-    """Cut a line at its end to 80 columns."""
-    ellipsis = screen.err.symbols.ellipsis
-    return text if len(text) <= WIDTH else text[: WIDTH - len(ellipsis)] + ellipsis
-
-
-def clock_time(at: str) -> str:
-    """Format the local time of an event, with seconds."""
-    return parsed(at).astimezone().strftime("%H:%M:%S")
+    return f"{to_the_second(entry.at, now)} {line.phase:<{wide}} {line.word:<9} {line.text}"

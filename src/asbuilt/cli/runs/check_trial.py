@@ -13,9 +13,8 @@ from msgspec import structs
 
 from asbuilt import wiring
 from asbuilt.cli.runs.grants import need_variables
-from asbuilt.cli.runs.next_step import helping
 from asbuilt.cli.ui.failure import show_failures
-from asbuilt.cli.ui.messages import answer, coloured, next_command, talk
+from asbuilt.cli.ui.messages import answer, coloured, talk
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import GateStopped, NotFound
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from asbuilt.cli.shell.desk import Desk
     from asbuilt.cli.shell.options import Door
     from asbuilt.flows.environments.terms import Given
+    from asbuilt.proof.failure import Failure
 
 
 @contextmanager
@@ -94,6 +94,11 @@ def _setups(door: Door, desk: Desk, repository: Repository) -> Path | None:
     return journal.home.path / "setups" / repo if journal and repo else None
 
 
+def failures_in(tried: Sequence[Tried]) -> list[Failure]:
+    """Return the failures of tried checks, each once."""
+    return [*dict.fromkeys(one.failure for one in tried if one.failure is not None)]
+
+
 def show_tried(door: Door, tried: Sequence[Tried]) -> None:
     """Show what each check did before the work, and a summary line."""
     pen = door.screen.out
@@ -111,11 +116,8 @@ def show_tried(door: Door, tried: Sequence[Tried]) -> None:
         door.screen.answer_all(
             (coloured(pen, symbol, needs_you=not one.is_fit) + first.removeprefix(symbol), *rest)
         )
-    failures = [*dict.fromkeys(one.failure for one in tried if one.failure is not None)]
-    show_failures(door, failures)
+    show_failures(door, failures_in(tried))
     if tried:
         answer(door, "", f"Tried {counted(len(tried), 'check')}: {told(tried)}.")
     else:
         answer(door, "", "It has no check that could be tried.")
-    if command := helping(failures):
-        next_command(door, command)

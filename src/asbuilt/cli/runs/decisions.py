@@ -5,14 +5,14 @@ Rule: an edit becomes a new revision, and is shown before it can be approved.
 
 from __future__ import annotations
 
-import sys
-import termios
-from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
+from msgspec import UNSET
+
 from asbuilt import wiring
+from asbuilt.cli.runs.agent_choice import with_agent
 from asbuilt.cli.runs.drafts import change_rows, draft_of, screen_of, slug_of
 from asbuilt.cli.shell.desk import problem_counts
 from asbuilt.cli.shell.options import Door
@@ -26,7 +26,6 @@ from asbuilt.cli.ui.words import counted, listed
 from asbuilt.errors import DONE, GATE_STOPPED, GateStopped
 from asbuilt.flows.authoring.refinement import Refinements, is_refinement
 from asbuilt.flows.requests import answer, revise
-from asbuilt.journal import runs
 from asbuilt.journal.approvals import Approval
 from asbuilt.journal.drafts import drafts_of
 from asbuilt.journal.events import keyed
@@ -66,7 +65,9 @@ def give(
     if given.counts and is_refinement(given.asked.run):
         _file_refined(door, site, given.asked)
     elif given.counts:
-        wiring.ensure_worker(site.journal.home, door.environ)
+        run = site.found(given.asked.run)
+        if run is None or run.options.fleet is UNSET:
+            wiring.ensure_worker(site.journal.home, door.environ)
     return given
 
 
@@ -151,11 +152,8 @@ def decide(door: Door, site: Site, asked: Approval, *, is_followed: bool = False
     for row in screen_of(door, site, asked, draft_of(site, asked), pen):
         pen.line(row)
     while True:
-        # Discard input that was typed before the question was shown.
-        with suppress(termios.error):
-            termios.tcflush(sys.stdin, termios.TCIFLUSH)
         try:
-            word = typed(door, _KEYS).casefold()
+            word = typed(door, _KEYS, is_fresh=True).casefold()
             note = typed(door, "Why? >") if word in ("n", "no") else ""
         except KeyboardInterrupt:
             pen.line()
@@ -179,13 +177,12 @@ def decide(door: Door, site: Site, asked: Approval, *, is_followed: bool = False
 
 
 def _say_here(door: Door, site: Site, asked: Approval, said: Said, note: str, *, is_followed: bool) -> None:
-    """Give an answer inside a dialogue, and print its result."""
     pen = door.screen.err
     told = told_of(site, give(door, site, asked.number, said, note or None), pen)
     for row in told.rows[:1] if is_followed else told.rows:
         pen.line(row)
-    if told.command and not is_followed:
-        next_command(door, told.command)
+    if not is_followed:
+        told.show_next(door, site)
 
 
 def _edited_here(door: Door, site: Site, asked: Approval) -> Approval:
@@ -205,6 +202,15 @@ class Told(NamedTuple):
 
     rows: list[str]
     command: str = ""
+    starts: str = ""
+    """The plan of which the command starts a run."""
+
+    def show_next(self, door: Door, site: Site) -> None:
+        """Print the next command."""
+        if self.starts:
+            with_agent(door, site.desk.settings, self.command, plan=self.starts).show(door)
+        elif self.command:
+            next_command(door, self.command)
 
 
 def told_of(site: Site, given: Given, pen: Pen) -> Told:
@@ -221,14 +227,14 @@ def told_of(site: Site, given: Given, pen: Pen) -> Told:
         return Told([printable(said)], status)
     if asked.kind == "plan" and asked.answer == "yes":
         return _approved(site, asked, pen)
-    if asked.kind == "plan" and _is_authored(site, asked):
+    if asked.kind == "plan" and (run := site.found(asked.run)) and run.options.kind == "author":
         return _declined(site, asked)
     if asked.kind == "question" and asked.answer == "yes":
         said = answer_to(asked.question, "yes", asked.note or "").partition("\n")[2]
         command = "" if site.lead else f"asbuilt watch {slug_of(asked)}"
-        return Told([printable(f"{asked.name}: {said}. {asked.gist}")], command)
+        return Told(pen.hanging("", f"{asked.name}: {said}. {asked.gist}", commands=False), command)
     follow = status if site.lead or asked.answer == "no" else f"asbuilt watch {slug_of(asked)}"
-    return Told([printable(f"{asked.name}: {asked.answer}. {asked.gist}")], follow)
+    return Told(pen.hanging("", f"{asked.name}: {asked.answer}. {asked.gist}", commands=False), follow)
 
 
 def _overtaken(site: Site, asked: Approval, pen: Pen) -> Told:
@@ -243,12 +249,6 @@ def _overtaken(site: Site, asked: Approval, pen: Pen) -> Told:
     rows = change_rows(pen, changes(draft.plan.source.lines, now.source.lines))
     command = f"asbuilt approve show {site.lead}{question.name}" if question else "asbuilt approve"
     return Told([*pen.hanging("", said, commands=False), *rows], command)
-
-
-def _is_authored(site: Site, asked: Approval) -> bool:
-    with site.journal.store.read() as session:
-        run = runs.find(session, LOCAL, site.repo, asked.run)
-    return run is not None and run.options.kind == "author"
 
 
 def _declined(site: Site, asked: Approval) -> Told:
@@ -271,11 +271,11 @@ def _approved(site: Site, asked: Approval, pen: Pen) -> Told:
     for wave in summary_of(draft.plan).side_by_side:
         rows += pen.hanging("  ", f"Phases {listed(wave)} do not need each other.", commands=False)
     # In another repository, its own users run the plan.
-    return Told(rows, "" if site.lead else f"asbuilt run {slug_of(asked)}")
+    slug = slug_of(asked)
+    return Told(rows) if site.lead else Told(rows, f"asbuilt run {slug}", starts=slug)
 
 
 def _where(site: Site, asked: Approval) -> str:
-    """Return whether the plan's file has the approved text, or who writes it."""
     with site.journal.store.read() as session:
         filed = keyed(session, Address(LOCAL, site.repo, asked.plan), f"{asked.run}/filed")
     if filed is not None:

@@ -13,7 +13,6 @@ from asbuilt.cli.ui.words import counted
 from asbuilt.errors import AsbuiltError
 from asbuilt.events.options import RunOptions
 from asbuilt.flows.authoring.refinement import Draft, draft_asked
-from asbuilt.journal import runs
 from asbuilt.journal.drafts import drafts_of
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries.spending import past_of
@@ -83,7 +82,6 @@ def slug_of(asked: Approval) -> str:
 
 
 def _prose(pen: Pen, lead: str, text: str) -> list[str]:
-    """Wrap a text under its lead, in at most 3 rows."""
     rows = pen.hanging(lead, text, commands=False) if text else []
     if len(rows) <= _PROSE:
         return rows
@@ -101,7 +99,6 @@ def _phase_row(pen: Pen, row: Row) -> str:
 
 
 def _terms(door: Door, site: Site, draft: Draft) -> list[tuple[str, str]]:
-    """Return tests, scope, allowances, agents, proof, cost and landing of a run of this draft."""
     settings, plan = site.desk.settings, draft.plan
     terms = [("Tests", settings.text("checks.tests").strip() or "detected when the run begins")]
     scope = summary_of(plan).scope
@@ -109,8 +106,8 @@ def _terms(door: Door, site: Site, draft: Draft) -> list[tuple[str, str]]:
         terms.append(("Touches", scope))
     if allowed := allowances_in(plan.source.text):
         terms.append(("Allows", "; ".join(allowed)))
+    run = site.found(draft.revision.run)
     with site.journal.store.read() as session:
-        run = runs.find(session, LOCAL, site.repo, draft.revision.run)
         past = past_of(session, LOCAL, site.repo)
     expected = expected_by(past, len(plan.phases), settings.text("proof.depth"))
     branch = run.options.branch if run else None

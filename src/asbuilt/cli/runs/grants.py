@@ -26,20 +26,14 @@ _PROGRAMS: Final = "landing.programs"
 
 
 def need_grants(door: Door, options: RunOptions, *, needs_values: bool = True) -> RunOptions:
-    """Ask for every missing grant. Return the options with the granted programs.
-
-    Without `needs_values`, the worker has the values of the variables.
-    """
+    """Ask for every missing grant; `needs_values` False: the worker has the values of the variables."""
     granted = need_programs(door, options)
     need_variables(door, options, needs_values=needs_values)
     return granted
 
 
 def need_programs(door: Door, options: RunOptions) -> RunOptions:
-    """Show the programs that the repository's git configuration starts, and ask once whether git may.
-
-    Return the options with the granted programs.
-    """
+    """Ask once whether git may start the programs of the repository's settings; return options with them."""
     root = Path(options.checkout)
     settings = load(repository=root, environ=door.environ)
     granted = settings.globs(_PROGRAMS)
@@ -47,7 +41,7 @@ def need_programs(door: Door, options: RunOptions) -> RunOptions:
     if not programs.are_asked:
         return structs.replace(options, programs=tuple(granted))
     rows = [printable(f"{key} = {value}") for key, value in programs.named]
-    may_ask = _may_ask(door, options)
+    may_ask = door.is_attended and not options.auto
     if may_ask:
         door.screen.talk("This repository's own git settings (.git/config and its includes) name programs:")
         for row in rows:
@@ -73,7 +67,7 @@ def need_variables(door: Door, options: RunOptions, *, needs_values: bool = True
     if wanted is not None:
         names, is_one = ", ".join(wanted.names), len(wanted.names) == 1
         question = f"Give {names} to the checks or the setup of this repository?"
-        if not _may_ask(door, options) or not agreed(door, question):
+        if options.auto or not door.is_attended or not agreed(door, question):
             raise GateStopped(
                 f"this repository asks for the variable{'' if is_one else 's'} {names}, which you have not"
                 " granted",
@@ -82,10 +76,7 @@ def need_variables(door: Door, options: RunOptions, *, needs_values: bool = True
                 next_step=f"asbuilt config set {GRANTED} +{wanted.digest}",
             )
         edit(
-            user_place(door.environ),
-            setting_named(GRANTED),
-            (*settings.globs(GRANTED), wanted.digest),
-            None,
+            user_place(door.environ), setting_named(GRANTED), (*settings.globs(GRANTED), wanted.digest), None
         )
     missing = without_value(settings, door.environ) if needs_values else ()
     if missing:
@@ -95,7 +86,3 @@ def need_variables(door: Door, options: RunOptions, *, needs_values: bool = True
             why=f"{key} names it, and neither your settings nor the environment of this command have it.",
             next_step=f'asbuilt config set {missing[0]} "<value>"',
         )
-
-
-def _may_ask(door: Door, options: RunOptions) -> bool:
-    return door.may_ask and not door.json and not options.auto

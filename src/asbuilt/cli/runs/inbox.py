@@ -66,18 +66,13 @@ def landing_here(door: Door) -> list[Run]:
 def _waiting(session: Session, repo: str, name: str) -> list[Waits]:
     lead = f"{name}:" if name else ""
     asked = approvals.waiting(session, LOCAL, repo)
-    return [Waits(f"{lead}{one.name}", _run_name(session, repo, one), one) for one in asked]
+    return [Waits(f"{lead}{one.name}", runs.name_of(session, LOCAL, repo, one.run), one) for one in asked]
 
 
 def asker_of(site: Site, asked: Approval) -> str:
     """Return the name of the run that asks."""
     with site.journal.store.read() as session:
-        return _run_name(session, site.repo, asked)
-
-
-def _run_name(session: Session, repo: str, asked: Approval) -> str:
-    run = runs.find(session, LOCAL, repo, asked.run)
-    return f"{run.options.slug}.{run.number}" if run else asked.run
+        return runs.name_of(session, LOCAL, site.repo, asked.run)
 
 
 def question_at(door: Door, name: str) -> tuple[Site, int]:
@@ -114,7 +109,7 @@ def _elsewhere(door: Door, place: str) -> Site:
     if journal is None or repo is None:
         raise NotFound(
             f"the journal knows no repository {place}",
-            why="A repository is named by its folder, or by its id where two folders are called alike.",
+            why="A repository is named by its folder, or by its id if two folders have the same name.",
             next_step="`asbuilt approve --all` lists what waits in every repository.",
         )
     if journal.store.is_shared:

@@ -14,6 +14,7 @@ from asbuilt.journal.queries.overview import PlanView
 from asbuilt.lifecycle.run.money import Spent
 from asbuilt.lifecycle.status.progress import PhaseProgress, State
 from asbuilt.plan.model import Phase, Status
+from asbuilt.plan.needs import open_needs
 
 
 def by_its_marks(door: Door, name: str) -> tuple[PlanView, Waiting]:
@@ -36,7 +37,7 @@ def by_its_marks(door: Door, name: str) -> tuple[PlanView, Waiting]:
 
 
 def _marked(phase: Phase, done: set[str]) -> PhaseProgress:
-    needs = tuple(one for one in phase.depends_on.on if one not in done)
+    needs = open_needs(phase.depends_on.on, done)
     state: State = "done" if phase.id in done else "pending" if needs else "ready"
     return PhaseProgress(
         phase.id, phase.title, state, "", phase.commit, needs=needs, needs_all=tuple(phase.depends_on.on)

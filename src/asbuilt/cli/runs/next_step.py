@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.cli.ui.messages import next_step
+from asbuilt.cli.ui.messages import as_advice, next_step
+from asbuilt.library.repository import Repository, branch_of
+from asbuilt.library.search_path import Library, plans
 from asbuilt.lifecycle.status.progress import DONE
+from asbuilt.policy.agent_kinds import KINDS
 
 if TYPE_CHECKING:
     from asbuilt.cli.shell.options import Door
     from asbuilt.journal.approvals import Approval
     from asbuilt.journal.queries.overview import RunView
     from asbuilt.proof.failure import Failure
+    from asbuilt.settings import Settings
+
+
+_SCRIPTED: Final = "scripted"
 
 
 class Next(NamedTuple):
@@ -29,7 +38,55 @@ class Next(NamedTuple):
     def show(self, door: Door) -> None:
         """Print the command on stderr, and the alternative below it."""
         also = f", then `{self.also}`" if self.also else ""
-        next_step(door, (self.advice or f"`{self.command}`") + also, other=self.other)
+        next_step(door, (self.advice or as_advice(self.command)) + also, other=self.other)
+
+
+def place_of(repository: Repository | None) -> tuple[str, str]:
+    """Return the repository's name, and its branch in words."""
+    if repository is None:
+        return "asbuilt", "not in a Git repository"
+    branch = branch_of(repository)
+    return repository.name, f"on {branch}" if branch else "no branch checked out"
+
+
+def installed(environ: Mapping[str, str]) -> list[str]:
+    """Return the agents whose programs are installed."""
+    path = environ.get("PATH", os.defpath)
+    return [one.name for one in KINDS.values() if one.program and shutil.which(one.program, path=path)]
+
+
+def named_agent(settings: Settings) -> str:
+    """Return the agent that the settings name; empty: an installed one is used."""
+    return settings.text("roles.implement") or settings.text("agents.implement")
+
+
+def has_agent(settings: Settings, environ: Mapping[str, str]) -> bool:
+    """Return whether a run finds an agent: the settings name one, or one is installed."""
+    return bool(named_agent(settings) or installed(environ))
+
+
+def script_option(settings: Settings) -> str:
+    """Return the option that a command needs if the settings name the scripted agent; else nothing."""
+    name = named_agent(settings)
+    kind = settings.named("agents").get(name, {}).get("kind") or name
+    return " --script FILE" if kind == _SCRIPTED else ""
+
+
+def first_step(library: Library, *, is_able: bool, script: str = "") -> Next:
+    """Return the next command where nothing has run yet.
+
+    Not `is_able`: there is no agent. `script` is the option that the scripted agent needs.
+    """
+    here = [plan for plan in plans(library) if plan.slug]
+    if library.repository is None:
+        return Next("asbuilt demo", other="go to a Git repository first: `cd your-repo`")
+    if not is_able:
+        return Next("asbuilt demo", other='write a plan: `asbuilt plan new "what you want"`')
+    if here:
+        return Next(f"asbuilt run {here[0].slug}{script}", other="list the plans: `asbuilt plan list`")
+    return Next(
+        f'asbuilt author "what you want to build"{script}', other="see a small plan run: `asbuilt demo`"
+    )
 
 
 def answering(asked: Approval, name: str) -> Next:
@@ -61,7 +118,8 @@ def after(view: RunView, failures: Sequence[Failure] = ()) -> Next:
         case "failed" if command := helping(failures):
             return Next(command, also=again)
         case "failed" if view.waits_for.next_step:
-            return Next("", advice=view.waits_for.next_step)
+            advice, _, other = view.waits_for.next_step.partition("\nor ")
+            return Next("", advice=advice, other=other)
         case "failed" | "stopped":
             return Next(again, other=log)
         case "undone":

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from asbuilt.cli.runs.next_step import Next, helping
-from asbuilt.cli.runs.waiting import run_waiting
+from asbuilt.cli.runs.waiting import Waiting, run_waiting
 from asbuilt.cli.shell.reading import Seen
 from asbuilt.cli.ui.clock import ago, lasting, parsed, stamp
 from asbuilt.cli.ui.failure import show_failures
 from asbuilt.cli.ui.messages import answer
 from asbuilt.cli.ui.screen import printable
-from asbuilt.cli.ui.words import counted
+from asbuilt.cli.ui.words import by_whom, counted
 from asbuilt.errors import DONE, FAILED, PARKED
 from asbuilt.lifecycle.run.money import caps_in
+from asbuilt.lifecycle.status.progress import PROVEN
 
 if TYPE_CHECKING:
     from asbuilt.cli.shell.options import Door
@@ -25,11 +27,12 @@ CODES = {
     "landed": DONE, "held": DONE, "undone": DONE, "done": DONE, "stopped": DONE, "paused": DONE,
     "pr-ready": DONE, "pr-ci-failing": FAILED, "failed": FAILED,
 }  # fmt: skip
-PROVEN = ("proven", "landed")
 
 
-def shown(door: Door, view: RunView, *, is_served: bool = True) -> int:
-    """Print how a run ended or what it waits for, and the next command."""
+def shown(
+    door: Door, view: RunView, *, is_served: bool = True, before_next: Callable[[], Next | None] | None = None
+) -> int:
+    """Print how a run ended or what it waits for, and the next command, which `before_next` may replace."""
     told = run_waiting(view, Seen(datetime.now(UTC), is_served=is_served))
     if view.run.is_over or view.is_paused:
         code = view.exit_code or CODES.get(view.run.state, FAILED)
@@ -41,12 +44,12 @@ def shown(door: Door, view: RunView, *, is_served: bool = True) -> int:
     lead, sentence = ("", _sentence(view)) if view.run.is_over else (f"{view.name}   ", told.text)
     answer(door, lead, sentence, under=0)
     show_failures(door, failures, more=f"asbuilt status {view.run.options.slug}")
-    told.next.show(door)
+    other = before_next() if before_next and code == DONE else None
+    (other or told.next).show(door)
     return code
 
 
 def _sentence(view: RunView) -> str:
-    """Describe how a run ended."""
     proven = sum(phase.state in PROVEN for phase in view.phases)
     phases, total = counted(proven, "phase"), len(view.phases)
     of_all = f"{proven} of {counted(total, 'phase')}" if proven < total else phases
@@ -61,32 +64,40 @@ def _sentence(view: RunView) -> str:
         case "pr-ready" | "pr-ci-failing":
             return f"{view.name}: {phases} proven, not landed: {why}. {took}."
         case "undone":
-            return f"{view.name}: reverted on {branch}; the plan is open again. {took}."
+            return f"{view.name}: {why or f'reverted on {branch}'}; the plan is open again. {took}."
         case "done":
             return f"{view.name} ended: {why or 'nothing was left to do'}."
         case "stopped":
             before = "" if view.run.options.plans else f" {of_all} proven. All work is kept."
-            return f"{view.name} stopped: {why.rstrip('.')}.{before}"
+            return f"{view.name} stopped{by_whom(why.rstrip('.'))}.{before}"
         case _:
             return f"{view.name} failed: {why}"
 
 
-def declined(door: Door, slug: str, held: Declined) -> int:
-    """Print who holds the plan. Nothing was started; the exit code is 0."""
+def declined(door: Door, slug: str, held: Declined, waits: Waiting | None = None) -> int:
+    """Print who holds the plan. Nothing was started; the exit code is 0.
+
+    `waits`: what the holder waits for, where success means that something landed, as in `asbuilt land`. The
+    exit code is 5 then, and the next command is the holder's.
+    """
+    code = DONE if waits is None else PARKED
     name = f"{slug}.{held.holder.number}" if held.holder else held.claim.run
-    if door.emitted("asbuilt.run/1", {"run": name, "state": "declined", "exit": DONE}):
-        return DONE
+    if door.emitted("asbuilt.run/1", {"run": name, "state": "declined", "exit": code}):
+        return code
     since = ago(held.claim.since, datetime.now(UTC))
     where = f", phase {held.claim.phase}" if held.claim.phase else ""
     text = f"Declined: {slug} is already running as {name} (for {since}{where}). Nothing was started."
     if held.holder is None:
         text = f"Declined: {slug} is claimed by {name} (for {since}{where}). Nothing was started."
     answer(door, "", printable(text))
-    if held.holder is None:
+    if waits is not None and held.holder is not None:
+        answer(door, "", printable(waits.text))
+        waits.next.show(door)
+    elif held.holder is None:
         Next(f'asbuilt claim break {slug} --reason "why"').show(door)
     else:
         Next(f"asbuilt watch {slug}", other=f"end it first: `asbuilt stop {slug}`").show(door)
-    return DONE
+    return code
 
 
 def as_json(view: RunView) -> dict[str, Any]:

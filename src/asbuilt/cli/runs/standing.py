@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
 
 from asbuilt.cli.runs.waiting import Kind, Waiting, waiting
 from asbuilt.cli.ui.clock import ago, at, lasting, parsed
-from asbuilt.cli.ui.columns import cut_path, pad, shorten, width
+from asbuilt.cli.ui.columns import cut_middle, pad, shorten, width
 from asbuilt.cli.ui.failure import show_failures
 from asbuilt.cli.ui.messages import advise, answer, coloured, headline
 from asbuilt.cli.ui.screen import WIDTH, Screen, printable
@@ -17,7 +17,7 @@ from asbuilt.cli.ui.timetable import sentence
 from asbuilt.cli.ui.words import counted
 from asbuilt.lifecycle.plan_run.decide import FIX_LIMIT
 from asbuilt.lifecycle.status.health import SILENT_S, judge
-from asbuilt.lifecycle.status.progress import DONE, IN_WORK, PhaseProgress
+from asbuilt.lifecycle.status.progress import DONE, IN_WORK, PROVEN, PhaseProgress
 from asbuilt.proof.drift.bands import structural
 
 if TYPE_CHECKING:
@@ -103,18 +103,16 @@ def _last_call(signs: Signs, moment: Moment) -> list[tuple[str, str]]:
 
 
 _COLUMNS: Final = (13, 26, 7, 20, 7)
-_PROVEN: Final = ("proven", "landed")
 _NEEDS_YOU: Final = ("person", "claim", "worker")
-_ROW: Final = "  {:<13} {:<26} {:<7} {:<20} {:>7}"
 
 
 def show_table(screen: Screen, views: list[PlanView], moment: Moment, *, title: str = "") -> None:
     """Draw plans as a table; on a narrow terminal each plan takes several rows."""
     pen = screen.out
     if title:
-        screen.answer(pen.bold(cut_path(printable(title), pen.width, pen.symbols)))
+        screen.answer(pen.bold(cut_middle(printable(title), pen.width, pen.symbols)))
     if pen.width >= WIDTH:
-        screen.answer(_ROW.format("PLAN", "STATE", "PHASES", "WAITS FOR", "COST"))
+        screen.answer(f"  {_across(('PLAN', 'STATE', 'PHASES', 'WAITS FOR', 'COST'), pen.symbols)}")
     for view in views:
         told = waiting(view, moment)
         mark = coloured(pen, _symbol(pen.symbols, view, told), needs_you=told.kind in _NEEDS_YOU)
@@ -132,7 +130,7 @@ def show_table(screen: Screen, views: list[PlanView], moment: Moment, *, title: 
 def _across(cells: tuple[str, ...], symbols: Symbols) -> str:
     name, *others = zip(cells, _COLUMNS, strict=True)
     # Cut names in the middle, because their ends tell them apart: `login-audit`, `login-audit-2`.
-    fitted = [cut_path(*name, symbols), *(shorten(*cell, symbols) for cell in others)]
+    fitted = [cut_middle(*name, symbols), *(shorten(*cell, symbols) for cell in others)]
     padded = [pad(cell, columns) for cell, columns in zip(fitted[:-1], _COLUMNS, strict=False)]
     return " ".join([*padded, f"{fitted[-1]:>7}"]).rstrip()
 
@@ -143,7 +141,6 @@ def _cells(view: PlanView, told: Waiting, now: datetime) -> tuple[str, str, str,
 
 
 def _state(view: PlanView, now: datetime) -> str:
-    """Return the state of a plan in a few words."""
     run = view.run
     if run is None:
         return "not run"
@@ -168,7 +165,7 @@ def _symbol(symbols: Symbols, view: PlanView, told: Waiting) -> str:
         return symbols.waits
     if not run.run.is_over:
         return symbols.working
-    if run.run.state == "done" and view.phases and all(one.state in _PROVEN for one in view.phases):
+    if run.run.state == "done" and view.phases and all(one.state in PROVEN for one in view.phases):
         return symbols.proven
     return {
         "landed": symbols.proven,
@@ -205,7 +202,6 @@ def show_plan(door: Door, view: PlanView, told: Waiting, moment: Moment) -> None
 
 
 def _far(view: PlanView) -> str:
-    """Format how many phases are done. Empty before the first run, when phases are unknown."""
     total = len(view.phases)
     if not total:
         return ""
@@ -233,7 +229,7 @@ def _show_phase(screen: Screen, phase: PhaseProgress, now: datetime, wide: int, 
 
 
 def _phase_symbol(symbols: Symbols, phase: PhaseProgress) -> str:
-    if phase.state in ("proven", "landed"):
+    if phase.state in PROVEN:
         return symbols.proven
     if phase.state == "failed":
         return symbols.failed

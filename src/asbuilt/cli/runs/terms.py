@@ -13,7 +13,6 @@ from asbuilt.cli.shell.options import Door
 from asbuilt.cli.ui.messages import talk
 from asbuilt.errors import UsageWrong
 from asbuilt.lifecycle.run.money import caps_in
-from asbuilt.lifecycle.run.team import agent_of
 
 if TYPE_CHECKING:
     from asbuilt.cli.runs.costs import Expected
@@ -40,20 +39,21 @@ def with_team(
     if team["implement"].program.kind == SCRIPTED and script is None:
         raise UsageWrong(
             "the scripted agent needs a script",
-            why="It does what the script contains, and nothing else.",
-            next_step="Add `--script FILE`; docs/reference/scripted-agent.md describes the format.",
+            why="It performs only the actions in the script.",
+            next_step="Add `--script FILE`; `asbuilt demo --keep` leaves an example, agent.toml.",
         )
     return structs.replace(
         options,
         agent=team["implement"].name,
         agents=frozen(team),
+        named_agent=agent or "",
         script=str(Path(script).absolute()) if script else None,
     )
 
 
 def terms_of(options: RunOptions, expected: Expected) -> list[tuple[str, str]]:
     """Return the terms of a run: agents, proof, cost and landing."""
-    works, mends, judges = (agent_of(options, role) for role in ("implement", "fix", "verify"))
+    works, mends, judges = (options.agent_of(role) for role in ("implement", "fix", "verify"))
     said = f"{works} implements and verifies, in separate processes"
     if works != judges:
         said = f"{works} implements, {judges} verifies"

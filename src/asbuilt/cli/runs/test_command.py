@@ -10,13 +10,15 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.cli.runs.check_trial import trying
+from asbuilt.cli.runs.next_step import Next
 from asbuilt.cli.shell.settings_files import edit, file_for
-from asbuilt.cli.ui.confirm import typed
-from asbuilt.cli.ui.messages import next_command, talk
-from asbuilt.cli.ui.screen import Pen, cut, printable
+from asbuilt.cli.ui.columns import cut_middle
+from asbuilt.cli.ui.confirm import accepted, typed
+from asbuilt.cli.ui.messages import talk
+from asbuilt.cli.ui.screen import Pen, printable
 from asbuilt.cli.ui.words import counted
-from asbuilt.errors import GitFailed
-from asbuilt.git.commits import commit_files
+from asbuilt.errors import GateStopped, GitFailed
+from asbuilt.git.commits import commit_files, uncommitted
 from asbuilt.git.repository import open_repository, resolve
 from asbuilt.proof.candidates import Seen, Way, best
 from asbuilt.proof.projects.model import Suite
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 _KEY: Final = "checks.tests"
 _SUITES: Final = "checks.suites"
 _NONE: Final = "none"
+SET_SETUP: Final = 'asbuilt config set checks.setup "<command>"'
+_NO_SETUP: Final = "if the tests need none: `asbuilt config set checks.setup none`"
 _LINES: Final = 15
 _COLUMN: Final = 40
 
@@ -49,10 +53,7 @@ def is_settled(desk: Desk) -> bool:
 
 
 def settle(door: Door, desk: Desk, *, plan: str = "") -> Settled:
-    """Try every candidate test command and let the user choose one.
-
-    `plan` is the path of a plan in the repository. A commit of it together with the choice is offered.
-    """
+    """Try every candidate test command and let the user choose; offer to commit the choice with `plan`."""
     root = desk.library.repository and desk.library.repository.root
     if root is None or resolve(open_repository(root), "HEAD") is None:
         return Settled()
@@ -60,9 +61,13 @@ def settle(door: Door, desk: Desk, *, plan: str = "") -> Settled:
         seen = list(_tried(door, desk, trial))
         if not seen:
             return Settled()
+        usual = best(seen)
+        if usual is None:
+            # A weaker proof: listed, and never the default.
+            seen += [one.by_exit_code for one in seen if one.is_uncounted]
         show(door, seen)
         # A question about the command would not help: the setup comes before any command.
-        chosen = None if is_setup_broken(seen) else _chosen(door, desk, trial, seen)
+        chosen = None if is_setup_broken(seen) else _chosen(door, desk, trial, seen, usual)
     if chosen is not None:
         name = save(door, desk, chosen)
         _offer_commit(door, desk, [name, *([plan] if plan else [])])
@@ -74,10 +79,20 @@ def is_setup_broken(seen: Sequence[Seen]) -> bool:
     return bool(seen) and all(one.setup for one in seen)
 
 
-def explain_setup(door: Door) -> None:
-    """Print what to do about a setup that failed."""
+def explain_setup(door: Door) -> Next:
+    """Print that a setup failed, and return what to do about it."""
     door.screen.answer("The setup failed, so no test ran. Fix what its output names, or set another one.")
-    next_command(door, 'asbuilt config set checks.setup "COMMAND"')
+    return Next(SET_SETUP, other=_NO_SETUP)
+
+
+def need_setup(seen: Sequence[Seen]) -> None:
+    """Refuse a run whose setup has failed: the worker would only run it again, and then end the run."""
+    if is_setup_broken(seen):
+        raise GateStopped(
+            f"the setup failed on a clean checkout: {seen[0].setup}",
+            why="Without it no test runs, so nothing could be proven. No agent was started.",
+            next_step=f"Fix what its output names, or `{SET_SETUP}`; `none` if the tests need no setup.",
+        )
 
 
 def try_all(door: Door, desk: Desk) -> tuple[Seen, ...]:
@@ -121,7 +136,6 @@ def show(door: Door, seen: Sequence[Seen]) -> None:
 
 
 def _rows(pen: Pen, number: int, seen: Sequence[Seen]) -> Iterator[str]:
-    """Draw one candidate."""
     one, lead = seen[number - 1], f"  {number}  "
     column = min(_COLUMN, max(len(each.way.shown) for each in seen))
     found = f"  ({', '.join(one.way.found[:2])})" if one.way.found else ""
@@ -134,7 +148,7 @@ def _rows(pen: Pen, number: int, seen: Sequence[Seen]) -> Iterator[str]:
     for line in () if best(seen) else one.lines[-_LINES:]:
         if line in one.words:
             continue
-        yield cut(printable(f"{' ' * len(lead)}  {line}"), pen.width, symbols=pen.symbols)
+        yield cut_middle(printable(f"{' ' * len(lead)}  {line}"), pen.width, pen.symbols)
 
 
 def _tried(door: Door, desk: Desk, trial: Trying) -> Iterator[Seen]:
@@ -157,9 +171,8 @@ def _seen(door: Door, desk: Desk, trial: Trying, way: Way) -> Seen:
     return trial.seen(way, setup=setup, required=desk.settings.flag("sandbox.required"))
 
 
-def _chosen(door: Door, desk: Desk, trial: Trying, seen: list[Seen]) -> Way | None:
+def _chosen(door: Door, desk: Desk, trial: Trying, seen: list[Seen], usual: Seen | None) -> Way | None:
     """Ask for a choice until there is one. A typed command is tried, too."""
-    usual = best(seen)
     try:
         while True:
             number = seen.index(usual) + 1 if usual else 0
@@ -184,17 +197,21 @@ def _chosen(door: Door, desk: Desk, trial: Trying, seen: list[Seen]) -> Way | No
 
 
 def _offer_commit(door: Door, desk: Desk, paths: list[str]) -> None:
-    repository = desk.library.repository
-    if repository is None or not repository.root.joinpath(paths[0]).exists():
+    if desk.library.repository is None:
         return
-    if typed(door, f"Commit {' and '.join(map(printable, paths))}? [Y/n]").casefold() not in ("", "y", "yes"):
+    repository = open_repository(desk.library.repository.root)
+    paths = [*uncommitted(repository, paths)]
+    shown = " and ".join(map(printable, paths))
+    if not paths:
+        return
+    if not accepted(door, f"Commit {shown}?"):
+        door.screen.talk("Not committed.")
         return
     try:
-        commit, files = commit_files(open_repository(repository.root), paths, subject="Set the test command")
+        commit = commit_files(repository, paths, subject="Set the test command")
     except GitFailed as error:
         door.screen.talk(
             printable(f"{door.screen.err.symbols.failed} Not committed: {error.what}. {error.why}")
         )
-        return
-    if commit:
-        door.screen.talk(printable(f"Committed {commit[:7]}: {', '.join(files)}"))
+    else:
+        door.screen.talk(printable(f"Committed {commit[:7]}: {', '.join(paths)}"))

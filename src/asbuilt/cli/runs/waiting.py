@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from asbuilt.cli.runs.next_step import Next, after, answering
 from asbuilt.cli.ui import timetable
 from asbuilt.cli.ui.clock import ago, at, lasting, parsed, stamp, until
+from asbuilt.cli.ui.words import by_whom
 from asbuilt.lifecycle.authoring.facts import role_of
 from asbuilt.lifecycle.plan_run.decide import REPEAT_LIMIT
-from asbuilt.lifecycle.run.team import agent_of
 from asbuilt.lifecycle.status.health import OVERALL_S, STALL_S
 
 if TYPE_CHECKING:
@@ -244,7 +244,7 @@ def _paused(run: RunView, seen: Seen) -> Waiting:
         "person",
         "you",
         f"you, {age}" if age else "you",
-        f"Paused {age} ago: {waits.why}." if age else f"Paused: {waits.why}.",
+        f"Paused{f' {age} ago' if age else ''}{by_whom(waits.why)}.",
         Next(f"asbuilt run {slug}", other=f"end it: `asbuilt stop {slug}`"),
         "Claim and workspace are kept.",
         since=waits.since or None,
@@ -257,7 +257,7 @@ def _agent(run: RunView, seen: Seen) -> Waiting:
     is_fixed = any(phase.id == waits.phase and phase.state == "fixing" for phase in run.phases)
     role = "verify" if waits.kind == "verifier" else "fix" if is_fixed else "implement"
     role = role_of(waits.phase or "") if is_planned else role
-    agent = agent_of(run.run.options, role) or "the agent"
+    agent = run.run.options.agent_of(role) or "the agent"
     heard = seen.heard_at or waits.since or None
     where = f"the stage {waits.phase}" if is_planned else waits.where
     work = f"verifies {where}" if waits.kind == "verifier" else f"works on {where}, attempt {_number(run)}"
@@ -299,7 +299,6 @@ def _parked(run: RunView, seen: Seen) -> Waiting:
 
 
 def _in_line(run: RunView, seen: Seen) -> Waiting:
-    """Return the wait for the runs that land first on the branch."""
     waits, slug = run.waits_for, run.run.options.slug
     return Waiting(
         "line",
@@ -365,13 +364,14 @@ def _over(run: RunView, seen: Seen) -> Waiting:
     branch = run.run.options.branch
     ended = at(run.run.ended_at or run.run.at, seen.now)
     why = run.waits_for.why
+    undone = f"Undone {ended}: {why}" if why else f"Reverted on {branch} {ended}"
     said = {
         "landed": f"Landed on {branch} {ended}.",
         "held": f"Proven {ended}, not landed.",
         "pr-ready": f"Not merged {ended}: {why}.",
         "pr-ci-failing": f"Not merged {ended}: {why}.",
-        "undone": f"Reverted on {branch} {ended}; the plan is open again.",
-        "stopped": f"Stopped {ended}: {why}. All work is kept.",
+        "undone": f"{undone}; the plan is open again.",
+        "stopped": f"Stopped {ended}{by_whom(why)}. All work is kept.",
         "failed": f"Failed {ended}: {why}",
     }.get(run.run.state, f"Ended {ended}: {why or run.run.state}.")
     is_held = run.run.state in ("held", "pr-ready", "pr-ci-failing")

@@ -26,7 +26,7 @@ COMMANDS: Final = {
     "doctor": Lazy("doctor.command:group", "check this machine, its agents and this repository"),
     "init": Lazy("init.command:command", "set up Claude Code, Codex, Gemini or opencode"),
     "config": Lazy("config:group", "show or change settings"),
-    "demo": Lazy("demo.command:command", "watch a small plan run: 30 s, no model"),
+    "demo": Lazy("demo.command:command", "watch a small plan run: a minute, no model"),
     "help": Lazy("help:command", "help of a topic: more, exit-codes, docs"),
     "board": Lazy("board:command", "plans, agents and questions in a browser"),
     "task": Lazy("task:group", "numbered tasks: add, plan and research them"),

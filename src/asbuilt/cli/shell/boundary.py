@@ -27,8 +27,6 @@ from asbuilt.settings import state_folder
 
 _OBVIOUS: Final = ""
 """The reason of a usage error: the message says all of it."""
-
-
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 
 

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, NamedTuple
 
 from click.shell_completion import CompletionItem
 
 from asbuilt.cli.shell.options import Door, door_of
-from asbuilt.cli.ui.messages import next_command as next_command  # noqa: PLC0414 - plan commands take it from here
+from asbuilt.cli.ui.messages import next_command
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import AsbuiltError
 from asbuilt.library.finding import Opened, find, open_plan
-from asbuilt.library.repository import find_repository, real
-from asbuilt.library.shelves import Library, PlanFile, open_library, plans
+from asbuilt.library.repository import real
+from asbuilt.library.search_path import Library, PlanFile, library_around, plans
 from asbuilt.plan.lint import Length
-from asbuilt.settings import Settings, load
+from asbuilt.settings import Settings
 
 if TYPE_CHECKING:
     import click
@@ -60,7 +59,7 @@ class Desk(NamedTuple):
 
 def desk_for(door: Door) -> Desk:
     """Open the library around the command's start folder, and warn of a refused plans.folder."""
-    desk = _lay_out(door)
+    desk = Desk(*library_around(door.start, door.environ))
     if desk.library.refused is not None:
         refused = printable(desk.library.refused)
         screen = door.screen
@@ -69,14 +68,6 @@ def desk_for(door: Door) -> Desk:
             " plans/ is used instead."
         )
     return desk
-
-
-def _lay_out(door: Door) -> Desk:
-    repository = find_repository(door.start)
-    settings = load(repository=repository.root if repository else None, environ=door.environ)
-    home = Path(door.environ.get("HOME") or "~").expanduser()
-    library = open_library(door.start, home=home, folder=settings.text("plans.folder"))
-    return Desk(library, settings)
 
 
 def problem_counts(plan: Plan) -> str:
@@ -99,21 +90,15 @@ def complete_plan(
     """Complete plan names, newest first. If none matches, the shell completes files."""
     del parameter
     try:
-        every = plans(_lay_out(door_of(context, json=True)).library)
+        door = door_of(context, json=True)
+        every = plans(library_around(door.start, door.environ)[0])
     except AsbuiltError:  # completion cannot report errors
         return []
     named = [plan for plan in every if plan.slug and plan.slug.startswith(incomplete)]
-    named.sort(key=lambda plan: _changed_at(plan.file), reverse=True)
+    named.sort(key=lambda plan: plan.changed_at, reverse=True)
     return [CompletionItem(plan.slug, help=plan.shown) for plan in named] or [
         CompletionItem(incomplete, type="file")
     ]
-
-
-def _changed_at(file: Path) -> float:
-    try:
-        return file.stat().st_mtime
-    except OSError:  # deleted since it was listed
-        return 0.0
 
 
 def complete_phase(
@@ -126,7 +111,8 @@ def complete_phase(
     if not name:
         return []
     try:
-        opened = _lay_out(door_of(context, json=True)).open(str(name))
+        door = door_of(context, json=True)
+        opened = Desk(*library_around(door.start, door.environ)).open(str(name))
     except AsbuiltError:  # completion cannot report errors
         return []
     return [

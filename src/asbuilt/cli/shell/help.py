@@ -20,7 +20,7 @@ Look     status    What is running, waiting or failed, and why
 Set up   doctor    Check this machine, its agents and this repository
          init      Set up Claude Code, Codex, Gemini or opencode
          config    Show or change settings
-         demo      Watch a small plan run (30 s, no model needed)
+         demo      Watch a small plan run (a minute, no model needed)
 
 Options  --json --plain --no-color -q -v --no-input --repo DIR -h
 More: asbuilt help more (board, tasks, memory, cleaning up, plumbing)
@@ -57,6 +57,7 @@ EXIT_CODES = """\
 130  interrupted"""
 
 DOCS = """\
+Pages of asbuilt's repository and source distribution; `just site` makes a site of them:
 First plan in ten minutes     docs/tutorial/first-plan.md
 Guides by goal                docs/how-to/index.md
 Every command and option      docs/reference/commands.md

@@ -9,9 +9,8 @@ from typing import NamedTuple
 import click
 from click.shell_completion import CompletionItem
 
-from asbuilt.cli.shell.options import Command, Example, page, prose, records, shared, shared_options, table
+from asbuilt.cli.shell.options import Example, page, prose, records, shared, shared_options, table
 
-__all__ = ["Command", "Lazy", "LazyGroup"]
 _COMMANDS = "asbuilt.cli.commands"
 
 

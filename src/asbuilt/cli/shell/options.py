@@ -38,6 +38,11 @@ class Door(NamedTuple):
     may_ask: bool
     """Whether a question can be answered: stdin is a terminal, and --no-input is not given."""
 
+    @property
+    def is_attended(self) -> bool:
+        """Whether questions are asked: they can be answered, and the answer is not JSON."""
+        return self.may_ask and not self.json
+
     def emitted(self, schema: str, data: Mapping[str, object]) -> bool:
         """With --json, write the answer as JSON. Return whether it was written."""
         if self.json:
@@ -109,10 +114,7 @@ class Command(click.Command):
 def subcommand(
     name: str, *examples: Example, json: bool = True
 ) -> Callable[[Callable[..., int | None]], Command]:
-    """Declare a command with examples and the shared options. Put it above the command's own options.
-
-    `json` False: the command has no --json.
-    """
+    """Declare a command, above its own options; `json` False: it has no --json."""
 
     def declare(command: Callable[..., int | None]) -> Command:
         return click.command(name, cls=Command, examples=examples)(shared(json=json)(command))
@@ -133,7 +135,7 @@ def with_options(*options: Callable[[Any], Any]) -> Callable[[Wrapped], Wrapped]
 
 def script_option(meaning: str = "script of the scripted agent") -> Callable[[Wrapped], Wrapped]:
     """Return the option that names the script of the scripted agent."""
-    kind = click.Path(exists=True, dir_okay=False)
+    kind = click.Path(exists=True, dir_okay=False, resolve_path=True)
     return click.option("--script", metavar="FILE", type=kind, help=meaning)
 
 
@@ -142,7 +144,7 @@ def door_of(context: click.Context, *, json: bool) -> Door:
     if _given(context, "as_json") and not json:
         raise UsageWrong(
             f"{context.command_path} has no --json",
-            why="A script would wait for JSON and get words.",
+            why="The command has no machine-readable output.",
             next_step=f"`{context.command_path} -h` lists its options.",
         )
     return Door(
@@ -176,15 +178,15 @@ def _start(repo: object) -> Path:
         except FileNotFoundError as error:
             raise NotFound(
                 "the current folder is gone",
-                why="It was deleted or moved while this terminal stood in it.",
-                next_step="`cd` to a folder that is there, or name one with --repo.",
+                why="The current folder of this terminal was deleted or moved.",
+                next_step="`cd` to an existing folder, or name one with --repo.",
             ) from error
     folder = Path(str(repo))
     if not folder.is_dir():
         raise NotFound(
             f"--repo {folder}: no such folder",
             why="The repository is looked for from that folder upwards.",
-            next_step="Name a folder that is there.",
+            next_step="Name an existing folder.",
         )
     return folder.absolute()
 

@@ -31,11 +31,11 @@ from asbuilt.journal import runs
 from asbuilt.journal.home import is_full
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries import plan_names
-from asbuilt.library.repository import find_repository, identity_of
-from asbuilt.library.shelves import Library, open_library
-from asbuilt.library.shelves import plans as shelved
+from asbuilt.library.repository import identity_of
+from asbuilt.library.search_path import Library, library_around
+from asbuilt.library.search_path import plans as shelved
 from asbuilt.plan.names import slug_of_file
-from asbuilt.settings import Settings, load
+from asbuilt.settings import Settings
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -134,10 +134,8 @@ def survey(door: Door, text: str | None = None) -> tuple[Library, Settings, Look
 
     Outside a repository, and for `shop:rate-limit`, a shared journal finds the repository by `text`.
     """
-    repository = find_repository(door.start)
-    settings = load(repository=repository.root if repository else None, environ=door.environ)
-    home = Path(door.environ.get("HOME") or "~").expanduser()
-    library = open_library(door.start, home=home, folder=settings.text("plans.folder"))
+    library, settings = library_around(door.start, door.environ)
+    repository = library.repository
     journal = wiring.find_journal(settings, door.environ)
     if journal is None:
         return library, settings, None

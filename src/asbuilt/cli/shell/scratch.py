@@ -8,23 +8,21 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from asbuilt.agents.attempts import FolderAttempts
+from asbuilt.cli.shell.options import Door
 from asbuilt.cli.ui.messages import IN_SCRATCH
 from asbuilt.cli.ui.symbols import ASCII
 from asbuilt.errors import GitFailed, NotFound
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from asbuilt.cli.shell.options import Door
 
 _GONE_WITHIN_S: Final = 15.0
 _PASSED: Final = "ASBUILT_ORGANISATION_FILE"
@@ -42,6 +40,7 @@ class Scratch:
         own: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         """Copy the user's environment without `ASBUILT_` and `GIT_` variables, and add `own`."""
+        self._folder = folder
         self.checkout = folder / name
         self.state = folder / "state"
         kept = {
@@ -101,7 +100,7 @@ class Scratch:
         return found
 
     def end_attempts(self) -> None:
-        """Stop agents that still work after Ctrl-C, before the folder is deleted; wait 15 s at most."""
+        """Stop agents that still work after Ctrl-C; wait 15 s at most."""
         attempts = FolderAttempts(self.state)
         alive = [
             folder.name for folder in self.state.glob("runs/*/attempts/*") if attempts.alive(folder.name)
@@ -111,6 +110,16 @@ class Scratch:
         until = time.monotonic() + _GONE_WITHIN_S
         while any(map(attempts.alive, alive)) and time.monotonic() < until:
             time.sleep(0.05)
+
+    def delete(self) -> None:
+        """Stop agents that still work, and delete the folder; try again for 15 s.
+
+        An agent's host that was starting at Ctrl-C is found only after some files are deleted.
+        """
+        until = time.monotonic() + _GONE_WITHIN_S
+        while self._folder.exists() and time.monotonic() < until:
+            self.end_attempts()
+            shutil.rmtree(self._folder, ignore_errors=True)
 
     def git(self, *arguments: str) -> str:
         """Run git without the user's settings, and return its output."""

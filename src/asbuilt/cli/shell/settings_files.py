@@ -15,24 +15,14 @@ from asbuilt.cli.commands.config.show import words
 from asbuilt.errors import SettingInvalid, SettingsNotWritten
 from asbuilt.library.writing import create, replace
 from asbuilt.plan.markdown.source import digest
-from asbuilt.settings import (
-    ServiceTable,
-    bytes_of,
-    decoded,
-    presented,
-    repository_place,
-    survey,
-    table_of,
-    user_place,
-)
-from asbuilt.settings.places import FOLDER
+from asbuilt.settings import Chosen, Place, ServiceTable, Setting, Table, Value, presented, survey, user_place
+from asbuilt.settings.places import FOLDER, bytes_of, decoded, repository_place, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
     from asbuilt.library.repository import Repository
-    from asbuilt.settings import Chosen, Place, Setting, Table, Value
 
 
 def chosen_now(repository: Repository | None, environ: Mapping[str, str], setting: Setting) -> Chosen:
@@ -74,7 +64,7 @@ def edit(place: Place, setting: Setting, value: Value | None, repository: Reposi
     if place.file.parent == root and not place.file.resolve().is_relative_to(root.resolve()):
         raise SettingsNotWritten(
             f"{place.name} is a link to a file outside the repository",
-            why="A repository could name any file of yours there.",
+            why="The link could point to any of your files.",
             next_step="Replace the link by a file.",
         )
     if place.is_users:
@@ -156,6 +146,6 @@ def _not_edited(place: Place, setting: Setting, value: Value | None) -> Settings
     by_hand = f"set {setting.key} to {told}" if told else f"remove {setting.key}"
     return SettingsNotWritten(
         f"{place.name} cannot be edited safely; it stays as it was",
-        why="It is written in a way that this command would change beyond one value.",
+        why="The command would have to change more than this one value.",
         next_step=f"Edit it by hand: {by_hand}.",
     )

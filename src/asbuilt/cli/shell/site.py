@@ -71,6 +71,11 @@ class Site(NamedTuple):
         with self.journal.store.read() as session:
             return runs.open_of(session, LOCAL, self.repo)
 
+    def found(self, run: str) -> Run | None:
+        """Find a run by its id."""
+        with self.journal.store.read() as session:
+            return runs.find(session, LOCAL, self.repo, run)
+
     def view(self, run: Run) -> RunView:
         """Return the current view of a run."""
         with self.journal.store.read() as session:
@@ -84,7 +89,7 @@ def the_only(able: Sequence[Found], slugs: Sequence[str], command: str) -> Found
         names = sorted(slugs)
         raise UsageWrong(
             f"several plans match: {', '.join(names)}",
-            why=f"asbuilt {command} without a name works if only one plan can be meant.",
+            why=f"asbuilt {command} works without a name only if one plan matches.",
             next_step=f"`asbuilt {command} {names[0]}`",
         )
     return able[0] if able else None

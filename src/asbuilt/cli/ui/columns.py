@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
-from unicodedata import combining, east_asian_width
+from unicodedata import category, east_asian_width
 
 if TYPE_CHECKING:
     from asbuilt.cli.ui.symbols import Symbols
-
-_NO_WIDTH = frozenset("\u200b\u200c\u200d\u2060\ufe0e\ufe0f")
 
 
 def width(text: str) -> int:
@@ -18,9 +16,19 @@ def width(text: str) -> int:
 
 
 def _columns(char: str) -> int:
-    if char in _NO_WIDTH or combining(char):
-        return 0
-    return 2 if east_asian_width(char) in "WF" else 1
+    if east_asian_width(char) in "WF":
+        return 2
+    return 0 if category(char) in ("Mn", "Me", "Cf") else 1
+
+
+def first(text: str, columns: int) -> str:
+    """Return the start of a text, at most `columns` columns."""
+    taken = 0
+    for at, char in enumerate(text):
+        taken += _columns(char)
+        if taken > columns:
+            return text[:at]
+    return text
 
 
 def pieces(text: str, columns: int) -> list[str]:
@@ -56,27 +64,14 @@ def shorten(text: str, columns: int, symbols: Symbols) -> str:
     """Cut a text at its end and append an ellipsis."""
     if width(text) <= columns:
         return text
-    room = columns - len(symbols.ellipsis)
-    kept = 0
-    for at, char in enumerate(text):
-        kept += _columns(char)
-        if kept > room:
-            return text[:at].rstrip() + symbols.ellipsis
-    return text
+    return first(text, columns - len(symbols.ellipsis)).rstrip() + symbols.ellipsis
 
 
-def cut_path(path: str, columns: int, symbols: Symbols) -> str:
-    """Cut the middle of a path, and keep its start and its file name."""
-    if width(path) <= columns:
-        return path
+def cut_middle(text: str, columns: int, symbols: Symbols) -> str:
+    """Cut the middle of a text: the start of a path and its file name stay."""
+    if width(text) <= columns:
+        return text
     room = max(columns - len(symbols.ellipsis), 2)
-    head, tail = "", ""
-    for char in path:
-        if width(head + char) > room // 2:
-            break
-        head += char
-    for char in reversed(path):
-        if width(head + tail + char) > room:
-            break
-        tail = char + tail
+    head = first(text, room // 2)
+    tail = first(text[::-1], room - width(head))[::-1]
     return head + symbols.ellipsis + tail

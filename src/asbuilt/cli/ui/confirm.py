@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+import termios
+from contextlib import suppress
 
-if TYPE_CHECKING:
-    from asbuilt.cli.shell.options import Door
+from asbuilt.cli.shell.options import Door
+from asbuilt.cli.ui.screen import printable
 
 
 def agreed(door: Door, question: str) -> bool:
@@ -16,8 +17,25 @@ def agreed(door: Door, question: str) -> bool:
     return typed(door, f"{question} [y/N]").lower() in ("y", "yes")
 
 
-def typed(door: Door, question: str) -> str:
-    """Ask a question and return the line that was typed. The caller has checked `door.may_ask`."""
+def accepted(door: Door, question: str) -> bool:
+    """Ask until the answer is yes or no; Enter means yes. The caller has checked `door.may_ask`."""
+    while True:
+        word = typed(door, f"{question} [Y/n]")
+        if word.casefold() in ("", "y", "yes"):
+            return True
+        if word.casefold() in ("n", "no"):
+            return False
+        door.screen.talk(printable(f'"{word}" is no answer; type y or n.'))
+
+
+def typed(door: Door, question: str, *, is_fresh: bool = False) -> str:
+    """Ask a question and return the line that was typed. The caller has checked `door.may_ask`.
+
+    With `is_fresh`, input that was typed before the question was shown is discarded.
+    """
+    if is_fresh:
+        with suppress(termios.error):
+            termios.tcflush(sys.stdin, termios.TCIFLUSH)
     door.screen.out.flush()
     door.screen.err.prompt(question)
     return sys.stdin.readline().strip()

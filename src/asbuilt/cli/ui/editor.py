@@ -5,13 +5,10 @@ from __future__ import annotations
 import shlex
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from asbuilt.cli.shell.options import Door
 from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import NotFound, UsageWrong
-
-if TYPE_CHECKING:
-    from asbuilt.cli.shell.options import Door
 
 
 def edit(door: Door, file: Path, *, name: str) -> str:
@@ -23,7 +20,7 @@ def edit(door: Door, file: Path, *, name: str) -> str:
     except OSError as error:
         raise NotFound(
             f"the editor {editor[0]} cannot be started: {(error.strerror or 'unknown reason').lower()}",
-            why="It is what VISUAL or EDITOR names.",
+            why="VISUAL or EDITOR is set to it.",
             next_step="Set EDITOR to an editor that is installed.",
         ) from error
     if not file.exists():

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import re
+from typing import Final
 
-from asbuilt.cli.ui.columns import cut_path
+from asbuilt.cli.shell.options import Door
+from asbuilt.cli.ui.columns import cut_middle
 from asbuilt.cli.ui.screen import Pen, printable
-
-if TYPE_CHECKING:
-    from asbuilt.cli.shell.options import Door
 
 IN_SCRATCH: Final = "_ASBUILT_IN_SCRATCH"
 """Set for commands in a temporary repository, in which a user types nothing."""
+_PLACEHOLDER: Final = re.compile(r"<([a-z]+)>")
+_EXAMPLES: Final = {"checks.setup": "npm ci", "checks.tests": "npm test"}
 
 
 def next_command(door: Door, command: str, more: str = "", *, other: str = "") -> None:
     """Print the next command to type, on stderr; `other` is an alternative, with its command in backticks."""
-    next_step(door, f"`{command}`{more}", other=other)
+    next_step(door, f"{as_advice(command)}{more}", other=other)
+
+
+def as_advice(command: str) -> str:
+    """Return a command in backticks; one with a `<placeholder>` asks for the user's own value.
+
+    `config set` refuses a placeholder, so such a command does not work when it is only typed.
+    """
+    found = _PLACEHOLDER.search(command)
+    if found is None:
+        return f"`{command}`"
+    example = next((f", for example {value}" for key, value in _EXAMPLES.items() if key in command), "")
+    return f"`{command}` with your own {found[1]}{example}"
 
 
 def next_step(door: Door, text: str, *, other: str = "") -> None:
@@ -46,7 +59,7 @@ def advise(door: Door, why: str, command: str) -> None:
 def headline(door: Door, subject: str, text: str) -> None:
     """Print a bold subject and a text that wraps below it."""
     pen = door.screen.out
-    name = cut_path(printable(subject), pen.width - 3, pen.symbols)
+    name = cut_middle(printable(subject), pen.width - 3, pen.symbols)
     first, *rest = pen.hanging(f"{name}   ", text, commands=False, under=2)
     door.screen.answer_all((pen.bold(name) + first.removeprefix(name), *rest))
 

@@ -5,13 +5,9 @@ Rule: a single letter that names no option is a typing error, not an answer.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from asbuilt.cli.ui.screen import Pen, printable
+from asbuilt.journal.approvals import Approval
 from asbuilt.lifecycle.authoring.questions import options_of
-
-if TYPE_CHECKING:
-    from asbuilt.journal.approvals import Approval
 
 
 def below(pen: Pen, asked: Approval) -> list[str]:

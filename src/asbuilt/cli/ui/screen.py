@@ -19,8 +19,6 @@ from asbuilt.errors import AnswerLost
 
 WIDTH: Final = 80
 _NARROWEST: Final = 40
-
-
 # C0 and C1 control a terminal. Bidi overrides, tags and a stray byte order mark make text read as other text.
 # A lone surrogate is a byte of a file name that is not UTF-8.
 _HIDDEN: Final = (
@@ -51,14 +49,6 @@ def _shown(char: str) -> str:
     if code > 0xFFFF:
         return f"\\U{code:08x}"
     return _NAMED.get(char) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
-
-
-def cut(text: str, width: int, *, symbols: Symbols) -> str:
-    """Shorten a text to `width` characters by cutting its middle."""
-    if len(text) <= width:
-        return text
-    kept = max(width - len(symbols.ellipsis), 2)
-    return text[: kept // 2] + symbols.ellipsis + text[len(text) - (kept - kept // 2) :]
 
 
 class Pen(NamedTuple):

@@ -18,25 +18,5 @@ class Symbols(NamedTuple):
     ellipsis: str
 
 
-UNICODE: Final = Symbols(
-    proven="✓",
-    failed="✗",
-    working="●",
-    not_started="○",
-    waits="◇",
-    not_run="–",
-    note="!",
-    ellipsis="…",
-)
-
-
-ASCII: Final = Symbols(
-    proven="+",
-    failed="x",
-    working="*",
-    not_started=".",
-    waits="?",
-    not_run="-",
-    note="!",
-    ellipsis="...",
-)
+UNICODE: Final = Symbols(*"✓ ✗ ● ○ ◇ – ! …".split())
+ASCII: Final = Symbols(*"+ x * . ? - ! ...".split())

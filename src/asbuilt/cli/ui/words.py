@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:
@@ -21,3 +22,12 @@ def size(count: int) -> str:
         if count >= bytes_in_it:
             return f"{count // bytes_in_it} {unit}"
     return f"{count} bytes"
+
+
+ASKED_FOR: Final = "asked for"
+"""The reason in the journal of a stop or a pause for which the user gave none."""
+
+
+def by_whom(reason: str) -> str:
+    """Return the end of a sentence about a stop or a pause: its reason, or the user."""
+    return " by the user" if reason == ASKED_FOR else f": {reason}"

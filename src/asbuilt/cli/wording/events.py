@@ -11,29 +11,18 @@ from typing import Any, Final, NamedTuple
 from asbuilt.cli.wording.plans import PLANS
 from asbuilt.cli.wording.runs import RUNS
 from asbuilt.cli.wording.work import HASH, WORK, Words, said
-from asbuilt.events import pulls
+from asbuilt.events import landings, pulls
 from asbuilt.events.event import Entry, phase_of
-from asbuilt.events.landings import (
-    LandingDone,
-    LandingIntended,
-    LandingQueued,
-    LandingRecovered,
-    LandingRefused,
-    LandingRetried,
-    LandingTidied,
-    LandingTurn,
-    LandingUndone,
-    LandingUnsigned,
-)
 from asbuilt.journal.encoding.codec import fields_of, kind_of
-from asbuilt.lifecycle.run import landing
 
 
-def _landed(event: LandingDone) -> Words:
+def _landed(event: landings.LandingDone) -> Words:
+    if event.reverts and not event.moved:
+        return "REVERTED", f"nothing on {event.branch}", False
     return "REVERTED" if event.reverts else "LANDED", f"{event.branch} {event.new[:HASH]}", True
 
 
-def _refused(event: LandingRefused) -> Words:
+def _refused(event: landings.LandingRefused) -> Words:
     return "NOT UNDONE" if event.reverts else "NOT LANDED", event.what, True
 
 
@@ -49,19 +38,23 @@ def _held(event: pulls.IssueHeld) -> Words:
 
 
 LANDINGS: Final = (
-    said(LandingIntended, lambda event: ("LANDING", f"{event.old[:HASH]}..{event.new[:HASH]}", False)),
     said(
-        LandingQueued,
-        lambda event: ("IN LINE", landing.Line(event.branch, event.ahead, event.behind).words, True),
+        landings.LandingIntended, lambda event: ("LANDING", f"{event.old[:HASH]}..{event.new[:HASH]}", False)
     ),
-    said(LandingTurn, lambda event: ("TURN", f"{event.ahead} ahead on {event.branch}", False)),
-    said(LandingRetried, lambda event: ("RETRY", f"failed on the target, retried: {event.what}", True)),
-    said(LandingDone, _landed),
-    said(LandingRefused, _refused),
-    said(LandingRecovered, lambda event: ("RECOVERED", f"a landing that was cut off: {event.found}", True)),
-    said(LandingUnsigned, lambda event: ("UNSIGNED", event.why, True)),
-    said(LandingUndone, lambda _: ("UNDONE", "the landed commits are reverted", True)),
-    said(LandingTidied, lambda event: ("TIDIED", f"{event.kept_in_all} workspaces kept", False)),
+    said(landings.LandingQueued, lambda event: ("IN LINE", event.words, True)),
+    said(landings.LandingTurn, lambda event: ("TURN", f"{event.ahead} ahead on {event.branch}", False)),
+    said(
+        landings.LandingRetried, lambda event: ("RETRY", f"failed on the target, retried: {event.what}", True)
+    ),
+    said(landings.LandingDone, _landed),
+    said(landings.LandingRefused, _refused),
+    said(
+        landings.LandingRecovered,
+        lambda event: ("RECOVERED", f"a landing that was cut off: {event.found}", True),
+    ),
+    said(landings.LandingUnsigned, lambda event: ("UNSIGNED", event.why, True)),
+    said(landings.LandingUndone, lambda event: ("UNDONE", event.words, True)),
+    said(landings.LandingTidied, lambda event: ("TIDIED", f"{event.kept_in_all} workspaces kept", False)),
     said(pulls.PullSeen, lambda event: ("PULL REQUEST", f"{event.state}, checks {event.checks}", False)),
     said(pulls.PullIntended, lambda event: ("PUSH", f"{event.head[:HASH]}, on {event.target[:HASH]}", False)),
     said(pulls.PullPushed, lambda event: ("PUSHED", f"{event.branch} {event.head[:HASH]}", True)),

@@ -18,7 +18,7 @@ def _answered(event: approvals.ApprovalAnswered) -> Words:
 
 def _taken(event: plans.AnswerTaken) -> Words:
     answer = ": ".join(filter(None, (event.answer, event.note)))
-    return "TAKEN", f"what was said to the text before: {answer}", True
+    return "TAKEN", f"answer to the earlier text: {answer}", True
 
 
 def _draft(event: plans.DraftWritten) -> Words:
@@ -29,6 +29,11 @@ def _draft(event: plans.DraftWritten) -> Words:
 def _approved(event: plans.PlanApproved) -> Words:
     text = "the edited text" if event.edited else "the text"
     return "APPROVED", f"{text} {event.intent[:_INTENT]}, by {event.by}", True
+
+
+def _completed(event: plans.PlanCompleted) -> Words:
+    text = "by hand" if event.by == "hand" else "every phase of the plan is done"
+    return "COMPLETE", "; check: ".join(filter(None, (text, "; ".join(event.gaps)))), True
 
 
 PLANS: Final = (
@@ -45,10 +50,8 @@ PLANS: Final = (
     said(approvals.ReviewClosed, lambda event: ("REVIEW", f"{event.why}; it is looked at no more", True)),
     said(plans.PlanRefining, lambda event: ("REFINE", f"{event.change}, by {event.by}", True)),
     said(plans.DraftWritten, _draft),
-    said(
-        plans.DraftTried,
-        lambda event: ("TRIED", f"checks of revision {event.number}: {event.told}", True),
-    ),
+    said(plans.DraftSetup, lambda event: ("SETUP", f"for the draft's checks: {event.command}", True)),
+    said(plans.DraftTried, lambda event: ("TRIED", f"checks of revision {event.number}: {event.told}", True)),
     said(
         plans.PlanRedrafted,
         lambda one: ("REDRAFT", f"attempt {one.attempt.rpartition('.')[2]}, {one.agent}: {one.ending}", True),
@@ -62,16 +65,11 @@ PLANS: Final = (
     said(plans.PlanMarked, lambda _: ("MARKED", "the plan's outcomes are written", False)),
     said(
         plans.PlanCompleted,
-        lambda event: (
-            "COMPLETE",
-            "by hand" if event.by == "hand" else "every phase of the plan is done",
-            True,
-        ),
+        _completed,
     ),
     said(plans.PlanNoted, lambda event: ("NOTE", f"{event.by} tells the next attempt: {event.note}", True)),
     said(plans.PlanCompared, lambda _: ("COMPARED", "the plan's text with what is proven", False)),
     said(
-        plans.PlanDiffers,
-        lambda _: ("DIFFERS", "its text was changed in the plan after it was frozen", True),
+        plans.PlanDiffers, lambda _: ("DIFFERS", "its text was changed in the plan after it was frozen", True)
     ),
 )

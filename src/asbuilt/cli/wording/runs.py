@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Final
 
+from asbuilt.cli.ui.words import by_whom
 from asbuilt.cli.wording.work import HASH, Words, said
 from asbuilt.events import runs, schedules
 from asbuilt.lifecycle.schedule.firing import deferral_min, deferrals_told
@@ -46,8 +47,8 @@ RUNS: Final = (
     said(runs.ClaimReleased, lambda _: ("CLAIM", "released", False)),
     said(runs.ClaimBroken, lambda event: ("CLAIM", f"broken: {event.reason}", True)),
     said(runs.RunStarted, _started),
-    said(runs.StopAsked, lambda event: ("STOP", f"asked: {event.reason}", True)),
-    said(runs.PauseAsked, lambda event: ("PAUSE", f"asked: {event.reason}", True)),
+    said(runs.StopAsked, lambda event: ("STOP", f"asked{by_whom(event.reason)}", True)),
+    said(runs.PauseAsked, lambda event: ("PAUSE", f"asked{by_whom(event.reason)}", True)),
     said(runs.ResumeAsked, lambda _: ("RESUME", "requested", True)),
     said(runs.RunHastened, lambda _: ("RESUME", "requested now", True)),
     said(
@@ -56,7 +57,11 @@ RUNS: Final = (
     ),
     said(
         runs.JournalBehind,
-        lambda _: ("BEHIND", "the journal is of an earlier time; what was done since is found", True),
+        lambda _: (
+            "BEHIND",
+            "the journal was restored from an earlier state; asbuilt searches for later work",
+            True,
+        ),
     ),
     said(
         runs.TroubleMet,
@@ -65,11 +70,7 @@ RUNS: Final = (
     said(runs.RunParked, _parked),
     said(
         runs.RunTakenOver,
-        lambda event: (
-            "TAKEN OVER",
-            f"worker {event.lost} sent no heartbeat; {event.by} continues",
-            True,
-        ),
+        lambda event: ("TAKEN OVER", f"worker {event.lost} sent no heartbeat; {event.by} continues", True),
     ),
     said(runs.ReportWritten, lambda _: ("REPORT", "written", False)),
     said(runs.AttentionCalled, lambda event: ("CALLED", f"you, by {event.way}", False)),

@@ -133,6 +133,12 @@ def _merged(event: phases.PhaseMerged) -> Words:
     return "MERGED", f"with the phases proven since, as attempt {event.number}", True
 
 
+def _phase_begun(event: phases.PhaseBegun) -> Words:
+    if event.edited:
+        return "EDITED", "its text was changed in the plan; the new text is built", True
+    return "BEGIN", f"intent {str(event.intent)[:15]}", False
+
+
 def _marked(event: phases.PhaseMarked) -> Words:
     return "MARKED", f"{event.status} by hand" + (f", item {event.item}" if event.item else ""), True
 
@@ -142,7 +148,7 @@ WORK: Final = (
     said(phases.WorkspaceMade, lambda _: ("WORKSPACE", "made", False)),
     said(phases.SetupDone, lambda event: outcome_words("SETUP", event.outcome, event.why)),
     said(phases.BaselineDone, _baseline),
-    said(phases.PhaseBegun, lambda event: ("BEGIN", f"intent {str(event.intent)[:15]}", False)),
+    said(phases.PhaseBegun, _phase_begun),
     said(attempts.AttemptBegun, _attempt_begun),
     said(attempts.AttemptEnded, _attempt_ended),
     said(StageJudged, _stage_judged),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from asbuilt.journal import runs
 from asbuilt.ports import Attempts, Brief, Result
 
@@ -22,41 +24,33 @@ _STARTS: Final = 5
 """Most lost hosts per attempt: without a limit, a host that always dies would cost agent work forever."""
 
 
-class Hosts:
+class Hosts(Struct, frozen=True):
     """The hosts of a worker's agents."""
 
-    def __init__(
-        self,
-        attempts: Attempts,
-        awake: Callable[[], AbstractContextManager[object]],
-        tidings: Tidings,
-        lease: Lease | None,
-    ) -> None:
-        """Keep the parts."""
-        self._attempts = attempts
-        self._awake = awake
-        self._tidings = tidings
-        self._lease = lease
+    attempts: Attempts
+    awake: Callable[[], AbstractContextManager[object]]
+    tidings: Tidings
+    lease: Lease | None
 
     def after(self, attempt: str, ended_start: int) -> int:
         """Return the start that ended. An agent that already submitted a result is not started again."""
-        result = self._attempts.result(attempt)
+        result = self.attempts.result(attempt)
         return 0 if result is not None and result.ending == "done" else ended_start
 
     def is_there(self, attempt: str, after: int) -> bool:
         """Return whether an agent is running, or has a result that is not recorded yet."""
-        result = self._attempts.result(attempt)
-        return self._attempts.alive(attempt) or (result is not None and result.starts > after)
+        result = self.attempts.result(attempt)
+        return self.attempts.alive(attempt) or (result is not None and result.starts > after)
 
     def await_end(self, record: Record, brief: Brief, *, after: int) -> Result:
         """Start or re-attach an attempt and wait for its end; keep the machine awake meanwhile."""
         if _is_stopped(record) and not self.is_there(brief.attempt, after):
-            starts = self._attempts.starts(brief.attempt)
+            starts = self.attempts.starts(brief.attempt)
             return Result(ending="cancelled", reason="Stopped before an agent started.", starts=starts)
         self.adopt(record, brief.attempt)
-        with self._awake():
+        with self.awake():
             ended = self._ended(record, brief, after=after)
-        written = self._attempts.written(brief.attempt) if record.shared else None
+        written = self.attempts.written(brief.attempt) if record.shared else None
         if record.shared is not None and written is not None:
             record.shared.keep_result(brief.attempt, written)
         return ended
@@ -72,7 +66,7 @@ class Hosts:
         """Take the result of an agent that ended on another worker, so that it is not started again."""
         data = record.shared.result(attempt) if record.shared else None
         if data is not None:
-            self._attempts.adopt(attempt, data)
+            self.attempts.adopt(attempt, data)
 
     def _ended(self, record: Record, brief: Brief, *, after: int) -> Result:
         """Wait for an attempt's result; a requested stop cancels it.
@@ -82,35 +76,32 @@ class Hosts:
         """
         self._start(record, brief, after)
         look_s, heard = _LOOK_S, 0
-        while (result := self._attempts.result(brief.attempt)) is None:
-            if self._lease is None or self._lease.sign != heard:
-                heard = self._lease.sign if self._lease else 0
-                self._attempts.beat(brief.attempt)
-            if self._tidings.is_stopped(record.run.run):
-                self._attempts.cancel(brief.attempt)
-            if not self._attempts.alive(brief.attempt):
-                starts = self._attempts.starts(brief.attempt)
-                if starts - after >= _STARTS and self._attempts.result(brief.attempt) is None:
+        while (result := self.attempts.result(brief.attempt)) is None:
+            if self.lease is None or self.lease.sign != heard:
+                heard = self.lease.sign if self.lease else 0
+                self.attempts.beat(brief.attempt)
+            if self.tidings.is_stopped(record.run.run):
+                self.attempts.cancel(brief.attempt)
+            if not self.attempts.alive(brief.attempt):
+                starts = self.attempts.starts(brief.attempt)
+                if starts - after >= _STARTS and self.attempts.result(brief.attempt) is None:
                     return Result(
                         ending="crashed",
                         reason=f"Its host was lost {starts - after} times before the agent ended.",
                         starts=starts,
                     )
                 self._start(record, brief, after)
-            self._tidings.wait(look_s)
+            self.tidings.wait(look_s)
             look_s = min(look_s * 1.1, _LOOK_AT_MOST_S)
         return result
 
     def _start(self, record: Record, brief: Brief, after: int) -> None:
-        """Start or re-attach an attempt, unless another worker has taken over.
-
-        A worker that wakes from suspend renews its lease first.
-        """
-        if self._lease is not None:
-            if not self._lease.is_good:
-                self._lease.beat()
+        """Start or re-attach an attempt; a worker that wakes from suspend renews its lease first."""
+        if self.lease is not None:
+            if not self.lease.is_good:
+                self.lease.beat()
             record.hold()
-        self._attempts.start(brief, after=after)
+        self.attempts.start(brief, after=after)
 
 
 def _is_stopped(record: Record) -> bool:

@@ -22,10 +22,7 @@ if TYPE_CHECKING:
 
 
 def keep_early(record: Record, workspace: Workspace, attempt: str) -> None:
-    """Keep the files of an attempt before its end is recorded, so that no other worker repeats it.
-
-    Files that are too large are left to `keep`, which reports them.
-    """
+    """Keep an attempt's files before its end is recorded; `keep` reports those that are too large."""
     if record.shared is None:
         return
     repository, at = record.shared.remote.repository, record.author().at

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from msgspec.structs import replace
 from msgspec.structs import replace as evolve
 
-from asbuilt.events.attempts import (
-    AttemptBegun,
-    TogetherJudged,
-    TogetherJudging,
-    VerifierBegun,
-)
+from asbuilt.events.attempts import AttemptBegun, TogetherJudged, TogetherJudging, VerifierBegun
 from asbuilt.flows.attempts.keep import keep_early
 from asbuilt.flows.environments.results import Results
 from asbuilt.flows.landing.commits import attempt_of, take
@@ -34,7 +28,6 @@ from asbuilt.flows.verification.judge import (
 from asbuilt.git.workspace.workspaces import written_in
 from asbuilt.lifecycle.pull_request.facts import REPAIRS
 from asbuilt.lifecycle.run.facts import GOES_ON, WHOLE, AttemptFacts, RunFacts
-from asbuilt.lifecycle.run.team import agent_of
 from asbuilt.proof.change.infrastructure import is_cache
 from asbuilt.proof.drift.drift import Weighed, weigh
 
@@ -97,24 +90,16 @@ class Working:
         key = f"{move.phase}/{move.number}"
         role: Role = "fix" if move.role == "fix" else "implement"
         notes = tuple(facts.untold) if known is None else known.notes
-        record.say(
-            AttemptBegun(
-                phase=move.phase,
-                number=move.number,
-                role=move.role,
-                agent=agent_of(record.run.options, move.role),
-                before=around.keep() if around else None,
-                notes=len(notes) if known is None else 0,
-            ),
-            f"{key}/begun/{start}",
-        )
+        begun = evolve(_begun(record, move), notes=len(notes) if known is None else 0)
+        record.say(evolve(begun, before=around.keep() if around else None), f"{key}/begun/{start}")
         matter = (
             repair_matter(record, facts.pending, move.phase)
             if move.phase in REPAIRS
             else phase_matter(record, move.phase)
         )
-        brief = self._brief(record, matter, workspace, facts, attempt=attempt, role=role)
-        brief = replace(brief, failures=move.failures, notes=notes)
+        brief = brief_for(record, matter, workspace, facts, attempt=attempt, role=role)
+        given = self._given(record, brief.program.kind)
+        brief = replace(brief, failures=move.failures, notes=notes, **given)
         after = 0 if known is None else known.ended_start
         if not self._hosts.is_there(attempt, after):
             take(record, workspace, facts, attempt)
@@ -122,23 +107,14 @@ class Working:
         keep_early(record, workspace, attempt)
         outside = around.keep_strayed(move.phase) if around and ended.ring == "none" else None
         event = attempt_ended(record, move, known, brief, [ended])
-        drift = record.blobs.put(json.dumps(ended.drift).encode()) if ended.drift else None
+        drift = record.blobs.put_json(ended.drift) if ended.drift else None
         self._tell(record, facts, brief, evolve(event, drift=drift, outside=outside), f"{key}/ended/{start}")
 
     def converse(self, record: Record, facts: RunFacts, move: moves.Attempt, briefs: Sequence[Brief]) -> None:
         """Run the agents of an authoring stage in parallel, or wait for running ones; keep their outputs."""
         known, start = _known(facts, move)
         key = f"{move.phase}/{move.number}"
-        record.say(
-            AttemptBegun(
-                phase=move.phase,
-                number=move.number,
-                role=move.role,
-                agent=agent_of(record.run.options, move.role),
-                agents=len(briefs),
-            ),
-            f"{key}/begun/{start}",
-        )
+        record.say(evolve(_begun(record, move), agents=len(briefs)), f"{key}/begun/{start}")
         room = self._rooms / record.run.run
         ended_start = 0 if known is None else known.ended_start
         told = [
@@ -153,7 +129,7 @@ class Working:
             (brief for brief, one in zip(briefs, ended, strict=True) if one.ending != "done"), briefs[0]
         )
         event = attempt_ended(record, move, known, failed, ended)
-        output = record.blobs.put(json.dumps([one.says for one in ended]).encode())
+        output = record.blobs.put_json([one.says for one in ended])
         self._tell(record, facts, failed, evolve(event, output=output), f"{key}/ended/{start}")
 
     def _tell(self, record: Record, facts: RunFacts, brief: Brief, event: Event, key: str) -> None:
@@ -180,7 +156,7 @@ class Working:
         role: Role = "test" if move.role == "test" else "verify"
         name = f"{number}{role[0]}{_again(judged)}"
         begun = VerifierBegun(
-            phase=phase.id, number=number, agent=agent_of(record.run.options, role), role=role
+            phase=phase.id, number=number, agent=record.run.options.agent_of(role), role=role
         )
         self._begin_verifier(record, begun, f"{phase.id}/{name}", f"{phase.id}.{name}", judged)
         exhibits = Exhibits(record, repository, phase, number)
@@ -250,7 +226,7 @@ class Working:
         """Run a verifier, with the names of everything that it can cite in its brief."""
         exhibits = verifying.exhibits
         attempt = f"{record.run.run}.{verifying.name}"
-        brief = self._brief(record, verifying.matter, workspace, facts, attempt=attempt, role=verifying.role)
+        brief = brief_for(record, verifying.matter, workspace, facts, attempt=attempt, role=verifying.role)
         brief = replace(
             brief,
             base=exhibits.base,
@@ -258,6 +234,7 @@ class Working:
             removed=tuple(sorted(exhibits.removed)[:_TOLD]),
             shown=tuple(one.name for one in exhibits.evidence if one.outcome == "PASS"),
             unseen=tuple(dict.fromkeys(place for one in exhibits.evidence for place in one.unseen))[:_UNSEEN],
+            **self._given(record, brief.program.kind),
         )
         ended = self._hosts.await_end(record, brief, after=after)
         # In a sandbox, the kernel keeps the workspace unchanged.
@@ -266,26 +243,18 @@ class Working:
             exhibits.written = tuple(path for path in wrote if not is_cache(path))
         return brief, ended
 
-    def _brief(
-        self,
-        record: Record,
-        matter: Matter,
-        workspace: Workspace,
-        facts: RunFacts,
-        *,
-        attempt: str,
-        role: Role,
-    ) -> Brief:
-        brief = brief_for(record, matter, workspace, facts, attempt=attempt, role=role)
-        return replace(
-            brief,
-            environment=kept_for(self._rooms / record.run.run, brief.program.kind),
-            results=Results(self._setups / record.run.repo / record.setup().digest).folder,
-        )
+    def _given(self, record: Record, kind: str) -> dict[str, Any]:
+        """Return what an agent of a kind gets of this machine: its variables, and the results of setup."""
+        results = Results(self._setups / record.run.repo / record.setup().digest).folder
+        return {"environment": kept_for(self._rooms / record.run.run, kind), "results": results}
+
+
+def _begun(record: Record, move: moves.Attempt) -> AttemptBegun:
+    agent = record.run.options.agent_of(move.role)
+    return AttemptBegun(phase=move.phase, number=move.number, role=move.role, agent=agent)
 
 
 def _known(facts: RunFacts, move: moves.Attempt) -> tuple[AttemptFacts | None, int]:
-    """Return the facts of an attempt, and the number of this start."""
     known = facts.part(move.phase).attempt(move.number)
     return known, 1 if known is None else known.starts + (known.ending in GOES_ON)
 
@@ -295,7 +264,6 @@ def _again(judged: AttemptFacts) -> str:
 
 
 def _weighed(record: Record, verifying: _Verifying, ended: Result) -> Weighed:
-    """Weigh a verifier's opinion against the evidence."""
     matter, exhibits = verifying.matter, verifying.exhibits
     opinion = _opinion(ended)
     waivers = waivers_of(record, matter.intent, range(1, len(matter.promises) + 1))

@@ -184,10 +184,7 @@ class Conversing:
 
 
 def asked_of(record: Record, staging: Staging, *, file: str = "") -> tuple[str, Told]:
-    """Return our instructions for the stage, and the named blocks that others wrote.
-
-    `file` is the plan that an interview in a conversation grows.
-    """
+    """Return our instructions for the stage, and the blocks of others; an interview grows `file`."""
     session = staging.session
     move = stage_machine.next_move(session, staging.around(_remembered(record)))
     if not isinstance(move, stage_machine.Ask):

@@ -6,11 +6,14 @@ Rule: each move first checks whether it is done. An agent's output is kept befor
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from asbuilt.errors import GitFailed, NotLanded
 from asbuilt.events.options import value_or
+from asbuilt.events.plans import DraftSetup
 from asbuilt.events.questions import RingKey
 from asbuilt.events.runs import RunStarted
 from asbuilt.flows.authoring.conversation import asked_of, take_over
@@ -35,12 +38,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from asbuilt.flows.attempts.work import Working
+    from asbuilt.flows.context import Context
     from asbuilt.journal.home import Home
     from asbuilt.plan.model import Plan
-    from asbuilt.ports import Brief, Processes, Role, Workspace
+    from asbuilt.ports import Brief, Role
     from asbuilt.proof.trying import Tried
 
 _LANE: Final = "plan"
+_SHOWN: Final = 200
 _FIELDS: Final = (
     "how it is built and where the change belongs",
     "how it is tested, configured and shipped",
@@ -53,7 +58,6 @@ _FIELDS: Final = (
     "security: what is trusted, and what is checked",
     "documentation and names: what readers expect to find",
 )
-"""Focus of each of several explorers."""
 _BENTS: Final = (
     "the smallest change that does it",
     "the change that is easiest to live with afterwards",
@@ -66,7 +70,6 @@ _BENTS: Final = (
     "the change that fails most visibly when it is wrong",
     "the change that leaves the fewest special cases",
 )
-"""Preference of each of several planners."""
 
 
 def sketch_file(home: Home, run: str) -> Path:
@@ -74,113 +77,95 @@ def sketch_file(home: Home, run: str) -> Path:
     return home.runs / run / "plan.md"
 
 
-class Authoring:
-    """Performs the moves of an authoring."""
+def perform(context: Context, working: Working, facts: AuthoringFacts, move: moves.Move) -> None:
+    """Perform one move of an authoring."""
+    match move:
+        case moves.Start():
+            _start(context.record, context.repository, context.processes.level)
+        case moves.Attempt():
+            _attempt(context, working, facts, move)
+        case moves.Judge(stage=stage, number=number):
+            _staging(context, facts).judge(stage, number)
+        case moves.Draft():
+            _staging(context, facts).write(partial(_tried, context, facts))
+        case moves.File():
+            _file(context, facts)
+        case _:
+            raise ValueError(move)
 
-    def __init__(self, home: Home, working: Working, processes: Processes) -> None:
-        self._home = home
-        self._working = working
-        self._processes = processes
 
-    def perform(
-        self, record: Record, repository: Repository, facts: AuthoringFacts, move: moves.Move, *, ring: str
-    ) -> None:
-        """Perform one move of an authoring."""
-        match move:
-            case moves.Start():
-                self._start(record, repository, ring)
-            case moves.Attempt():
-                self._attempt(record, repository, facts, move)
-            case moves.Judge(stage=stage, number=number):
-                self._staging(record, repository, facts).judge(stage, number)
-            case moves.Draft():
-                staging = self._staging(record, repository, facts)
-                staging.write(lambda plan: self._tried(record, repository, facts, plan))
-            case moves.File():
-                self._file(record, repository, facts)
-            case _:
-                raise ValueError(move)
+def _start(record: Record, repository: Repository, ring: str) -> None:
+    base = base_on(repository, record.run.options.branch)
+    claim(record)
+    names = names_of(Staging.begun(record).options.stages)
+    outline = {"phases": dict.fromkeys(names, ()), "titles": {name: title_of(name) for name in names}}
+    agreed = is_agreed(record, RingKey())
+    kept = record.blobs.put_json(outline)
+    with record.store.write() as session:
+        started = RunStarted(base=base, ring=ring, ring_agreed=agreed, due=names[0], outline=kept)
+        say(session, record.run, started, "started")
+        take_over(session, record)
 
-    def _start(self, record: Record, repository: Repository, ring: str) -> None:
-        """Claim the plan's address, and record the base and the stages of this authoring."""
-        branch = record.run.options.branch
-        base = base_on(repository, branch)
-        claim(record)
-        names = names_of(Staging.begun(record).options.stages)
-        titles = {name: title_of(name) for name in names}
-        outline = {"phases": dict.fromkeys(names, ()), "titles": titles}
-        agreed = is_agreed(record, RingKey())
-        kept = record.blobs.put_json(outline)
-        with record.store.write() as session:
-            started = RunStarted(base=base, ring=ring, ring_agreed=agreed, due=names[0], outline=kept)
-            say(session, record.run, started, "started")
-            take_over(session, record)
 
-    def _tried(
-        self, record: Record, repository: Repository, facts: AuthoringFacts, plan: Plan
-    ) -> list[Tried] | None:
-        """Dry-run the checks of a draft on the base; None if the sandbox is unavailable."""
-        level = self._processes.level
-        if level == "none":
-            return None
-        run = record.run
-        rigs = Rigs(
-            self._home.path / "setups" / run.repo,
-            repository,
-            self._processes,
-            environment=kept(self._home.runs / run.run),
-            history=facts.base or "",
-            given=given_in(self._home.runs / run.run, run.options),
-        )
-        trying = Trying(repository, rigs, tree_of(repository, facts.base or ""), level)
-        return trying.tried(plan, setup=value_or(run.options.setup, None))
+def _tried(context: Context, facts: AuthoringFacts, plan: Plan) -> list[Tried] | None:
+    """Dry-run the checks of a draft on the base; None if the sandbox is unavailable."""
+    record, repository, level = context.record, context.repository, context.processes.level
+    if level == "none":
+        return None
+    options = record.run.options
+    rigs = Rigs(
+        context.home.path / "setups" / record.run.repo,
+        repository,
+        context.processes,
+        environment=kept(context.room),
+        history=facts.base or "",
+        given=given_in(context.room, options),
+        announce=lambda command: record.say(DraftSetup(command=command[:_SHOWN]), "draft/setup"),
+    )
+    trying = Trying(repository, rigs, tree_of(repository, facts.base or ""), level)
+    return trying.tried(plan, setup=value_or(options.setup, None))
 
-    def _file(self, record: Record, repository: Repository, facts: AuthoringFacts) -> None:
-        step = next_step(facts.draft.texts)
-        if not isinstance(step, approval.File):
-            raise TypeError(f"{record.run.run} has nothing to file: {type(step).__name__}")
-        record.hold()
-        # No agent reads there any more. If the removal fails, `clean` reports it later.
-        with suppress(NotLanded, GitFailed):
-            workspaces.remove(repository, self._workspace(record, repository, facts))
-        file_approved(record, step.approved)
 
-    def _staging(self, record: Record, repository: Repository, facts: AuthoringFacts) -> Staging:
-        files = files_of(repository, facts.base or "")
-        return Staging(record, facts, files, file=sketch_file(self._home, record.run.run))
+def _file(context: Context, facts: AuthoringFacts) -> None:
+    record, step = context.record, next_step(facts.draft.texts)
+    if not isinstance(step, approval.File):
+        raise TypeError(f"{record.run.run} has nothing to file: {type(step).__name__}")
+    record.hold()
+    # No agent reads there any more. If the removal fails, `clean` reports it later.
+    with suppress(NotLanded, GitFailed):
+        workspaces.remove(context.repository, context.workspace(_LANE, facts.base or ""))
+    file_approved(record, step.approved)
 
-    def _workspace(self, record: Record, repository: Repository, facts: AuthoringFacts) -> Workspace:
-        run = record.run
-        root = self._home.workspaces / run.repo
-        lane = workspaces.lane_folder(root / run.run, run.name, _LANE)
-        return workspaces.make(repository, root, run.run, lane, facts.base or "")
 
-    def _attempt(
-        self, record: Record, repository: Repository, facts: AuthoringFacts, move: moves.Attempt
-    ) -> None:
-        """Run the agent of the stage that is due, or several in parallel if so chosen."""
-        staging = self._staging(record, repository, facts)
-        workspace = self._workspace(record, repository, facts)
-        ask, told = asked_of(record, staging)
-        leans = staging.leans(_FIELDS, _BENTS)
-        role: Role = "critique" if move.role == "critique" else "plan"
-        brief = planner_brief(
-            record,
-            workspace,
-            facts,
-            attempt=f"{record.run.run}.{move.phase}.{move.number}",
-            role=role,
-            phase=move.phase,
-            title=title_of(move.phase),
-            ask=ask,
-            told=told,
-            agents=max(1, len(leans)),
-        )
-        briefs = [_one_of(brief, at, lean) for at, lean in enumerate(leans, 1)] or [brief]
-        self._working.converse(record, facts, move, briefs)
-        # In a sandbox, the kernel keeps the workspace unchanged.
-        if not brief.ring_required:
-            need_unchanged(repository, workspace, facts.base or "")
+def _staging(context: Context, facts: AuthoringFacts) -> Staging:
+    files = files_of(context.repository, facts.base or "")
+    return Staging(context.record, facts, files, file=sketch_file(context.home, context.record.run.run))
+
+
+def _attempt(context: Context, working: Working, facts: AuthoringFacts, move: moves.Attempt) -> None:
+    """Run the agent of the stage that is due, or several in parallel if so chosen."""
+    record, staging = context.record, _staging(context, facts)
+    workspace = context.workspace(_LANE, facts.base or "")
+    ask, told = asked_of(record, staging)
+    leans = staging.leans(_FIELDS, _BENTS)
+    role: Role = "critique" if move.role == "critique" else "plan"
+    brief = planner_brief(
+        record,
+        workspace,
+        facts,
+        attempt=f"{record.run.run}.{move.phase}.{move.number}",
+        role=role,
+        phase=move.phase,
+        title=title_of(move.phase),
+        ask=ask,
+        told=told,
+        agents=max(1, len(leans)),
+    )
+    briefs = [_one_of(brief, at, lean) for at, lean in enumerate(leans, 1)] or [brief]
+    working.converse(record, facts, move, briefs)
+    # In a sandbox, the kernel keeps the workspace unchanged.
+    if not brief.ring_required:
+        need_unchanged(context.repository, workspace, facts.base or "")
 
 
 def _one_of(brief: Brief, at: int, lean: str) -> Brief:

@@ -1,15 +1,13 @@
-"""Let an agent rewrite a plan in a read-only checkout. Implements the port `Redrafting`.
-
-The agent only submits a text. The caller judges it, and the next try gets the refusal.
-"""
+"""Let an agent rewrite a plan in a read-only checkout. Implements the port `Redrafting`."""
 
 from __future__ import annotations
 
 import time
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from asbuilt.errors import AsbuiltError, GateStopped, GitFailed, NotLanded
 from asbuilt.flows.checks.outside_changes import need_unchanged
@@ -19,7 +17,6 @@ from asbuilt.git.repository import Repository, resolve
 from asbuilt.git.workspace import workspaces
 from asbuilt.journal.ids import new_id
 from asbuilt.lifecycle.approval import AGENT
-from asbuilt.lifecycle.run.team import agent_of
 from asbuilt.plan.markdown.source import Source, encode
 from asbuilt.ports import Attempts, Brief, Result, Workspace
 
@@ -43,8 +40,7 @@ Hand in the whole plan as one Markdown document that begins with its title, not 
 nothing else."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentRedrafting:
+class AgentRedrafting(Struct, frozen=True, kw_only=True):
     """The planning agent, asked for a new text of a plan."""
 
     attempts: Attempts
@@ -112,7 +108,7 @@ class AgentRedrafting:
         return Brief(
             attempt=f"{run}.{_NAME}.{number}",
             role="plan",
-            agent=agent_of(self.options, "plan"),
+            agent=self.options.agent_of("plan"),
             program=program,
             workspace=workspace.path,
             writable=False,

@@ -56,11 +56,9 @@ class Refining(NamedTuple):
 
     run: str
     change: str
-    """The requested change, in the user's words."""
     base: str
     """Intent of the file when the new text was made."""
     checkout: str
-    """The checkout with that file."""
     step: Step | None
     """None: its text was filed, or a newer draft replaced it."""
 
@@ -74,7 +72,6 @@ class Refinements:
     """The refinements of one plan."""
 
     def __init__(self, store: Store, blobs: Blobs, address: Address) -> None:
-        """Keep the plan's address in the journal."""
         self._store = store
         self._blobs = blobs
         self._address = address
@@ -103,10 +100,7 @@ class Refinements:
             open_plan(session, self._address, wish.slug)
             hold(session, self._address)
             begun = PlanRefining(
-                base=before.intent,
-                change=shortened(wish.change, 700),
-                by=wish.actor,
-                checkout=wish.checkout,
+                base=before.intent, change=shortened(wish.change, 700), by=wish.actor, checkout=wish.checkout
             )
             append(session, self._address, begun, key=f"{run}/begun", actor=wish.actor, run=run)
             newest = drafts.drafts_of(session, self._address).newest
@@ -152,10 +146,7 @@ class Refinements:
         return Refining(run, begun.change, begun.base, begun.checkout, step)
 
     def file(self, refining: Refining, plan: Plan, file: Path, *, name: str, actor: str) -> Approved | None:
-        """Write an approved text to the file; None if it has no approval or was filed already.
-
-        Marks and completed phases that were added since the question stay.
-        """
+        """Write an approved text to the file, later marks kept; None if not approved or filed already."""
         if not isinstance(refining.step, File):
             return None
         approved, written = refining.step.approved, plan.digest
@@ -220,7 +211,7 @@ def draft_asked(store: Transactions, blobs: Blobs, repo: str, asked: Approval) -
     if question is None or revision is None:
         raise NotFound(
             f"the draft of {asked.name} is not in the journal",
-            why="The journal was put back to an earlier time, or another version wrote it.",
+            why="The journal was restored to an earlier state, or another version wrote it.",
             next_step="`asbuilt doctor` looks at the journal.",
         )
     plan = read(blobs.get(revision.text))

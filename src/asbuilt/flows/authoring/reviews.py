@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
 
 from asbuilt.errors import AsbuiltError, ForgeBusy, ForgeFailed
-from asbuilt.flows.engine.background import beside
 from asbuilt.flows.engine.transient import retry_at
 from asbuilt.flows.requests import Asker, answer
 from asbuilt.flows.run.environment import keep_for_forge, kept_for_forge
@@ -31,35 +30,20 @@ from asbuilt.journal.home import machine as this_machine
 from asbuilt.journal.reviews import LookFailed, Review, Terms
 from asbuilt.lifecycle.pull_request import reviews as reviewing
 from asbuilt.lifecycle.pull_request.forge import BranchMoved, Pull, PullState
-from asbuilt.lifecycle.pull_request.reviews import (
-    Bound,
-    Decision,
-    Look,
-    Rest,
-    SentBack,
-    Undecided,
-    decide,
-    to_ask_about,
-    wait_s,
-)
 from asbuilt.lifecycle.run.timers import seconds_after
 from asbuilt.pages.pull import title as title_of
 from asbuilt.plan.reader import read
 from asbuilt.policy.masking import masked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from contextlib import AbstractContextManager
+    from collections.abc import Sequence
 
+    from asbuilt.git.forge.github import GitHub
     from asbuilt.journal.approvals import Answer
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Store
     from asbuilt.journal.runs import Run
     from asbuilt.lifecycle.approval import Revision
-    from asbuilt.ports import Forge
-
-LOOK_S: Final = 5.0
-"""Interval of the journal query for due polls; the forge is polled at each plan's own interval."""
 
 _WORDS: Final = 400
 """Most characters of each part of a failed poll's error that its row keeps."""
@@ -89,11 +73,14 @@ class _Heard(NamedTuple):
 
     review: Review
     state: PullState
-    said: Decision
+    said: reviewing.Decision
 
 
 class Reviews:
     """The reviews that one worker polls."""
+
+    every_s = 5.0
+    """Interval of the journal query for due polls; the forge is polled at each plan's own interval."""
 
     def __init__(
         self, store: Store, blobs: Blobs, home: Home, *, org: str, machine: str | None = None
@@ -104,12 +91,8 @@ class Reviews:
         self._home = home
         self._org = org
         self._machine = machine
-        self._waits = False
-
-    @property
-    def waits(self) -> bool:
+        self.waits = False
         """Whether any review is open, as of the last poll."""
-        return self._waits
 
     def look(self) -> int:
         """Poll every review that is due, and return their number."""
@@ -121,8 +104,8 @@ class Reviews:
 
     def _is_due(self) -> bool:
         with self._store.read() as session:
-            self._waits = reviews.is_any(session, self._org, machine=self._machine)
-            return self._waits and reviews.is_due(session, self._org, machine=self._machine)
+            self.waits = reviews.is_any(session, self._org, machine=self._machine)
+            return self.waits and reviews.is_due(session, self._org, machine=self._machine)
 
     def _taken(self) -> Review | None:
         """Claim the next due review, so that no other worker polls it."""
@@ -133,7 +116,6 @@ class Reviews:
         return found
 
     def _look_at(self, review: Review) -> None:
-        """Poll one plan's review; record an error and retry later."""
         asked = self._asked(review)
         if asked is None:
             return
@@ -157,9 +139,9 @@ class Reviews:
             run = runs.find(session, review.org, review.repo, review.run)
             drafts = drafts_of(session, review.address)
         due = reviewing.due(drafts.asked, review.run, is_over=run is None or run.is_over)
-        if isinstance(due, Look) and run is not None and drafts.newest is not None:
+        if isinstance(due, reviewing.Look) and run is not None and drafts.newest is not None:
             return _Asked(run, int(due.question.name[1:]), drafts.newest)
-        if not isinstance(due, Rest):
+        if not isinstance(due, reviewing.Rest):
             with self._store.write() as session:
                 reviews.end(session, review)
         return None
@@ -172,7 +154,7 @@ class Reviews:
         state, terms = forge.pull(review.pull).state, review.options
         is_new = asked.question != review.question
         if state == "closed" or (state == "merged" and is_new):
-            return _Heard(review, state, Undecided(""))
+            return _Heard(review, state, reviewing.Undecided(""))
         if is_new:
             text = text_of(review.plan, self._blobs.get(asked.revision.text), asked.revision.number)
             proposal = propose(repository, forge, text, base=terms.base)
@@ -183,20 +165,19 @@ class Reviews:
         return _Heard(review, state, said)
 
     def _take(self, heard: _Heard, asked: _Asked) -> None:
-        """Record the reviewers' decision as the answer to the question about their draft."""
         review, state, said = heard
         match said:
-            case Bound(by):
+            case reviewing.Bound(by):
                 self._answer(asked, "yes", by, f"review of {review.url}", review.options)
-            case SentBack(by, note):
+            case reviewing.SentBack(by, note):
                 self._answer(asked, "no", by, note, review.options)
-            case Undecided():
+            case reviewing.Undecided():
                 with self._store.write() as session:
                     if state == "open":
-                        wait = wait_s(review.options.poll_s, review.looks)
+                        wait = reviewing.wait_s(review.options.poll_s, review.looks)
                         reviews.looked(session, review, until=seconds_after(session.now, wait))
                     else:
-                        why = f"pull request #{review.pull} was {state} before anybody decided"
+                        why = f"pull request #{review.pull} was {state} before a reviewer decided"
                         reviews.close(session, review, why=why, actor=ACTOR)
             case _:
                 assert_never(said)
@@ -207,11 +188,6 @@ class Reviews:
             self._store, run.org, run.repo, asked.question,
             said=said, note=note, asker=asker, approvers=terms.approvers,
         )  # fmt: skip
-
-
-def looking(found: Reviews) -> AbstractContextManager[Callable[[], bool]]:
-    """Poll while the worker runs; yields a callable that returns whether reviews are open."""
-    return beside(found, every_s=LOOK_S)
 
 
 def _review(run: Run, proposal: Proposal, *, question: int, terms: Terms, now: str) -> Review:
@@ -237,7 +213,7 @@ class Proposal(NamedTuple):
     head: str
 
 
-def propose(repository: Repository, forge: Forge, text: Text, *, base: str) -> Proposal:
+def propose(repository: Repository, forge: GitHub, text: Text, *, base: str) -> Proposal:
     """Ensure that the branch has the text and an open pull request, and return the pull request."""
     branch = BRANCH + text.slug
     head, target = forge.fetch(branch), forge.fetch(base)
@@ -260,12 +236,12 @@ def propose(repository: Repository, forge: Forge, text: Text, *, base: str) -> P
     return Proposal(found, head)
 
 
-def decision(forge: Forge, number: int, *, head: str, approvers: Sequence[str]) -> Decision:
+def decision(forge: GitHub, number: int, *, head: str, approvers: Sequence[str]) -> reviewing.Decision:
     """Return the approvers' decision; write access is queried only for logins that match a pattern."""
     reviews = forge.reviews(number)
-    asked = to_ask_about(reviews, head=head, approvers=approvers)
+    asked = reviewing.to_ask_about(reviews, head=head, approvers=approvers)
     writers = {login for login in sorted(asked) if forge.may_write(login)}
-    return decide(reviews, forge.comments(number), head=head, approvers=approvers, writers=writers)
+    return reviewing.decide(reviews, forge.comments(number), head=head, approvers=approvers, writers=writers)
 
 
 def text_of(path: str, data: bytes, revision: int) -> Text:
@@ -274,14 +250,12 @@ def text_of(path: str, data: bytes, revision: int) -> Text:
     return Text(path, path.rpartition("/")[2].removesuffix(".md"), plan.title, data, revision)
 
 
-def _pushed_by_others(repository: Repository, forge: Forge, text: Text, branch: str) -> str:
+def _pushed_by_others(repository: Repository, forge: GitHub, text: Text, branch: str) -> str:
     """Accept a branch that moved meanwhile if it has the text: two workers may propose it at once."""
     head = forge.fetch(branch)
     if head is None or file_in(repository, head, text.path) != text.data:
         raise ForgeBusy(
-            f"another user has moved {branch}",
-            why="Their commits are not overwritten.",
-            next_step=LATER,
+            f"another user has moved {branch}", why="Their commits are not overwritten.", next_step=LATER
         )
     return head
 

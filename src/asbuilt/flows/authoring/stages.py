@@ -1,15 +1,12 @@
-"""One authoring, between its journal and the stage machine: outputs, verdicts, the written draft.
-
-The stage machine works on texts and the journal stores digests; neither depends on the other.
-"""
+"""One authoring, between its journal and the stage machine: outputs, verdicts, the written draft."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, assert_never
 
 from msgspec import structs
+from msgspec.structs import replace
 
 from asbuilt.errors import GateStopped, PlanUnreadable
 from asbuilt.events.authoring import StageJudged
@@ -43,7 +40,6 @@ from asbuilt.lifecycle.critique.additions import with_additions
 from asbuilt.lifecycle.critique.convergence import Round, Who, carried, fold
 from asbuilt.lifecycle.flaws import Flaw
 from asbuilt.lifecycle.memory import lessons_of_critique
-from asbuilt.lifecycle.run.team import agent_of
 from asbuilt.plan.lint import Length
 from asbuilt.plan.markdown.source import encode
 from asbuilt.plan.problems import Rule, Severity
@@ -121,10 +117,10 @@ class Staging:
         """The rounds of critique so far."""
         options, run = self._record.run.options, self._record.run.run
         who = {
-            f"{one.stage}-{one.round}": Who(agent_of(options, role_of(one.stage)), f"{run}.{one.attempt}")
+            f"{one.stage}-{one.round}": Who(options.agent_of(role_of(one.stage)), f"{run}.{one.attempt}")
             for one in self._draft.accepted
         }
-        agents = frozenset(agent_of(options, role) for role in ("plan", "critique"))
+        agents = frozenset(options.agent_of(role) for role in ("plan", "critique"))
         return rounds_in(
             self._chosen_session, who, files=self._files, principles=self._principles, agents=agents
         )
@@ -176,15 +172,14 @@ class Staging:
         """Judge an attempt's output, and record the verdict."""
         attempt = next(one for one in self._facts.phases[stage].attempts if one.number == number)
         texts = self._record.blobs.get_json(attempt.output or "")
+        judged = partial(StageJudged, phase=stage, number=number)
         if len(texts) > 1 and self.session.stage is Stage.DRAFT:
-            found = StageJudged(
-                phase=stage, number=number, outcome="proposed", proposals=attempt.output or ""
-            )
+            found = judged(outcome="proposed", proposals=attempt.output or "")
         else:
-            found = self._judged(stage, number, "\n\n".join(texts))
+            found = self._judged(judged, "\n\n".join(texts))
         self._record.say(found, f"{stage}/{number}/judged")
 
-    def _judged(self, name: str, number: int, text: str) -> StageJudged:
+    def _judged(self, judged: Callable[..., StageJudged], text: str) -> StageJudged:
         asked = None
         if self.session.stage is Stage.DRAFT:
             asked = questions_in(
@@ -201,9 +196,7 @@ class Staging:
             if sketch and self._file is not None:
                 self._file.parent.mkdir(parents=True, exist_ok=True)
                 self._file.write_bytes(sketch.encode("utf-8", "surrogateescape"))
-            return StageJudged(
-                phase=name,
-                number=number,
+            return judged(
                 outcome="asks",
                 text=self._record.blobs.put(sketch.encode("utf-8", "surrogateescape")) if sketch else "",
                 details=self._record.blobs.put_json({"asks": asks}),
@@ -221,9 +214,7 @@ class Staging:
                 then = stage_machine.next_move(after, self.around())
                 is_over = isinstance(then, stage_machine.Finish)
                 left_out = names_of(self._chosen_session.options.stages)[len(after.options.stages) :]
-                return StageJudged(
-                    phase=name,
-                    number=number,
+                return judged(
                     outcome="accepted",
                     stage=str(record.stage),
                     round=record.round,
@@ -234,10 +225,9 @@ class Staging:
                 )
             case stage_machine.Refuse(_, flaws):
                 why, kept = shortened(told(flaws), _WHY), self._record.blobs.put_json(flaws)
-                return StageJudged(phase=name, number=number, outcome="refused", flaws=kept, why=why)
+                return judged(outcome="refused", flaws=kept, why=why)
             case stage_machine.GiveUp(_, flaws):
-                why = shortened(told(flaws), _WHY)
-                return StageJudged(phase=name, number=number, outcome="gave_up", why=why)
+                return judged(outcome="gave_up", why=shortened(told(flaws), _WHY))
             case _:
                 assert_never(move)
 
@@ -258,7 +248,6 @@ class Staging:
         return (Flaw("length", found, "room for that, or an answer to it", "fewer lines of prose"),)
 
     def _with_carried(self, text: str) -> str:
-        """Add the open findings of the critique to a text."""
         if not self.rounds:
             return text
         principles = [one.id for one in self._principles]
@@ -269,10 +258,7 @@ class Staging:
         return Length(self._record.run.options.length or Length.CONTROL)
 
     def write(self, tried: Callable[[Plan], Sequence[Tried] | None]) -> None:
-        """Write the finished plan as a revision, with the open findings of the critique.
-
-        `tried` dry-runs its checks; the results are recorded with the revision.
-        """
+        """Write the finished plan as a revision, with all open findings; `tried` dry-runs its checks."""
         run, record = self._record.run, self._record
         finish = stage_machine.next_move(self.session, self.around())
         if not isinstance(finish, stage_machine.Finish):

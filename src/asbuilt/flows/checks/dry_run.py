@@ -1,7 +1,4 @@
-"""Dry-run the checks of a plan on its base before approval: offline, on a clean checkout.
-
-Rule: a plan's commands are not approved yet, so they run only in a sandbox.
-"""
+"""Dry-run a plan's checks on its base, offline. Rule: only in a sandbox, as they are not approved yet."""
 
 from __future__ import annotations
 
@@ -59,7 +56,6 @@ class Trying:
     """Dry runs in the check environments of one repository, on the tree that a plan would start from."""
 
     def __init__(self, repository: Repository, rigs: Rigs, tree: str, level: Level) -> None:
-        """Keep the check environments and the sandbox level."""
         self._repository = repository
         self._rigs = rigs
         self._tree = tree
@@ -84,7 +80,9 @@ class Trying:
                 why="Nobody has approved these commands yet, and they could reach your files and network.",
                 next_step="`asbuilt doctor --fix sandbox`, or leave --try out.",
             )
-        there = _there(self._repository, self._tree)
+        files = [os.fsdecode(path) for path in entries(self._repository.git, self._tree)]
+        folders = {path[:at] for path in files for at, letter in enumerate(path) if letter == "/"}
+        there = frozenset((*files, *folders))
         resolved = resolve_setup(setup, project_of(self._repository, self._tree))
         with self._rigs.take(resolved) as rig:
             made = rig.set_up(self._tree)
@@ -185,10 +183,3 @@ def tried_of(session: Session, blobs: Blobs, address: Address, revision: Revisio
 
 def _key(revision: Revision) -> str:
     return f"{revision.run}/tried/{revision.number}"
-
-
-def _there(repository: Repository, tree: str) -> frozenset[str]:
-    """List every file and folder of a tree."""
-    files = [os.fsdecode(path) for path in entries(repository.git, tree)]
-    folders = {path[:at] for path in files for at, letter in enumerate(path) if letter == "/"}
-    return frozenset((*files, *folders))

@@ -9,14 +9,19 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.git.commits import read_commit
+from asbuilt.errors import NotFound
+from asbuilt.git.commits import contains, read_commit
 from asbuilt.git.files import entries
 from asbuilt.git.objects import read_object
 from asbuilt.git.refs import base_of
 from asbuilt.git.trees import differing, file_in, names_in
-from asbuilt.plan.reader import read
+from asbuilt.journal.queries.overview import events_of
+from asbuilt.lifecycle.status.standing import fold_plan
 from asbuilt.proof.change.boundaries import SEVERITY, USUAL, Boundary
 from asbuilt.proof.change.hollow import hollow
 from asbuilt.proof.change.scope import beyond, plan_changed
@@ -33,6 +38,7 @@ if TYPE_CHECKING:
 
     from asbuilt.flows.run.record import Record
     from asbuilt.git.repository import Repository
+    from asbuilt.lifecycle.delivery.facts import Landed, Work
     from asbuilt.plan.model import Plan
     from asbuilt.proof.evidence import Evidence
 
@@ -54,15 +60,24 @@ class Inspection(NamedTuple):
         """Remarks that fail the phase whatever its checks show."""
         return failing_of(self.remarks)
 
-    def after(self, shown: Sequence[Evidence]) -> tuple[Remark, ...]:
-        """Return the remarks with what the base's tests have shown on the new code."""
-        ran = [one for one in shown if one.is_suite and one.old]
-        olds = [OldTest(*test) for one in ran for test in one.olds]
-        is_green = bool(ran) and all(one.old == "green" for one in ran)
-        is_compared = bool(ran) and all(one.old == "green" or one.olds for one in ran)
+    def after(
+        self, shown: Sequence[Evidence], before: Sequence[Order] = (), *, was_tried: bool = False
+    ) -> tuple[Remark, ...]:
+        """Return the remarks with what the base's tests have shown on the new code.
+
+        `before` is what the earlier phases order. `was_tried`: these tests ran in the phase's lane, whose
+        remarks say what they showed.
+        """
+        suites = [(one.old, [OldTest(*test) for test in one.olds]) for one in shown if one.is_suite]
+        ran = [(state, [one for one in olds if not one.earlier]) for state, olds in suites if state]
+        olds = [one for _, found in suites for one in found]
+        is_green = was_tried or (bool(ran) and all(state == "green" for state, _ in ran))
+        is_compared = was_tried or (bool(ran) and all(state == "green" or found for state, found in ran))
         unnoticed = [words for one in shown for words in one.unnoticed]
         return (
-            *with_old_tests(self.remarks, olds, self.order, is_green=is_green, is_compared=is_compared),
+            *with_old_tests(
+                self.remarks, olds, self.order, is_green=is_green, is_compared=is_compared, before=before
+            ),
             *remarks_on_hollow([test for one in shown for test in one.hollow]),
             *remarks_on_unnoticed(unnoticed, [words for one in shown for words in one.unnoticed_by_own]),
         )
@@ -82,7 +97,7 @@ def inspect(
     `run` is the run that froze the phase, if it was another. `anew` inspects again, as a replay does.
     """
     phase, text = record.frozen(phase_id, run=run)
-    around = _around_phases(read(record.frozen_plan(phase_id, run=run)))
+    around = _around_phases(record.frozen_plan(phase_id, run=run))
     base = base_of(repository, commit)
     command = "\n".join(suite.command for suite in record.suites().values())
     rules = {**USUAL, **record.run.options.scope}
@@ -112,6 +127,62 @@ def inspect(
     return Inspection(of, remarks, order)
 
 
+@dataclass(frozen=True)
+class Before:
+    """The phases of the plan whose work a phase's base contains, in order; read when it is asked for."""
+
+    record: Record
+    repository: Repository
+    works: Sequence[Work]
+    """Proven work that is not landed."""
+    base: str
+
+    @property
+    def starts(self) -> tuple[str, ...]:
+        """The trees that those started from whose work lands with the phase."""
+        return tuple(_start(self.repository, work.commit) for work in self._unlanded)
+
+    @property
+    def landed(self) -> tuple[str, ...]:
+        """The trees that the landed ones started from, and last the tree after them."""
+        ends = [read_commit(self.repository, one.stands).tree for one in self._landed[-1:]]
+        return (*(_start(self.repository, one.stands) for one in self._landed), *ends)
+
+    def orders(self, shown: Sequence[Evidence]) -> tuple[Order, ...]:
+        """Return what they order; nothing if no tests of their starts are in the evidence."""
+        if not any(OldTest(*test).earlier for one in shown for test in one.olds):
+            return ()
+        orders = []
+        every = [(one.phase, one.run) for one in self._landed]
+        for phase_id, run in (*every, *((work.phase, work.run) for work in self._unlanded)):
+            # The text of an old run may have been deleted.
+            with suppress(NotFound):
+                phase, text = self.record.frozen(phase_id, run=run)
+                orders.append(Order(text, phase.lines[0]))
+        return tuple(orders)
+
+    @property
+    def _unlanded(self) -> Sequence[Work]:
+        at = next((at for at, work in enumerate(self.works, 1) if work.commit == self.base), 0)
+        return self.works[:at]
+
+    @cached_property
+    def _landed(self) -> list[Landed]:
+        record = self.record
+        with record.store.read() as session:
+            standing = fold_plan(events_of(session, record.blobs, record.run.address))
+        there = (one for landing in standing.landings for one in landing.landed)
+        return [
+            one
+            for one in there
+            if one.run != record.run.run and contains(self.repository, self.base, one.stands)
+        ]
+
+
+def _start(repository: Repository, commit: str) -> str:
+    return read_commit(repository, base_of(repository, commit)).tree
+
+
 def are_compared(remarks: Sequence[Remark]) -> bool:
     """Return whether the plan orders every change of a test file."""
     return not any(one.rule == Kind.NOT_COMPARED and one.severity is Severity.SIGN_OFF for one in remarks)
@@ -134,7 +205,6 @@ def kept_remarks(record: Record, digest: str | None) -> tuple[Remark, ...]:
 
 
 def _around_phases(plan: Plan) -> str:
-    """Return the text of a plan outside its phases."""
     within = {line for phase in plan.phases for line in range(phase.lines[0], phase.lines[1] + 1)}
     return "\n".join(text for line, text in enumerate(plan.source.lines, 1) if line not in within)
 
@@ -148,12 +218,10 @@ def _unchanged(
     return {
         path: read_object(repository.git, file, "blob")
         for path, file in files.items()
-        if path not in changed and _has_a_say(path, {"", *folders})
+        if path not in changed
+        and path.rpartition("/")[0] in {"", *folders}
+        and role_of(path) is Role.SETTINGS
     }
-
-
-def _has_a_say(path: str, folders: Collection[str]) -> bool:
-    return path.rpartition("/")[0] in folders and role_of(path) is Role.SETTINGS
 
 
 def _of_the_plan(

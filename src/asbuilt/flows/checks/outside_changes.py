@@ -1,8 +1,6 @@
 """Compare what is around a workspace before and after an agent that runs without a sandbox.
 
 Rule: the state to compare with is recorded before the phase's first agent starts.
-
-Planning is read-only: without a sandbox, a planner's workspace is checked afterwards.
 """
 
 from __future__ import annotations
@@ -46,7 +44,9 @@ class Surroundings:
         before, now = self._record.blobs.get_json(told), self._now()
         # Refs that were created since are asbuilt's own.
         now["ours"] = {
-            name: one for name, one in now["ours"].items() if name in before["ours"] or not _is_ref(name)
+            name: one
+            for name, one in now["ours"].items()
+            if name in before["ours"] or not name.startswith("refs/")
         }
         found = [
             remark
@@ -62,10 +62,6 @@ class Surroundings:
             "ours": reach(self._repository, self._workspace, self._record.run.run),
             "shared": under_way(self._repository) if is_open else {},
         }
-
-
-def _is_ref(name: str) -> bool:
-    return name.startswith("refs/")
 
 
 def need_unchanged(repository: Repository, workspace: Workspace, base: str) -> None:

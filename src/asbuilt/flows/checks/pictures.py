@@ -10,11 +10,10 @@ import shlex
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import NotFound, StoreFailed
-from asbuilt.events.phases import PicturesTaken
+from asbuilt.events.phases import PicturesTaken, SignOffWanted
 from asbuilt.events.questions import SignOffKey
 from asbuilt.flows.checks.prove import outcome_of, tree_of
 from asbuilt.flows.run.briefs import drive_command
-from asbuilt.lifecycle.delivery.facts import DeliveryFacts, SignOff, Work
 from asbuilt.proof.evidence import Evidence, judge_check
 from asbuilt.proof.pictures import Picture, media_of, sorted_out
 
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from asbuilt.flows.run.record import Record
     from asbuilt.git.repository import Repository
     from asbuilt.journal.blobs import Blobs
+    from asbuilt.lifecycle.delivery.facts import DeliveryFacts, Work
     from asbuilt.lifecycle.plan_run.facts import PlanFacts
     from asbuilt.lifecycle.run.moves import Verify
 
@@ -38,7 +38,7 @@ Tries = tuple[tuple[str, ...], ...]
 
 def seen_by_people(
     record: Record, repository: Repository, works: Iterable[Work], intents: Mapping[Work, str]
-) -> list[SignOff]:
+) -> list[SignOffWanted]:
     """List the phases that change the UI: each needs a yes to exactly its own tree."""
     slug, seen = record.run.options.slug, []
     pictures = f"; asbuilt report {slug} --open has pictures" if record.run.options.pictures else ""
@@ -47,7 +47,7 @@ def seen_by_people(
         if phase.touches_ui:
             key = SignOffKey(intent=intents[work], change=f"ui-{tree_of(repository, work.commit)}")
             question = f"look at phase {work.phase}, {phase.title}: it changes what people see{pictures}"
-            seen.append(SignOff(key.item, work.phase, question))
+            seen.append(SignOffWanted(item=key.item, phase=work.phase, question=question))
     return seen
 
 

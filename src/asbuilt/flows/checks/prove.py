@@ -11,7 +11,7 @@ from asbuilt.flows.trials.allowance import Allowance
 from asbuilt.flows.trials.emptied import Emptying, Tested, held_to
 from asbuilt.flows.trials.further import Further
 from asbuilt.flows.trials.suite import Order, Trials
-from asbuilt.flows.trials.weakened_tests import run_old_tests
+from asbuilt.flows.trials.weakened_tests import run_earlier_tests, run_old_tests
 from asbuilt.git.commits import read_commit
 from asbuilt.policy.shell.judge import argv_of
 from asbuilt.proof.change.infrastructure import put_back_words
@@ -20,6 +20,7 @@ from asbuilt.proof.evidence import (
     SETUP,
     Evidence,
     disagreement,
+    has_as_many,
     judge_check,
     judge_setup,
     judge_tests,
@@ -106,7 +107,7 @@ class Proving:
         its text names them, and the phase's own tests run on that base too.
         """
         (setup, of), suites = self._setup_of(tree), self._record.suites()
-        known = {} if anew else self._known(tree, suites, setup, probed=order is not None)
+        known = {} if anew else self._known(tree, suites, setup, probed=bool(order and not order.was_tried))
         if len(known) == len(suites) and not checks:
             return [*known.values()]
         with self._rigs.take(setup) as rig:
@@ -129,7 +130,7 @@ class Proving:
             # Without suites, runner settings cannot fake a pass: only caches are left out.
             over = trials.over_checks if suites else trials.without_caches
             shown += self._checked(rig, tree, checks, over, tried)
-            if order is None or outcome_of(shown) != "PASS":
+            if order is None or order.was_tried or outcome_of(shown) != "PASS":
                 return shown
             further = Further(self._record, rig, tried, allowance)
             return further.held(shown, checks, base=order.base, start=self.base)
@@ -170,21 +171,22 @@ class Proving:
                 limit_s=rig.limit_for(before_s),
             )
         )
-        allowance.add_suite(ran.ended.duration_s, tests_differ=bool(trials.of_base(ran)))
+        starts = trials.weakenable(ran)
+        allowance.add_suite(ran.ended.duration_s, tests_differ=bool(starts or trials.of_base(ran)))
         shown = self._judged(trials, ran, suite, name, earlier, tight=allowance.is_tight)
-        if shown.outcome == "PASS":
-            shown = self._tried_suite(rig, trials, ran, shown, earlier, allowance)
+        if shown.outcome == "PASS" and not (trials.order and trials.order.was_tried):
+            shown = self._tried_suite(trials, ran, shown, earlier, starts, allowance)
         return ran, shown._replace(notes=(*shown.notes, *rig.notes), depth=allowance.depth)
 
     def _judged(
         self, trials: Trials, ran: Ran, suite: Suite, name: str, earlier: list[Evidence], *, tight: bool
     ) -> Evidence:
-        """Judge a run of the suite by its result on the base."""
         known = {one.tree: one for one in earlier}
         before = known.get(self.base)
         counts, put_back = ran.counts, tuple(trials.over_tests)
         counted = self._record.baseline(name)
-        shown = self._tests(name, suite, ran, counted, before, may_shrink=trials.may_shrink(ran, counted))
+        may_shrink = trials.may_shrink(ran, counted) or has_as_many(known.get(trials.base), counts)
+        shown = self._tests(name, suite, ran, counted, before, may_shrink=may_shrink)
         notes = tuple(f"{path} is the base's" for path in put_back[:_NOTED])
         shown = shown._replace(put_back=put_back[:_NAMES], notes=notes)
         if shown.new_failures and not shown.unusable:
@@ -202,23 +204,28 @@ class Proving:
 
     def _tried_suite(
         self,
-        rig: Rig,
         trials: Trials,
         ran: Ran,
         shown: Evidence,
         earlier: Sequence[Evidence],
+        starts: Sequence[str],
         allowance: Allowance,
     ) -> Evidence:
-        """Run the base's tests on the new code, and the phase's tests on its base."""
-        before = next((one for one in reversed(earlier) if one.tree == trials.base), None)
+        """Run the base's tests, and those of earlier starts, on the new code, and the phase's on its base."""
         counts, counted = ran.counts, self._record.baseline(shown.name)
-        olds = run_old_tests(rig, trials, ran, self._counts_before(before, counted), allowance)
-        shown = shown._replace(old=olds.state, olds=tuple(map(tuple, olds.tests)))
+
+        def counts_on(tree: str) -> Counts | None:
+            before = next((one for one in reversed(earlier) if one.tree == tree), None)
+            return (self._record.counts_of(before) if before else None) or counted
+
+        olds = run_old_tests(trials, ran, counts_on(trials.base), allowance)
+        before = run_earlier_tests(trials, ran, starts, counts_on, allowance)
+        shown = shown._replace(old=olds.state, olds=tuple(map(tuple, (*olds.tests, *before[:_NAMES]))))
         notes = (*shown.notes, olds.note) if olds.note else shown.notes
         if counts is None:
             return shown._replace(notes=notes)
         compared = trials.compare(ran, counts, allowance)
-        hollow = trials.without_checks(counts, self._counts_before(before, counted))
+        hollow = trials.without_checks(counts, counts_on(trials.base))
         shown = shown._replace(hollow=hollow[:_NAMES])
         notes = (*notes, compared.note) if compared.note else notes
         return shown._replace(proves=compared.proves[:_NAMES], idle=compared.idle[:_NAMES], notes=notes)
@@ -237,10 +244,6 @@ class Proving:
         why = f"{shown.ran} ran, {shown.skipped} skipped, {len(flaky)} by chance: {told}"
         notes = (*shown.notes, f"run again, and passed: {told}")
         return shown._replace(outcome="PASS", why=why, new_failures=(), flaky=flaky[:_NAMES], notes=notes)
-
-    def _counts_before(self, before: Evidence | None, counted: Counts | None) -> Counts | None:
-        """Return the counts of the phase's base; if unknown, those of the run's base."""
-        return (self._record.counts_of(before) if before else None) or counted
 
     def _gone(self, before: Evidence | None, now: Counts | None, changed: Mapping[str, str]) -> str | None:
         """Return a reason if tests of the phase's base did not run though their files did not change."""
@@ -276,7 +279,6 @@ class Proving:
     def _known(
         self, tree: str, suites: Mapping[str, Suite], setup: Setup, *, probed: bool
     ) -> dict[str, Evidence]:
-        """Return the earlier evidence of each suite on this very tree."""
         wanted = {(name, argv_of(suite.command), tree, setup.digest) for name, suite in suites.items()}
         found: dict[str, Evidence] = {}
         for one in self._record.shown():

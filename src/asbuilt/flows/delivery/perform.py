@@ -10,7 +10,7 @@ from asbuilt.flows.attempts.keep import keep
 from asbuilt.flows.checks.outside_changes import Surroundings
 from asbuilt.flows.checks.pictures import take_pictures
 from asbuilt.flows.landing.commits import Outcomes
-from asbuilt.flows.landing.comparison import compare
+from asbuilt.flows.landing.plan_differences import compare
 from asbuilt.flows.landing.tidy import close_issues, tidy
 from asbuilt.flows.pull_request.conclude import check_invariants, drop_pushed
 from asbuilt.flows.pull_request.land import Pulls

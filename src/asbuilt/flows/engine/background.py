@@ -15,28 +15,28 @@ if TYPE_CHECKING:
 class Looks(Protocol):
     """A background job."""
 
-    @property
-    def waits(self) -> bool:
-        """Whether anything is left to do, now or later, as of the last poll."""
+    every_s: float
+    waits: bool
+    """Whether anything is left to do, now or later, as of the last poll."""
 
     def look(self) -> int:
         """Do everything that is due now, and return its number."""
 
 
 @contextmanager
-def beside(one: Looks, *, every_s: float) -> Iterator[Callable[[], bool]]:
+def beside(one: Looks) -> Iterator[Callable[[], bool]]:
     """Run a job while the worker runs; yields a callable that returns whether the job needs the worker."""
     gone = threading.Event()
-    threading.Thread(target=_serve, args=(one, every_s, gone), daemon=True).start()
+    threading.Thread(target=_serve, args=(one, gone), daemon=True).start()
     try:
         yield lambda: one.waits
     finally:
         gone.set()
 
 
-def _serve(one: Looks, every_s: float, gone: threading.Event) -> None:
+def _serve(one: Looks, gone: threading.Event) -> None:
     while True:
         with suppress(StoreFailed):
             one.look()
-        if gone.wait(every_s):
+        if gone.wait(one.every_s):
             return

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import threading
+import time
 from collections import Counter
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
@@ -19,7 +20,7 @@ from sqlalchemy import event
 
 from asbuilt.errors import StoreFailed
 from asbuilt.journal import repositories
-from asbuilt.journal.database.postgres import TRANSPORT
+from asbuilt.journal.database.postgres import TRANSPORT, is_usable
 from asbuilt.journal.database.sqlite import SqliteStore
 from asbuilt.journal.engine import fleet
 from asbuilt.journal.ids import Segment
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from dbos import EnqueueOptions, WorkflowStatus
 
+    from asbuilt.flows.engine.fence import Tidings
     from asbuilt.journal.database.store import Session, Store
 
 _NAME: Final = "asbuilt"
@@ -41,8 +43,12 @@ _OVER: Final = ("SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED
 _TRANSPORT: Final = {name: str(value) for name, value in TRANSPORT.items()}
 _NEVER_S: Final = 3600.0
 """Poll interval of the engine's schedules, which asbuilt does not use."""
+_SELDOM_S: Final = 1.0
+"""Poll interval of the engine's messages, which asbuilt does not use; a worker that ends waits for it."""
 _POLL_S: Final = 0.1
-_POLL_SHARED_S: Final = 0.5
+_POLL_QUIET_S, _QUIET_AFTER_S = 0.5, 10.0
+"""Poll interval of a queue that only this process uses, 10 s after it has enqueued a segment."""
+_POLL_SHARED_S: Final = 1.0
 _ENQUEUE: Final = (
     "SELECT dbos.enqueue_workflow(:name, :queue, ARRAY[to_json(:org::text), to_json(:repo::text),"
     " to_json(:run::text), to_json(:n::integer)], workflow_id => :id, app_version => :version,"
@@ -54,6 +60,10 @@ Answer = TypeVar("Answer")
 
 class Flow(Protocol):
     """Performs segments of runs."""
+
+    @property
+    def tidings(self) -> Tidings:
+        """The signals for threads that wait on runs."""
 
     def segment(self, org: str, repo: str, run: str, n: int) -> None:
         """Perform segment `n` of a run, until the run ends or has to wait."""
@@ -111,6 +121,7 @@ class Engine:
         self._at_work: Counter[str] = Counter()
         self._guard = threading.Lock()
         self.is_launched = False
+        self._enqueued_at, self._polls_s = time.monotonic(), _POLL_S
         self._client: DBOSClient
         self._views: _Views
 
@@ -156,33 +167,29 @@ class Engine:
                 polling_interval_sec=_POLL_SHARED_S if self.is_shared else _POLL_S,
             )
         if not self.is_shared:
-            engine = config["system_database_engine"]
+            engine, serializer = config["system_database_engine"], DBOSPortableJSONSerializer()
             self._client = DBOSClient(
-                system_database_engine=engine,
-                serializer=DBOSPortableJSONSerializer(),
-                application_name=_NAME,
+                system_database_engine=engine, serializer=serializer, application_name=_NAME
             )
             self._views = _Views()
         self._store.dispatch = self.enqueue
 
-    def close(self, *, patience_s: int = 0) -> None:
+    def close(self) -> None:
         """Stop serving; the next start resumes what is in flight."""
         self._store.dispatch = None
-        DBOS.destroy(destroy_registry=True, workflow_completion_timeout_sec=patience_s)
+        DBOS.destroy(destroy_registry=True, workflow_completion_timeout_sec=0)
 
     def enqueue(self, session: Any, segment: Segment) -> None:  # noqa: ANN401 - a session of either store
         """Enqueue a segment in a transaction of the journal; a segment that the engine has is not changed."""
         due, now = datetime.fromisoformat(segment.due_at), datetime.fromisoformat(session.now)
+        self._enqueued_at = time.monotonic()
         queue = self.home(session, segment)
         if self.is_shared:
             session.rows(
                 _ENQUEUE,
                 name=_WORKFLOW,
                 queue=self._queue(segment.executor) if segment.executor else queue,
-                org=segment.org,
-                repo=segment.repo,
-                run=segment.run,
-                n=segment.n,
+                **segment.key,
                 id=segment.workflow,
                 version=_VERSION,
                 partition=segment.repo,
@@ -200,6 +207,16 @@ class Engine:
         if due > now:
             options["delay_seconds"] = (due - now).total_seconds()
         self._client.enqueue_in_transaction(self._views.of(session.connection), options, *segment[:4])
+
+    @_in_words()
+    def pace(self) -> None:
+        """Poll the queue less often while this process enqueues nothing; on a shared database others do."""
+        is_quiet = time.monotonic() - self._enqueued_at >= _QUIET_AFTER_S
+        polls_s = _POLL_QUIET_S if is_quiet else _POLL_S
+        if not self.is_shared and polls_s != self._polls_s:
+            if queue := DBOS.retrieve_queue(self._queue(self._machine)):
+                queue.set_polling_interval_sec(polls_s)
+            self._polls_s = polls_s
 
     def home(self, session: Session, segment: Segment) -> str:
         """Return the queue of the machine where a segment's run works; of the fleet's, this worker's own."""
@@ -310,15 +327,21 @@ class Engine:
             "scheduler_polling_interval_sec": _NEVER_S,
         }
         if self._url is not None:
-            url = sa.make_url(self._url).update_query_dict(_TRANSPORT)
-            return {**config, "system_database_url": url.render_as_string(hide_password=False)}
+            url = sa.make_url(self._url).set(drivername="postgresql+psycopg").update_query_dict(_TRANSPORT)
+            return {
+                **config,
+                "system_database_url": url.render_as_string(hide_password=False),
+                "notification_coalesce_sec": _SELDOM_S,
+                # Else every transaction is preceded by another that only tests the connection.
+                "db_engine_kwargs": {"pool_pre_ping": False, "pool_events": [(_refuse_lost, "checkout")]},
+            }
         if not isinstance(self._store, SqliteStore):
             raise TypeError(self._store)
         return {
             **config,
             "system_database_url": f"sqlite:///{self._store.file}",
             "system_database_engine": self._sqlite_engine(self._store),
-            "notification_listener_polling_interval_sec": 1.0,
+            "notification_listener_polling_interval_sec": _SELDOM_S,
         }
 
     def _sqlite_engine(self, store: SqliteStore) -> sa.Engine:
@@ -341,6 +364,12 @@ class Engine:
         return engine
 
 
+def _refuse_lost(connection: Any, *_: object) -> None:  # noqa: ANN401 - of psycopg
+    """Let the pool replace a connection that the server has closed."""
+    if not is_usable(connection):
+        raise sa.exc.DisconnectionError
+
+
 def _pending(workers: list[str]) -> list[WorkflowStatus]:
     return DBOS.list_workflows(status="PENDING", executor_id=workers, load_input=False, load_output=False)
 
@@ -352,10 +381,7 @@ class _Views:
         self._guard = threading.Lock()
         self._lent: sqlite3.Connection = sqlite3.connect(":memory:")
         self._engine = sa.create_engine(
-            "sqlite://",
-            creator=lambda: self._lent,
-            poolclass=sa.pool.NullPool,
-            pool_reset_on_return=None,
+            "sqlite://", creator=lambda: self._lent, poolclass=sa.pool.NullPool, pool_reset_on_return=None
         )
         # The first connection that SQLAlchemy gets is probed, and rolled back.
         self._engine.connect().close()

@@ -1,7 +1,4 @@
-"""The journal, as one execution of a segment may write to it, and the signals that end an execution.
-
-Rule: a superseded execution writes nothing.
-"""
+"""Journal access of one execution, and its end signals. Rule: a superseded execution writes nothing."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Classify failures: transient errors are retried, all others need user action. Pure.
-
-A full disk is transient and does not end a run.
-"""
+"""Classify failures: transient errors are retried, all others need user action. Pure."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The worker: lets the engine run segments, and enqueues those that commands asked for.
 
-Rule: a poll reads only what was asked for. A run that waits costs no query.
+Rule: a poll reads only requested segments. A run that waits costs no query.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import tempfile
 import threading
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, Protocol
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import JournalDamaged, StoreFailed
-from asbuilt.flows.engine.dbos import Engine, Flow
 from asbuilt.journal import runs
 from asbuilt.journal.engine import fleet, segments, workers
 
@@ -21,27 +21,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from asbuilt.flows.engine.fence import Tidings
+    from asbuilt.flows.engine.dbos import Engine, Flow
     from asbuilt.flows.engine.lease import Lease
     from asbuilt.flows.engine.taking import Taking
     from asbuilt.flows.schedule import Schedules
     from asbuilt.journal.database.store import Store
-    from asbuilt.journal.ids import Segment
 
 LOOK_S: Final = 0.2
 LOOK_SHARED_S: Final = 2.0
 """Poll interval on a database that many workers share; a new request wakes them."""
-_WINK_S: Final = 0.05
+_QUIET_S: Final = 1.0
+"""Poll interval while no process writes to the journal's file."""
+_END_S: Final = 0.5
+"""Most seconds until a worker notices that it has to end."""
 _ASK_S: Final = 4.0
 """Interval between queries of the engine for segments that it lists as running and no thread runs."""
-
-
-class Tells(Flow, Protocol):
-    """Performs segments, and has threads that wait on runs."""
-
-    @property
-    def tidings(self) -> Tidings:
-        """The signals for those threads."""
 
 
 def clear(scratch: Path, *engine_files: Path) -> None:
@@ -57,40 +51,29 @@ def clear(scratch: Path, *engine_files: Path) -> None:
     tempfile.tempdir = str(scratch)
 
 
+@dataclass
 class Worker:
     """Serves the runs of one user: enqueues, fires schedules, passes on stops, replaces lost workers."""
 
-    def __init__(  # noqa: PLR0913 - a worker has these parts
-        self,
-        store: Store,
-        engine: Engine,
-        flow: Tells,
-        *,
-        org: str,
-        lease: Lease | None = None,
-        machine: str | None = None,
-        schedules: Schedules | None = None,
-        taking: Taking | None = None,
-        is_needed: Callable[[], bool] = lambda: False,
-        is_outdated: Callable[[], bool] = lambda: False,
-    ) -> None:
-        """Keep the parts; without a `lease`, it is the only worker of its database.
+    store: Store
+    engine: Engine
+    flow: Flow
+    _: KW_ONLY
+    org: str
+    lease: Lease | None = None
+    """None: it is the only worker of its database."""
+    machine: str | None = None
+    """Limits it to one machine's repositories on a shared database."""
+    schedules: Schedules | None = None
+    """None: only runs that users request start."""
+    taking: Taking | None = None
+    """None: it takes no runs of the fleet."""
+    is_needed: Callable[[], bool] = bool
+    """Returns whether a background job needs the worker to stay."""
+    is_outdated: Callable[[], bool] = bool
+    """Returns whether another version of asbuilt was installed since the worker started."""
 
-        `machine` limits it to one machine's repositories on a shared database. Without `schedules`, only runs
-        that users request start. Without `taking`, it takes no runs of the fleet. `is_needed` returns whether
-        a background job needs the worker to stay, `is_outdated` whether another version of asbuilt was
-        installed since the worker started.
-        """
-        self._store = store
-        self._engine = engine
-        self._flow = flow
-        self._org = org
-        self._lease = lease
-        self._machine = machine
-        self._schedules = schedules
-        self._taking = taking
-        self._is_needed = is_needed
-        self._is_outdated = is_outdated
+    def __post_init__(self) -> None:
         self._dropped: frozenset[str] = frozenset()
         self._asked_at = 0.0
         self._swept = 0
@@ -113,19 +96,20 @@ class Worker:
             gone.set()
         if self._is_given_up:
             return True
-        if self._lease is not None:
+        if self.lease is not None:
             # Agents continue without a worker until their hosts end them; then other workers take over.
             with suppress(StoreFailed):
-                self._lease.beat(draining=True)
+                self.lease.beat(draining=True)
         return False
 
     @property
     def _is_given_up(self) -> bool:
-        return self._lease is not None and self._lease.is_given_up
+        return self.lease is not None and self.lease.is_given_up
 
     def _attend(self, ended: threading.Event, idle_s: float | None) -> None:
         busy_at = time.monotonic()
-        while not ended.is_set() and not self._is_outdated() and not self._is_given_up:
+        while not ended.is_set() and not self.is_outdated() and not self._is_given_up:
+            written = self.store.written_at()
             try:
                 if self.look(is_last_wanted=idle_s is not None):
                     busy_at = time.monotonic()
@@ -138,52 +122,52 @@ class Worker:
                 continue
             if idle_s is not None and time.monotonic() - busy_at >= idle_s:
                 return
-            self._rest(ended)
+            self._rest(ended, written)
 
     def look(self, *, is_last_wanted: bool = False) -> bool:
         """Enqueue what was asked for; return, if wanted, whether anything continues without user action."""
-        with self._store.read() as session:
-            now, asked = session.now, segments.asked(session, self._org, machine=self._machine)
-            self._flow.tidings.hear(runs.stopped(session, self._org))
+        with self.store.read() as session:
+            now, asked = session.now, segments.asked(session, self.org, machine=self.machine)
+            self.flow.tidings.hear(runs.stopped(session, self.org))
             goes_on = is_last_wanted and segments.goes_on(
-                session, self._org, self._engine.worker, machine=self._machine
+                session, self.org, self.engine.worker, machine=self.machine
             )
-            found = self._taking.find(session) if self._taking else []
-            rings = self._schedules is not None and self._schedules.is_due(session)
-            stays = is_last_wanted and self._schedules is not None and self._schedules.is_any(session)
-        if self._lease is None or self._lease.is_good:
+            found = self.taking.find(session) if self.taking else []
+            rings = self.schedules is not None and self.schedules.is_due(session)
+            stays = is_last_wanted and self.schedules is not None and self.schedules.is_any(session)
+        if self.lease is None or self.lease.is_good:
             if asked:
-                self._enqueue(asked, now)
-            if self._taking is not None:
-                self._taking.take(found, now)
-            if rings and self._schedules is not None:
-                self._schedules.fire()
+                self.engine.prepare(asked, now)
+                with self.store.write() as session:
+                    for segment in asked:
+                        segments.enqueue(session, segment)
+            if self.taking is not None:
+                self.taking.take(found, now)
+            if rings and self.schedules is not None:
+                self.schedules.fire()
+            self.engine.pace()
             self._resume_dropped()
             self._sweep()
-        return goes_on or stays or self._taking is not None or self._is_needed()
+        return goes_on or stays or self.taking is not None or self.is_needed()
 
     def _come(self, gone: threading.Event) -> None:
         """Register before anything starts, and ask again for what is due: the engine may not have it."""
-        if self._lease is not None:
-            self._lease.register()
-            threading.Thread(target=self._lease.keep, args=(gone,), daemon=True).start()
-            threading.Thread(target=self._store.listen, args=(self.poke, gone), daemon=True).start()
-        self._engine.launch(self._flow, ended=self.poke)
-        with self._store.write() as session:
-            segments.ask_again(session, self._org, before=session.now)
+        if self.lease is not None:
+            self.lease.register()
+            threading.Thread(target=self.lease.keep, args=(gone,), daemon=True).start()
+            threading.Thread(target=self.store.listen, args=(self.poke, gone), daemon=True).start()
+        self.engine.launch(self.flow, ended=self.poke)
+        with self.store.write() as session:
+            segments.ask_again(session, self.org, before=session.now)
 
-    def _rest(self, ended: threading.Event) -> None:
-        """Wait for the next poll, or until woken."""
-        until = time.monotonic() + (LOOK_SHARED_S if self._engine.is_shared else LOOK_S)
-        while time.monotonic() < until and not self._poked.is_set() and not ended.wait(_WINK_S):
-            continue
+    def _rest(self, ended: threading.Event, written: float | None) -> None:
+        """Wait for the next poll, or until woken; `written` is the last write before the last poll."""
+        start, every_s = time.monotonic(), LOOK_SHARED_S if self.engine.is_shared else LOOK_S
+        while not ended.is_set() and not self._poked.wait(min(every_s, _END_S)):
+            is_quiet = written is not None and written == self.store.written_at()
+            if time.monotonic() - start >= (_QUIET_S if is_quiet else every_s):
+                break
         self._poked.clear()
-
-    def _enqueue(self, asked: list[Segment], now: str) -> None:
-        self._engine.prepare(asked, now)
-        with self._store.write() as session:
-            for segment in asked:
-                segments.enqueue(session, segment)
 
     def _resume_dropped(self) -> None:
         """Resume segments of this worker that no thread runs.
@@ -193,7 +177,7 @@ class Worker:
         if time.monotonic() - self._asked_at < _ASK_S:
             return
         self._asked_at = time.monotonic()
-        dropped = self._engine.dropped()
+        dropped = self.engine.dropped()
         for workflow, queue in dropped.items():
             if workflow in self._dropped:
                 self._resume(workflow, queue)
@@ -201,36 +185,36 @@ class Worker:
 
     def _resume(self, workflow: str, queue: str | None = None) -> None:
         """Enqueue a segment again, on its machine's queue unless `queue` is given; cancel a closed one."""
-        with self._store.write() as session:
-            segment = segments.named(session, self._org, workflow)
+        with self.store.write() as session:
+            segment = segments.named(session, self.org, workflow)
             if queue is None and segment is not None and fleet.is_fleets(session, segment):
                 # A worker that has joined the fleet takes it over.
                 return
             is_open = segment is not None and segments.release(session, segment)
             if segment is not None and queue is None:
-                queue = self._engine.home(session, segment)
+                queue = self.engine.home(session, segment)
         if is_open and queue is not None:
-            self._engine.resume(workflow, queue=queue)
+            self.engine.resume(workflow, queue=queue)
         else:
-            self._engine.cancel(workflow)
+            self.engine.cancel(workflow)
 
     def _sweep(self) -> None:
         """Take over the segments of workers whose lease expired; once per own heartbeat.
 
         A worker that wakes may start more segments before it learns that it was given up, so this repeats.
         """
-        if self._lease is None or self._lease.sign == self._swept:
+        if self.lease is None or self.lease.sign == self._swept:
             return
-        self._swept = self._lease.sign
-        with self._store.read() as session:
-            before = workers.earlier(session.now, self._lease.times.lost_s)
-            lost = workers.gone(session, self._org, before=before)
+        self._swept = self.lease.sign
+        with self.store.read() as session:
+            before = workers.earlier(session.now, self.lease.times.lost_s)
+            lost = workers.gone(session, self.org, before=before)
         for worker in lost:
-            left = self._engine.left_by([worker])
+            left = self.engine.left_by([worker])
             if not left:
                 continue
-            with self._store.write() as session:
-                is_lost = workers.give_up(session, self._org, worker, before=before)
+            with self.store.write() as session:
+                is_lost = workers.give_up(session, self.org, worker, before=before)
             for workflow in left if is_lost else ():
-                if self._taking is None or not self._taking.take_over(workflow, worker):
+                if self.taking is None or not self.taking.take_over(workflow, worker):
                     self._resume(workflow)

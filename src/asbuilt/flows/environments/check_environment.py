@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.flows.environments.reports import collect_reports, delete_reports, list_modules, loaded_in
 from asbuilt.flows.environments.results import Ran, Results, content_of, fresh, lay, locked, move_made, put
-from asbuilt.flows.environments.services import Served, copied, place_logins, place_of, serve
+from asbuilt.flows.environments.services import copied, place_logins, place_of, serve
 from asbuilt.flows.environments.terms import LIMIT_S, Given, Terms, refuse_unheld
 from asbuilt.git.workspace.borrowed import alternates_of, borrow, lend, references_of, words_for
 from asbuilt.git.workspace.checkouts import clean_checkout, delete
@@ -214,7 +214,8 @@ class Rig:
         `keeps_cache` keeps its build caches for later commands: only for a tree that no agent touched. Every
         Python process lists where it loaded `modules` from.
         """
-        served = self._served()
+        kept, path = self._folder.parent.parent / "services", self._terms.environment.get("PATH", "")
+        served = serve(self._terms.given.services, kept, self._processes, path)
         if isinstance(served, Ended):
             return Ran(command, tree, self._setup.digest, served)
         self._clean(tree, over or {})
@@ -245,16 +246,9 @@ class Rig:
         return Ran(command, tree, self._setup.digest, ended, self._reported(call.reports), found)
 
     def _reported(self, patterns: tuple[str, ...]) -> bytes | None:
-        """Read the runner's report: from the requested path, or from files that the runner chose."""
         wrote = self._folder / "upper" / "checkout" if self.is_laid else self._checkout
         report = content_of(self.out / "report.xml") or collect_reports(wrote, patterns)
         return None if report is None else self._terms.hide(report)
-
-    def _served(self) -> Served | Ended:
-        """Prepare the services that run beside commands."""
-        kept = self._folder.parent.parent / "services"
-        path = self._terms.environment.get("PATH", "")
-        return serve(self._terms.given.services, kept, self._processes, path)
 
     def look(self, tree: str, command: str) -> tuple[Ran, list[tuple[str, bytes]]]:
         """Run a command that takes pictures; return its result and the files in its pictures folder."""

@@ -1,7 +1,4 @@
-"""Read what a command leaves beside its output: a runner's reports, and the modules that Python loaded.
-
-Rule: no link is followed. The tree and the code that ran in it may be hostile.
-"""
+"""Read runners' reports, and the modules that Python loaded. Rule: follow no link, it may be hostile."""
 
 from __future__ import annotations
 

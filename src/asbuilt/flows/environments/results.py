@@ -63,11 +63,10 @@ class Results:
 
     @contextmanager
     def making(self) -> Iterator[Path | None]:
-        """Yield an empty folder for a new generation, to be completed with `finish`.
-
-        None: another process made it while this one waited.
-        """
-        path = self._folder / f"{_PREFIX}{max(self._generation + self._is_forgotten, 1)}"
+        """Yield an empty folder for a generation, to `finish`; None: another process made it meanwhile."""
+        generation = self._generation
+        is_forgotten = (self._folder / f"{_PREFIX}{generation}" / _FORGOTTEN).exists()
+        path = self._folder / f"{_PREFIX}{max(generation + is_forgotten, 1)}"
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
             with locked(path, waits=True):
@@ -107,10 +106,6 @@ class Results:
     def _generation(self) -> int:
         found = self._folder.glob(f"{_PREFIX}*")
         return max((int(path.name.removeprefix(_PREFIX)) for path in found), default=0)
-
-    @property
-    def _is_forgotten(self) -> bool:
-        return (self._folder / f"{_PREFIX}{self._generation}" / _FORGOTTEN).exists()
 
 
 def move_made(repository: Repository, tree: str, checkout: Path, made: Path) -> None:
@@ -159,7 +154,6 @@ class Ran(NamedTuple):
     command: str
     tree: str
     setup: str
-    """Digest of its setup."""
     ended: Ended
     report: bytes | None = None
     """The runner's report; None if it wrote none."""
@@ -196,10 +190,7 @@ def fresh(folder: Path) -> Path:
 
 @contextmanager
 def locked(folder: Path, *, waits: bool) -> Iterator[bool]:
-    """Lock a folder; yield False if another process has it and this one does not wait.
-
-    The kernel releases the lock if this process dies.
-    """
+    """Lock a folder, at most until this process dies; yield False if taken and it does not wait."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX if waits else fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -74,14 +74,10 @@ def _located(service: Service, words: tuple[str, ...], path: str) -> tuple[str, 
     if not words:
         return ()
     found = [str(folder) for pattern in service.folders for folder in Path("/").glob(pattern)]
-    folders = sorted(found, key=_version, reverse=True)
-    program = shutil.which(words[0], path=os.pathsep.join([*folders, path, DEFAULT_PATH]))
+    newest_first = sorted(found, key=lambda folder: [*map(int, re.findall(r"\d+", folder))], reverse=True)
+    program = shutil.which(words[0], path=os.pathsep.join([*newest_first, path, DEFAULT_PATH]))
     rest = (word.replace("{data}", place_of(service.name)) for word in words[1:])
     return (program or words[0], *rest)
-
-
-def _version(folder: str) -> list[int]:
-    return [int(number) for number in re.findall(r"\d+", folder)]
 
 
 def _digest(make: tuple[str, ...]) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+from msgspec.structs import replace
 
 from asbuilt.errors import GateStopped
 from asbuilt.policy.masking import forms_of, without
@@ -25,11 +26,8 @@ class Given(NamedTuple):
     """What the user gives to the commands of one repository, and to no agent."""
 
     services: tuple[Service, ...] = ()
-    """Services that run beside each check."""
     checks: Mapping[str, str] = _NOTHING
-    """Variables of checks."""
     setup: Mapping[str, str] = _NOTHING
-    """Variables of the setup."""
     home: Path | None = None
     """Home with the settings of package tools, which name registries. None: they are not read."""
     credentials: tuple[str, ...] = ()

@@ -35,11 +35,15 @@ class Trees:
 
     def __init__(self, repository: Repository, base: str, tree: str) -> None:
         self._repository = repository
-        self._tree = tree
+        self.tree = tree
         self.base = base
         self.there = touched(repository, base, tree) if base else {}
         """Every path that differs, and whether it exists in the tree."""
         self._helpers: dict[str, bool] = {}
+
+    def since(self, base: str, tree: str = "") -> Trees:
+        """Compare with another base, and another tree if given."""
+        return Trees(self._repository, base, tree or self.tree)
 
     @property
     def changed(self) -> list[str]:
@@ -54,7 +58,7 @@ class Trees:
     @cached_property
     def now(self) -> dict[str, str]:
         """The regular files of the tree: path to object."""
-        return self._files(self._tree)
+        return self._files(self.tree)
 
     def _files(self, tree: str) -> dict[str, str]:
         found = entries(self._repository.git, tree).items()
@@ -93,12 +97,12 @@ class Trees:
 
     def largest_first(self, paths: Sequence[str]) -> list[str]:
         """Sort files of the tree by size, largest first."""
-        sizes = sizes_in(self._repository, self._tree) if paths else {}
+        sizes = sizes_in(self._repository, self.tree) if paths else {}
         return sorted(paths, key=lambda path: -sizes.get(path, 0))
 
     def mentioning(self, words: Sequence[str], among: Sequence[str]) -> list[str]:
         """List the files of the tree that match a pattern and contain one of the words."""
-        return mentioning(self._repository, self._tree, words, among=among)
+        return mentioning(self._repository, self.tree, words, among=among)
 
     def restored(self, command: str, text: str) -> tuple[PutBack, ...]:
         """Return the base's version of files that configure a runner, except files that `text` names."""
@@ -106,7 +110,7 @@ class Trees:
             return ()
         commands = "\n".join((command, *self._recipes()))
         wanted = {path for path in self.there if is_infrastructure(path) or path in commands}
-        found = differing(self._repository, self.base, self._tree, cap=_LARGEST, among=wanted)
+        found = differing(self._repository, self.base, self.tree, cap=_LARGEST, among=wanted)
         return put_back((Change(*one) for one in found), text, commands)
 
     def _recipes(self) -> list[str]:

@@ -13,7 +13,7 @@ import json
 import os
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import structs
 
@@ -31,6 +31,7 @@ from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.shared_blobs import Large, open_large
 from asbuilt.library.repository import remote_of
 from asbuilt.lifecycle.fleet import Offer, without_login
+from asbuilt.session.conversation import put
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -52,7 +53,7 @@ _KINDS: Final = ("run", "land", "undo")
 
 def join(home: Home, labels: Iterable[str]) -> None:
     """Record that the worker of this state folder takes runs of the fleet, with these labels."""
-    _write(home.path / _JOINED, {"labels": sorted(set(labels))})
+    put(str(home.path), _JOINED, json.dumps({"labels": sorted(set(labels))}))
 
 
 def leave(home: Home) -> bool:
@@ -87,19 +88,8 @@ def set_secret(home: Home, name: str, value: str | None) -> bool:
         known[name] = value
     else:
         known.pop(name, None)
-    _write(home.path / _SECRETS, known)
+    put(str(home.path), _SECRETS, json.dumps(known))
     return was
-
-
-def _write(file: Path, values: Mapping[str, object]) -> None:
-    fresh = file.with_name(f".{file.name}.new")
-    fresh.unlink(missing_ok=True)
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="ascii") as opened:
-        json.dump(values, opened)
-        opened.flush()
-        os.fsync(opened.fileno())
-    fresh.replace(file)
 
 
 def _read(file: Path) -> dict[str, Any] | None:
@@ -124,13 +114,6 @@ def taking_of(home: Home, store: Store, engine: Engine, settings: Settings, lost
     return Taking(store, engine, lambda: offer(home, os.environ), org=LOCAL, lost_s=lost_s)
 
 
-class Opened(NamedTuple):
-    """A run as this worker performs it; its checkout is the mirror."""
-
-    run: Run
-    shared: SharedRefs
-
-
 class Openings:
     """The runs of the fleet that this worker has open."""
 
@@ -139,10 +122,11 @@ class Openings:
         self._environ = environ
         self._shared: dict[tuple[str, int], SharedRefs] = {}
 
-    def open(self, run: Run, order: FleetOrder, mirror: Repository, fenced: Fenced) -> Opened:
-        """Open a run; the first move of each execution reads what other workers have pushed."""
+    def open(self, run: Run, order: FleetOrder, mirror: Repository, fenced: Fenced) -> tuple[Run, SharedRefs]:
+        """Open a run in the mirror; the first move of each execution reads what other workers have pushed."""
         environ = {**self._environ, **secrets(self._home)}
-        options = structs.replace(run.options, checkout=str(mirror.root), agents=_here(run.options, environ))
+        agents = {role: _member(member, environ) for role, member in run.options.agents.items()}
+        options = structs.replace(run.options, checkout=str(mirror.root), agents=agents)
         key = (fenced.segment.workflow, fenced.token)
         if key not in self._shared:
             environment.keep_own(self._home.runs / run.run, environ, options)
@@ -160,15 +144,11 @@ class Openings:
             self._shared[key] = shared
             while len(self._shared) > _OPEN:
                 del self._shared[next(iter(self._shared))]
-        return Opened(run._replace(options=options), self._shared[key])
-
-
-def _here(options: RunOptions, environ: Mapping[str, str]) -> dict[str, TeamMember]:
-    """Return the agents of a run with their programs as this machine has them."""
-    return {role: _member(member, environ) for role, member in options.agents.items()}
+        return run._replace(options=options), self._shared[key]
 
 
 def _member(member: TeamMember, environ: Mapping[str, str]) -> TeamMember:
+    """Return an agent with its program as this machine has it."""
     # By name only: a path of the machine that asked would start whatever is there on this one.
     command = member.program.command
     found = shutil.which(Path(command[0]).name, path=environ.get("PATH")) if command else None

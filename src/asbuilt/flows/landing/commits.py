@@ -1,15 +1,13 @@
 """From a proven tree to a landed commit and a marked plan. Every step is idempotent.
 
 Runs land on a branch in line. Rule: the event that ends a landing gives the turn to the next run in the same
-transaction. The second in line waits in its process for up to 10 s, so that a branch does not rest between
-two landings.
+transaction. The second run in line polls for up to 10 s, to land without a pause.
 """
 
 from __future__ import annotations
 
-import json
 import time
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import GateStopped
@@ -20,7 +18,7 @@ from asbuilt.flows.checks.inspect import kept_remarks
 from asbuilt.flows.checks.prove import Proving, tree_of
 from asbuilt.flows.landing.move import Load, Mover
 from asbuilt.flows.landing.payload import Picks, Reverts, completion, reopens
-from asbuilt.flows.run.approval import approvers, carry, keep_waived, waived_in, waived_items
+from asbuilt.flows.run.approval import approvers, carry, waived_in, waived_items
 from asbuilt.flows.run.drift import corrected_in, keep_corrections
 from asbuilt.flows.run.marks import marked, reopened
 from asbuilt.flows.run.plan_file import Document
@@ -88,7 +86,7 @@ class Outcomes:
         proven = PhaseProven(
             phase=phase_id,
             commit=commit,
-            waived=keep_waived(self._record, waived) if waived else None,
+            waived=self._record.blobs.put_json(waived) if waived else None,
             corrected=keep_corrections(self._record, frozen, attempt),
             remarks=attempt.remarks if is_remarked else None,
         )
@@ -103,10 +101,8 @@ class Outcomes:
         if worked:
             kept = self._kept(worked[-1].id, worked[-1].attempts[-1])
         else:
-            base, ref = (
-                facts.base or "",
-                f"refs/heads/{plan_branch(self._repository, self._run.options.slug)}",
-            )
+            base = facts.base or ""
+            ref = f"refs/heads/{plan_branch(self._repository, self._run.options.slug)}"
             kept = Kept(commit=base, tree=tree_of(self._repository, base), ref=ref, ignored=())
         workspaces.reset_to(self._repository, workspace, facts.base_now, kept=kept)
 
@@ -123,11 +119,12 @@ class Outcomes:
         load: Load = Reverts(*outside, facts) if isinstance(facts, UndoFacts) else Picks(*outside, facts)
         options = self._run.options
         mover = Mover(
-            self._repository,
+            repository=self._repository,
             run=self._run.run,
             branch=options.branch,
             room=self._room,
-            record=Turn(self._record),
+            say=partial(say_in_turn, self._record),
+            hold=self._record.hold,
             reverts=is_undo,
             shared=self._record.shared,
         )
@@ -160,19 +157,21 @@ class Outcomes:
     def _undo(self, facts: UndoFacts) -> None:
         if not facts.marks_landed:
             self._document.splice(lambda data: reopened(data, reopens(facts)))
-        if facts.drops:
-            self._drop(facts)
+        kept = self._drop(facts) if facts.drops else ""
         gone = [*(one.commit for one in facts.undoes), *(work.commit for work in facts.drops)]
-        details = self._record.blobs.put(json.dumps({"commits": gone}).encode())
-        self._record.say(LandingUndone(of=facts.of, details=details), "undone")
+        details = self._record.blobs.put_json({"commits": gone})
+        self._record.say(
+            LandingUndone(of=facts.of, reverted=bool(facts.undoes), kept=kept, details=details), "undone"
+        )
 
-    def _drop(self, facts: UndoFacts) -> None:
-        """Drop proven work from the plan's branch, after keeping it under a ref of asbuilt."""
+    def _drop(self, facts: UndoFacts) -> str:
+        """Drop proven work from the plan's branch, after keeping it under a ref; return the ref."""
         branch = f"refs/heads/{plan_branch(self._repository, self._run.options.slug)}"
         last = facts.drops[-1].commit
         keep = f"{UNDONE}{self._run.run}"
         if tip(self._repository, branch) != last:
-            return
+            # Dropped before a crash, or by the user.
+            return keep if tip(self._repository, keep) == last else ""
         if tip(self._repository, keep) is None:
             locks.set_ref(self._repository, keep, new=last, old=None)
         below = facts.unlanded[: -len(facts.drops)]
@@ -180,6 +179,7 @@ class Outcomes:
             locks.set_ref(self._repository, branch, new=below[-1].commit, old=last)
         else:
             locks.drop_ref(self._repository, branch, old=last)
+        return keep
 
     def _gaps(self, facts: DeliveryFacts) -> list[str]:
         """List phrases that suggest that a phase of this run was called done but is not."""
@@ -198,10 +198,7 @@ class Outcomes:
 
 
 def is_ahead(workspace: Workspace, facts: DeliveryFacts) -> bool:
-    """Return whether the workspace has files of an attempt that the journal does not know.
-
-    That happens after the journal was restored from a backup. Known attempts need nothing of the workspace.
-    """
+    """Return whether the workspace has files of an attempt that a restored journal does not know."""
     lent = workspaces.lent_to(workspace)
     known = (
         f"{facts.run}.{phase.id}.{one.number}"
@@ -248,19 +245,9 @@ def take_turn(record: Record) -> bool:
     return not ahead
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """The record of a run that lands: the end of its landing is the end of its turn."""
-
-    record: Record
-
-    def say(self, event: Event, key: str) -> None:
-        """Write an event of the run."""
-        with self.record.store.write() as session:
-            if isinstance(event, LandingDone | LandingRefused):
-                landing_line.leave(session, self.record.run)
-            say(session, self.record.run, event, key)
-
-    def hold(self) -> None:
-        """Raise unless the run is still this worker's."""
-        self.record.hold()
+def say_in_turn(record: Record, event: Event, key: str) -> None:
+    """Write an event of a run that lands: the end of its landing is the end of its turn."""
+    with record.store.write() as session:
+        if isinstance(event, LandingDone | LandingRefused):
+            landing_line.leave(session, record.run)
+        say(session, record.run, event, key)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeVar
 
 from asbuilt.errors import GitFailed, RepositoryBusy
@@ -44,16 +45,6 @@ class Refusal(NamedTuple):
     next_step: str
 
 
-class Says(Protocol):
-    """A run, as its journal records it."""
-
-    def say(self, event: Event, key: str) -> None:
-        """Write an event of the run once, under its key."""
-
-    def hold(self) -> None:
-        """Raise unless the run is still this worker's."""
-
-
 class Load(Protocol):
     """What is to land: built, proven and recorded again for every tip of the target."""
 
@@ -89,30 +80,25 @@ def built(build: Callable[[bool], _Built], *, sign: bool, say: Callable[[Event, 
     return build(False)
 
 
+@dataclass(frozen=True, kw_only=True)
 class Mover:
     """The landing of one run on one branch."""
 
-    def __init__(  # noqa: PLR0913 - a landing has these parts
-        self,
-        repository: Repository,
-        *,
-        run: str,
-        branch: str,
-        room: Path,
-        record: Says,
-        reverts: bool = False,
-        shared: SharedRefs | None = None,
-    ) -> None:
-        """Keep the parts; with `shared`, the branch is the remote's, and the repository a mirror of it."""
-        self._shared = shared
-        self._repository = repository
-        self._run = run
-        self._branch = branch
-        self._ref = f"refs/heads/{branch}"
-        self._room = room
-        self._say = record.say
-        self._hold = record.hold
-        self._reverts = reverts
+    repository: Repository
+    run: str
+    branch: str
+    room: Path
+    say: Callable[[Event, str], None]
+    """Writes an event of the run under its key."""
+    hold: Callable[[], None]
+    """Raises unless the run is still this worker's."""
+    reverts: bool = False
+    shared: SharedRefs | None = None
+    """If set, the branch is the remote's, and the repository a mirror of it."""
+
+    @property
+    def _ref(self) -> str:
+        return f"refs/heads/{self.branch}"
 
     def land(self, load: Load, *, cut_off: LandingIntended | None, sign: bool, again: str) -> None:
         """Put a load onto the target's tip and move the branch, or record why not.
@@ -120,7 +106,7 @@ class Mover:
         `cut_off` is an intent of this run whose process may have died: its outcome is found first. If the tip
         moved, the load is built and proven again. `again` is the command to continue with after a refusal.
         """
-        self._hold()
+        self.hold()
         if cut_off is not None and self._has_landed(cut_off):
             return
         outcome = self._landed(load, sign=sign)
@@ -131,12 +117,12 @@ class Mover:
                 next_step = f"{next_step.rstrip('.')}: {again}"
             outcome = Refusal(outcome.what, outcome.why, next_step)
         if outcome is not None:
-            self._say(
+            self.say(
                 LandingRefused(
                     what=shortened(outcome.what, _WHAT),
                     why=shortened(outcome.why, _WHY),
                     next=shortened(outcome.next_step, _NEXT),
-                    reverts=self._reverts,
+                    reverts=self.reverts,
                 ),
                 "refused",
             )
@@ -144,21 +130,17 @@ class Mover:
     def _has_landed(self, cut_off: LandingIntended) -> bool:
         """Find how an earlier landing ended, and restore its checkout."""
         intent = landing.Intent(
-            run=self._run,
-            ref=self._ref,
-            old=cut_off.old,
-            new=cut_off.new,
-            checkout=cut_off.checkout,
+            run=self.run, ref=self._ref, old=cut_off.old, new=cut_off.new, checkout=cut_off.checkout
         )
-        if self._shared is not None:
-            self._shared.fetch_target()
-        if self._shared is None or is_here(self._repository, intent.new):
-            found = landing.recover(self._repository, intent)
+        if self.shared is not None:
+            self.shared.fetch_target()
+        if self.shared is None or is_here(self.repository, intent.new):
+            found = landing.recover(self.repository, intent)
         else:
             # A lost worker built it, and the remote does not have it.
             found = landing.NotMoved(settled=Settled())
         settled = found.settled if isinstance(found, landing.NotMoved) else None
-        self._say(
+        self.say(
             LandingRecovered(
                 found=type(found).__name__,
                 restored=len(settled.restored) if settled else 0,
@@ -174,41 +156,41 @@ class Mover:
     def _landed(self, load: Load, *, sign: bool) -> Refusal | landing.Refused | None:
         """Build, prove and move, again for each new tip (5 tries); None if it has landed."""
         for _ in range(_TRIES):
-            with landing.turn(self._repository):
+            with landing.turn(self.repository):
                 outcome = self._moved(load, sign=sign)
             if not isinstance(outcome, landing.TipMoved):
                 return outcome
         return landing.moved_too_often(self._ref, _TRIES)
 
     def _moved(self, load: Load, *, sign: bool) -> Refusal | landing.Refused | landing.TipMoved | None:
-        onto = self._shared.fetch_target() if self._shared else tip(self._repository, self._ref)
+        onto = self.shared.fetch_target() if self.shared else tip(self.repository, self._ref)
         if onto is None:
             return landing.no_target(self._ref)
-        candidate = built(lambda signs: load.build(onto, sign=signs), sign=sign, say=self._say)
+        candidate = built(lambda signs: load.build(onto, sign=signs), sign=sign, say=self.say)
         if isinstance(candidate, Refusal):
             return candidate
-        candidates.hold(self._repository, self._run, candidate)
+        candidates.hold(self.repository, self.run, candidate)
         refusal = load.refusal(candidate)
         if refusal is not None:
             return refusal
         details = load.details(candidate)
         ready = landing.prepare(
-            self._repository, run=self._run, branch=self._branch, old=onto, new=candidate.tip
+            self.repository, run=self.run, branch=self.branch, old=onto, new=candidate.tip
         )
         if isinstance(ready, landing.Intent):
-            self._say(
+            self.say(
                 LandingIntended(new=candidate.tip, old=onto, checkout=ready.checkout, details=details),
                 f"intended/{candidate.tip[:12]}",
             )
-            if self._shared is not None:
-                ready = land_on_remote(self._shared, ready, hold=self._hold)
+            if self.shared is not None:
+                ready = land_on_remote(self.shared, ready, hold=self.hold)
             else:
-                ready = landing.land(self._repository, ready, self._room, hold=self._hold)
+                ready = landing.land(self.repository, ready, self.room, hold=self.hold)
         if isinstance(ready, landing.Landed):
-            self._done(candidate.since or ready.new, details)
+            self._done(candidate.since or ready.new, details, moved=candidate.tip != candidate.onto)
             return None
         return ready
 
-    def _done(self, new: str, details: str) -> None:
-        event = LandingDone(new=new, branch=self._branch, details=details, reverts=self._reverts)
-        self._say(event, f"landed/{new[:12]}")
+    def _done(self, new: str, details: str, *, moved: bool = True) -> None:
+        event = LandingDone(new=new, branch=self.branch, details=details, reverts=self.reverts, moved=moved)
+        self.say(event, f"landed/{new[:12]}")

@@ -5,10 +5,10 @@ Rule: everything is proven on the target; only a tree that this run already prov
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from asbuilt.events.landings import LandingRetried
 from asbuilt.events.runs import ReportWritten
@@ -35,8 +35,7 @@ _NAMED: Final = 5
 _TOLD: Final = 500
 
 
-@dataclass(frozen=True, slots=True)
-class Picks:
+class Picks(Struct, frozen=True):
     """Proven phases, one commit each, with the plan's marks as the last commit."""
 
     record: Record
@@ -119,7 +118,7 @@ class Picks:
             "commits": [[*work, stands] for work, stands in self._stands(candidate)],
             "marks": candidate.tip != candidate.top,
         }
-        return self.record.blobs.put(json.dumps(told).encode())
+        return self.record.blobs.put_json(told)
 
     def _taken_back(self, onto: str) -> Refusal | None:
         """Refuse work that landed and was reverted: a journal restored from a backup may not know."""
@@ -167,8 +166,8 @@ class Picks:
             f"Not landed: on {branch} at {candidate.onto[:10]} it is not proven: {failures[0]}",
             f"{branch} has moved since, and the two do not work together; it failed twice: {told}. "
             f"Nothing moved; {plan_branch(self.repository, slug)} has it all.",
-            f"Fix {branch}, then land again: asbuilt land {slug}\n"
-            f"or revert it and run it again: asbuilt land {slug} --undo",
+            f"Fix {branch}, then land again: `asbuilt land {slug}`\n"
+            f"or revert it and run it again: `asbuilt land {slug} --undo`",
         )
 
     def _conflict(self, found: candidates.Conflict) -> Refusal:
@@ -178,13 +177,12 @@ class Picks:
             f"Not landed: {_named(found)} changed on {branch} too, and the two changes conflict.",
             f"Commit {found.commit[:10]} conflicts. "
             f"Nothing moved: {branch}, your files and {ours} are unchanged.",
-            f"Merge it by hand, which then counts as landed: git switch {branch} && git merge {ours}\n"
-            f"or revert it and run it again: asbuilt land {slug} --undo",
+            f"Merge it by hand, which then counts as landed: `git switch {branch} && git merge {ours}`\n"
+            f"or revert it and run it again: `asbuilt land {slug} --undo`",
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Reverts:
+class Reverts(Struct, frozen=True):
     """Commits that revert landed phases, newest first, with the reopened plan as the last commit."""
 
     record: Record
@@ -241,7 +239,7 @@ class Reverts:
             "reverts": [list(pair) for pair in candidate.commits],
             "marks": candidate.tip != candidate.top,
         }
-        return self.record.blobs.put(json.dumps(told).encode())
+        return self.record.blobs.put_json(told)
 
 
 def reopens(facts: UndoFacts) -> list[str]:

@@ -1,7 +1,7 @@
-"""Remove what a landed run no longer needs, and close the issues that a completed plan names.
+"""Remove what a landed run no longer needs, and close the issues of a completed plan.
 
-Rules: whatever could be lost is kept, and reported. An issue gets one comment; an issue that cannot be closed
-is recorded and fails no run.
+Rules: whatever could be lost is kept, and reported. An issue gets one comment, from the plan that has claimed
+it; an issue that cannot be closed is recorded and fails no run.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from asbuilt.errors import ForgeBusy, ForgeFailed, GitFailed, NotLanded
 from asbuilt.events.landings import LandingTidied
 from asbuilt.events.pulls import IssuesTelling, IssuesTold
 from asbuilt.flows.engine.transient import trouble_in
+from asbuilt.flows.run.record import ACTOR
 from asbuilt.git import locks
 from asbuilt.git.landing import candidates
 from asbuilt.git.repository import Repository, checkouts_of, plan_branch, tip
 from asbuilt.git.workspace import workspaces
-from asbuilt.journal import runs
-from asbuilt.journal.events import shortened
+from asbuilt.journal import issue_claims, runs
+from asbuilt.journal.events import hold, shortened
 from asbuilt.pages import pull as pages
 
 if TYPE_CHECKING:
@@ -76,18 +77,24 @@ def _drop_branch(record: Record, repository: Repository, facts: DeliveryFacts) -
 
 
 def close_issues(context: Context, facts: DeliveryFacts) -> None:
-    """Comment on the issues that the plan names, and close those that are open."""
+    """Comment on the issues that the plan has claimed, and close those that are open."""
     record, failed = context.record, []
-    record.say(IssuesTelling(numbers=facts.issues), "issues/telling")
+    run = record.run
+    # Claimed again: a landing may come long after the phases, and another plan may have an issue since.
+    with record.store.write() as session:
+        hold(session, run.address)
+        others = issue_claims.acquire(session, run.address, facts.issues, run=run.run, actor=ACTOR)
+    numbers = tuple(number for number in facts.issues if number not in {one.number for one in others})
+    record.say(IssuesTelling(numbers=numbers), "issues/telling")
     record.hold()
-    for number in facts.issues:
+    for number in numbers:
         try:
             _close(context, facts, number)
         except ForgeFailed as error:
             if isinstance(error, ForgeBusy) and (facts.way == "pr" or facts.chain.troubles < _TRIES):
                 raise
             failed.append(shortened(f"#{number} is not closed: {error.what}", _WORDS))
-    record.say(IssuesTold(numbers=facts.issues, failed=tuple(failed[:_NAMED])), "issues/told")
+    record.say(IssuesTold(numbers=numbers, failed=tuple(failed[:_NAMED])), "issues/told")
 
 
 def _close(context: Context, facts: DeliveryFacts, number: int) -> None:

@@ -1,8 +1,4 @@
-"""Perform the moves of a run of a plan's phases. Each checks whether it is done before it acts.
-
-A ready phase is merged with the phases that were proven since its lane was opened, without a work tree. A
-delegated phase is a run of its own, whose result is proven on the target.
-"""
+"""Perform the moves of a run of a plan's phases. Each checks whether it is done before it acts."""
 
 from __future__ import annotations
 
@@ -25,7 +21,7 @@ from asbuilt.events.phases import (
     WorkspaceMade,
 )
 from asbuilt.flows.attempts.keep import keep
-from asbuilt.flows.checks.inspect import are_compared, failing_of, inspect, keep_remarks, kept_remarks
+from asbuilt.flows.checks.inspect import Before, are_compared, failing_of, inspect, keep_remarks, kept_remarks
 from asbuilt.flows.checks.outside_changes import Surroundings
 from asbuilt.flows.checks.pictures import repeat_tries
 from asbuilt.flows.checks.prove import failures_of, outcome_of, tree_of, unusable_in
@@ -44,7 +40,7 @@ from asbuilt.git.refs import base_of
 from asbuilt.git.repository import Repository, plan_branch, tip
 from asbuilt.git.workspace import snapshots, workspaces
 from asbuilt.git.workspace.snapshots import ATTEMPTS
-from asbuilt.journal import claims, issues
+from asbuilt.journal import claims, issue_claims
 from asbuilt.journal.ids import Address, new_id
 from asbuilt.library.reading import read_bytes
 from asbuilt.lifecycle.plan_run.doubts import plan_in
@@ -59,8 +55,10 @@ from asbuilt.proof.trials.flakiness import Flaky, remarks_on_flaky
 if TYPE_CHECKING:
     from asbuilt.flows.attempts.work import Working
     from asbuilt.flows.context import Context
+    from asbuilt.flows.run.record import Record
     from asbuilt.lifecycle.plan_run.facts import PlanFacts
     from asbuilt.lifecycle.run.moves import MergePhase
+    from asbuilt.plan.model import Phase
     from asbuilt.ports import Workspace
 
 
@@ -142,11 +140,21 @@ def _begin(context: Context, facts: PlanFacts, phase_id: str) -> None:
         text=record.blobs.put(data),
         delegate=plan_in(phase.delegate or "") or "",
         driven=driven,
+        edited=_is_edited(record, facts, phase),
     )
     with record.store.write() as session:
         say(session, run, begun, f"{phase_id}/begun")
         claims.set_phase(session, run.address, run=run.run, phase=phase_id)
-        issues.acquire(session, run.address, run.options.issues, run=run.run, actor=ACTOR)
+        issue_claims.acquire(session, run.address, run.options.issues, run=run.run, actor=ACTOR)
+
+
+def _is_edited(record: Record, facts: PlanFacts, phase: Phase) -> bool:
+    """Return whether a phase differs from the plan as it was when the run's first phase started."""
+    first = next((one.id for one in facts.phases.values() if one.begun), None)
+    if first is None:
+        return False
+    earlier = record.frozen_plan(first).phases
+    return phase.intent not in [one.intent for one in earlier if one.id == phase.id]
 
 
 def _check(context: Context, facts: PlanFacts, phase_id: str, number: int) -> None:
@@ -159,13 +167,19 @@ def _check(context: Context, facts: PlanFacts, phase_id: str, number: int) -> No
     outside = kept_remarks(record, attempt.outside)
     marks = unresolved(repository, attempt.tree or "", phase.conflicts)
     failing = [*failing_of(outside, changed=attempt.changed), *seen.failing, *marks]
-    base = tree_of(repository, base_of(repository, attempt.commit or ""))
-    # The tests of a merged attempt were tried in its lane.
-    order = Order(base, text, compared=are_compared(seen.remarks)) if attempt.role != MERGE else None
+    commit = base_of(repository, attempt.commit or "")
+    earlier = Before(record, repository, (*facts.unlanded, *facts.works), commit)
     # If the suite was tampered with, its result shows nothing.
+    # The tests of a merged attempt were tried in its lane, and what was remarked there still holds.
+    is_merged = attempt.role == MERGE
+    known = kept_remarks(record, attempt.remarks) if is_merged else ()
+    order = Order(tree_of(repository, commit), text, are_compared(seen.remarks), was_tried=is_merged)
+    if not is_merged:
+        order = order._replace(earlier=earlier.starts, landed=earlier.landed)
     shown = [] if failing else proving.prove(attempt.tree or "", checks, order=order)
     by_chance = remarks_on_flaky(Flaky(*test) for one in shown for test in one.flaky)
-    remarks = (*outside, *seen.after(shown), *by_chance)
+    found = seen.after(shown, earlier.orders(shown), was_tried=is_merged)
+    remarks = tuple(dict.fromkeys((*outside, *found, *by_chance, *known)))
     failing = [*failing_of(remarks, changed=attempt.changed), *marks]
     record.say(
         ChecksDone(

@@ -1,7 +1,4 @@
-"""After a landing by pull request: delete its branch, and check that nothing is left behind.
-
-Rule: a branch is deleted only if its commits are known to have landed.
-"""
+"""Delete a merged pull request's branch and check what is left. Rule: only if its commits have landed."""
 
 from __future__ import annotations
 
@@ -13,6 +10,7 @@ from asbuilt.flows.pull_request.repairs import MENDS
 from asbuilt.git import commits, locks
 from asbuilt.git.refs import listed
 from asbuilt.git.repository import Repository, plan_branch, tip
+from asbuilt.git.trees import file_in
 from asbuilt.git.workspace import workspaces
 from asbuilt.lifecycle.landing import LandingFacts
 from asbuilt.lifecycle.pull_request.facts import Left, broken, warnings
@@ -23,13 +21,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from asbuilt.flows.run.record import Record
+    from asbuilt.git.forge.github import GitHub
     from asbuilt.lifecycle.delivery.facts import DeliveryFacts
-    from asbuilt.ports import Forge
 
 _HELD: Final = 8
 
 
-def drop_pushed(record: Record, repository: Repository, forge: Forge, known: Known) -> None:
+def drop_pushed(record: Record, repository: Repository, forge: GitHub, known: Known) -> None:
     """Delete the pull request's branch at the forge, and the local refs of its repairs."""
     branch, target = pull_branch(record), forge.fetch(record.run.options.branch)
     there = forge.tip(branch)
@@ -45,7 +43,7 @@ def drop_pushed(record: Record, repository: Repository, forge: Forge, known: Kno
 
 
 def check_invariants(
-    record: Record, repository: Repository, forge: Forge, facts: DeliveryFacts, root: Path
+    record: Record, repository: Repository, forge: GitHub, facts: DeliveryFacts, root: Path
 ) -> None:
     """Check everything that a landing has to leave in order, and record what is not."""
     left = _left(record, repository, forge, facts, root)
@@ -60,14 +58,11 @@ def check_invariants(
     )
 
 
-def _left(record: Record, repository: Repository, forge: Forge, facts: DeliveryFacts, root: Path) -> Left:
+def _left(record: Record, repository: Repository, forge: GitHub, facts: DeliveryFacts, root: Path) -> Left:
     ours = {record.run.run, *(one.run for one in facts.landed)}
     spaces = [one for one in workspaces.leftovers(repository, root) if one.run in ours]
-    branch, pushed, target = (
-        plan_branch(repository, record.run.options.slug),
-        pull_branch(record),
-        record.run.options.branch,
-    )
+    options = record.run.options
+    branch, pushed, target = plan_branch(repository, options.slug), pull_branch(record), options.branch
     there, here = forge.fetch(target), tip(repository, f"refs/heads/{target}")
     pull = forge.find(pushed)
     return Left(
@@ -86,6 +81,5 @@ def _under_way(record: Record, repository: Repository, at: str | None) -> tuple[
     """List the phases that the plan on the target marks as in progress; empty if the plan is not there."""
     if at is None or not record.run.is_in_repository:
         return ()
-    said = repository.git.said("cat-file", "blob", f"{at}:{record.run.plan}", allowed=(0, 128))
-    phases = () if said.code else read(said.out).phases
-    return tuple(phase.id for phase in phases if phase.status is Status.IN_PROGRESS)
+    text = file_in(repository, at, record.run.plan) or b""
+    return tuple(phase.id for phase in read(text).phases if phase.status is Status.IN_PROGRESS)

@@ -5,10 +5,10 @@ Rule: a call to the forge is journalled before it is made, and its result is rea
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
+
+from msgspec.structs import replace
 
 from asbuilt.errors import ForgeFailed, GateStopped
 from asbuilt.events import pulls
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from asbuilt.events.event import Entry
     from asbuilt.flows.checks.prove import Proving
     from asbuilt.flows.run.record import Record
+    from asbuilt.git.forge.github import GitHub
     from asbuilt.lifecycle.delivery.facts import DeliveryFacts
     from asbuilt.plan.model import Plan
-    from asbuilt.ports import Forge
 
 _WORDS: Final = 500
 _PATHS: Final = 8
@@ -57,7 +57,7 @@ class Known(NamedTuple):
 class Pulls:
     """The pull request of one run's plan."""
 
-    def __init__(self, record: Record, repository: Repository, proving: Proving, forge: Forge) -> None:
+    def __init__(self, record: Record, repository: Repository, proving: Proving, forge: GitHub) -> None:
         self._record = record
         self._run = record.run
         self._repository = repository
@@ -94,7 +94,7 @@ class Pulls:
             "marks": known is not None and known.marks,
         }
         new = (pull.merged_as if pull is not None else None) or target or ""
-        details = self._record.blobs.put(json.dumps(told).encode())
+        details = self._record.blobs.put_json(told)
         self._record.say(LandingDone(new=new, branch=self._target, details=details), f"landed/{new[:12]}")
 
     def _look(self, facts: DeliveryFacts) -> None:
@@ -115,7 +115,7 @@ class Pulls:
                 mergeable="unknown" if pull is None else pull.mergeable,
                 checks=checks.state,
                 target=target,
-                details=self._record.blobs.put(json.dumps(told).encode()),
+                details=self._record.blobs.put_json(told),
             ),
             f"pull/seen/{facts.pull.looks + 1}",
         )
@@ -212,8 +212,7 @@ class Pulls:
         brought = {work.phase for work in facts.pending}
         only = [step for step in steps if step.id in brought] if len(steps) > 1 else []
         title = pages.title(options.slug, plan.title, phase=only[0] if len(only) == 1 else None)
-        name = f"{options.slug}.{self._run.number}"
-        block = pages.progress(steps, plan=self._run.plan, run=name)
+        block = pages.progress(steps, plan=self._run.plan, run=self._run.name)
         body = pages.with_progress("", block)
         pull = self.forge.open(branch=self._branch, base=self._target, title=title, body=body)
         # A failed update of the body stops nothing: the journal has the progress.
@@ -284,7 +283,7 @@ class Pulls:
             "commits": [[*work, stands[work.commit]] for work in facts.pending if work.commit in stands],
             "marks": self._document.committed(candidate.tip) is not None,
         }
-        return self._record.blobs.put(json.dumps(told).encode())
+        return self._record.blobs.put_json(told)
 
     def _block(
         self, facts: DeliveryFacts, why: str, refusal: Refusal, conflict: candidates.Conflict | None = None
@@ -295,7 +294,7 @@ class Pulls:
                 why=why,
                 what=shortened(f"{refusal.what} {refusal.why}", _WORDS),
                 next=shortened(refusal.next_step, _WORDS),
-                details=self._record.blobs.put(json.dumps({"paths": paths}).encode()),
+                details=self._record.blobs.put_json({"paths": paths}),
                 commit="" if conflict is None else conflict.commit,
                 here="" if conflict is None else conflict.onto,
             ),
@@ -347,8 +346,6 @@ def known_of(entries: Iterable[Entry]) -> Known:
                 resolved[of, here] = tree
             case LandingDone() | LandingUndone():
                 mends = []
-            case _:
-                pass
     return Known(frozenset(ours), heads, tuple(mends), resolved)
 
 

@@ -29,10 +29,7 @@ _DIGITS: Final = 16
 
 
 def account_of(room: Path, kind: str) -> str:
-    """Return the account of an agent: its kind, and a digest of its credentials.
-
-    Without credentials in the run's environment it has the login of this machine.
-    """
+    """Return an agent's kind with a digest of its credentials, or else of the login of this machine."""
     given = signed_in_by(room, kind)
     secrets = {name: value for name, value in given.items() if name.endswith(_SECRETS)}
     used = secrets or {**given, "machine": machine_id()}

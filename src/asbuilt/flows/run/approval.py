@@ -6,7 +6,6 @@ revision of the plan, and has a reason.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,7 +73,7 @@ def approvers(record: Record, phase_id: str) -> list[str]:
     """Return who approved the text that a phase was frozen from; empty if no approval was needed."""
     with record.store.read() as session:
         known = drafts.drafts_of(session, record.run.address)
-    found = known.covering(read(record.frozen_plan(phase_id)).intent) if known.approved else None
+    found = known.covering(record.frozen_plan(phase_id).intent) if known.approved else None
     return [] if found is None else [" ".join(found.by.split())]
 
 
@@ -97,10 +96,7 @@ def carry(record: Record, landed: Mapping[str, str], corrected: Mapping[str, Seq
 
 
 def file_approved(record: Record, approved: Approved) -> None:
-    """Write an approved text into the checkout that the authoring was started from; never overwrite a file.
-
-    A repeated call finds its own file.
-    """
+    """Write an approved text into the authoring's checkout, once; never overwrite another file."""
     run = record.run
     file = Path(run.options.checkout) / Path(run.plan).expanduser()
     data = record.blobs.get(approved.text)
@@ -138,14 +134,9 @@ def waived_items(record: Record, phase: Phase, attempt: AttemptFacts) -> list[Wa
     return [Waived(item, texts[item - 1], *waiver) for item, waiver in waivers.items()]
 
 
-def keep_waived(record: Record, waived: Sequence[Waived]) -> str:
-    """Keep waived items as a blob and return its digest."""
-    return record.blobs.put(json.dumps(waived).encode())
-
-
 def kept_waived(record: Record, digest: str | None) -> tuple[Waived, ...]:
     """Read waived items back from a blob."""
-    return () if digest is None else tuple(Waived(*one) for one in json.loads(record.blobs.get(digest)))
+    return () if digest is None else tuple(Waived(*one) for one in record.blobs.get_json(digest))
 
 
 def waived_in(record: Record, works: Sequence[Work | Landed]) -> dict[str, tuple[Waived, ...]]:

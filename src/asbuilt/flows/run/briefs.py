@@ -1,24 +1,20 @@
-"""Build the brief of an attempt, and choose its agent.
-
-Rule: a run's options apply as chosen at its start, whatever the settings are now.
-"""
+"""Build the brief of an attempt, and choose its agent. Rule: options apply as chosen at its start."""
 
 from __future__ import annotations
 
 import shlex
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import structs
+from msgspec.structs import replace
 
 from asbuilt.agents.sandbox import drive
 from asbuilt.events.runs import RunStarted
 from asbuilt.lifecycle.plan_run.doubts import independent_groups
 from asbuilt.lifecycle.run.money import left_s
 from asbuilt.lifecycle.run.stoppages import allowed
-from asbuilt.lifecycle.run.team import agent_of
 from asbuilt.lifecycle.status.health import OVERALL_S
 from asbuilt.policy.sandbox.services import chosen_services
 from asbuilt.ports import JUDGES, Brief, Opened, Program, Role, Workspace
@@ -70,7 +66,7 @@ def planner_brief(  # noqa: PLR0913 - a planner has these parts
     return Brief(
         attempt=attempt,
         role=role,
-        agent=agent_of(options, role),
+        agent=options.agent_of(role),
         program=within(program_of(options, role), facts, share=agents),
         workspace=workspace.path,
         writable=False,
@@ -87,13 +83,7 @@ def planner_brief(  # noqa: PLR0913 - a planner has these parts
 
 
 def brief_for(
-    record: Record,
-    matter: Matter,
-    workspace: Workspace,
-    facts: RunFacts,
-    *,
-    attempt: str,
-    role: Role,
+    record: Record, matter: Matter, workspace: Workspace, facts: RunFacts, *, attempt: str, role: Role
 ) -> Brief:
     """Return the brief of one attempt; its budget is what the run has left."""
     run, told = record.run, _groups(matter) if role == "implement" else ()

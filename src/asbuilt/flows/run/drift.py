@@ -1,29 +1,16 @@
-"""The numbers of a phase in a run: measured with the verdict, asked about, written at landing.
-
-Rule: measured numbers are kept with the attempt, so that a replay finds the same.
-"""
+"""The numbers of a phase: measured, asked about, written at landing. Rule: kept, so a replay finds them."""
 
 from __future__ import annotations
 
-import json
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.events.attempts import DriftFound
-from asbuilt.events.phases import PhaseBegun, PhaseProven
+from asbuilt.events.phases import PhaseProven
 from asbuilt.events.questions import DriftKey
 from asbuilt.journal.events import shortened
 from asbuilt.plan.editing.edit import the_phase
-from asbuilt.plan.reader import read
-from asbuilt.proof.drift.drift import (
-    Number,
-    Shown,
-    corrections,
-    far_off,
-    notes_of,
-    numbers_in,
-    tokens_in,
-)
+from asbuilt.proof.drift.drift import Number, Shown, corrections, far_off, notes_of, numbers_in, tokens_in
 from asbuilt.proof.verdict import Waiver
 
 if TYPE_CHECKING:
@@ -65,9 +52,9 @@ def measure(
     record: Record, phase_id: str, attempt: AttemptFacts, shown: Sequence[Evidence], said: Sequence[str]
 ) -> Measured:
     """Measure the numbers that the phase states, and note the agents' claims; `said` is the verifier's."""
-    plan = read(record.blobs.get(record.told(PhaseBegun, f"{phase_id}/begun").text))
+    plan = record.frozen_plan(phase_id)
     phase = the_phase(plan, phase_id)
-    theirs: list[str] = json.loads(record.blobs.get(attempt.drift)) if attempt.drift else []
+    theirs: list[str] = record.blobs.get_json(attempt.drift) if attempt.drift else []
     blamed, _ = tokens_in(said)
     tokens, malformed = tokens_in([*theirs, *said])
     numbers = numbers_in(plan, phase, _shown(record, phase, shown), tokens, blamed)
@@ -96,7 +83,7 @@ def tell(record: Record, phase: str, number: int, weighed: Weighed, measured: Me
         DriftFound(
             phase=phase,
             number=number,
-            numbers=record.blobs.put(json.dumps(measured.numbers).encode()),
+            numbers=record.blobs.put_json(measured.numbers),
             asks=tuple(
                 (one.item, one.actual, one.is_flagged, shortened(f"{one.words}\n{one.diff}", _WORDS))
                 for one in asks
@@ -111,7 +98,7 @@ def tell(record: Record, phase: str, number: int, weighed: Weighed, measured: Me
 
 def kept_numbers(record: Record, digest: str | None) -> tuple[Number, ...]:
     """Read back the measured numbers of an attempt."""
-    return () if digest is None else tuple(Number(*one) for one in json.loads(record.blobs.get(digest)))
+    return () if digest is None else tuple(Number(*one) for one in record.blobs.get_json(digest))
 
 
 def agreed_to(record: Record, intent: str, numbers: Iterable[Number]) -> dict[int, Waiver]:
@@ -138,7 +125,7 @@ def keep_corrections(record: Record, phase: Phase, attempt: AttemptFacts) -> str
         return None
     on = record.at(f"{phase.id}/{attempt.number}/drift")[:10]
     found = [Correction(one.bullet, one.actual, one.text, on) for one in wanted]
-    return record.blobs.put(json.dumps(found).encode())
+    return record.blobs.put_json(found)
 
 
 def corrected_in(record: Record, works: Sequence[Work | Landed]) -> Mapping[str, tuple[Correction, ...]]:
@@ -147,7 +134,7 @@ def corrected_in(record: Record, works: Sequence[Work | Landed]) -> Mapping[str,
         work.phase: record.told(PhaseProven, f"{work.phase}/proven", run=work.run).corrected for work in works
     }
     return {
-        phase: tuple(Correction(*one) for one in json.loads(record.blobs.get(digest)))
+        phase: tuple(Correction(*one) for one in record.blobs.get_json(digest))
         for phase, digest in told.items()
         if digest
     }

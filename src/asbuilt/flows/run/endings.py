@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from typing import TYPE_CHECKING, Any, Final
 
@@ -83,7 +82,7 @@ def judged_of(
     written: tuple[str, ...],
 ) -> attempts.TogetherJudged:
     """Record the verdict, with the verifier's opinion as a blob."""
-    kept = None if opinion is None else record.blobs.put(json.dumps(plain_opinion(opinion)).encode())
+    kept = None if opinion is None else record.blobs.put_json(plain_opinion(opinion))
     return attempts.TogetherJudged(
         outcome=verdict.outcome,
         failures=tuple(_kept(failure) for failure in verdict.failures[:_FAILURES]),
@@ -93,7 +92,7 @@ def judged_of(
         tokens=ended.tokens,
         unproven=tuple(verdict.unproven) if len(verdict.unproven) <= _WAIVABLE else (),
         opinion=kept,
-        items=record.blobs.put(json.dumps(verdict.items).encode()),
+        items=record.blobs.put_json(verdict.items),
         written=written[:_NAMED],
     )
 

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from asbuilt.events.options import RunOptions, Variables
 from asbuilt.flows.environments.terms import Given
 from asbuilt.flows.run.briefs import opened_for_setup
-from asbuilt.policy.kinds import FORGE_VARIABLES, KINDS
+from asbuilt.git.forge.gh import FORGE_VARIABLES
+from asbuilt.policy.agent_kinds import KINDS
 from asbuilt.policy.sandbox.services import chosen_services
 from asbuilt.policy.sandbox.variables import passed
 from asbuilt.settings import survey
@@ -34,11 +35,7 @@ _GIVEN: Final = "given.json"
 
 
 def keep(
-    room: Path,
-    environ: Mapping[str, str],
-    kinds: Iterable[str] = (),
-    *,
-    options: RunOptions | None = None,
+    room: Path, environ: Mapping[str, str], kinds: Iterable[str] = (), *, options: RunOptions | None = None
 ) -> None:
     """Keep the listed variables in the run's folder, and separately those of agents of these kinds.
 

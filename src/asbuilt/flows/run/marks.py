@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from asbuilt.errors import EditRefused, NotFound
 from asbuilt.plan.editing.edit import complete, correct, mark_phase, reopen, waive
+from asbuilt.plan.intent import UNDECIDED
 from asbuilt.plan.model import Format, Plan, Status
 from asbuilt.plan.reader import read
 from asbuilt.plan.statuses import read_status
@@ -37,15 +38,15 @@ def marked(
     """Mark phases and their boxes as done, with the landed commit and the waived items.
 
     Measured numbers are corrected. With `completed`, a plan that states its own status is marked as complete
-    since then.
+    since then, unless it already states when it was completed.
     """
     for phase, commit in landed.items():
         for number in (corrected or {}).get(phase, ()):
             data = _edited(data, partial(_corrected, phase=phase, number=number))
         for one in (waived or {}).get(phase, ()):
             data = _edited(data, partial(waive, phase_id=phase, item=one.item, reason=one.reason, on=one.on))
-        data = _edited(data, partial(_done, phase=phase, commit=commit))
-    if completed is not None and _states_status(read(data)):
+        data = _edited(data, partial(_marked, phase=phase, status=Status.DONE, commit=commit[:_HASH]))
+    if completed is not None and _states_status(plan := read(data)) and not _has_completion(plan):
         data = _edited(data, partial(complete, at=completed))
     return data
 
@@ -53,24 +54,20 @@ def marked(
 def reopened(data: bytes, phases: Iterable[str]) -> bytes:
     """Mark phases as not done, and a completed plan as open again."""
     for phase in phases:
-        data = _edited(data, partial(_open, phase=phase))
+        data = _edited(data, partial(_marked, phase=phase, status=Status.PENDING))
     plan = read(data)
     if _states_status(plan) and read_status(plan.status or "") is Status.DONE:
         data = _edited(data, reopen)
     return data
 
 
-def _done(plan: Plan, phase: str, commit: str) -> Edit:
-    return mark_phase(plan, phase, Status.DONE, commit=commit[:_HASH], items=True).edit
+def _marked(plan: Plan, phase: str, status: Status, commit: str | None = None) -> Edit:
+    return mark_phase(plan, phase, status, commit=commit, items=True).edit
 
 
 def _corrected(plan: Plan, phase: str, number: Correction) -> Edit:
     on = date.fromisoformat(number.on)
     return correct(plan, phase, number.bullet, number.actual, on, measured_of=number.text)
-
-
-def _open(plan: Plan, phase: str) -> Edit:
-    return mark_phase(plan, phase, Status.PENDING, items=True).edit
 
 
 def _edited(data: bytes, edit: Callable[[Plan], Edit]) -> bytes:
@@ -85,3 +82,13 @@ def _states_status(plan: Plan) -> bool:
     if plan.front.present:
         return plan.front.entry("status") is not None
     return plan.format is Format.TASK and any(datum.key.casefold() == "status" for datum in plan.metadata)
+
+
+def _has_completion(plan: Plan) -> bool:
+    """Return whether the file states that the plan is complete, and since when."""
+    if plan.front.present:
+        status, since = plan.front.value("status"), plan.front.value("completed")
+    else:
+        stated = {datum.key.casefold(): datum.value for datum in plan.metadata}
+        status, since = stated.get("status"), stated.get("completed")
+    return read_status(status or "") is Status.DONE and (since or UNDECIDED) != UNDECIDED

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from asbuilt.errors import NotFound
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Session, Transactions
     from asbuilt.journal.runs import Run
-    from asbuilt.plan.model import Phase
+    from asbuilt.plan.model import Phase, Plan
     from asbuilt.ports import Result
 
 ACTOR: Final = "asbuilt"
@@ -55,8 +55,7 @@ def _revised(name: str, revision: int) -> str:
     return f"{name}@{revision}" if revision else name
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class Record(Struct, frozen=True, kw_only=True):
     """A run, with its journal and blobs."""
 
     run: Run
@@ -66,10 +65,7 @@ class Record:
     """The refs that workers of the fleet share; None for a run that stays on its machine."""
 
     def say(self, event: Event, key: str, also: Callable[[Session], None] | None = None) -> None:
-        """Append an event of this run, after what it speaks of is where every worker can read it.
-
-        `also` is done once, in the same transaction.
-        """
+        """Append an event of this run, once what it names is shared; `also` runs once, in its transaction."""
         if self.shared is not None:
             self.shared.publish()
         with self.store.write() as session:
@@ -122,7 +118,10 @@ class Record:
 
     def at(self, key: str) -> str:
         """Return when an event of this run was written."""
-        return self._entry(key, self.run.run).at
+        found = self._found(key, self.run.run)
+        if found is None:
+            raise LookupError(key)
+        return found.at
 
     def answered(self, questions: Mapping[_Asked, str]) -> dict[_Asked, Approval]:
         """Return the newest answers to questions, by the keys `under` which any run asks them."""
@@ -138,19 +137,17 @@ class Record:
 
     def frozen(self, phase_id: str, *, run: str | None = None) -> tuple[Phase, str]:
         """Return a phase as it was frozen, and its exact text: implementer and verifier get the same."""
-        plan = read(self.frozen_plan(phase_id, run=run), ui_patterns=self.run.options.ui or ())
+        plan = self.frozen_plan(phase_id, run=run)
         phase = the_phase(plan, phase_id)
         return phase, plan.verbatim(phase).decode("utf-8", "surrogateescape")
 
-    def frozen_plan(self, phase_id: str, *, run: str | None = None) -> bytes:
+    def frozen_plan(self, phase_id: str, *, run: str | None = None) -> Plan:
         """Return the whole plan as it was when a phase was frozen."""
-        return self.blobs.get(self.told(PhaseBegun, f"{phase_id}/begun", run=run).text)
+        text = self.blobs.get(self.told(PhaseBegun, f"{phase_id}/begun", run=run).text)
+        return _read(text, ui_patterns=self.run.options.ui or ())
 
     def reopens_at(self, ended: Result, overloads: int) -> str | None:
-        """Return when to retry an agent that hit a limit, by the journal's clock; None if it hit none.
-
-        `overloads` counts the overload errors in a row before this one.
-        """
+        """Return when to retry an agent at its limit, or None; `overloads` counts those in a row before."""
         if ended.ending != "limited" or asks(ended.cause):
             return None
         with self.store.read() as session:
@@ -176,12 +173,12 @@ class Record:
 
     def keep(self, shown: Iterable[Evidence]) -> str:
         """Keep evidence as a blob and return its digest."""
-        return self.blobs.put(json.dumps([one._asdict() for one in shown]).encode())
+        return self.blobs.put_json([one._asdict() for one in shown])
 
     def shown(self) -> list[Evidence]:
         """Return all evidence of this run, in order."""
         kept = filter(None, (getattr(told, "evidence", None) for told in self._all_told()))
-        return [evidence_from(one) for digest in kept for one in json.loads(self.blobs.get(digest))]
+        return [evidence_from(one) for digest in kept for one in self.blobs.get_json(digest)]
 
     def noticed(self, of: str) -> str | None:
         """Return the digest of this run's remarks on a change, by the digest of what they depend on."""
@@ -196,7 +193,7 @@ class Record:
         for digest in (one.evidence for one in every if isinstance(one, BaselineDone) and one.evidence):
             # The evidence of an old run may have been deleted.
             with suppress(NotFound):
-                shown = map(evidence_from, json.loads(self.blobs.get(digest)))
+                shown = map(evidence_from, self.blobs.get_json(digest))
                 found += [self.counts_of(one) for one in shown if (one.tree, one.name) == (tree, suite)]
         return [counts for counts in found if counts is not None]
 
@@ -213,7 +210,7 @@ class Record:
     def baseline(self, suite: str = TESTS) -> Counts | None:
         """Return the counts of a suite on the base; None if it was not counted."""
         kept = self.prepared(BaselineDone, "baseline").counts
-        held = None if kept is None else json.loads(self.blobs.get(kept))
+        held = None if kept is None else self.blobs.get_json(kept)
         plain = held.get(suite) if isinstance(held, dict) else held
         if plain is None:
             return None
@@ -225,8 +222,6 @@ class Record:
         with self.store.read() as session:
             return keyed(session, self.run.address, f"{run}/{key}")
 
-    def _entry(self, key: str, run: str) -> Entry:
-        found = self._found(key, run)
-        if found is None:
-            raise LookupError(key)
-        return found
+
+_read: Final = lru_cache(maxsize=8)(read)
+"""Reads a frozen text once: a step of a run of ten phases needs it up to ten times."""

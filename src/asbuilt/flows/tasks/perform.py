@@ -6,10 +6,11 @@ Rule: an agent runs only between the start and the judgement; `flows.tasks.postf
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
+from msgspec import UNSET
+from msgspec.structs import replace
 from msgspec.structs import replace as evolve
 
 from asbuilt.errors import GitFailed, NotLanded
@@ -21,7 +22,7 @@ from asbuilt.flows.checks.outside_changes import need_unchanged
 from asbuilt.flows.run.briefs import planner_brief
 from asbuilt.flows.run.record import ACTOR, Record, say
 from asbuilt.flows.start import claim, is_agreed
-from asbuilt.flows.tasks.views import fail, land, order_of, post, session_of
+from asbuilt.flows.tasks.postflight import fail, land, post, session_of
 from asbuilt.git import commits
 from asbuilt.git.landing import candidates
 from asbuilt.git.repository import Repository, base_on
@@ -32,99 +33,86 @@ from asbuilt.ledger import tasks
 from asbuilt.lifecycle.memory import ranked
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.tasks.decide import FINISHED, TaskRunFacts
-from asbuilt.lifecycle.tasks.delegating import RECALLED, preflight, prompt
-from asbuilt.lifecycle.tasks.model import Pending, workable
+from asbuilt.lifecycle.tasks.model import Changes, Pending, workable
 from asbuilt.lifecycle.tasks.numbering import PLAN
-from asbuilt.lifecycle.tasks.results import Finished, Unfinished, handed_in, progress_in, read_result
+from asbuilt.lifecycle.tasks.prompt import RECALLED, prompt
+from asbuilt.lifecycle.tasks.results import (
+    Finished,
+    Unfinished,
+    handed_in,
+    progress_in,
+    read_result,
+    read_written,
+)
+from asbuilt.lifecycle.tasks.statuses import UNDER_WAY
 
 if TYPE_CHECKING:
     from asbuilt.events.options import TaskOrder
     from asbuilt.flows.attempts.work import Working
-    from asbuilt.journal.database.store import Session
-    from asbuilt.journal.home import Home
-    from asbuilt.journal.runs import Run
+    from asbuilt.flows.context import Context
     from asbuilt.lifecycle.run.facts import AttemptFacts
-    from asbuilt.ports import Workspace
 
 _LANE: Final = "plan"
 _WHY: Final = 500
 _TITLES: Final = 8
 
 
-class Tasking:
-    """Performs the moves of a task run."""
-
-    def __init__(self, home: Home, working: Working) -> None:
-        self._home = home
-        self._working = working
-
-    def perform(
-        self, record: Record, repository: Repository, facts: TaskRunFacts, move: moves.Move, *, ring: str
-    ) -> None:
-        """Perform one move of a task run."""
-        match move:
-            case moves.Start():
-                _start(record, repository, ring)
-            case moves.Attempt():
-                self._attempt(record, repository, facts, move)
-            case moves.Judge(stage=stage, number=number):
-                _judge(record, facts, stage, number)
-            case moves.Post():
-                post(record)
-            case moves.Land():
-                land(record, repository, facts, self._home.runs / record.run.run)
-            case moves.Tidy():
-                self._tidy(record, repository, facts)
-            case _:
-                raise ValueError(move)
-
-    def _workspace(self, record: Record, repository: Repository, facts: TaskRunFacts) -> Workspace:
-        run = record.run
-        root = self._home.workspaces / run.repo
-        lane = workspaces.lane_folder(root / run.run, run.name, _LANE)
-        return workspaces.make(repository, root, run.run, lane, facts.base or "")
-
-    def _attempt(
-        self, record: Record, repository: Repository, facts: TaskRunFacts, move: moves.Attempt
-    ) -> None:
-        """Run an agent that reads and submits its answer; the workspace is read-only."""
-        run, order = record.run, order_of(record.run)
-        workspace = self._workspace(record, repository, facts)
-        with record.store.read() as session:
-            task = tasks.every(session, run.org, run.repo)[order.number]
-            known = [] if order.clean else _recalled(session, run, f"{task.description} {task.kind}")
-        brief = planner_brief(
-            record,
-            workspace,
-            facts,
-            attempt=f"{run.run}.{move.phase}.{move.number}",
-            role="plan",
-            phase=move.phase,
-            title=f"task {order.number}",
-            ask=prompt(order, task, session_of(run), known),
-        )
-        brief = replace(brief, overall_s=min(order.timeout_s, brief.overall_s))
-        self._working.converse(record, facts, move, [brief])
-        if not brief.ring_required:
-            need_unchanged(repository, workspace, facts.base or "")
-
-    def _tidy(self, record: Record, repository: Repository, facts: TaskRunFacts) -> None:
-        """Remove the workspace and the candidate. If the removal fails, `clean` reports it later."""
-        with suppress(NotLanded, GitFailed):
-            workspaces.remove(repository, self._workspace(record, repository, facts))
-        candidates.let_go(repository, record.run.run)
-        record.say(LandingTidied(kept_in_all=0), "tidied")
+def perform(context: Context, working: Working, facts: TaskRunFacts, move: moves.Move) -> None:
+    """Perform one move of a task run."""
+    record, repository = context.record, context.repository
+    match move:
+        case moves.Start():
+            _start(record, repository, context.processes.level)
+        case moves.Attempt():
+            _attempt(context, working, facts, move)
+        case moves.Judge(stage=stage, number=number):
+            _judge(record, facts, stage, number)
+        case moves.Post():
+            post(record)
+        case moves.Land():
+            land(record, repository, facts, context.room)
+        case moves.Tidy():
+            _tidy(context, facts)
+        case _:
+            raise ValueError(move)
 
 
-def _recalled(session: Session, run: Run, about: str) -> list[str]:
-    """Return the memories that share a word with a task, best first."""
-    known = memory.every(session, run.org, run.repo)
-    return [one.text for weight, one in ranked(known, about=about)[:RECALLED] if weight > 0]
+def _attempt(context: Context, working: Working, facts: TaskRunFacts, move: moves.Attempt) -> None:
+    """Run an agent that reads and submits its answer; the workspace is read-only."""
+    record, run, order = context.record, context.record.run, context.record.run.options.ordered
+    workspace = context.workspace(_LANE, facts.base or "")
+    with record.store.read() as session:
+        task = tasks.every(session, run.org, run.repo)[order.number]
+        known = [] if order.clean else memory.every(session, run.org, run.repo)
+    best = ranked(known, about=f"{task.description} {task.kind}")[:RECALLED]
+    memories = [one.text for weight, one in best if weight > 0]
+    brief = planner_brief(
+        record,
+        workspace,
+        facts,
+        attempt=f"{run.run}.{move.phase}.{move.number}",
+        role="plan",
+        phase=move.phase,
+        title=f"task {order.number}",
+        ask=prompt(order, task, session_of(run), memories),
+    )
+    brief = replace(brief, overall_s=min(order.timeout_s, brief.overall_s))
+    working.converse(record, facts, move, [brief])
+    if not brief.ring_required:
+        need_unchanged(context.repository, workspace, facts.base or "")
+
+
+def _tidy(context: Context, facts: TaskRunFacts) -> None:
+    """Remove the workspace and the candidate. If the removal fails, `clean` reports it later."""
+    with suppress(NotLanded, GitFailed):
+        workspaces.remove(context.repository, context.workspace(_LANE, facts.base or ""))
+    candidates.let_go(context.repository, context.record.run.run)
+    context.record.say(LandingTidied(kept_in_all=0), "tidied")
 
 
 def _start(record: Record, repository: Repository, ring: str) -> None:
     """Start the run and set the task's status in one transaction, before any agent runs."""
-    run, order = record.run, order_of(record.run)
+    run, order = record.run, record.run.options.ordered
     branch = run.options.branch
     base = base_on(repository, branch)
     author = commits.author_of(repository)
@@ -137,7 +125,8 @@ def _start(record: Record, repository: Repository, ring: str) -> None:
         tasks.hold(session, run.org, run.repo)
         workable(tasks.every(session, run.org, run.repo), order.number)
         pending = Pending(session_of(run), run.run, order.operation, order.reason, session.now)
-        changes, key = preflight(order, pending), f"{run.run}/preflight"
+        changes = Changes(status=UNDER_WAY[order.operation], session=pending.session, pending=pending)
+        key = f"{run.run}/preflight"
         tasks.change(session, run.org, run.repo, order.number, changes=changes, key=key, actor=ACTOR)
         by = (author.name, author.email, at)
         started = RunStarted(base=base, ring=ring, ring_agreed=agreed, outline=kept, author=by)
@@ -145,10 +134,12 @@ def _start(record: Record, repository: Repository, ring: str) -> None:
 
 
 def _judge(record: Record, facts: TaskRunFacts, stage: str, number: int) -> None:
-    """Read the submitted result; record an unusable one as an error of the task."""
-    run, order = record.run, order_of(record.run)
-    attempt = next(one for one in facts.phases[stage].attempts if one.number == number)
-    found = _result(record, order, attempt)
+    run, order = record.run, record.run.options.ordered
+    if order.written is UNSET:
+        attempt = next(one for one in facts.phases[stage].attempts if one.number == number)
+        found = _result(record, order, attempt)
+    else:
+        found = read_written(order.written, operation=order.operation, path=order.path)
     judged = TaskJudged(phase=stage, number=number, task=order.number, outcome=FINISHED)
     if isinstance(found, Finished):
         record.say(

@@ -111,15 +111,11 @@ class Emptying:
         return sorted_out(self._suites[0].trials.trees.changed, runners)
 
     def _emptied(self, files: Files) -> dict[str, bytes]:
-        """Return the emptied contents of the phase's product files."""
         found = self._suites[0].trials.trees.read(frozenset(files.product).__contains__)
         return {path: left for path, (_, now) in found.items() if (left := emptied(path, now)) is not None}
 
     def survivors(self, checks: Sequence[str]) -> Survivors:
-        """Change new lines one by one until the phase's own tests, or another check, notice.
-
-        Empty if they did, or if too few were tried before time ran out.
-        """
+        """Change new lines one by one until a test or check notices; empty then, or if too few were tried."""
         suite = self._suites[0]
         trials, tree = suite.trials, suite.ran.tree
         sources = trials.trees.read(is_probed)
@@ -182,10 +178,7 @@ class Emptying:
         return tuple(path for path, shown in each if shown == "green")
 
     def _without(self, empty: Mapping[str, bytes], checks: Sequence[str], until: float = inf) -> Shown | None:
-        """Run what may fail soonest first: tests that mention the files, the suite, the plan's checks.
-
-        None: time ran out before the result was known.
-        """
+        """Run first what may fail soonest: tests that name the files, suites, checks; None: out of time."""
         for suite in self._suites:
             shown = self._suite_without(suite, empty, until)
             if shown != "green":

@@ -162,10 +162,7 @@ def lines_not_run(rig: Rig, trials: Trials, suite: Ran, allowance: Allowance) ->
 
 
 def probe(trials: Trials, suite: Ran, allowance: Allowance) -> Probed:
-    """Change new lines one by one and run the phase's own tests, or the suite if it has none.
-
-    Returns nothing if the phase adds no lines that could be changed.
-    """
+    """Change new lines one by one and run the phase's tests, or the suite; nothing if no line can change."""
     sources = trials.trees.read(is_probed)
     mutants = planned(sources, suite.tree)
     call = trials.own_tests(suite) if mutants else None

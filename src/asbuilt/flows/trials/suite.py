@@ -9,6 +9,7 @@ import copy
 import re
 import secrets
 import sys
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.flows.environments.trees import Trees
@@ -23,6 +24,7 @@ from asbuilt.proof.trials.depth import Trial
 from asbuilt.proof.trials.emptied import sorted_out, word_of
 from asbuilt.proof.trials.new_tests import Compared, added_names, compared, names_any, without_checks
 from asbuilt.proof.trials.recorders import names_of
+from asbuilt.proof.trials.test_text import is_changed_inside
 from asbuilt.proof.trials.weakened_tests import with_old_inline
 
 if TYPE_CHECKING:
@@ -49,6 +51,12 @@ class Order(NamedTuple):
     text: str
     compared: bool = False
     """True: the tests that differ were compared one by one, so fewer tests may be right."""
+    earlier: tuple[str, ...] = ()
+    """Trees that the phases before started from, oldest first, if their work lands with this one."""
+    landed: tuple[str, ...] = ()
+    """The same of the plan's phases that are landed, and last the tree after them."""
+    was_tried: bool = False
+    """True: the trials ran in the phase's lane, before its work was merged."""
 
 
 class Trials:
@@ -65,8 +73,8 @@ class Trials:
         folder: str = "",
     ) -> None:
         """Keep the parts; `command` starts the tests, in `folder`."""
-        self._rig = rig
-        self._order = order
+        self.rig = rig
+        self.order = order
         self.trees = Trees(repository, order.base if order else "", tree)
         self.put_back = self.trees.restored(command, order.text if order else "")
         self.folder = folder
@@ -76,6 +84,36 @@ class Trials:
         inside = copy.copy(self)
         inside.folder = folder
         return inside
+
+    def since(self, base: str, tree: str = "") -> Trials:
+        """Return the same trials with another base, and another tree if given."""
+        other = copy.copy(self)
+        other.order = self.order and self.order._replace(base=base, earlier=(), landed=())
+        other.trees = self.trees.since(base, tree)
+        return other
+
+    def weakenable(self, suite: Ran) -> list[str]:
+        """List the earlier starts whose tests a phase since may have weakened, of landed phases too.
+
+        The first one if any of its files among tests differs at the start of this phase. A later one costs as
+        much again: only if the phase that started there changed more of a file than it added tests.
+        """
+        if self.order is None or self.order.was_tried:
+            return []
+        starts = [*self.order.earlier, self.base]
+        *landed, after = self.order.landed or ("",)
+        # A test that the user has changed since is the user's.
+        if landed and not self.since(after, starts[0]).changed_held(suite):
+            starts[:0] = landed
+        first, *later = starts
+        found = [first] if later and self.since(first, self.base).changed_held(suite) else []
+        for start, end in pairwise(later):
+            step = self.since(start, end)
+            held = step.changed_held(suite).items()
+            now = step.trees.text_now
+            if any(is_changed_inside(old, now(below(self.folder, path))) for path, old in held):
+                found.append(start)
+        return found
 
     @property
     def over_tests(self) -> dict[str, bytes | None]:
@@ -95,21 +133,21 @@ class Trials:
     @property
     def base(self) -> str:
         """The tree that the phase started from; empty if there is no phase."""
-        return self._order.base if self._order else ""
+        return self.order.base if self.order else ""
 
     def rerun(
         self, suite: Ran, over: Mapping[str, bytes | None], *, call: Call | None, limit_s: int | None = None
     ) -> Ran:
         """Run a suite's command again, as `call` if given, with `over` in place of files of the tree."""
         over = {**self.over_tests, **over}
-        return self._rig.run(
+        return self.rig.run(
             suite.tree, suite.command, over=over, call=call, limit_s=limit_s, folder=self.folder
         )
 
     def may_shrink(self, suite: Ran, baseline: Counts | None) -> bool:
         """Return whether fewer tests may be right: test files differ, and tests are compared or named."""
         followed = bool(baseline and baseline.passed and suite.counts and suite.counts.passed)
-        is_known = self._order is not None and (self._order.compared or followed)
+        is_known = self.order is not None and (self.order.compared or followed)
         return is_known and bool(self.changed_held(suite))
 
     def changed_held(self, suite: Ran) -> dict[str, str]:
@@ -120,7 +158,7 @@ class Trials:
 
     def changed_tests(self, suite: Ran) -> list[str]:
         """List the test files that the phase added, changed or removed."""
-        runner = runner_of(*self._argv(suite))
+        runner = self.runner(suite)
         return sorted(path for path in self._mine if runner is not None and is_test_file(runner, path))
 
     def own_files(self, suite: Ran) -> list[str]:
@@ -133,11 +171,8 @@ class Trials:
         return sorted(self._inside(dict.fromkeys({*self.changed_tests(suite), *among}, "")))
 
     def of_base(self, suite: Ran) -> dict[str, bytes | None]:
-        """Return what replaces files of the tree when the base's tests run: files among tests as they were.
-
-        Empty if neither files among tests nor runner settings differ.
-        """
-        if self._order is None:
+        """Return the base's files among tests and runner settings that differ, for a run of its tests."""
+        if self.order is None:
             return {}
         before = self.trees.before
         around = {below(self.folder, path) for path in self.changed_around(suite)}
@@ -159,15 +194,14 @@ class Trials:
         own. If files `may_share` a process, the tests that mention the phase's product files run too: another
         file may repair it.
         """
-        argv, output = self._argv(suite)
-        runner = runner_of(argv, output)
+        runner = self.runner(suite)
         if runner is None or not (runner in _ALONE or may_share):
             return None, False
         alone = all(is_test_file(runner, path) or role_of(path) is Role.TEST for path in over)
         there = [path for path, content in over.items() if content is not None or runner == "go"]
         if runner not in _ALONE:
             there += [path for path in self._near_work(runner, suite) or () if path not in over]
-        call = self._only(runner, argv, there) if alone and there else None
+        call = self._only(suite, there) if alone else None
         return (call, True) if call else (None, alone and not there)
 
     def held_around(self, suite: Ran) -> dict[str, str]:
@@ -177,7 +211,7 @@ class Trials:
     def changed_inline(self, suite: Ran) -> dict[str, str]:
         """Return changed product files that may contain tests (Rust unit tests), with their old contents."""
         before = self.trees.before
-        is_rust = runner_of(*self._argv(suite)) in ("cargo", "nextest")
+        is_rust = self.runner(suite) in ("cargo", "nextest")
         held = [path for path in self._mine if is_rust and path.endswith(".rs") and path in before]
         return self._inside({path: self.trees.text(before[path]) for path in held})
 
@@ -187,8 +221,7 @@ class Trials:
         If time is tight, pytest loads only the tests that mention the phase's files, provided each file is
         mentioned.
         """
-        argv, output = self._argv(suite)
-        runner = runner_of(argv, output)
+        argv, runner = self._argv(suite)[0], self.runner(suite)
         if runner is None:
             return Sung("", None, "no canary: the runner is not known")
         files = {path: file for path, file in self.trees.now.items() if is_within(path, self.folder)}
@@ -197,8 +230,8 @@ class Trials:
         made = canaries(runner, files, lambda path: self.trees.text(files[path]), canary, changed)
         also = [path.rpartition("/")[2].removesuffix(".py") for path in changed]
         near = self._near_work(runner, suite) if is_tight and runner == "pytest" else None
-        alone = self._only(runner, argv, [*made, *changed, *near]) if near is not None else None
-        call = narrowed(runner, alone.argv if alone else argv, canary.word, self._rig.report, also)
+        alone = self._only(suite, [*made, *changed, *near]) if near is not None else None
+        call = narrowed(runner, alone.argv if alone else argv, canary.word, self.rig.report, also)
         if call is None or not made:
             return Sung("", None, no_canary(runner, can_narrow=call is not None))
         ran = self.rerun(suite, made, call=call)
@@ -207,7 +240,7 @@ class Trials:
 
     def compare(self, suite: Ran, counts: Counts, allowance: Allowance) -> Compared:
         """Run the phase's new and changed tests on its base, with only the files among tests replaced."""
-        if self._order is None:
+        if self.order is None:
             return Compared()
         runner, files = self.runner(suite), self.trees.now
         tests = self.own_files(suite)
@@ -218,11 +251,11 @@ class Trials:
             return Compared(note=f"not tried on the base: {runner} cannot be told to run only some files")
         around = (below(self.folder, path) for path in self.changed_around(suite))
         over = {path: self.trees.content(files[path]) for path in around if path in files}
-        base, folder, left_s = self._order.base, self.folder, allowance.seconds(Trial.NEW_TESTS)
+        base, folder, left_s = self.order.base, self.folder, allowance.seconds(Trial.NEW_TESTS)
         if not left_s:
             return Compared()
         limit_s = limit_of(left_s)
-        ran = self._rig.run(base, suite.command, over=over, call=call, folder=folder, limit_s=limit_s)
+        ran = self.rig.run(base, suite.command, over=over, call=call, folder=folder, limit_s=limit_s)
         if ran.ended.exit_code is not None:
             return compared(ran.counts, counts, tests)
         allowance.leave_out(Trial.NEW_TESTS)
@@ -230,7 +263,7 @@ class Trials:
 
     def without_checks(self, counts: Counts, base: Counts | None) -> tuple[tuple[str, str], ...]:
         """Return the tests that the phase adds and whose text checks nothing."""
-        if self._order is None or base is None:
+        if self.order is None or base is None:
             return ()
         before, known = self.trees.before, {*base.ran_names}
         tests = [path for path in self._mine if self.trees.there[path] and is_test_code(path)]
@@ -248,9 +281,7 @@ class Trials:
 
     def own_tests(self, suite: Ran) -> Call | None:
         """Return the call that runs only the phase's new and changed tests; None if there are none."""
-        argv, runner = self._argv(suite)[0], self.runner(suite)
-        tests = self.own_files(suite)
-        return self._only(runner, argv, tests) if runner is not None and tests else None
+        return self._only(suite, self.own_files(suite))
 
     def runner(self, suite: Ran) -> Runner | None:
         """Return the runner of the suite; None if unknown."""
@@ -271,15 +302,13 @@ class Trials:
 
     def near(self, paths: Sequence[str], suite: Ran) -> Call | None:
         """Return the call that runs the changed tests and those that mention some files, until one fails."""
-        argv, runner = self._argv(suite)[0], self.runner(suite)
-        mine = self.own_files(suite)
-        tests = [*dict.fromkeys((*mine, *self.mentioning([*map(word_of, paths)], suite)))][:_NEAR]
-        call = self._only(runner, argv, tests) if runner is not None and tests else None
+        found = (*self.own_files(suite), *self.mentioning([*map(word_of, paths)], suite))
+        call = self._only(suite, [*dict.fromkeys(found)][:_NEAR])
         return call and self._fast(call, suite)
 
     def whole(self, suite: Ran) -> Call:
         """Return the call that runs the suite until a test fails."""
-        return self._fast(reporting(argv_of(suite.command), self._rig.report), suite)
+        return self._fast(reporting(argv_of(suite.command), self.rig.report), suite)
 
     def _fast(self, call: Call, suite: Ran) -> Call:
         # If tests failed before, the first failure shows nothing.
@@ -301,10 +330,10 @@ class Trials:
         call = None
         if runner in ("node", "go", "ctest"):
             pattern = f"^({'|'.join(map(re.escape, names))})$"
-            call = narrowed(runner, argv, pattern, self._rig.report)
+            call = narrowed(runner, argv, pattern, self.rig.report)
         elif runner is not None and held:
-            call = only(runner, argv, held, self._rig.report, [*files, *_folders(files)])
-        call = call or reporting(argv_of(suite.command), self._rig.report)
+            call = only(runner, argv, held, self.rig.report, [*files, *_folders(files)])
+        call = call or reporting(argv_of(suite.command), self.rig.report)
         return self.rerun(suite, {}, call=call).counts
 
     def _near_work(self, runner: Runner, suite: Ran) -> list[str] | None:
@@ -315,7 +344,6 @@ class Trials:
 
     @property
     def _mine(self) -> list[str]:
-        """Paths that differ below the suite's folder."""
         return [path for path in self.trees.there if is_within(path, self.folder)]
 
     def _inside(self, files: Mapping[str, str]) -> dict[str, str]:
@@ -323,10 +351,12 @@ class Trials:
         cut = len(self.folder) + 1 if self.folder else 0
         return {path[cut:]: file for path, file in files.items() if is_within(path, self.folder)}
 
-    def _only(self, runner: Runner, argv: tuple[str, ...], tests: Sequence[str]) -> Call | None:
-        """Return the call that runs only some test files of the tree."""
+    def _only(self, suite: Ran, tests: Sequence[str]) -> Call | None:
+        argv, runner = self._argv(suite)[0], self.runner(suite)
+        if runner is None or not tests:
+            return None
         files, mine = self._inside(self.trees.now), [*self._inside(dict.fromkeys(tests, ""))]
-        return only(runner, argv, mine, self._rig.report, [*files, *_folders(files)])
+        return only(runner, argv, mine, self.rig.report, [*files, *_folders(files)])
 
     def _argv(self, suite: Ran) -> tuple[tuple[str, ...], str]:
         manifest = below(self.folder, "package.json")

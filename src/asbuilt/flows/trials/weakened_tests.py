@@ -1,7 +1,4 @@
-"""Run the base's tests, helpers, data and runner settings on the new code, and report each test's result.
-
-It only reports; `proof.trials.weakened_tests` decides what follows.
-"""
+"""Run the base's tests, helpers, data and runner settings on the new code; report each test's result."""
 
 from __future__ import annotations
 
@@ -14,6 +11,7 @@ from asbuilt.proof.counts import Counts, failures_in
 from asbuilt.proof.evidence import last_lines
 from asbuilt.proof.suites.places import language_of
 from asbuilt.proof.trials.depth import Trial
+from asbuilt.proof.trials.lost_cases import NewTests
 from asbuilt.proof.trials.test_text import blocks, differing_lines, is_same_but_for_names, like, own_name
 from asbuilt.proof.trials.weakened_tests import (
     Helper,
@@ -26,9 +24,8 @@ from asbuilt.proof.trials.weakened_tests import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from asbuilt.flows.environments.check_environment import Rig
     from asbuilt.flows.environments.results import Ran
     from asbuilt.flows.trials.suite import Trials
     from asbuilt.proof.trials.weakened_tests import Then
@@ -36,6 +33,7 @@ if TYPE_CHECKING:
 _WORDS: Final = re.compile(r"\w+")
 _MOST: Final = 500
 _LAST: Final = 40
+_SHOWN: Final = 160
 _ROW: Final = 2
 """Number of matching values in new lines that is no coincidence."""
 
@@ -48,20 +46,13 @@ class Olds(NamedTuple):
     note: str = ""
 
 
-def run_old_tests(rig: Rig, trials: Trials, ran: Ran, base: Counts | None, allowance: Allowance) -> Olds:
+def run_old_tests(trials: Trials, ran: Ran, base: Counts | None, allowance: Allowance) -> Olds:
     """Run the base's tests on the new code if tests, helpers or runner settings differ."""
     over = trials.of_base(ran)
-    call, is_narrow = trials.old_call(ran, over, may_share=allowance.is_tight)
-    if not over or (is_narrow and call is None):
+    found = _run(trials, ran, over, allowance)
+    if found is None:
         return Olds()
-    left_s = allowance.seconds(Trial.OLD_TESTS, is_narrow=is_narrow)
-    if not left_s:
-        return Olds()
-    run = partial(rig.run, ran.tree, ran.command, over=over, folder=trials.folder, limit_s=limit_of(left_s))
-    old = run(call=call)
-    if call is not None and ran.counts is not None and not (old.counts and old.counts.ran):
-        # Files that are built first cannot be run by their names.
-        old, is_narrow = run(), False
+    old, is_narrow = found
     if old.cut_off is not None:
         return Olds("not loaded", (), f"the base's tests on the new code: the run was {old.cut_off}")
     if ran.counts is None:
@@ -76,6 +67,64 @@ def run_old_tests(rig: Rig, trials: Trials, ran: Ran, base: Counts | None, allow
     state = "red" if red else "green" if clean else "not loaded"
     worst = sorted(tests, key=lambda one: (one.then, one.now) == ("passed", "passed"))
     return Olds(state, tuple(worst[:_MOST]), words_for(tests, is_loaded=loaded))
+
+
+def _run(
+    trials: Trials, ran: Ran, over: Mapping[str, bytes | None], allowance: Allowance
+) -> tuple[Ran, bool] | None:
+    """Run old tests; also return whether only files that differ ran. None if none differ, or no time."""
+    call, is_narrow = trials.old_call(ran, over, may_share=allowance.is_tight)
+    if not over or (is_narrow and call is None):
+        return None
+    left_s = allowance.seconds(Trial.OLD_TESTS, is_narrow=is_narrow)
+    if not left_s:
+        return None
+    tree, limit_s = trials.trees.tree, limit_of(left_s)
+    run = partial(trials.rig.run, tree, ran.command, over=over, folder=trials.folder, limit_s=limit_s)
+    old = run(call=call)
+    if call is not None and ran.counts is not None and not (old.counts and old.counts.ran):
+        # Files that are built first cannot be run by their names.
+        return run(), False
+    return old, is_narrow
+
+
+def run_earlier_tests(
+    trials: Trials,
+    ran: Ran,
+    starts: Sequence[str],
+    counts_on: Callable[[str], Counts | None],
+    allowance: Allowance,
+) -> list[OldTest]:
+    """Run the tests of earlier phases' starts on the new code: a phase since may have weakened them.
+
+    Those that fail on this phase's base too are left out: an earlier phase broke them and was judged for it.
+    So are those that are skipped, which a person was asked about.
+    """
+    found: dict[str, OldTest] = {}
+    for start in starts:
+        olds = run_old_tests(trials.since(start), ran, counts_on(start), allowance)
+        failed = [one for one in olds.tests if one.then != "passed" and _is_judged(one)]
+        if ran.counts is None and olds.state == "not loaded":
+            failed = [OldTest(ran.command, "passed", "red", said=olds.note)]
+        if any(one.name not in found for one in failed):
+            then = trials.since(start, trials.base)
+            on_base = _run(then, ran, then.of_base(ran), allowance)
+            failed = [one for one in failed if on_base is None or _passed(one.name, on_base[0])]
+            found = {one.name: one._replace(earlier=True) for one in failed} | found
+    return [*found.values()]
+
+
+def _is_judged(old: OldTest) -> bool:
+    """Return whether a failure counts: of a test that is gone only a failed assertion, as of a merged one."""
+    return old.now == "passed" or bool(old.like) or (old.now, old.then) == ("absent", "red")
+
+
+def _passed(name: str, ran: Ran) -> bool:
+    counts = ran.counts
+    if counts is None:
+        return ran.ended.exit_code == 0
+    state = states_in(counts).get(name)
+    return state == "passed" or (state is None and not counts.passed)
 
 
 class _Reading:
@@ -160,10 +209,14 @@ class _Reading:
         names |= {own_name(one.name) for one in olds}
         before = {path: blocks(text, names, path) for path, text in self._before.items()}
         after = {path: blocks(text, names, path) for path, text in self._after.items()}
-        known = {text for parts in before.values() for text in parts.values()}
-        fresh = {own: text for parts in after.values() for own, text in parts.items() if text not in known}
-        moved = {own for parts in after.values() for own in parts}
-        return [self._with_texts(one, before, after, fresh, moved) for one in olds]
+        known = {text.rstrip() for parts in before.values() for text in parts.values()}
+        fresh = {
+            own: text for parts in after.values() for own, text in parts.items() if text.rstrip() not in known
+        }
+        same = [text for parts in after.values() for text in parts.values() if text.rstrip() in known]
+        changed = "\n".join(_without(text, same) for text in self._after.values())
+        new = NewTests(self._before.values(), changed, "\n".join(self._after.values()))
+        return [self._with_texts(one, before, after, fresh, new) for one in olds]
 
     def _with_texts(
         self,
@@ -171,17 +224,18 @@ class _Reading:
         before: Mapping[str, Mapping[str, str]],
         after: Mapping[str, Mapping[str, str]],
         fresh: Mapping[str, str],
-        moved: set[str],
+        new: NewTests,
     ) -> OldTest:
         own = own_name(one.name)
         text = before.get(one.path, {}).get(own, "")
-        other = (
-            own if one.now != "absent" or own in moved else like(text, fresh, own) or self._tabled(text, own)
-        )
+        is_moved = any(own in parts for parts in after.values())
+        other = own if one.now != "absent" or is_moved else like(text, fresh, own) or self._tabled(text, own)
         now = next((parts[other] for parts in after.values() if other in parts), "")
         was, became = differing_lines(text, now)
         same = bool(text) and is_same_but_for_names(text, now)
-        return one._replace(was=was, became=became, like="" if one.now != "absent" else other, renamed=same)
+        lost = new.lost(text, by_names=one.then != "load") if text.rstrip() != now.rstrip() else ""
+        name = "" if one.now != "absent" else other
+        return one._replace(was=was, became=became, like=name, renamed=same, lost=lost[:_SHOWN])
 
     def _tabled(self, text: str, own: str) -> str:
         """Return the file whose new lines have all values of a test that is gone: it became a table row."""
@@ -191,6 +245,12 @@ class _Reading:
             if len(values) >= _ROW and values <= values_in(added):
                 return path
         return ""
+
+
+def _without(text: str, parts: Sequence[str]) -> str:
+    for part in parts:
+        text = text.replace(part, "")
+    return text
 
 
 def _part_about(text: str, own: str, others: Sequence[str]) -> str:

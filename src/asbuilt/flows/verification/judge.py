@@ -178,11 +178,7 @@ def repair_matter(record: Record, works: Sequence[Work], repair: str) -> Matter:
 
 
 def all_exhibits(
-    record: Record,
-    repository: Repository,
-    works: Sequence[Work],
-    *,
-    shown: Sequence[Evidence] | None = None,
+    record: Record, repository: Repository, works: Sequence[Work], *, shown: Sequence[Evidence] | None = None
 ) -> Exhibits:
     """Return what all of them have to show: the diff from the first one's base, and the last checks."""
     last = AttemptFacts(

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from asbuilt.errors import NotFound, StoreFailed
 from asbuilt.events.attempts import Judged, TogetherDone, TogetherJudged, VerdictGiven
-from asbuilt.flows.checks.inspect import inspect, kept_remarks
+from asbuilt.flows.checks.inspect import Before, inspect, kept_remarks
 from asbuilt.flows.checks.prove import Proving, tree_of
 from asbuilt.flows.trials.suite import Order
 from asbuilt.flows.verification.judge import Exhibits, Matter, all_exhibits, all_matter, phase_matter
@@ -66,7 +66,7 @@ class Replay:
         found = {
             phase.id: self._part(phase.id, phase.title, self._of_phase(phase, last))
             for phase in phases
-            if (last := _last(phase)) is not None
+            if (last := next((one for one in reversed(phase.attempts) if one.evidence is not None), None))
         }
         if facts.whole.items is not None:
             found[WHOLE] = self._part("-", "All phases together", self._of_all())
@@ -88,13 +88,15 @@ class Replay:
             yield self._missing()
             return
         frozen, text = record.frozen(phase.id)
-        order = Order(tree_of(repository, base_of(repository, commit)), text)
+        base, works = base_of(repository, commit), (*self._facts.unlanded, *self._facts.works)
+        earlier = Before(record, repository, works, base)
+        order = Order(tree_of(repository, base), text, earlier=earlier.starts, landed=earlier.landed)
         checks = [check.command for check in frozen.checks]
         seen = inspect(record, repository, phase.id, commit, anew=True)
         # If the suite was tampered with, its result shows nothing.
         now = [] if seen.failing else self._proving.prove(last.tree or "", checks, order=order, anew=True)
         if last.remarks is not None:
-            yield from remarks_again(kept_remarks(record, last.remarks), seen.after(now))
+            yield from remarks_again(kept_remarks(record, last.remarks), seen.after(now, earlier.orders(now)))
         yield from checks_again(self._shown(last.evidence), now)
         if last.items is not None:
             moved = replace(phase, attempts=[replace(last, commit=commit)])
@@ -145,7 +147,3 @@ class Replay:
 
     def _missing(self) -> Again:
         return Again(HERE, "here", "not here", f"{self._repository.root} has not fetched them")
-
-
-def _last(phase: PhaseFacts) -> AttemptFacts | None:
-    return next((one for one in reversed(phase.attempts) if one.evidence is not None), None)

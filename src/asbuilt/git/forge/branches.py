@@ -6,21 +6,20 @@ The remote is named by its URL, so that neither a remote-tracking branch nor FET
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Self
+from collections.abc import Mapping, Sequence
+from typing import Final, Self
 from urllib.parse import urlsplit
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from asbuilt.errors import ForgeBusy, ForgeFailed, GitFailed
 from asbuilt.git.command import Git, check_branch, check_oid, check_ref_name
-from asbuilt.git.forge.gh import LATER
+from asbuilt.git.forge.gh import FORGE_VARIABLES, LATER
 from asbuilt.git.locks import set_ref
 from asbuilt.git.repository import Repository, tip
 from asbuilt.git.trees import is_here
 from asbuilt.lifecycle.pull_request.forge import BranchMoved, Pushed
-from asbuilt.policy.kinds import FORGE_VARIABLES
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 _FETCHED: Final = "refs/asbuilt/remote/"
 _PASSING: Final = re.compile(
@@ -29,8 +28,7 @@ _PASSING: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remote:
+class Remote(Struct, frozen=True, kw_only=True):
     """A remote repository, as git reaches it."""
 
     repository: Repository

@@ -10,15 +10,13 @@ import re
 import shutil
 import subprocess
 import time
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
+
+from msgspec import Struct, field
 
 from asbuilt.errors import ForgeBusy, ForgeFailed
-from asbuilt.policy.kinds import FORGE_VARIABLES
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 Method = Literal["GET", "POST", "PATCH", "PUT", "DELETE"]
 _TIMEOUT_S: Final = 120.0
@@ -28,11 +26,17 @@ _NOT_SIGNED_IN: Final = re.compile(r"(?i)gh auth login|GH_TOKEN environment vari
 _NOT_SIGNED_IN_CODE: Final = 4
 _LIMITED: Final = re.compile(r"(?i)rate limit|abuse detection")
 _SERVER: Final = 500
+FORGE_VARIABLES: Final = (
+    "PATH", "HOME", "USER", "LOGNAME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR",
+    "DBUS_SESSION_BUS_ADDRESS", "GH_CONFIG_DIR", "GH_HOST", "GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN",
+    "GITHUB_ENTERPRISE_TOKEN", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy",
+    "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "SSH_AUTH_SOCK", "GIT_SSH_COMMAND",
+)  # fmt: skip
+"""Variables of the user's environment for gh and a pushing git: logins, proxies and certificates."""
 LATER: Final = "No action needed: asbuilt retries later."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(Struct, frozen=True, kw_only=True):
     """A response of GitHub with a status below 500 that is not a rate limit."""
 
     status: int
@@ -70,8 +74,7 @@ class Answer:
         return "; ".join([str(said.get("message") or f"HTTP {self.status}"), *more])[:_TOLD]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gh:
+class Gh(Struct, frozen=True, kw_only=True):
     """The user's gh, for one host."""
 
     host: str
@@ -113,7 +116,6 @@ class Gh:
             raise self._signed_out(f"gh said: {err[:_TOLD] or 'nothing'}")
 
     def _run(self, *argv: str, stdin: bytes = b"", said: int = subprocess.PIPE) -> tuple[int, bytes, str]:
-        """Run gh to its end; return its exit code, output and error output."""
         program = shutil.which("gh", path=self.environment.get("PATH"))
         if program is None:
             raise ForgeFailed(

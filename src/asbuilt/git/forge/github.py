@@ -1,26 +1,31 @@
-"""GitHub as a `Forge`, through the user's gh. Rule: read before writing, so that a repeat is a no-op."""
+"""A repository on GitHub, through the user's gh. Rule: read before writing, so that a repeat is a no-op.
+
+Transient errors (no network, a rate limit, a 5xx) raise `ForgeBusy`: retry later. Errors that need user
+action (no program, not signed in, not allowed) raise `ForgeFailed`. A call that raised may still have taken
+effect.
+"""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlsplit
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from asbuilt.errors import ForgeFailed
 from asbuilt.git.command import check_branch, check_oid
 from asbuilt.git.forge import github_json
 from asbuilt.git.forge.branches import Remote
-from asbuilt.git.forge.gh import Answer, Gh, refused
+from asbuilt.git.forge.gh import FORGE_VARIABLES, Answer, Gh, refused
 from asbuilt.lifecycle.pull_request.forge import NotMerged, Touched
-from asbuilt.policy.kinds import FORGE_VARIABLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from asbuilt.git.repository import Repository
     from asbuilt.lifecycle.pull_request.forge import Checks, Comment, Issue, MergeWay, Pull, Review
-    from asbuilt.ports import Forge
 
 _PAGE: Final = 100
 _PAGES: Final = 100
@@ -35,8 +40,7 @@ _NOT_NOW: Final = 405
 _HEAD_MOVED: Final = 409
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GitHub(Remote):
+class GitHub(Remote, Struct, frozen=True, kw_only=True):
     """One repository on GitHub."""
 
     gh: Gh
@@ -52,13 +56,10 @@ class GitHub(Remote):
         """Find the pull request of a branch: the open one, else the newest."""
         short = check_branch(branch).removeprefix("refs/heads/")
         head = quote(f"{self.owner}:{short}", safe="")
-        found = [
-            github_json.read_pull(one)
-            for one in self._all(f"pulls?head={head}&state=all&sort=created&direction=desc")
-        ]
-        mine = [one for one in found if one.branch == short]
-        first = next((one for one in mine if one.state == "open"), None) or next(iter(mine), None)
-        return None if first is None else self.pull(first.number)
+        listed = self._all(f"pulls?head={head}&state=all&sort=created&direction=desc")
+        mine = [one for one in map(github_json.read_pull, listed) if one.branch == short]
+        first = sorted(mine, key=lambda one: one.state != "open")[:1]
+        return self.pull(first[0].number) if first else None
 
     def pull(self, number: int) -> Pull:
         """Read one pull request."""
@@ -94,7 +95,7 @@ class GitHub(Remote):
         )
 
     def merge(self, number: int, *, head: str, way: MergeWay = "merge") -> Pull | NotMerged:
-        """Merge a pull request if its head is still `head`."""
+        """Merge if its head is still `head`; returns a pull request that is already merged."""
         found = self.pull(number)
         if found.state == "merged":
             return found
@@ -109,7 +110,7 @@ class GitHub(Remote):
         return self.pull(number)
 
     def close(self, number: int) -> Pull:
-        """Close a pull request without merging."""
+        """Close a pull request without merging; returns one that is not open as it is."""
         found = self.pull(number)
         return self._patched(number, {"state": "closed"}) if found.state == "open" else found
 
@@ -129,11 +130,11 @@ class GitHub(Remote):
         return tuple(Touched(number=number, paths=tuple(self._files(number))) for number in sorted(numbers))
 
     def issue(self, number: int) -> Issue | None:
-        """Read an issue."""
+        """Read an issue, or None when there is none of that number."""
         answer = self.gh.ask("GET", self._path(f"issues/{number}"))
-        return (
-            None if answer.status in _GONE else github_json.read_issue(_good(answer, "show the issue").json())
-        )
+        if answer.status in _GONE:
+            return None
+        return github_json.read_issue(_good(answer, "show the issue").json())
 
     def may_write(self, person: str) -> bool:
         """Return whether an account can write; GitHub reports maintainers as `write` here too."""
@@ -144,22 +145,17 @@ class GitHub(Remote):
         return held in _WRITERS
 
     def say(self, number: int, text: str, *, mark: str) -> bool:
-        """Comment once; a comment with the mark by another account does not count."""
-        found = [
-            one
-            for one in self._all(f"issues/{number}/comments")
-            if mark in github_json.member(one, "body", str)
-        ]
+        """Comment once; False when a comment of ours, not of another account, already has `mark`."""
+        place = f"issues/{number}/comments"
+        found = [one for one in self._all(place) if mark in github_json.member(one, "body", str)]
         if found and self._account() in {github_json.login(one) for one in found}:
             return False
         body = text if mark in text else f"{text}\n\n{mark}"
-        _good(
-            self.gh.ask("POST", self._path(f"issues/{number}/comments"), {"body": body}), "take the comment"
-        )
+        _good(self.gh.ask("POST", self._path(place), {"body": body}), "take the comment")
         return True
 
     def close_issue(self, number: int) -> bool:
-        """Close an issue."""
+        """Close an issue; False when it is not open."""
         found = self.issue(number)
         if found is None or not found.is_open:
             return False
@@ -220,8 +216,7 @@ _GITHUB: Final = ("github.com", "ssh.github.com", "github.localhost")
 _OTHERS: Final = {"gitlab": "GitLab", "codeberg": "Forgejo", "forgejo": "Forgejo", "gitea": "Gitea"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Place(Struct, frozen=True, kw_only=True):
     """Host, owner and name in a remote's URL."""
 
     host: str
@@ -247,13 +242,11 @@ def place_of(url: str) -> Place | None:
     steps = [step for step in path.removesuffix("/").removesuffix(".git").split("/") if step]
     if not host or len(steps) < 2:
         return None
-    host = host.lower()
-    return Place(
-        host="github.com" if host == "ssh.github.com" else host, owner="/".join(steps[:-1]), name=steps[-1]
-    )
+    host = "github.com" if host.lower() == "ssh.github.com" else host.lower()
+    return Place(host=host, owner="/".join(steps[:-1]), name=steps[-1])
 
 
-def open_forge(repository: Repository, environ: Mapping[str, str], *, remote: str = "origin") -> Forge:
+def open_forge(repository: Repository, environ: Mapping[str, str], *, remote: str = "origin") -> GitHub:
     """Open the forge of a remote; sends no request yet."""
     git = replace(repository.git, as_user=True)
     said = git.said("remote", "get-url", "--push", "--", remote, allowed=(0, 2, 128))
@@ -264,8 +257,15 @@ def open_forge(repository: Repository, environ: Mapping[str, str], *, remote: st
             next_step=f"git remote add {remote} ADDRESS, or land by cherry-pick.",
         )
     place = place_of(said.line)
-    if place is None or not _is_github(place.host, environ):
-        raise _unknown(remote, place)
+    if place is None:
+        raise ForgeFailed(
+            f"remote {remote} leads to no forge",
+            why="Its address names no host with an owner and a repository.",
+            next_step="Point it at GitHub, or land by cherry-pick.",
+        )
+    enterprise = environ.get("GH_HOST", "").lower()
+    if place.host not in (*_GITHUB, enterprise) and not place.host.endswith(".ghe.com"):
+        raise _unknown(place)
     given = {name: environ[name] for name in FORGE_VARIABLES if name in environ}
     return GitHub(
         repository=repository,
@@ -277,18 +277,7 @@ def open_forge(repository: Repository, environ: Mapping[str, str], *, remote: st
     )
 
 
-def _is_github(host: str, environ: Mapping[str, str]) -> bool:
-    """Return whether a host is GitHub's, or the Enterprise host in `GH_HOST`."""
-    return host in _GITHUB or host.endswith(".ghe.com") or host == environ.get("GH_HOST", "").lower()
-
-
-def _unknown(remote: str, place: Place | None) -> ForgeFailed:
-    if place is None:
-        return ForgeFailed(
-            f"remote {remote} leads to no forge",
-            why="Its address names no host with an owner and a repository.",
-            next_step="Point it at GitHub, or land by cherry-pick.",
-        )
+def _unknown(place: Place) -> ForgeFailed:
     kind = next((name for word, name in _OTHERS.items() if word in place.host), None)
     is_other = f"It is a {kind}; asbuilt opens pull requests on GitHub so far." if kind else ""
     return ForgeFailed(

@@ -28,7 +28,7 @@ def member(data: Any, name: str, kind: type | tuple[type, ...]) -> Any:  # noqa:
         return value
     raise ForgeFailed(
         f"GitHub's answer has no {name} that can be read",
-        why=f"It holds {value!r:.80}; asbuilt guesses nothing of what a forge did not say.",
+        why=f"It holds {value!r:.80}; asbuilt does not guess missing parts of an answer.",
         next_step="Try a newer asbuilt; `asbuilt doctor bug-report` packs what a report needs.",
     )
 

@@ -7,12 +7,15 @@ the base needs git 2.40), so it gets three commits made for the purpose: base, o
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from asbuilt.errors import GitFailed
-from asbuilt.git.command import Git, Said, check_oid, check_ref_name
+from asbuilt.git.command import Git, check_oid, check_ref_name
 from asbuilt.git.commits import (
     NOBODY,
     PHASE,
@@ -34,15 +37,11 @@ from asbuilt.git.objects import tree_of
 from asbuilt.git.private import quiet
 from asbuilt.git.repository import Repository, tip
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
 CANDIDATES: Final = "refs/asbuilt/candidates/"
 _NONE: Final[Mapping[tuple[str, str], str]] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class Candidate(Struct, frozen=True, kw_only=True):
     """Commits on top of a target's tip that have not landed yet."""
 
     onto: str
@@ -60,8 +59,7 @@ class Candidate:
         return self.commits[-1][1] if self.commits else self.onto
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Edit:
+class Edit(Struct, frozen=True, kw_only=True):
     """New contents of files that land with a candidate, such as a plan's marks."""
 
     files: Mapping[str, bytes]
@@ -69,8 +67,7 @@ class Edit:
     by: Person
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Conflict:
+class Conflict(Struct, frozen=True, kw_only=True):
     """A commit that does not apply to the target; nothing was changed."""
 
     commit: str
@@ -123,8 +120,7 @@ def conflicted(repository: Repository, conflict: Conflict, *, by: Person) -> str
     """Write a commit on top of `conflict.onto` whose files contain both sides between conflict markers."""
     source = _single(repository, conflict.commit)
     with quiet(repository) as git:
-        said = _merge(git, base=source.parents[0], ours=conflict.onto, theirs=conflict.commit)
-    tree = said.fields[0].decode("ascii")
+        tree, _ = _merge(git, base=source.parents[0], ours=conflict.onto, theirs=conflict.commit)
     return commit_tree(repository, tree, parents=(conflict.onto,), author=by, message=source.message)
 
 
@@ -134,9 +130,8 @@ def merge_trees(repository: Repository, *, base: str, ours: str, theirs: str) ->
     Files that conflict contain both sides between conflict markers.
     """
     with quiet(repository) as git:
-        said = _merge(git, base=base, ours=ours, theirs=theirs)
-    tree, *paths = said.fields
-    return tree.decode("ascii"), tuple(os.fsdecode(path) for path in paths if path) if said.code else ()
+        tree, paths = _merge(git, base=base, ours=ours, theirs=theirs)
+    return tree, paths or ()
 
 
 def revert(
@@ -229,19 +224,19 @@ def _merged(repository: Repository, git: Git, *, base: str, ours: str, theirs: s
     before, here, there = (tree_of(repository.git, commit) for commit in (base, ours, theirs))
     if before in (here, there) or here == there:
         return there if before == here else here
-    said = _merge(git, base=base, ours=ours, theirs=theirs)
-    tree, *paths = said.fields
-    if said.code:
-        return tuple(os.fsdecode(path) for path in paths if path)
-    return tree.decode("ascii")
+    tree, conflicts = _merge(git, base=base, ours=ours, theirs=theirs)
+    return tree if conflicts is None else conflicts
 
 
-def _merge(git: Git, *, base: str, ours: str, theirs: str) -> Said:
+def _merge(git: Git, *, base: str, ours: str, theirs: str) -> tuple[str, tuple[str, ...] | None]:
+    """Return the tree of a merge and the paths that conflict; None if it has no conflict."""
     root = _bare(git, base)
-    return git.said(
+    said = git.said(
         "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages",
         _bare(git, ours, root), _bare(git, theirs, root), allowed=(0, 1),
     )  # fmt: skip
+    tree, *paths = said.fields
+    return tree.decode("ascii"), tuple(os.fsdecode(path) for path in paths if path) if said.code else None
 
 
 def _bare(git: Git, commit: str, *parents: str) -> str:

@@ -12,10 +12,13 @@ import os
 import stat
 import tempfile
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+from msgspec.structs import replace
+
+from asbuilt.git.commits import contains
 from asbuilt.git.files import LINK_TO_REPOSITORY, entries
 from asbuilt.git.objects import compare
 
@@ -65,8 +68,7 @@ exit $status
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settled:
+class Settled(Struct, frozen=True, kw_only=True):
     """What `settle` did to repair a checkout."""
 
     restored: tuple[str, ...] = ()
@@ -107,7 +109,7 @@ def settle(repository: Repository, checkout: Checkout) -> Settled:
     old, new = note.read_text("ascii").split()
     head = checkout.git.line("rev-parse", "--verify", "HEAD")
     settled = Settled()
-    if not _contains(repository, head, new):
+    if not contains(repository, head, new):
         settled = _bring_back(repository, checkout, (old, new, head))
     note.unlink()
     return settled
@@ -117,8 +119,7 @@ Entry = tuple[bytes, str]
 """Mode and object of a tree entry."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Move:
+class _Move(Struct, frozen=True, kw_only=True):
     """Paths of an interrupted landing: at its two commits, at the branch's tip, and on disk."""
 
     paths: tuple[bytes, ...]
@@ -128,7 +129,6 @@ class _Move:
     disk: Mapping[bytes, Entry]
 
     def is_right(self, path: bytes) -> bool:
-        """Return whether the file on disk is the branch's version."""
         return self.disk.get(path) == _seen(self.head.get(path))
 
     def is_ours(self, path: bytes) -> bool:
@@ -287,7 +287,3 @@ def _is_ours(lock: Path) -> bool:
         return lock.read_bytes().startswith(_OURS)
     except FileNotFoundError:
         return False
-
-
-def _contains(repository: Repository, tip: str, commit: str) -> bool:
-    return repository.git.said("merge-base", "--is-ancestor", commit, tip, allowed=(0, 1)).code == 0

@@ -12,11 +12,14 @@ import re
 import shlex
 import time
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from asbuilt.errors import ForgeFailed, GitFailed, NotLanded, RepositoryBusy
 from asbuilt.git.command import check_branch, check_oid
+from asbuilt.git.commits import contains
 from asbuilt.git.landing.checkout import Settled, is_locked, settle, write_hook
 from asbuilt.git.landing.overwrites import between, filtered, in_the_way, lines_at_stake, overlapping
 from asbuilt.git.locks import guarded, heal, lock_of, recorded
@@ -42,8 +45,7 @@ _PROTECTED: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Intent:
+class Intent(Struct, frozen=True, kw_only=True):
     """A planned move of a branch, as plain text, so that it can be journalled first."""
 
     run: str
@@ -54,8 +56,7 @@ class Intent:
     """The checkout that is updated, or None if the branch is not checked out."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Landed:
+class Landed(Struct, frozen=True, kw_only=True):
     """The branch contains the commits."""
 
     ref: str
@@ -65,8 +66,7 @@ class Landed:
     checkout: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TipMoved:
+class TipMoved(Struct, frozen=True, kw_only=True):
     """The branch has moved and nothing landed; rebuild and prove the candidate on the new tip."""
 
     ref: str
@@ -74,15 +74,13 @@ class TipMoved:
     found: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotMoved:
+class NotMoved(Struct, frozen=True, kw_only=True):
     """An interrupted landing did not happen; its checkout is restored, and it can be tried again."""
 
     settled: Settled
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refused:
+class Refused(Struct, frozen=True, kw_only=True):
     """Nothing moved; the landing needs user action."""
 
     kind: Kind
@@ -117,11 +115,11 @@ def prepare(
     found = tip(repository, ref)
     if found is None:
         return no_target(ref)
-    if _contains(repository, found, check_oid(new)):
+    if contains(repository, found, check_oid(new)):
         return Landed(ref=ref, new=new, already=True)
     if found != old:
         return TipMoved(ref=ref, expected=old, found=found)
-    if not _contains(repository, new, old):
+    if not contains(repository, new, old):
         raise GitFailed(
             f"candidate {new[:12]} is not built on {old[:12]}",
             why="A landing only ever adds to a branch.",
@@ -181,7 +179,7 @@ def recover(repository: Repository, intent: Intent) -> Landed | TipMoved | NotMo
     with guarded(repository.common):
         settled = _settle_all(repository)
         found = tip(repository, intent.ref)
-        if found is not None and _contains(repository, found, intent.new):
+        if found is not None and contains(repository, found, intent.new):
             return Landed(ref=intent.ref, new=intent.new, already=True, checkout=intent.checkout)
         if found != intent.old:
             return TipMoved(ref=intent.ref, expected=intent.old, found=found)
@@ -226,7 +224,7 @@ def _judged(
     found = tip(repository, intent.ref)
     if held is not None:
         settle(repository, held)
-    if found is not None and _contains(repository, found, intent.new):
+    if found is not None and contains(repository, found, intent.new):
         return Landed(ref=intent.ref, new=intent.new, checkout=str(held.path) if held else None)
     if found != intent.old:
         return TipMoved(ref=intent.ref, expected=intent.old, found=found)
@@ -295,8 +293,8 @@ def _locked(ref: str, held: Checkout | None) -> Refused:
     lock = held.git_dir / "index.lock" if held else where
     why = f"{lock} was there for {_PATIENCE_S:g} seconds, and {_short(ref)} is checked out there."
     do = "Wait for that git to end, or remove the lock if none runs; asbuilt tries again automatically."
-    refused = _refused("locked", f"another git is at work in {where}", f"{why} Nothing moved.", "")
-    return replace(refused, next_step=do)
+    what = f"Not landed: another git is at work in {where}."
+    return Refused(kind="locked", paths=(), what=what, why=f"{why} Nothing moved.", next_step=do)
 
 
 def no_target(ref: str) -> Refused:
@@ -322,10 +320,6 @@ def moved_too_often(ref: str, times: int) -> Refused:
 def _refused(kind: Kind, what: str, why: str, do: str, paths: tuple[str, ...] = ()) -> Refused:
     next_step = f"{do}, then land again."
     return Refused(kind=kind, paths=paths, what=f"Not landed: {what}.", why=why, next_step=next_step)
-
-
-def _contains(repository: Repository, history: str, commit: str) -> bool:
-    return repository.git.said("merge-base", "--is-ancestor", commit, history, allowed=(0, 1)).code == 0
 
 
 def _short(ref: str) -> str:

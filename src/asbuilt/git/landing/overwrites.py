@@ -10,9 +10,11 @@ import os
 import shutil
 import stat
 import tempfile
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from asbuilt.git.files import listed
 from asbuilt.git.objects import compare
@@ -23,8 +25,7 @@ if TYPE_CHECKING:
     from asbuilt.git.repository import Checkout, Repository
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Paths:
+class Paths(Struct, frozen=True, kw_only=True):
     """Paths that differ between two commits."""
 
     added: frozenset[bytes]

@@ -14,9 +14,10 @@ import re
 import shutil
 import zlib
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+from msgspec.structs import replace
 
 from asbuilt.git.command import Git, check_oid
 from asbuilt.git.commits import NOBODY

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from asbuilt.git.refs import listed
 from asbuilt.git.workspace.workspaces import is_linked

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from asbuilt.errors import GitFailed, TreeTooLarge
 from asbuilt.git.command import MEGABYTE, Git, check_oid, check_ref_name
@@ -162,7 +163,7 @@ def _as_kept(repository: Repository, ref: str, commit: str | None, workspace: Wo
     if commit is None:
         raise GitFailed(
             f"there is no workspace at {workspace.path}",
-            why="It was to be kept, and it is gone; no earlier snapshot of this attempt exists.",
+            why="The workspace is gone, and no earlier snapshot of this attempt exists.",
             next_step="Resume the run; it makes a new workspace and restarts this phase.",
         )
     return Kept(commit=commit, tree=tree_of(repository.git, commit), ref=ref, ignored=())

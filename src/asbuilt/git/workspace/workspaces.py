@@ -6,21 +6,22 @@ import os
 import re
 import shutil
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from itertools import count
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from asbuilt.errors import GitFailed, NotLanded, UsageWrong
 from asbuilt.git.command import Git, check_oid
 from asbuilt.git.commits import Person, commit_tree
-from asbuilt.git.locks import guarded, is_still, set_ref
+from asbuilt.git.locks import guarded, set_ref
 from asbuilt.git.objects import compare, tree_of
 from asbuilt.git.repository import Repository, head_at, registered, tip
 from asbuilt.git.workspace.checkouts import delete, fill
 from asbuilt.git.workspace.snapshots import is_at, with_path_of, write_tree_of
 from asbuilt.ports import Kept, Workspace
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _READY: Final = "asbuilt-ready"
 _ADDING: Final = "asbuilt-adding"
@@ -31,8 +32,7 @@ _PLAN_NAME: Final = 80
 MAIN_LANE: Final = "main"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Leftover:
+class Leftover(Struct, frozen=True, kw_only=True):
     """A workspace in git's registry, whether or not it is still needed."""
 
     workspace: Workspace
@@ -56,11 +56,9 @@ def make(
     path = root.resolve() / _name(run) / _name(lane)
     check_oid(commit)
     with guarded(repository.common) as held:
-        _drop_unborn(repository)
         git_dir = _registered_at(repository, path)
         if git_dir is None:
-            git = replace(repository.git, descriptors=(held,))
-            git_dir = _add(repository, git, path, commit, f"{_REASON} {run}/{lane}")
+            git_dir = _add(repository, path, commit, f"{_REASON} {run}/{lane}", held)
     workspace = Workspace(path=path, git_dir=git_dir, common=repository.common)
     with guarded(git_dir) as held:
         resetting = _noted(workspace, _RESETTING)
@@ -109,12 +107,8 @@ def reset_to(repository: Repository, workspace: Workspace, commit: str, *, kept:
     if not _is_at(repository, workspace, there) and not _is_untouched(repository, workspace):
         why = "A workspace is reset only when every file in it is kept under a ref."
         _must_be(repository, workspace, kept.tree, why)
-    holds = f"--contains={check_oid(kept.commit)}"
-    is_there = tip(repository, kept.ref) == kept.commit
-    if (
-        not is_there
-        and repository.git.line("for-each-ref", "--format=%(refname)", holds, "--", kept.ref) != kept.ref
-    ):
+    holds = ("for-each-ref", "--format=%(refname)", f"--contains={check_oid(kept.commit)}", "--", kept.ref)
+    if tip(repository, kept.ref) != kept.commit and repository.git.line(*holds) != kept.ref:
         raise NotLanded(
             f"the snapshot {kept.ref} is gone",
             why="The files of this workspace would be lost with a reset.",
@@ -210,7 +204,7 @@ def _link_to(workspace: Workspace) -> bytes:
     return b"gitdir: " + os.fsencode(workspace.git_dir) + b"\n"
 
 
-def _add(repository: Repository, git: Git, path: Path, commit: str, reason: str) -> Path:
+def _add(repository: Repository, path: Path, commit: str, reason: str, held: int) -> Path:
     if path.exists() and (path.is_symlink() or not path.is_dir() or any(path.iterdir())):
         raise GitFailed(
             f"{path} is in the way of a workspace",
@@ -218,20 +212,35 @@ def _add(repository: Repository, git: Git, path: Path, commit: str, reason: str)
             next_step=f"Move it elsewhere, then resume: mv {path} {path}.old",
         )
     path.parent.mkdir(parents=True, exist_ok=True)
-    record = _record_adding(repository)
-    git.said(
-        "worktree", "add", "--quiet", "--no-checkout", "--detach", "--lock", "--reason", reason,
-        "--", str(path), commit,
-    )  # fmt: skip
-    record.unlink()
+    if repository.ref_format == "files":
+        return _register(repository, path, commit, reason)
+    words = ("worktree", "add", "--quiet", "--no-checkout", "--detach", "--lock", "--reason", reason)
+    replace(repository.git, descriptors=(held,)).said(*words, "--", str(path), commit)
     git_dir = _registered_at(repository, path)
     if git_dir is None:
         raise GitFailed(
             f"git has made no workspace at {path}",
-            why="git worktree add has ended well, and git does not list it.",
+            why="git worktree add succeeded, but git does not list the workspace.",
             next_step="Look with git worktree list, then resume.",
         )
     return git_dir
+
+
+def _register(repository: Repository, path: Path, commit: str, reason: str) -> Path:
+    """Add a worktree to git's registry in one step.
+
+    Not by `git worktree add`: its new entry has a HEAD of zeros for a moment, in which `git fetch` and
+    `git log --all` fail for everybody ("bad object"), and a kill leaves it so.
+    """
+    fresh, registry = repository.common / _ADDING, repository.common / "worktrees"
+    delete(fresh)
+    fresh.mkdir()
+    registry.mkdir(exist_ok=True)
+    files = {"gitdir": str(path / ".git"), "commondir": "../..", "HEAD": commit, "locked": reason}
+    for name, text in files.items():
+        (fresh / name).write_bytes(os.fsencode(f"{text}\n"))
+    names = (f"{path.name}{number or ''}" for number in count())
+    return fresh.rename(next(registry / name for name in names if not os.path.lexists(registry / name)))
 
 
 def _finish(
@@ -248,8 +257,9 @@ def _finish(
         if not (workspace.git_dir / name).is_file():
             (workspace.git_dir / name).write_text(text + "\n", encoding="ascii")
     relink(workspace)
-    if head_at(repository, workspace.git_dir) != check_oid(commit) or _is_on_branch(workspace):
-        own = replace(_own(workspace), descriptors=(held,))
+    is_on_branch = (workspace.git_dir / "HEAD").read_bytes().startswith(b"ref:")
+    if head_at(repository, workspace.git_dir) != check_oid(commit) or is_on_branch:
+        own = Git(git_dir=workspace.git_dir, descriptors=(held,))
         own.said("update-ref", "--no-deref", "HEAD", commit)
     fill(repository, workspace.path, files_of or commit, index=workspace.git_dir / "index", held=held)
     with ready.open("w", encoding="ascii") as file:
@@ -279,43 +289,8 @@ def _note(workspace: Workspace, name: str, text: str) -> Path:
     return fresh.replace(workspace.git_dir / name)
 
 
-def _is_on_branch(workspace: Workspace) -> bool:
-    return (workspace.git_dir / "HEAD").read_bytes().startswith(b"ref:")
-
-
-def _own(workspace: Workspace) -> Git:
-    return Git(git_dir=workspace.git_dir)
-
-
 def _registered_at(repository: Repository, path: Path) -> Path | None:
     return next((folder for folder, where in registered(repository) if where == path), None)
-
-
-def _record_adding(repository: Repository) -> Path:
-    """Record git's registered worktrees, so that an incomplete entry of a killed git is known to be ours."""
-    record = repository.common / _ADDING
-    fresh = repository.common / f"{_ADDING}.new"
-    fresh.write_bytes(b"".join(os.fsencode(entry.name) + b"\0" for entry in _entries(repository)))
-    return fresh.replace(record)
-
-
-def _drop_unborn(repository: Repository) -> None:
-    """Delete entries that our `git worktree add` left without a path when it was killed."""
-    record = repository.common / _ADDING
-    (repository.common / f"{_ADDING}.new").unlink(missing_ok=True)
-    if not record.is_file():
-        return
-    before = {os.fsdecode(name) for name in record.read_bytes().split(b"\0")}
-    born = {folder for folder, _ in registered(repository)}
-    for entry in _entries(repository):
-        if entry.name not in before and entry not in born and is_still(entry):
-            delete(entry)
-    record.unlink()
-
-
-def _entries(repository: Repository) -> list[Path]:
-    registry = repository.common / "worktrees"
-    return sorted(registry.iterdir()) if registry.is_dir() else []
 
 
 def refuse_unreachable(repository: Repository, workspace: Workspace) -> None:
@@ -368,7 +343,7 @@ def _name(part: str) -> str:
     if not re.fullmatch(r"[^.\-/\\\0\n][^/\\\0\n]*", part) or len(os.fsencode(part)) > 200:
         raise UsageWrong(
             f"{part!r} cannot name a workspace",
-            why="It becomes a folder, and must not lead out of the workspaces' own.",
+            why="It becomes a folder name and must stay inside the workspaces' folder.",
             next_step="Use letters, digits, `-`, `_` and `.`.",
         )
     return part

@@ -11,12 +11,13 @@ from psycopg.rows import dict_row
 
 from asbuilt.errors import StoreFailed
 from asbuilt.journal.database.pool import Pool
-from asbuilt.journal.database.store import Dispatch, Migration, Row, for_postgres, refuse_newer
+from asbuilt.journal.database.store import Dispatch, Row, for_postgres, refuse_newer
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Iterator, Sequence
 
+    from asbuilt.journal.database.schema import Step
     from asbuilt.journal.ids import Segment
 
 _NOW: Final = (
@@ -77,7 +78,7 @@ class PostgresStore:
     def __init__(self, url: str, *, connections: int = _POOL) -> None:
         self._url = url
         self.dispatch: Dispatch | None = None
-        self._pool = Pool(self._connect, _is_usable, size=connections)
+        self._pool = Pool(self._connect, is_usable, size=connections)
 
     def write(self) -> AbstractContextManager[PostgresSession]:
         """Begin a transaction; writers of the same plan wait for each other at its head row."""
@@ -109,7 +110,7 @@ class PostgresStore:
             known = session.rows("SELECT to_regclass('asbuilt.schema_version') IS NOT NULL AS known")
             return _version(session) if known[0]["known"] else 0
 
-    def migrate(self, steps: Sequence[Migration]) -> None:
+    def migrate(self, steps: Sequence[Step]) -> None:
         """Apply missing migrations, one process at a time, each in its own transaction."""
         applied = self.version()
         refuse_newer(applied, steps)
@@ -150,8 +151,8 @@ class PostgresStore:
         except psycopg.Error as error:
             raise StoreFailed(
                 f"the journal's database cannot be used: {str(error).strip() or type(error).__name__}",
-                why="Nothing may happen that cannot be written down.",
-                next_step="Look whether the database is up and the address is right; then try again.",
+                why="asbuilt takes no step that it cannot record.",
+                next_step="Check that the database is up and the address is right, then try again.",
             ) from error
 
     def _connect(self) -> psycopg.Connection[Row]:
@@ -165,7 +166,7 @@ class PostgresStore:
         )
 
 
-def _is_usable(connection: psycopg.Connection[Row]) -> bool:
+def is_usable(connection: psycopg.Connection[Row]) -> bool:
     """Return whether a connection is usable. Data on an idle connection means that the server closes it."""
     if connection.closed or connection.broken:
         return False

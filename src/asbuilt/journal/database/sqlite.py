@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.errors import JournalDamaged, StoreFailed
 from asbuilt.journal.database.pool import Pool
-from asbuilt.journal.database.store import Dispatch, Migration, Row, for_sqlite, refuse_newer
+from asbuilt.journal.database.store import Dispatch, Row, for_sqlite, refuse_newer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    from asbuilt.journal.database.schema import Step
     from asbuilt.journal.ids import Segment
 
 _MAGIC: Final = b"SQLite format 3\0"
@@ -103,7 +104,7 @@ class SqliteStore:
         with self.read() as session:
             return _version(session)
 
-    def migrate(self, steps: Sequence[Migration]) -> None:
+    def migrate(self, steps: Sequence[Step]) -> None:
         """Apply missing migrations; the version changes in the same transaction as the tables."""
         was_there = self.file.exists()
         # Read-only commands open the journal too, and must not wait for a writer.
@@ -166,8 +167,8 @@ def unusable(file: Path, error: sqlite3.DatabaseError) -> StoreFailed:
         )
     return StoreFailed(
         f"the journal {file} cannot be used: {error}",
-        why="Nothing may happen that cannot be written down.",
-        next_step="Look at the disk's space and permissions; `asbuilt doctor` looks at the rest.",
+        why="asbuilt takes no step that it cannot record.",
+        next_step="Look at the disk's space and permissions; `asbuilt doctor` checks the rest.",
     )
 
 
@@ -203,11 +204,7 @@ def _connected(file: Path, look: Callable[[], None]) -> _Connection:
         if not _OPEN[real]:
             look()
         connection = sqlite3.connect(
-            file,
-            timeout=_BUSY_MS / 1000,
-            isolation_level=None,
-            check_same_thread=False,
-            factory=_Connection,
+            file, timeout=_BUSY_MS / 1000, isolation_level=None, check_same_thread=False, factory=_Connection
         )
         connection.file = real
         _OPEN[real] += 1
@@ -248,8 +245,8 @@ def damaged(file: Path, how: str) -> JournalDamaged:
     """Return the error for a damaged journal, with the way to recover."""
     return JournalDamaged(
         f"the journal {file} is damaged: {how}",
-        why="It is the only record of what has happened, so nothing is written over what is left of it.",
-        next_step=f"Put a copy of it back, with {file.name}-wal if there is one, or move it away to start a"
+        why="It is the only record of the runs, so asbuilt does not overwrite what remains of it.",
+        next_step=f"Restore a copy of it, with {file.name}-wal if there is one, or move it away to start a"
         f" new one; `sqlite3 {file} .recover` shows what can still be read. What has landed is in git.",
     )
 

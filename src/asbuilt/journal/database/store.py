@@ -18,12 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from contextlib import AbstractContextManager
 
+    from asbuilt.journal.database.schema import Step
     from asbuilt.journal.ids import Segment
 
 Dispatch = Callable[[Any, "Segment"], None]
-"""Enqueues a segment in a transaction."""
 Row = dict[str, Any]
-"""One row by column name."""
 
 _NAME: Final = re.compile(r"(?<![:\w]):([a-z_][a-z_0-9]*)")
 _LOCKS: Final = re.compile(r" FOR (?:SHARE|UPDATE SKIP LOCKED)\b")
@@ -76,31 +75,20 @@ class Store(Transactions, Protocol):
     def version(self) -> int:
         """Return the number of the newest migration; 0 if there is none."""
 
-    def migrate(self, steps: Sequence[Migration]) -> None:
+    def migrate(self, steps: Sequence[Step]) -> None:
         """Apply missing migrations, each in its own transaction."""
 
     def close(self) -> None:
         """Close the connections."""
 
 
-class Migration(Protocol):
-    """A forward migration. Migrations are numbered from 1 and never edited once released."""
-
-    @property
-    def number(self) -> int:
-        """Position in the order."""
-
-    def statements(self, dialect: str) -> Sequence[str]:
-        """Return the migration's SQL for `sqlite` or `postgres`."""
-
-
-def refuse_newer(applied: int, steps: Sequence[Migration]) -> None:
+def refuse_newer(applied: int, steps: Sequence[Step]) -> None:
     """Raise `JournalNewer` if the schema is newer than this version knows, before anything is written."""
     known = max((step.number for step in steps), default=0)
     if applied > known:
         raise JournalNewer(
             f"the journal has schema {applied}; this asbuilt {VERSION} knows schemas up to {known}",
-            why="A newer asbuilt wrote it. This one could misread it and write what the newer one misreads.",
+            why="A newer asbuilt wrote it. This version could misread or damage it.",
             next_step="Install the newer asbuilt again, or set ASBUILT_HOME to another folder.",
         )
 

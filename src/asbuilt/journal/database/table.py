@@ -51,10 +51,7 @@ class Table(Generic[T]):
         return [self._read(**row) for row in rows]
 
     def insert_numbered(self, session: Session, *, key: str, **values: object) -> int | None:
-        """Add a row under the next number of its repository; None if the repository has a row with this key.
-
-        Another transaction may take a number first; then the next one is tried.
-        """
+        """Add a row under its repository's next free number; None if there is a row with this key."""
         where = {"org": values["org"], "repo": values["repo"]}
         for _ in range(_TRIES):
             if self.has(session, f"{OF_REPO} AND key = :key", **where, key=key):

@@ -47,8 +47,8 @@ def event_of(kind: str, v: int, data: Mapping[str, Any]) -> Event:
     except msgspec.ValidationError as error:
         raise JournalDamaged(
             f"an event {kind} in the journal cannot be read",
-            why=f"{error}. What happened is not known without it.",
-            next_step="asbuilt doctor looks at the journal; a backup of it may have the event whole.",
+            why=f"{error}. The history is incomplete without it.",
+            next_step="`asbuilt doctor` checks the journal; a backup may have the complete event.",
         ) from error
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from msgspec import UNSET
 
 from asbuilt.events.runs import RunTakenOver
+from asbuilt.journal.database.table import OF_RUN
 from asbuilt.journal.engine.segments import KNOWN
 from asbuilt.journal.events import append
 from asbuilt.journal.ids import Segment
@@ -29,7 +30,7 @@ _WAITS: Final = (
     "segment.org = :org AND segment.asked = 1 AND segment.closed_at IS NULL"
     f" AND run.place LIKE 'fleet%' AND run.needs <= {KNOWN_NEEDS}"
 )
-_THIS: Final = "org = :org AND repo = :repo AND run = :run AND n = :n"
+_THIS: Final = f"{OF_RUN} AND n = :n"
 
 
 def _unheld(table: str, besides: str) -> str:
@@ -65,12 +66,7 @@ class Member(NamedTuple):
 
 def place_of(session: Session, segment: Segment) -> str | None:
     """Return where the run of a segment works; None: on its repository's machine."""
-    rows = session.rows(
-        "SELECT place FROM runs WHERE org = :org AND repo = :repo AND run = :run",
-        org=segment.org,
-        repo=segment.repo,
-        run=segment.run,
-    )
+    rows = session.rows(f"SELECT place FROM runs WHERE {OF_RUN}", **segment.key)
     return rows[0]["place"] if rows else None
 
 
@@ -104,17 +100,14 @@ def next_for(
     A run that has begun comes before one that has not, and each repository has its turn.
     """
     named = {f"place_{at}": place for at, place in enumerate(places)}
+    given = {"org": org, "worker": worker, "since": alive_since, "limit": limit, **named}
     rows = session.rows(
         f"SELECT {_SEGMENT} FROM {_JOIN} WHERE {_WAITS}"
         f" AND run.place IN ({', '.join(f':{name}' for name in named)})"
         f"{_unheld('segment', ':worker')}"
         " ORDER BY segment.n = 1, row_number() OVER (PARTITION BY segment.repo, segment.n = 1"
         " ORDER BY segment.due_at, segment.run), segment.due_at, segment.run LIMIT :limit",
-        org=org,
-        worker=worker,
-        since=alive_since,
-        limit=limit,
-        **named,
+        **given,
     )
     return [Segment(**row) for row in rows]
 
@@ -142,16 +135,11 @@ def withdraw(session: Session, run: Run) -> bool:
     """Close a run of the fleet that no worker has taken yet; return False if one has, or had."""
     if run.options.fleet is UNSET:
         return False
-    return bool(
-        session.run(
-            "UPDATE segments SET asked = 0, closed_at = :now WHERE org = :org AND repo = :repo AND run = :run"
-            " AND n = 1 AND asked = 1 AND executor IS NULL AND closed_at IS NULL",
-            org=run.org,
-            repo=run.repo,
-            run=run.run,
-            now=session.now,
-        )
+    change = (
+        f"UPDATE segments SET asked = 0, closed_at = :now WHERE {OF_RUN} AND n = 1 AND asked = 1"
+        " AND executor IS NULL AND closed_at IS NULL"
     )
+    return bool(session.run(change, org=run.org, repo=run.repo, run=run.run, now=session.now))
 
 
 def take_over(session: Session, segment: Segment, *, lost: str, worker: str, alive_since: str) -> bool:
@@ -167,12 +155,8 @@ def take_over(session: Session, segment: Segment, *, lost: str, worker: str, ali
 
 
 def _assigned(session: Session, segment: Segment, worker: str, change: str, **given: str) -> bool:
-    """Make a worker the one that has a segment, before it starts it; record whom it was taken from.
-
-    Otherwise no worker would look for the segment if this one died before the start.
-    """
-    key = {"org": segment.org, "repo": segment.repo, "run": segment.run, "n": segment.n}
-    if not session.run(f"UPDATE segments SET {change}", **key, worker=worker, **given):
+    """Assign a segment to a worker before it starts it, so that its loss is seen; record from whom."""
+    if not session.run(f"UPDATE segments SET {change}", **segment.key, worker=worker, **given):
         return False
     run = find(session, segment.org, segment.repo, segment.run)
     if run is not None and segment.executor not in (None, worker):
@@ -184,26 +168,19 @@ def _assigned(session: Session, segment: Segment, worker: str, change: str, **gi
 
 def offer(session: Session, org: str, worker: str, *, labels: frozenset[str], slots: int) -> None:
     """Record what a worker offers to the fleet."""
-    session.run(
-        "UPDATE workers SET labels = :labels, slots = :slots WHERE org = :org AND worker = :worker",
-        labels=" ".join(sorted(labels)),
-        slots=slots,
-        org=org,
-        worker=worker,
-    )
+    change = "UPDATE workers SET labels = :labels, slots = :slots WHERE org = :org AND worker = :worker"
+    session.run(change, org=org, worker=worker, labels=" ".join(sorted(labels)), slots=slots)
 
 
 def members(session: Session, org: str, *, since: str, limit: int = 500) -> list[Member]:
     """List the workers with a heartbeat since a time, the newest heartbeat first."""
+    given = {"org": org, "since": since, "now": session.now, "limit": limit}
     rows = session.rows(
         "SELECT worker, host, build, beat_at, draining, labels, slots, (SELECT count(*) FROM segments"
         " WHERE segments.org = workers.org AND segments.executor = workers.worker"
         " AND segments.closed_at IS NULL AND segments.due_at <= :now) AS busy"
         " FROM workers WHERE org = :org AND beat_at >= :since ORDER BY beat_at DESC, worker LIMIT :limit",
-        org=org,
-        since=since,
-        now=session.now,
-        limit=limit,
+        **given,
     )
     return [
         Member(**{**row, "draining": bool(row["draining"]), "labels": frozenset(row["labels"].split())})

@@ -1,7 +1,4 @@
-"""Detect live processes by a lock that the kernel releases when its holder dies.
-
-A pid alone is not enough: it may belong to another process by now.
-"""
+"""Detect live processes by a lock that the kernel releases when its holder dies: pids are reused."""
 
 from __future__ import annotations
 
@@ -64,11 +61,9 @@ def holder(lock: Path) -> int | None:
     except FileNotFoundError:
         return None
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
+        if _locked(descriptor, fcntl.LOCK_SH):
+            return None
         return int(os.pread(descriptor, 20, 0).decode("ascii", "replace").strip() or 0)
-    else:
-        return None
     finally:
         os.close(descriptor)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.journal.database.table import OF_RUN, Table
 from asbuilt.journal.ids import Segment
@@ -35,7 +35,6 @@ class Begun(NamedTuple):
 
     token: int
     before: str | None
-    """The worker that had the segment."""
     lane: str
 
 
@@ -48,7 +47,7 @@ def asked(session: Session, org: str, *, machine: str | None, limit: int = 100) 
 
 def enqueue(session: Session, segment: Segment) -> None:
     """Enqueue a segment that was asked for, unless another worker has done so or it is closed."""
-    was_asked = session.run(f"UPDATE segments SET asked = 0 WHERE {_THIS} AND asked = 1", **_key(segment))
+    was_asked = session.run(f"UPDATE segments SET asked = 0 WHERE {_THIS} AND asked = 1", **segment.key)
     if was_asked and is_open(session, segment):
         session.enqueue(segment)
 
@@ -74,38 +73,43 @@ def goes_on(session: Session, org: str, worker: str, *, machine: str | None = No
     )
 
 
+def unbegun(session: Session, org: str, *, limit: int) -> list[str]:
+    """List the due times of segments that are due and that no worker has started, the earliest first."""
+    where = (
+        "org = :org AND closed_at IS NULL AND due_at <= :now AND token = 0 ORDER BY due_at, run LIMIT :limit"
+    )
+    return [one.due_at for one in SEGMENTS.every(session, where, org=org, now=session.now, limit=limit)]
+
+
 def is_open(session: Session, segment: Segment) -> bool:
     """Return whether a segment exists and is not closed."""
-    return SEGMENTS.has(session, _OPEN, **_key(segment))
+    return SEGMENTS.has(session, _OPEN, **segment.key)
 
 
 def token_of(session: Session, segment: Segment) -> int | None:
-    """Return the token of the execution that may write; None if the segment is closed.
-
-    It does not change until this transaction ends.
-    """
-    rows = session.rows(f"SELECT token FROM segments WHERE {_OPEN} FOR SHARE", **_key(segment))
+    """Return the token that may write until this transaction ends; None if the segment is closed."""
+    rows = session.rows(f"SELECT token FROM segments WHERE {_OPEN} FOR SHARE", **segment.key)
     return int(rows[0]["token"]) if rows else None
 
 
 def begin(session: Session, segment: Segment, *, worker: str) -> Begun | None:
     """Let a new execution write, in place of any earlier one; None if the segment is closed."""
-    rows = session.rows(f"SELECT executor, lane FROM segments WHERE {_THIS} FOR SHARE", **_key(segment))
+    rows = session.rows(f"SELECT executor, lane FROM segments WHERE {_THIS} FOR SHARE", **segment.key)
     change = f"UPDATE segments SET executor = :worker, token = token + 1 WHERE {_OPEN} RETURNING token"
-    begun = session.rows(change, **_key(segment), worker=worker)
+    begun = session.rows(change, **segment.key, worker=worker)
     return Begun(int(begun[0]["token"]), rows[0]["executor"], rows[0]["lane"]) if begun else None
 
 
 def release(session: Session, segment: Segment) -> bool:
     """Let no execution of a segment write that has started; return False if it is closed."""
-    return bool(session.run(f"UPDATE segments SET token = token + 1 WHERE {_OPEN}", **_key(segment)))
+    return bool(session.run(f"UPDATE segments SET token = token + 1 WHERE {_OPEN}", **segment.key))
 
 
 def close(session: Session, segment: Segment) -> bool:
     """Close a segment; return False if it was closed before."""
     # A worker that starts asks for every due segment, also for one that is at work elsewhere.
     change = f"UPDATE segments SET closed_at = :now, asked = 0 WHERE {_OPEN}"
-    return bool(session.run(change, **_key(segment), now=session.now))
+    return bool(session.run(change, **segment.key, now=session.now))
 
 
 def follow(session: Session, done: Segment, *, due_at: str, why: str, account: str = "") -> bool:
@@ -128,28 +132,18 @@ def fork(session: Session, segment: Segment, lane: str) -> None:
 
 def others_work(session: Session, segment: Segment) -> bool:
     """Return whether another segment of the same run is due or in progress."""
-    found = session.rows(
-        "SELECT 1 FROM segments WHERE org = :org AND repo = :repo AND run = :run AND n != :n"
-        " AND closed_at IS NULL AND due_at <= :now LIMIT 1",
-        **_key(segment),
-        now=session.now,
-    )
-    return bool(found)
+    where = f"{OF_RUN} AND n != :n AND closed_at IS NULL AND due_at <= :now"
+    return SEGMENTS.has(session, where, **segment.key, now=session.now)
 
 
 def lane_of(session: Session, segment: Segment) -> str:
     """Return the lane of a segment."""
-    rows = session.rows(f"SELECT lane FROM segments WHERE {_THIS}", **_key(segment))
+    rows = session.rows(f"SELECT lane FROM segments WHERE {_THIS}", **segment.key)
     return str(rows[0]["lane"]) if rows else ""
 
 
 def _next(session: Session, segment: Segment) -> int:
-    rows = session.rows(
-        "SELECT max(n) AS last FROM segments WHERE org = :org AND repo = :repo AND run = :run",
-        org=segment.org,
-        repo=segment.repo,
-        run=segment.run,
-    )
+    rows = session.rows(f"SELECT max(n) AS last FROM segments WHERE {OF_RUN}", **segment.key)
     return int(rows[0]["last"]) + 1
 
 
@@ -160,7 +154,3 @@ def named(session: Session, org: str, workflow: str) -> Segment | None:
     found = Table(f"segments JOIN {known} ON org = o AND repo = r AND run = u", Segment, Segment._fields)
     where = "n = :n AND closed_at IS NULL"
     return found.first(session, where, org=org, run=run, n=int(n) if n.isdigit() else 0)
-
-
-def _key(segment: Segment) -> dict[str, Any]:
-    return {"org": segment.org, "repo": segment.repo, "run": segment.run, "n": segment.n}

@@ -1,8 +1,7 @@
 """Workers and their heartbeats, by the database's clock.
 
-A worker that others gave up learns this from its next heartbeat, which is rejected.
-
-The id of a worker is stored in its state folder. A copy of the folder gets a new id.
+A worker that others gave up learns this from its next heartbeat, which is rejected. The id of
+a worker is stored in its state folder; a copy of the folder gets a new id.
 """
 
 from __future__ import annotations
@@ -37,6 +36,16 @@ def register(session: Session, org: str, worker: str, *, host: str, pid: int, bu
     insert(session, "workers", again, **given, draining=0, epoch=1)
     rows = session.rows(f"SELECT epoch FROM workers WHERE {_THIS}", org=org, worker=worker)
     return int(rows[0]["epoch"])
+
+
+def refused_user(session: Session) -> str | None:
+    """Return None if this user of a shared database may use the engine's tables, else the user's name."""
+    rows = session.rows(
+        "SELECT current_user AS name, CASE WHEN to_regnamespace('dbos') IS NULL"
+        " THEN has_database_privilege(current_database(), 'CREATE')"
+        " ELSE has_schema_privilege(to_regnamespace('dbos'), 'USAGE') END AS may"
+    )
+    return None if rows[0]["may"] else str(rows[0]["name"])
 
 
 def beat(session: Session, org: str, worker: str, *, epoch: int, draining: bool) -> bool:

@@ -40,7 +40,6 @@ class PlanFold:
         self.last: Entry | None = None
         self.standing = Standing()
         self.proven_at: dict[str, str] = {}
-        """When each commit was proven."""
         self.used: dict[tuple[str | None, str], Spent] = {}
         """Usage of each attempt; the last event of an attempt has the sum of its starts."""
         self.text = ""
@@ -116,7 +115,6 @@ class Folds:
         return sorted(last, key=last.__getitem__, reverse=True)
 
     def _add(self, session: Session, fold: PlanFold, runs: Sequence[Run]) -> None:
-        """Add the runs that a fold does not have, with the events that it has."""
         added = []
         for run in runs:
             kept = fold.facts.get(run.run)

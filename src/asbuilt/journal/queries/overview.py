@@ -12,7 +12,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.errors import NotFound, StoreFailed
+from asbuilt.events.authoring import StageJudged, TaskJudged
 from asbuilt.events.event import Entry, Event
+from asbuilt.events.landings import LandingQueued
 from asbuilt.events.options import RunOptions
 from asbuilt.journal import approvals, claims, reviews, runs, schedules
 from asbuilt.journal.database.table import OF_PLAN, OF_REPO
@@ -24,7 +26,6 @@ from asbuilt.journal.turns import landing_line
 from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 from asbuilt.lifecycle.kinds import Facts, fold
 from asbuilt.lifecycle.plan_run.drift import drifted
-from asbuilt.lifecycle.run.landing import Line
 from asbuilt.lifecycle.run.last_failure import FailedStep, failed_step
 from asbuilt.lifecycle.run.money import Spent, total
 from asbuilt.lifecycle.run.proving import ProvingFacts
@@ -43,7 +44,7 @@ from asbuilt.proof.evidence import evidence_from
 from asbuilt.proof.failure import Failure, checkout_of, explained, failure_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from asbuilt.journal.approvals import Approval
     from asbuilt.journal.blobs import Blobs
@@ -70,16 +71,12 @@ class RunView(NamedTuple):
     phases: list[PhaseProgress]
     waits_for: WaitsFor
     questions: list[Approval]
-    """Its unanswered questions."""
     spent: Spent
     exit_code: int | None
     """Exit code for the command if a gate ended the run; None for every other end."""
     far: int = 0
-    """Number of the plan's numbers that are far off."""
     review: Review | None = None
-    """Review of the plan that it asks about."""
     failed: FailedStep | None = None
-    """The step that failed last."""
     blobs: Blobs | None = None
     """Store of that step's output."""
     lanes: tuple[WaitsFor, ...] = ()
@@ -95,7 +92,10 @@ class RunView(NamedTuple):
     @property
     def attempt(self) -> str | None:
         """Return the name of the attempt that it waits for, as in folders and refs."""
-        waits = self.waits_for
+        return self.attempt_of(self.waits_for)
+
+    def attempt_of(self, waits: WaitsFor) -> str | None:
+        """Return the name of the attempt that it, or one of its lanes, waits for."""
         return f"{self.run.run}.{waits.phase}.{waits.attempt}" if waits.attempt else None
 
     @property
@@ -127,11 +127,8 @@ class PlanView(NamedTuple):
     phases: list[PhaseProgress]
     """State of each phase after all runs; empty if no run has started."""
     spent: Spent
-    """Usage of all runs."""
     notes: tuple[str, ...] = ()
-    """User notes for the next attempt."""
     schedule: Schedule | None = None
-    """Its schedule."""
 
     @property
     def done(self) -> int:
@@ -174,7 +171,8 @@ def _run_view(session: Session, blobs: Blobs, run: Run, facts: Facts) -> RunView
         # The event has the place of then; others have landed since.
         ahead = landing_line.ahead_of(session, run)
         if ahead:
-            facts.landing.line = Line(run.options.branch, len(ahead), ahead[-1])
+            branch, behind = run.options.branch, ahead[-1]
+            facts.landing.line = LandingQueued(branch=branch, ahead=len(ahead), behind=behind)
     waits = waits_for(facts, session.now)
     if run.is_newer and not run.is_over:
         waits = WaitsFor("person", since=run.at, why=NEEDS_NEWER)
@@ -207,13 +205,8 @@ def plan_views(
     session: Session, blobs: Blobs, org: str, repo: str, folds: Folds | None = None, *, limit: int = 50
 ) -> list[PlanView]:
     """Return the states of a repository's plans, the most recently changed first."""
-    rows = session.rows(
-        f"SELECT plan, slug, changed_at FROM heads WHERE {OF_REPO}"
-        " ORDER BY changed_at DESC, plan LIMIT :limit",
-        org=org,
-        repo=repo,
-        limit=limit,
-    )
+    newest = f"WHERE {OF_REPO} ORDER BY changed_at DESC, plan LIMIT :limit"
+    rows = session.rows(f"SELECT plan, slug, changed_at FROM heads {newest}", org=org, repo=repo, limit=limit)
     folds = folds or Folds(blobs)
     return [_view(session, blobs, folds, Address(org, repo, row.pop("plan")), **row) for row in rows]
 
@@ -263,26 +256,35 @@ class AttemptView(NamedTuple):
     facts: AttemptFacts
     is_proven: bool
     """Whether the phase was proven with its tree."""
+    judged: str
+    """How asbuilt judged the output of a stage; empty for attempts that change files."""
 
 
 def attempts_of(session: Session, blobs: Blobs, address: Address, *, limit: int = 50) -> list[AttemptView]:
     """List the attempts of a plan's last runs."""
     told = events_of(session, blobs, address)
+    judged = {
+        f"{entry.run}.{entry.event.phase}.{entry.event.number}": entry.event.outcome
+        for entry in told
+        if isinstance(entry.event, StageJudged | TaskJudged)
+    }
     found = []
     for run in runs.of_plan(session, address, limit=limit):
         phases = fold(run.run, run.options, told).phases.values()
-        found += [_attempt_view(run.name, run.run, phase, one) for phase in phases for one in phase.attempts]
+        found += [_attempt_view(run, phase, one, judged) for phase in phases for one in phase.attempts]
     return sorted(found, key=lambda one: one.facts.began_at, reverse=True)
 
 
-def _attempt_view(name: str, run: str, phase: PhaseFacts, facts: AttemptFacts) -> AttemptView:
+def _attempt_view(run: Run, phase: PhaseFacts, facts: AttemptFacts, judged: Mapping[str, str]) -> AttemptView:
+    id_ = f"{run.run}.{phase.id}.{facts.number}"
     return AttemptView(
-        name=f"{name}.{phase.id}.{facts.number}",
-        id=f"{run}.{phase.id}.{facts.number}",
-        run=run,
+        name=f"{run.name}.{phase.id}.{facts.number}",
+        id=id_,
+        run=run.run,
         phase=phase.id,
         facts=facts,
         is_proven=phase.proven is not None and facts is phase.attempts[-1],
+        judged=judged.get(id_, ""),
     )
 
 

@@ -18,7 +18,6 @@ class Known(NamedTuple):
     """A plan in the journal."""
 
     plan: str
-    """Its path."""
     slug: str
 
 

@@ -42,6 +42,4 @@ def past_of(session: Session, org: str, repo: str) -> Past:
                     found.append(total(used.get(of, {}).values()))
                 case BaselineDone(took_s=float(took_s)):
                     suite_s = max(suite_s, (entry.at, took_s))
-                case _:
-                    pass
     return Past(found, suite_s[1])

@@ -85,14 +85,9 @@ def release(session: Session, org: str, run: str) -> None:
 
 
 def _reopen(session: Session, org: str, account: str, *, probe: str = "", but: str = "") -> None:
-    session.run(
-        f"UPDATE breakers SET until = :now, probe = :probe, probe_until = :until WHERE {_THIS}",
-        org=org,
-        account=account,
-        now=session.now,
-        probe=probe,
-        until=seconds_after(session.now, PROBE_S),
-    )
+    change = f"UPDATE breakers SET until = :now, probe = :probe, probe_until = :until WHERE {_THIS}"
+    now, until = session.now, seconds_after(session.now, PROBE_S)
+    session.run(change, org=org, account=account, now=now, probe=probe, until=until)
     _wake(session, org, account, but=but)
 
 

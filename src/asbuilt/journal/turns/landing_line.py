@@ -20,10 +20,7 @@ _THIS: Final = "org = :org AND repo = :repo AND branch = :branch AND run <> ''"
 
 
 def join(session: Session, run: Run, *, is_urgent: bool = False) -> tuple[str, ...]:
-    """Put a run into the line of its branch, unless it is there; return the plans ahead of it, in order.
-
-    An urgent run goes directly behind the first, which may be landing already.
-    """
+    """Put a run into its branch's line, behind the first if urgent; return the plans ahead, in order."""
     _lock(session, run)
     key = _key(run)
     rows = session.rows(f"SELECT run, place FROM landing_line WHERE {_THIS} ORDER BY place", **key)
@@ -90,12 +87,8 @@ def _advance(session: Session, run: Run) -> None:
     first, *others = [str(row["run"]) for row in rows]
     order = [first, *([run.run] if first != run.run else []), *(one for one in others if one != run.run)]
     for place, name in enumerate(order, 1):
-        session.run(
-            f"UPDATE landing_line SET place = :place WHERE {_THIS} AND run = :run",
-            **key,
-            run=name,
-            place=place,
-        )
+        change = f"UPDATE landing_line SET place = :place WHERE {_THIS} AND run = :run"
+        session.run(change, **key, run=name, place=place)
 
 
 def _lock(session: Session, run: Run) -> None:

@@ -1,7 +1,5 @@
 """Choose the next move of an authoring session. Pure and total.
 
-Facts name texts by their digests.
-
 Rule: only a text that the user approved is filed, and no question is asked twice.
 """
 
@@ -13,9 +11,9 @@ from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle import approval
 from asbuilt.lifecycle.authoring.facts import CRITIC, AuthoringFacts, role_of
 from asbuilt.lifecycle.run import moves
+from asbuilt.lifecycle.run.baseline import held
 from asbuilt.lifecycle.run.decide import kept_back
 from asbuilt.lifecycle.run.facts import GOES_ON, PhaseFacts
-from asbuilt.lifecycle.run.preflight import held
 from asbuilt.lifecycle.run.stoppages import capped, stage_stoppage
 
 REPEATS: Final = 2
@@ -25,15 +23,10 @@ CONVERSATION: Final = "the conversation that authors it"
 
 
 def next_move(facts: AuthoringFacts, now: str) -> moves.Move:
-    """Choose the next move of an authoring session."""
-    return _stopped(facts) or kept_back(facts, now) or _drafting(facts, now)
-
-
-def _stopped(facts: AuthoringFacts) -> moves.End | None:
-    """End a session that the user has stopped, once no agent works for it."""
-    if facts.stop is None or _under_way(facts) is not None:
-        return None
-    return moves.End("stopped", facts.stop)
+    """Choose the next move of an authoring session; a stopped one ends once no agent works for it."""
+    if facts.stop is not None and _under_way(facts) is None:
+        return moves.End("stopped", facts.stop)
+    return kept_back(facts, now) or _drafting(facts, now)
 
 
 def _drafting(facts: AuthoringFacts, now: str) -> moves.Move:
@@ -91,7 +84,6 @@ def _approval(facts: AuthoringFacts) -> moves.Move | None:
 
 
 def _questions(facts: AuthoringFacts) -> moves.Move | None:
-    """Ask the user all of an agent's questions, then wait for the answers."""
     draft = facts.draft
     batch = draft.batches[-1] if draft.batches else ()
     for key in batch:

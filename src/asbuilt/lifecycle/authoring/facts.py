@@ -58,7 +58,6 @@ class DraftFacts(Struct):
     in_conversation: bool = False
     """The user's conversation writes the plan; a worker starts only the critics."""
     due: str = ""
-    """The stage that is due or in progress."""
     judged: dict[str, int] = field(default_factory=dict)
     """The last attempt of each stage whose output was judged."""
     accepted: list[Handed] = field(default_factory=list)
@@ -74,11 +73,9 @@ class DraftFacts(Struct):
     batches: list[tuple[str, ...]] = field(default_factory=list)
     """Keys of the questions to the user, grouped as they were asked."""
     asked: dict[str, str] = field(default_factory=dict)
-    """Text of each question, by its key."""
     notes: dict[str, str] = field(default_factory=dict)
     """The users' notes on their answers, by the question's key."""
     texts: Drafts = field(default_factory=Drafts)
-    """Revisions of the plan, and the users' answers."""
     feedback: list[str] = field(default_factory=list)
     """The users' notes on revisions that they sent back."""
     reopened_at: int | None = None
@@ -122,8 +119,6 @@ class AuthoringFacts(RunFacts):
                 draft.finished = draft.reopened_at = None
             case ApprovalAnswered():
                 draft.notes[event.key] = event.note
-            case _:
-                pass
         draft.texts = fold_draft(draft.texts, entry)
         step = next_step(draft.texts)
         # The answer yes is recorded before PlanApproved; a note on a yes sends nothing back.
@@ -177,7 +172,6 @@ def _hear_judged(facts: AuthoringFacts, event: StageJudged) -> None:
 
 
 def _reopen(facts: AuthoringFacts) -> None:
-    """Make another revision due after the user sent the plan back."""
     draft = facts.draft
     draft.reopened_at = len(draft.accepted)
     draft.refused.clear()

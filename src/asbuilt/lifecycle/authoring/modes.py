@@ -1,7 +1,4 @@
-"""Modes of authoring, and which mode a request gets. Pure.
-
-Small requests get a short mode: the long modes take hours.
-"""
+"""Modes of authoring, and which mode a request gets: short for small ones, as long ones take hours. Pure."""
 
 from __future__ import annotations
 
@@ -26,7 +23,6 @@ class Mode(NamedTuple):
     batches: int = 0
     """How many times an agent may ask the user."""
     most: int = 0
-    """Maximum number of questions at a time."""
     gist: str = ""
 
 
@@ -70,7 +66,6 @@ EFFORTS: Final[dict[Effort, str]] = {
     "fast": "Be quick: read what the task names and what that calls, and write the shortest plan that holds.",
     "hard": "Take your time: read widely, look for what would break, weigh each step before you write it.",
 }
-"""Prompt text for each effort."""
 
 
 def authoring_of(mode: Mode, session: Session, **chosen: Any) -> Authoring:  # noqa: ANN401 - as Authoring has them
@@ -90,10 +85,7 @@ _SIMPLE: Final = re.compile(r"\b(?:typo|spelling|wording|comment|rename|bump|whi
 
 
 def trivial_file(prompt: str, profile: str) -> str | None:
-    """Return the only file of a request that needs no plan; None if a plan is needed.
-
-    A change of several files, or of files that the request does not name, is planned.
-    """
+    """Return the only file that a request names and changes, if it needs no plan; else None."""
     asked, files = size_of(prompt), _FILE.findall(prompt)
     is_simple = profile == "expedient" or _SIMPLE.search(prompt)
     is_small = asked.words <= _TRIVIAL[profile] and asked.parts == 1 and len(files) == 1

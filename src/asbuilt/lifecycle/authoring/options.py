@@ -1,7 +1,4 @@
-"""Options of the authoring stages, as a user chooses them.
-
-Options are validated before anything starts. The sequence of stages is built once and kept with its session.
-"""
+"""Options of authoring as a user chooses them, validated before anything starts."""
 
 from __future__ import annotations
 

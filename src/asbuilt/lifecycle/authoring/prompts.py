@@ -1,7 +1,4 @@
-"""Prompts for each stage.
-
-Rule: a prompt asks for at least as much as the validators require.
-"""
+"""Prompts for each stage. Rule: a prompt asks for at least as much as the validators require."""
 
 from __future__ import annotations
 

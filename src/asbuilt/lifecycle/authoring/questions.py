@@ -11,7 +11,7 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.lifecycle.flaws import Flaw
-from asbuilt.lifecycle.words import alike
+from asbuilt.lifecycle.similarity import alike
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -106,7 +106,6 @@ def answer_to(question: str, answer: str, note: str) -> str:
 
 
 def _told(output: str) -> list[Any] | None:
-    """Return the list of questions; None if the output is not such a JSON object."""
     try:
         value = json.loads(_parted(output)[1])
     except (ValueError, RecursionError):

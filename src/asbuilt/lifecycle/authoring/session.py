@@ -5,10 +5,10 @@ Rule: `read_session` raises nothing. A state that cannot be read becomes a warni
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, NamedTuple
 
 from msgspec import Struct, ValidationError, structs, to_builtins
+from msgspec.structs import replace
 
 from asbuilt.events.convert import convert
 from asbuilt.lifecycle.authoring.options import Options, choose
@@ -34,8 +34,7 @@ class Record(NamedTuple):
         return f"{self.stage}-{self.round}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
+class Session(Struct, frozen=True, kw_only=True):
     """State of an authoring session; decides its next move."""
 
     prompt: str

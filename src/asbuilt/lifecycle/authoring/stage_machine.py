@@ -5,10 +5,10 @@ Rule: a session finishes only with a promised plan that has its sections, or at 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from msgspec import structs
+from msgspec.structs import replace
 
 from asbuilt.lifecycle.authoring.prompts import instruction, told
 from asbuilt.lifecycle.authoring.session import PLANS, ExitReason, Record, Session
@@ -19,7 +19,7 @@ from asbuilt.lifecycle.authoring.validators.promises import is_promised, without
 from asbuilt.lifecycle.authoring.validators.stage_validators import Setting, critique_in, judge
 from asbuilt.lifecycle.critique.convergence import Over, Round, Shown, Who, decide, show
 from asbuilt.lifecycle.critique.findings import Critique, read_critique
-from asbuilt.lifecycle.critique.principles import TEMPLATE, Principle, perspective, read_principles
+from asbuilt.lifecycle.critique.principles import TEMPLATE, Principle, read_principles
 from asbuilt.plan.markdown.frontmatter import scalar
 
 if TYPE_CHECKING:
@@ -28,6 +28,12 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.flaws import Flaw
 
 NO_PROMISE: Final = "no promise"
+PERSPECTIVES: Final = (
+    "technical: would this work, in this code, in this order?",
+    "user and maintainer: is it what was wanted, and who lives with it afterwards?",
+    "devil's advocate: what would make all of this the wrong thing to build?",
+)
+"""Perspective of each round of critique; later rounds use the last one."""
 _NOBODY = Who("", "")
 
 
@@ -116,7 +122,6 @@ class GiveUp(NamedTuple):
 
 
 Verdict = Accept | Iterate | Refuse | GiveUp
-"""What becomes of an output."""
 
 
 def next_move(session: Session, around: Surroundings) -> Ask | Finish:
@@ -126,6 +131,11 @@ def next_move(session: Session, around: Surroundings) -> Ask | Finish:
     if 0 < session.options.max_phases <= session.index:
         return Finish(without_promises(session.plan or session.records[-1].text), "max_phases_reached")
     return _ask(session, around)
+
+
+def perspective(number: int) -> str:
+    """Return the perspective of a round of critique, counted from 1."""
+    return PERSPECTIVES[min(number, len(PERSPECTIVES)) - 1]
 
 
 def progress(session: Session) -> str:

@@ -119,7 +119,6 @@ def _room_for_questions(outline: Outline) -> _Room:
 
 
 def _last(outline: Outline, first: int, after: int) -> int:
-    """Return the last line of a range that is not blank."""
     lines = outline.lines[first:after]
     return first + max((at for at, line in enumerate(lines) if line.strip()), default=0)
 
@@ -130,7 +129,6 @@ def _commands(plan: str, phase_id: str) -> set[str]:
 
 
 def _promised(plan: str) -> list[tuple[str, list[str], list[str]]]:
-    """Return the work items and criteria of each phase, without its checks."""
     return [
         (phase.id, [item.text for item in phase.work_items], [one.text for one in phase.criteria])
         for phase in outline_of(plan).plan.phases
@@ -162,12 +160,9 @@ class Standing(NamedTuple):
     finding: Finding
     """At its highest level, with its position in the newest revision and all evidence."""
     said: tuple[str, ...]
-    """Every wording."""
     raised: tuple[int, ...]
-    """Rounds that raised it."""
     state: State
     by: tuple[Citation, ...] = ()
-    """Citations that resolved it."""
 
     @property
     def is_carried(self) -> bool:

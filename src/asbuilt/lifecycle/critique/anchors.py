@@ -10,7 +10,7 @@ from collections import Counter
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.lifecycle.words import alike, words
+from asbuilt.lifecycle.similarity import alike, words
 from asbuilt.plan.markdown.blocks import Block, Fence, Heading, Item, Paragraph, Table, parse
 from asbuilt.plan.reader import read
 
@@ -186,7 +186,6 @@ def _pieces(plan: Plan, blocks: Iterable[Block]) -> Iterator[Piece]:
 
 
 def _texts(block: Block) -> Iterator[tuple[int, str]]:
-    """Yield the texts of a block with their 1-based lines."""
     match block:
         case Heading() | Item() | Paragraph():
             yield block.line + 1, block.text

@@ -13,7 +13,7 @@ from asbuilt.lifecycle.critique.additions import Additions, Standing, State, add
 from asbuilt.lifecycle.critique.anchors import Outline, changed, changed_phases, follow, outline_of
 from asbuilt.lifecycle.critique.findings import Critique, Finding, Kind, Level, PlanLine
 from asbuilt.lifecycle.flaws import Flaw
-from asbuilt.lifecycle.words import alike, words
+from asbuilt.lifecycle.similarity import alike, words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -100,10 +100,7 @@ def may_judge(critic: Who, authors: Collection[Who], agents: Collection[str] = (
 
 
 def fold(rounds: Sequence[Round]) -> tuple[Standing, ...]:
-    """Return the state of every finding.
-
-    A critic that may not judge can raise findings, but resolves none.
-    """
+    """Return the state of every finding; a critic that may not judge raises findings, but resolves none."""
     known: list[Standing] = []
     for number, one in enumerate(rounds, 1):
         new = outline_of(one.plan)
@@ -166,7 +163,6 @@ def _unjudged(rounds: Sequence[Round], principles: Sequence[str]) -> tuple[str, 
 
 
 def _counts(rounds: Sequence[Round]) -> bool:
-    """Return whether the critic of the last round may judge."""
     newest = rounds[-1]
     return may_judge(newest.critic, [one.author for one in rounds], newest.agents) is None
 

@@ -25,7 +25,6 @@ EXAMPLE: Final = (
     '"text": "Nothing says what the client does when the last attempt fails.", '
     '"evidence": [{"line": 24}, {"file": "sync/client.py"}]}]}]}'
 )
-"""Example of a critique."""
 _MOST: Final = 60
 _WORDS: Final = 3
 _LONG: Final = 2_000
@@ -39,7 +38,6 @@ class Level(IntEnum):
     """Severity of a finding. From MATERIAL on, only a user may drop it."""
 
     NOTE = 1
-    """A remark."""
     MINOR = 2
     """The plan works, but could be better."""
     MATERIAL = 3

@@ -1,4 +1,4 @@
-"""Principles of a critique, and the perspective of each round. Users may edit the template."""
+"""Principles of a critique. Users may edit the template."""
 
 from __future__ import annotations
 
@@ -25,16 +25,9 @@ Each is judged PASS or FAIL, with evidence. Edit, remove or add lines: `- P1 nam
 - P11 effort: each phase says whether it is small, medium or large.
 - P12 assumptions: what is taken for granted is written down.
 """
-"""The shipped principles."""
 
 _LINE: Final = re.compile(r"[-*] +(?P<id>P[1-9][0-9]?) +(?P<name>[^:]+): *(?P<asks>.+)")
 _MEANT: Final = re.compile(r"[-*] ")
-PERSPECTIVES: Final = (
-    "technical: would this work, in this code, in this order?",
-    "user and maintainer: is it what was wanted, and who lives with it afterwards?",
-    "devil's advocate: what would make all of this the wrong thing to build?",
-)
-"""Perspective of each round; later rounds use the last one."""
 
 
 class Principle(NamedTuple):
@@ -62,8 +55,3 @@ def read_principles(text: str) -> tuple[Principle, ...] | tuple[Flaw, ...]:
     if not found:
         flaws.append(Flaw("the principles", "none", "at least one principle", example))
     return tuple(flaws) or tuple(found.values())
-
-
-def perspective(number: int) -> str:
-    """Return the perspective of a round, counted from 1."""
-    return PERSPECTIVES[min(number, len(PERSPECTIVES)) - 1]

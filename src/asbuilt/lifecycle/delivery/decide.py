@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.events.runs import WaitReason
-from asbuilt.lifecycle.delivery.pull_request import pulling
-from asbuilt.lifecycle.delivery.sign_off import signing
+from asbuilt.lifecycle.delivery.pull_request import pulling, signing
 from asbuilt.lifecycle.run import moves
-from asbuilt.lifecycle.run.preflight import asked
+from asbuilt.lifecycle.run.baseline import asked
 
 if TYPE_CHECKING:
     from asbuilt.lifecycle.delivery.facts import DeliveryFacts
@@ -36,7 +35,7 @@ def failures_for(phase: PhaseFacts) -> tuple[str, ...]:
 
 
 def promised(facts: DeliveryFacts, *, is_attended: bool) -> moves.Move | None:
-    """Check at each phase's end and before each landing that the plan still wants what is proven.
+    """Check at each phase's end and before each landing that the plan's text of proven phases is unchanged.
 
     The frozen text was built and judged. If the plan's text has changed since, the user decides; an
     unattended run fails and lands nothing.
@@ -51,10 +50,9 @@ def promised(facts: DeliveryFacts, *, is_attended: bool) -> moves.Move | None:
         if not is_attended:
             why = f"{what}: nothing landed; the plan's branch has the proven commits"
             return moves.End("failed", why, f"`asbuilt land {facts.slug}`, which asks you about the change")
-        ask = moves.Ask(
-            difference.key.of(facts.run), "continue", f"{what}; continue with what was built?", phase
-        )
-        answer = asked(facts, ask, no=f"you said no: {what}")
+        key = difference.question.of(facts.run)
+        question = f"{what}; continue with what was built?"
+        answer = asked(facts, key, "continue", question, phase, no=f"you said no: {what}")
         if answer is not None:
             return answer
     return None

@@ -11,7 +11,7 @@ from asbuilt.events.landings import LandingDone
 from asbuilt.events.phases import SignOffWanted
 from asbuilt.events.plans import PlanCompared, PlanDiffers, PlanMarked
 from asbuilt.events.pulls import IssuesTold, PullMerging, PullRefused
-from asbuilt.events.questions import DiffersKey, PullKey, key_in
+from asbuilt.events.questions import PullKey, key_in
 from asbuilt.events.runs import ReportWritten, RunHastened, RunStarted
 from asbuilt.lifecycle.pull_request.facts import (
     REPAIRS,
@@ -47,28 +47,6 @@ class Landed(NamedTuple):
     stands: str
 
 
-class Difference(NamedTuple):
-    """A proven phase whose text changed in the plan: point of comparison, commit and new intent."""
-
-    point: str
-    commit: str
-    intent: str | None
-
-    @property
-    def key(self) -> DiffersKey:
-        """Return the key of the question. An answer holds for this commit and this change, in every run."""
-        return DiffersKey(commit=self.commit, intent=self.intent or "gone")
-
-
-class SignOff(NamedTuple):
-    """A change of a proven phase that the user has to review before it lands."""
-
-    item: str
-    """The change and the intent. An answer holds for these, in every run."""
-    phase: str
-    question: str
-
-
 class DeliveryFacts(ProvingFacts):
     """A run that moves proven commits: a plan run, a landing or an undo."""
 
@@ -78,21 +56,17 @@ class DeliveryFacts(ProvingFacts):
     unlanded: tuple[Work, ...] = ()
     """Work that earlier runs proved and did not land, in order, at the start of the run."""
     branch_at: str | None = None
-    """Commit of the plan's branch at the start of the run."""
     works: list[Work] = field(default_factory=list)
     """Work that this run proved, in order: each commit builds on the one before."""
     compared: str | None = None
     """The last point at which the plan's file was compared with the pending work."""
-    differs: dict[str, Difference] = field(default_factory=dict)
+    differs: dict[str, PlanDiffers] = field(default_factory=dict)
     """Pending phases whose text has changed in the plan."""
-    sign_offs: dict[str, SignOff] = field(default_factory=dict)
-    """Sign-offs that the landing needs, by item."""
+    sign_offs: dict[str, SignOffWanted] = field(default_factory=dict)
     reported: bool = False
     landing: LandingState = field(default_factory=LandingState)
     landed: list[Landed] = field(default_factory=list)
-    """Work that this run landed."""
     marks_landed: bool = False
-    """The plan's marks were part of the last landing."""
     marked: bool = True
     """False while work has landed that the plan does not show yet."""
     issues: tuple[int, ...] = ()
@@ -133,10 +107,7 @@ class DeliveryFacts(ProvingFacts):
 
     @property
     def may_stop(self) -> bool:
-        """Whether the run may end.
-
-        An interrupted landing would leave the target and the plan's marks different.
-        """
+        """Whether the run may end: a cut-off landing would leave target and marks different."""
         return not self.is_landing and self.marked
 
     def find(self, name: str) -> PhaseFacts | None:
@@ -162,14 +133,14 @@ class DeliveryFacts(ProvingFacts):
             case ApprovalAnswered(answer="yes") if isinstance(key_in(event.key), PullKey):
                 look_again(self.pull)
             case PlanDiffers():
-                self.differs[event.phase] = Difference(event.point, event.commit, event.intent)
+                self.differs[event.phase] = event
             case PlanCompared():
                 self.compared = event.point
                 self.differs = {
                     phase: found for phase, found in self.differs.items() if found.point == event.point
                 }
             case SignOffWanted():
-                self.sign_offs[event.item] = SignOff(event.item, event.phase, event.question)
+                self.sign_offs[event.item] = event
             case ReportWritten():
                 self.reported = True
             case PlanMarked():
@@ -187,5 +158,3 @@ class DeliveryFacts(ProvingFacts):
                 self.landing.state = "intended"
             case PullRefused():
                 self.landing.state = None
-            case _:
-                pass

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.events.questions import PullBlockedKey, PullChecksKey
+from asbuilt.events.questions import PullBlockedKey, PullChecksKey, in_run
 from asbuilt.events.runs import WaitReason
-from asbuilt.lifecycle.delivery.sign_off import signing
-from asbuilt.lifecycle.pull_request.facts import CI, CONFLICT, Blocked, PullFacts, Seen
+from asbuilt.lifecycle.pull_request.facts import CI, CONFLICT, PullFacts
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.facts import GOES_ON, PASS, PhaseFacts
 from asbuilt.lifecycle.run.stoppages import stoppage
 from asbuilt.lifecycle.run.timers import seconds_after
 
 if TYPE_CHECKING:
+    from asbuilt.events.pulls import PullBlocked, PullSeen
     from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 
 READY: Final = "pr-ready"
@@ -65,7 +65,7 @@ def repair_under_way(facts: DeliveryFacts) -> PhaseFacts | None:
     return None
 
 
-def _watch(facts: DeliveryFacts, pull: PullFacts, seen: Seen, now: str) -> moves.Move:
+def _watch(facts: DeliveryFacts, pull: PullFacts, seen: PullSeen, now: str) -> moves.Move:
     """Wait for the forge's checks, repair failing ones, follow the target, and merge."""
     if seen.head != pull.head:
         # Another user pushed: these commits are proven too, or the user is asked.
@@ -92,9 +92,9 @@ def _watch(facts: DeliveryFacts, pull: PullFacts, seen: Seen, now: str) -> moves
     )
 
 
-def _wait(pull: PullFacts, seen: Seen, now: str) -> moves.Move:
-    again_at, over_at = seconds_after(seen.at, pull.poll_s), seconds_after(pull.pushed_at, pull.limit_s)
-    if seen.at >= over_at:
+def _wait(pull: PullFacts, seen: PullSeen, now: str) -> moves.Move:
+    again_at, over_at = seconds_after(seen.asked_at, pull.poll_s), seconds_after(pull.pushed_at, pull.limit_s)
+    if seen.asked_at >= over_at:
         what = f"its checks have not finished within {pull.limit_s} s of the push"
         return moves.End(READY, f"{_name(pull)} is open; {what}")
     return (
@@ -104,11 +104,8 @@ def _wait(pull: PullFacts, seen: Seen, now: str) -> moves.Move:
     )
 
 
-def _red(facts: DeliveryFacts, pull: PullFacts, seen: Seen) -> moves.Move:
-    """Have an agent fix the forge's failing checks; then ask.
-
-    Each yes grants the same number of fixes again.
-    """
+def _red(facts: DeliveryFacts, pull: PullFacts, seen: PullSeen) -> moves.Move:
+    """Have an agent fix the forge's failing checks, then ask; each yes grants as many fixes again."""
     failures = tuple(f"the forge's check {name} fails" for name in seen.failing[:_NAMED])
     failures += (seen.excerpt,) if seen.excerpt else ()
     granted = sum(answer == "yes" for answer in facts.answers(PullChecksKey).values())
@@ -124,17 +121,17 @@ def _red(facts: DeliveryFacts, pull: PullFacts, seen: Seen) -> moves.Move:
     return moves.End(CI_FAILING, what) if facts.approvals[key] == "no" else moves.until_answered(key)
 
 
-def _blocked(facts: DeliveryFacts, blocked: Blocked) -> moves.Move:
+def _blocked(facts: DeliveryFacts, blocked: PullBlocked) -> moves.Move:
     """Have an agent resolve a conflict in up to 5 files; ask the user about every other obstacle."""
-    if blocked.kind == "conflict" and 0 < len(blocked.paths) <= RESOLVABLE:
+    if blocked.why == "conflict" and 0 < len(blocked.paths) <= RESOLVABLE:
         told = f"resolve the conflict in {', '.join(blocked.paths)}: each has conflict markers"
         move = _repair(facts, facts.repairs[CONFLICT], (told,), RESOLVE_LIMIT)
         if move is not None:
             return move
     key = str(PullBlockedKey(run=facts.run, number=facts.pull.blocks))
     if key not in facts.approvals:
-        return moves.Ask(key, "continue", f"{blocked.words} {blocked.next_step} Continue then?")
-    return moves.End("failed", blocked.words) if facts.approvals[key] == "no" else moves.until_answered(key)
+        return moves.Ask(key, "continue", f"{blocked.what} {blocked.next} Continue then?")
+    return moves.End("failed", blocked.what) if facts.approvals[key] == "no" else moves.until_answered(key)
 
 
 def _repair(
@@ -177,6 +174,21 @@ def _afterwards(facts: DeliveryFacts) -> moves.Move:
             "failed", f"landed, but not everything was cleaned up: {'; '.join(facts.pull.broken)}"
         )
     return moves.End("landed", "")
+
+
+def signing(facts: DeliveryFacts) -> moves.Move | None:
+    """Ask for every sign-off before it waits for an answer; None once all are yes. `auto` answers none."""
+    keys = {in_run(one.item, facts.run): one for one in facts.sign_offs.values()}
+    for key, one in keys.items():
+        if key not in facts.approvals:
+            return moves.Ask(key, "sign-off", one.question, one.phase)
+    for key, one in keys.items():
+        if facts.approvals[key] == "no":
+            kept = "nothing landed; the plan's branch has the proven commits"
+            again = "asbuilt land --undo drops it; then run the phase again"
+            return moves.End("stopped", f"you did not sign off a change of phase {one.phase}: {kept}.", again)
+    waits = next((key for key in keys if facts.approvals[key] is None), None)
+    return None if waits is None else moves.until_answered(waits)
 
 
 def _name(pull: PullFacts) -> str:

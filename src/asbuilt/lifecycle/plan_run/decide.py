@@ -11,10 +11,11 @@ from asbuilt.lifecycle.delivery.pull_request import repair_under_way
 from asbuilt.lifecycle.plan_run.drift import correcting
 from asbuilt.lifecycle.plan_run.lanes import coordinate, wait_for
 from asbuilt.lifecycle.run import moves
-from asbuilt.lifecycle.run.decide import proving_move
+from asbuilt.lifecycle.run.baseline import asked, prepare
+from asbuilt.lifecycle.run.decide import before_work, within_caps
 from asbuilt.lifecycle.run.facts import GOES_ON, PASS, AttemptFacts, PhaseFacts
-from asbuilt.lifecycle.run.preflight import asked
 from asbuilt.lifecycle.run.stoppages import stoppage, verifier_stoppage
+from asbuilt.plan.needs import open_needs
 
 if TYPE_CHECKING:
     from asbuilt.lifecycle.plan_run.facts import PlanFacts
@@ -25,60 +26,45 @@ REPEAT_LIMIT: Final = 2
 _SEVERAL: Final = 2
 
 
-class _PlanRun:
-    def unsafe(self, facts: PlanFacts) -> moves.Attempt | moves.Keep | None:
-        return brought_to_safety(facts.current or repair_under_way(facts))
-
-    def idle(self, facts: PlanFacts) -> moves.End | None:
-        if not (facts.works or facts.unlanded):
-            if facts.wanted is not None and facts.wanted in facts.done_before:
-                return moves.End("done", f"phase {facts.wanted} is already done")
-            if facts.phases and facts.done_before >= facts.phases.keys():
-                return moves.End("done", "the plan is already complete: every phase is done")
-        if waits := _open_needs(facts):
-            return moves.End(
-                "stopped", f"phase {facts.wanted} waits for phase {', '.join(waits)}: not done yet"
-            )
-        return None
-
-    def work(self, facts: PlanFacts, now: str) -> moves.Move:
-        changed = promised(facts, is_attended=not facts.auto)
-        if changed is not None:
-            return changed
-        is_direct = facts.way == "direct" and not facts.hold
-        if is_direct and (facts.pending or not facts.marked):
-            return deliver(facts, now)
-        move = coordinate(facts)
-        if isinstance(move, moves.Check):
-            merged = facts.phases[move.phase]
-            return _unusable(facts, merged, merged.attempts[-1]) or move
-        phase = facts.current
-        if move is not None or phase is None:
-            return move or _after_phases(facts, now, is_direct=is_direct)
-        return _between(facts, phase) or _work_on(facts, phase)
-
-
-class _Lane:
-    """The rules for one phase that is worked on beside others."""
-
-    def unsafe(self, facts: PlanFacts) -> moves.Attempt | moves.Keep | None:
-        return brought_to_safety(facts.current)
-
-    def idle(self, facts: PlanFacts) -> moves.End | None:
-        del facts
-        return None
-
-    def work(self, facts: PlanFacts, now: str) -> moves.Move:
-        del now
-        return _work_on(facts, facts.phases[facts.at])
-
-
 def next_move(facts: PlanFacts, now: str) -> moves.Move:
     """Choose the next move of a run of a plan's phases, or of one of its lanes."""
     if facts.at:
-        return proving_move(facts, now, _Lane())
-    move = proving_move(facts, now, _PlanRun())
+        first = before_work(facts, now, brought_to_safety(facts.current)) or prepare(facts)
+        return first or within_caps(facts, _work_on(facts, facts.phases[facts.at]), now)
+    first = before_work(facts, now, brought_to_safety(facts.current or repair_under_way(facts)))
+    move = first or _idle(facts) or prepare(facts) or within_caps(facts, _work(facts, now), now)
     return wait_for(facts.open_lanes) if isinstance(move, moves.End) and facts.open_lanes else move
+
+
+def _idle(facts: PlanFacts) -> moves.End | None:
+    """Return why there is nothing to do, before anything is created."""
+    if not (facts.works or facts.unlanded):
+        if facts.wanted is not None and facts.wanted in facts.done_before:
+            return moves.End("done", f"phase {facts.wanted} is already done")
+        if facts.phases and facts.done_before >= facts.phases.keys():
+            return moves.End("done", "the plan is already complete: every phase is done")
+    # A phase that has started waits for no other.
+    wanted = facts.phases.get(facts.wanted or "")
+    if wanted is None or wanted.begun or not (waits := open_needs(wanted.needs, facts.done_before)):
+        return None
+    return moves.End("stopped", f"phase {facts.wanted} waits for phase {', '.join(waits)}: not done yet")
+
+
+def _work(facts: PlanFacts, now: str) -> moves.Move:
+    changed = promised(facts, is_attended=not facts.auto)
+    if changed is not None:
+        return changed
+    is_direct = facts.way == "direct" and not facts.hold
+    if is_direct and (facts.pending or not facts.marked):
+        return deliver(facts, now)
+    move = coordinate(facts)
+    if isinstance(move, moves.Check):
+        merged = facts.phases[move.phase]
+        return _unusable(facts, merged, merged.attempts[-1]) or move
+    phase = facts.current
+    if move is not None or phase is None:
+        return move or _after_phases(facts, now, is_direct=is_direct)
+    return _between(facts, phase) or _work_on(facts, phase)
 
 
 def _work_on(facts: PlanFacts, phase: PhaseFacts) -> moves.Move:
@@ -87,25 +73,11 @@ def _work_on(facts: PlanFacts, phase: PhaseFacts) -> moves.Move:
     return asks or _in_phase(facts, phase)
 
 
-def _open_needs(facts: PlanFacts) -> list[str]:
-    """List the unfinished phases that the named phase needs; none once it has started."""
-    wanted = facts.phases.get(facts.wanted or "")
-    if wanted is None or wanted.begun:
-        return []
-    return [need for need in wanted.needs if need not in facts.done_before]
-
-
 def _between(facts: PlanFacts, phase: PhaseFacts) -> moves.Move | None:
-    """Ask between two phases of an attended run."""
     if facts.auto or phase.begun or not any(other.proven for other in facts.phases.values()):
         return None
-    ask = moves.Ask(
-        str(BetweenKey(run=facts.run, phase=phase.id)),
-        "continue",
-        f"continue with phase {phase.id}?",
-        phase.id,
-    )
-    return asked(facts, ask, no=f"you said no to phase {phase.id}")
+    key, question = BetweenKey(run=facts.run, phase=phase.id), f"continue with phase {phase.id}?"
+    return asked(facts, key, "continue", question, phase.id, no=f"you said no to phase {phase.id}")
 
 
 def _too_large(facts: PlanFacts, phase: PhaseFacts) -> moves.Move | None:
@@ -114,8 +86,8 @@ def _too_large(facts: PlanFacts, phase: PhaseFacts) -> moves.Move | None:
     if last is None or not last.refusals or last.commit is not None:
         return None
     key = KeepKey(run=facts.run, phase=phase.id, attempt=last.number, refusals=last.refusals)
-    ask = moves.Ask(str(key), "continue", f"{last.refusal} Try again?", phase.id)
-    return asked(facts, ask, no=f"phase {phase.id}: {last.refusal}")
+    question = f"{last.refusal} Try again?"
+    return asked(facts, key, "continue", question, phase.id, no=f"phase {phase.id}: {last.refusal}")
 
 
 def _waiver(facts: PlanFacts, phase: PhaseFacts) -> moves.Move | None:
@@ -134,7 +106,9 @@ def _waiver(facts: PlanFacts, phase: PhaseFacts) -> moves.Move | None:
         key = WaiverKey(intent=str(phase.intent), item=item).of(facts.run)
         if key not in facts.approvals:
             found = next((one for one in last.judged if one.item == item), f"item {item}")
-            return moves.Ask(key, "waiver", f"accept phase {phase.id} without it, and why? {found}", phase.id)
+            return moves.Ask(
+                key, "waiver", f"accept phase {phase.id} without this item? Give a reason. {found}", phase.id
+            )
         answers[key] = facts.approvals[key]
     if "no" in answers.values():
         return None
@@ -204,7 +178,7 @@ def _unusable(facts: PlanFacts, phase: PhaseFacts, last: AttemptFacts) -> moves.
         return None
     why = f"the checks of phase {phase.id} were inconclusive: {'; '.join(last.failures)}"
     key = UnusableKey(run=facts.run, phase=phase.id, attempt=last.number, times=last.unusable)
-    return asked(facts, moves.Ask(str(key), "continue", f"{why}. Run them again?", phase.id), no=why)
+    return asked(facts, key, "continue", f"{why}. Run them again?", phase.id, no=why)
 
 
 def _verify(last: AttemptFacts, what: str, move: moves.Verify | moves.VerifyTogether) -> moves.Move:
@@ -229,7 +203,10 @@ def _judged_together(facts: PlanFacts) -> moves.Move | None:
 
 
 def _apart(facts: PlanFacts, failures: tuple[str, ...]) -> moves.End:
-    """End a run whose phases pass one by one but not together; a phase that is open again is built on top."""
+    """End a run whose phases pass one by one but not together.
+
+    A reopened phase starts from the proven commits.
+    """
     told = f": {'; '.join(failures)}" if failures else ""
     phase, note = (facts.broken[0], "") if facts.broken else (facts.pending[-1].phase, ' -m "what to change"')
     return moves.End(

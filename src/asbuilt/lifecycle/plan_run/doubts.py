@@ -74,10 +74,7 @@ def plan_in(delegate: str) -> str | None:
 
 
 def independent_groups(items: Iterable[str]) -> tuple[tuple[int, ...], ...]:
-    """Group items, numbered from 1, so that no two groups name the same file or a folder around it.
-
-    An item that names no file is in no group: nothing shows what it touches.
-    """
+    """Group items, numbered from 1, by the files and folders that they name; those without are left out."""
     groups: list[tuple[set[str], list[int]]] = []
     for number, text in enumerate(items, 1):
         paths, numbers = set(_PATH.findall(text)), [number]

@@ -60,5 +60,4 @@ def drifted(facts: RunFacts) -> int:
 
 
 def _stopped(phase: PhaseFacts, why: str) -> End:
-    """End a run that would correct the same number again."""
     return End("failed", f"phase {phase.id}: {why}.", "check the measurement and edit the plan")

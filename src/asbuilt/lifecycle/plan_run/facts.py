@@ -15,6 +15,7 @@ from asbuilt.events.runs import RunStarted
 from asbuilt.lifecycle.delivery.facts import DeliveryFacts, Work
 from asbuilt.lifecycle.run.facts import MERGE, WHOLE, AttemptFacts, ChainFacts, PhaseFacts
 from asbuilt.lifecycle.run.fold import hear_verifier, hear_verifying
+from asbuilt.plan.needs import may_start
 
 if TYPE_CHECKING:
     from asbuilt.lifecycle.run.last_failure import FailedStep
@@ -38,13 +39,11 @@ class PlanFacts(DeliveryFacts):
     """By phase, the commit with the files of an earlier run, from which its workspace starts."""
     together: Outcome | None = None
     apart: tuple[str, ...] = ()
-    """Failures of all phases together."""
     broken: tuple[str, ...] = ()
     """Phases whose own checks fail on all phases together."""
     whole: AttemptFacts = field(default_factory=lambda: AttemptFacts(0, "verify"))
     """The verdict on all phases together, and its verifiers."""
     lane_limit: int = 1
-    """Number of phases that may be worked on at once."""
     lanes: dict[str, Lane] = field(default_factory=dict)
     """The phases that were forked, in the order of their first fork."""
     ready: list[str] = field(default_factory=list)
@@ -66,7 +65,7 @@ class PlanFacts(DeliveryFacts):
         """Phases that could be worked on side by side now, by the plan alone.
 
         An attended run asks between two phases, a direct one lands each before the next, and without a
-        sandbox one agent's changes cannot be told from another's: those work on one phase at a time.
+        sandbox one agent's changes cannot be separated from another's: those work on one phase at a time.
         """
         is_apart = self.auto and self.mode == "finish" and self.wanted is None and self.way != "direct"
         if not is_apart or self.lane_limit < 2 or self.ring == "none":
@@ -83,7 +82,7 @@ class PlanFacts(DeliveryFacts):
         return [
             phase
             for phase in self.phases.values()
-            if phase.id not in proven and phase.id not in self.lanes and proven.issuperset(phase.needs)
+            if phase.id not in proven and phase.id not in self.lanes and may_start(phase.needs, proven)
         ]
 
     def chain_of(self, event: Event) -> ChainFacts:
@@ -167,8 +166,6 @@ class PlanFacts(DeliveryFacts):
             case TogetherJudged():
                 self.whole.verdict, self.whole.items = event.outcome, event.items
                 self.whole.judged, self.whole.verifier_starts = event.failures, 0
-            case _:
-                pass
 
 
 def _hear_fork(facts: PlanFacts, event: PhaseForked) -> None:
@@ -180,13 +177,12 @@ def _hear_fork(facts: PlanFacts, event: PhaseForked) -> None:
 
 
 def _hear_merge(facts: PlanFacts, event: PhaseMerged, at: str) -> None:
-    """Add a merge as an attempt: it has the verdict of the merged one, and its checks run again."""
+    """Add a merge as an attempt: it has the merged one's verdict and remarks; its checks run again."""
     phase = facts.phases[event.phase]
     merged = next(one for one in phase.attempts if one.number == event.of)
     attempt = replace(
         merged, number=event.number, role=MERGE, commit=event.commit, tree=event.tree,
         conflicts=event.conflicts, failures=event.failures, checks="FAIL" if event.conflicts else None,
-        changed=True, unusable=0, refusals=0, evidence=None, remarks=None, says="", notes=(), began_at=at,
-        ended_at=at,
+        changed=True, unusable=0, refusals=0, evidence=None, says="", notes=(), began_at=at, ended_at=at,
     )  # fmt: skip
     phase.attempts = [*(one for one in phase.attempts if one.number != event.number), attempt]

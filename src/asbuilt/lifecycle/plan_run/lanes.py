@@ -63,7 +63,6 @@ def closing(facts: PlanFacts, move: Move) -> Move:
 
 
 def _merge(facts: PlanFacts, name: str) -> Move:
-    """Choose how a ready phase gets onto the plan's branch."""
     lane, last = facts.lanes[name], facts.phases[name].attempts[-1]
     proven = lane.joined.number if lane.joined is not None else last.number
     if lane.base == facts.base_now:

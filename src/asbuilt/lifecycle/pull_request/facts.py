@@ -21,36 +21,6 @@ LIMIT_S: Final = 600
 FIX_LIMIT: Final = 2
 
 
-class Seen(NamedTuple):
-    """A pull request as the forge reported it."""
-
-    state: str
-    """none, open, merged or closed."""
-    at: str
-    """Time of the request, by the journal's clock."""
-    head: str | None = None
-    """Head of its branch at the forge."""
-    mergeable: str = "unknown"
-    checks: str = "none"
-    failing: tuple[str, ...] = ()
-    excerpt: str = ""
-    """End of the failing checks' output: untrusted text."""
-    target: str | None = None
-    """The tip of the target at the forge."""
-
-
-class Blocked(NamedTuple):
-    """Why nothing could be pushed; for a conflict, which commit does not apply onto which."""
-
-    kind: str
-    """conflict, red, or moved."""
-    words: str
-    next_step: str
-    paths: tuple[str, ...] = ()
-    commit: str = ""
-    here: str = ""
-
-
 class PullFacts(Struct):
     """Facts of the plan's pull request in one run."""
 
@@ -58,10 +28,9 @@ class PullFacts(Struct):
     limit_s: int = LIMIT_S
     """Maximum wait for the forge's checks after a push."""
     fix_limit: int = FIX_LIMIT
-    """Number of fixes by agents before the user is asked."""
     looks: int = 0
-    seen: Seen | None = None
-    """None: not polled since the last change."""
+    seen: pulls.PullSeen | None = None
+    """The last poll; its excerpt is untrusted text. None: not polled since the last change."""
     bare: int = 0
     """Polls since the last push that found no check."""
     head: str | None = None
@@ -74,11 +43,10 @@ class PullFacts(Struct):
     number: int | None = None
     url: str = ""
     blocks: int = 0
-    blocked: Blocked | None = None
+    blocked: pulls.PullBlocked | None = None
+    """Why nothing could be pushed: conflict, red, or moved."""
     refused: str = ""
-    """Why the forge did not merge."""
     settled: dict[str, int] = field(default_factory=dict)
-    """Last applied attempt of each repair."""
     broken: tuple[str, ...] | None = None
     """Leftovers of the landing; None before the check."""
 
@@ -98,16 +66,7 @@ def hear_pull(pull: PullFacts, event: Event) -> None:
     match event:
         case pulls.PullSeen():
             pull.looks += 1
-            pull.seen = Seen(
-                event.state,
-                event.asked_at,
-                event.head,
-                event.mergeable,
-                event.checks,
-                event.failing,
-                event.excerpt,
-                event.target,
-            )
+            pull.seen = event
             pull.bare += event.checks == "none"
         case pulls.PullPushed():
             pull.pushes += 1
@@ -116,7 +75,7 @@ def hear_pull(pull: PullFacts, event: Event) -> None:
             pull.seen, pull.bare, pull.blocked, pull.refused = None, 0, None, ""
         case pulls.PullBlocked():
             pull.blocks += 1
-            pull.blocked = Blocked(event.why, event.what, event.next, event.paths, event.commit, event.here)
+            pull.blocked = event
         case pulls.PullOpened():
             pull.number, pull.url, pull.seen = event.number, event.url, None
         case pulls.PullMended():
@@ -130,8 +89,6 @@ def hear_pull(pull: PullFacts, event: Event) -> None:
             pull.refused, pull.seen = event.why, None
         case pulls.PullInvariants():
             pull.broken = event.broken
-        case _:
-            return
 
 
 def look_again(pull: PullFacts) -> None:
@@ -150,18 +107,13 @@ class Left(NamedTuple):
     """State after a landing."""
 
     folders: tuple[str, ...] = ()
-    """Workspaces of the landed runs that exist on disk."""
     registered: tuple[str, ...] = ()
     """Workspaces that git still lists."""
     branch: str | None = None
-    """The plan's branch, if it exists."""
     pushed: str | None = None
-    """The pull request's branch at the forge, if it exists."""
     has_report: bool = True
     under_way: tuple[str, ...] = ()
-    """Phases that the plan on the target marks as in progress."""
     state: str = "merged"
-    """State of the pull request at the forge."""
     is_reconcilable: bool = True
     """The user's own target branch can follow the forge's without losing a commit."""
 

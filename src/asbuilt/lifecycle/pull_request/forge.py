@@ -1,12 +1,10 @@
-"""Values that a forge reports about pull requests and issues.
-
-Rule: nothing here calls the forge.
-"""
+"""Values that a forge reports about pull requests and issues. Rule: nothing here calls the forge."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,8 +18,7 @@ ReviewState = Literal["approved", "changes_requested", "commented", "dismissed"]
 MergeWay = Literal["merge", "squash", "rebase"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pull:
+class Pull(Struct, frozen=True, kw_only=True):
     """A pull request at the forge."""
 
     number: int
@@ -41,8 +38,7 @@ class Pull:
     is_draft: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Checks:
+class Checks(Struct, frozen=True, kw_only=True):
     """State of the forge's checks for one commit."""
 
     state: CheckState
@@ -53,8 +49,7 @@ class Checks:
     """End of the failing checks' output, as far as the forge returns it; untrusted text."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Review:
+class Review(Struct, frozen=True, kw_only=True):
     """One review of a pull request."""
 
     id: int
@@ -66,8 +61,7 @@ class Review:
     at: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comment:
+class Comment(Struct, frozen=True, kw_only=True):
     """A comment on one line of a pull request's files."""
 
     id: int
@@ -81,8 +75,7 @@ class Comment:
     """The review that it belongs to; None if the forge names none."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Issue:
+class Issue(Struct, frozen=True, kw_only=True):
     """An issue at the forge."""
 
     number: int
@@ -91,16 +84,14 @@ class Issue:
     url: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Touched:
+class Touched(Struct, frozen=True, kw_only=True):
     """The files that an open pull request changes."""
 
     number: int
     paths: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pushed:
+class Pushed(Struct, frozen=True, kw_only=True):
     """The remote branch is at the commit; `already`: it was there before the push."""
 
     branch: str
@@ -108,8 +99,7 @@ class Pushed:
     already: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BranchMoved:
+class BranchMoved(Struct, frozen=True, kw_only=True):
     """The remote branch was moved by another user, so nothing was pushed or deleted."""
 
     branch: str
@@ -118,8 +108,7 @@ class BranchMoved:
     found: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotMerged:
+class NotMerged(Struct, frozen=True, kw_only=True):
     """The forge refused to merge and gave a reason; the pull request is unchanged."""
 
     why: str

@@ -1,7 +1,4 @@
-"""Causes of an agent's early stop, and what the run does. Pure.
-
-Rule: only the cause decides; the message is for display.
-"""
+"""Causes of an agent's early stop, and what the run does. Rule: only the cause decides. Pure."""
 
 from __future__ import annotations
 
@@ -47,7 +44,7 @@ class Breaker(NamedTuple):
         return self.is_open(now) or (self.probe not in ("", chain) and self.probe_until > now)
 
     def met_again(self, cause: Cause, until: str | None, holder: str, now: str) -> Breaker:
-        """Return it after another agent met a cause; of two that hold at once, the longer one counts."""
+        """Return the breaker after another agent hits a cause; the later end time wins."""
         is_open = self.is_open(now)
         if is_open and (self.until is None or (until is not None and until <= self.until)):
             return self

@@ -2,45 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final
 
 from asbuilt.events.runs import WaitReason, with_advice
 from asbuilt.lifecycle.run import moves
-from asbuilt.lifecycle.run.preflight import preflight
-from asbuilt.lifecycle.run.proving import ProvingFacts
 from asbuilt.lifecycle.run.stoppages import capped
 from asbuilt.lifecycle.run.windows import within
 
 if TYPE_CHECKING:
     from asbuilt.lifecycle.run.facts import RunFacts
+    from asbuilt.lifecycle.run.proving import ProvingFacts
 
 TROUBLE_LIMIT: Final = 10
 """Maximum number of transient errors in a row, over about six hours; the next one ends the run."""
-_Facts = TypeVar("_Facts", bound=ProvingFacts)
-_Facts_contra = TypeVar("_Facts_contra", bound=ProvingFacts, contravariant=True)
-
-
-class Course(Protocol[_Facts_contra]):
-    """Rules of one kind of run that proves something."""
-
-    def unsafe(self, facts: _Facts_contra) -> moves.Attempt | moves.Keep | None:
-        """Return the move that a stopped run needs before it may end."""
-        ...
-
-    def idle(self, facts: _Facts_contra) -> moves.End | None:
-        """Return why there is nothing to do; called before anything is created."""
-        ...
-
-    def work(self, facts: _Facts_contra, now: str) -> moves.Move:
-        """Return the next move once tests, setup and baseline are done."""
-        ...
 
 
 def paced(facts: RunFacts, move: moves.Move, now: str) -> moves.Move:
-    """Delay a move until the run's hours, or until the end of a pause.
-
-    A stopping run does not pause: nothing would wake it, and it still has to end.
-    """
+    """Delay a move until the run's hours, or the end of a pause; a stopping run has no pause."""
     move = within(facts.window, move, now)
     pauses = facts.pause is not None and facts.stop is None
     return moves.Wait(WaitReason.PAUSE, "paused", None) if pauses and can_wait(facts, move) else move
@@ -55,7 +33,9 @@ def admitted(facts: RunFacts, move: moves.Move, now: str) -> moves.Move:
     is_overload = breaker.cause == "overload"
     what = "overload" if is_overload else "login" if breaker.cause == "auth" else "usage limit"
     reason = WaitReason.OVERLOAD if is_overload else WaitReason.LIMIT
-    who = f"the {'agent' if isinstance(move, moves.Attempt) else 'verifier'} in {_where(facts, move)}"
+    phase = getattr(move, "phase", None)
+    where = "all phases together" if phase is None else phase if facts.plans else f"phase {phase}"
+    who = f"the {'agent' if isinstance(move, moves.Attempt) else 'verifier'} in {where}"
     until = breaker.until if breaker.is_open(now) else breaker.probe_until
     return moves.Wait(reason, f"{what} of {who}", until, account=breaker.account)
 
@@ -69,11 +49,6 @@ def role_of(move: moves.Move) -> str | None:
             return "verify"
         case _:
             return None
-
-
-def _where(facts: RunFacts, move: moves.Move) -> str:
-    phase = getattr(move, "phase", None)
-    return "all phases together" if phase is None else phase if facts.plans else f"phase {phase}"
 
 
 def can_wait(facts: RunFacts, move: moves.Move) -> bool:
@@ -109,17 +84,20 @@ def kept_back(facts: RunFacts, now: str) -> moves.Move | None:
     return None
 
 
-def proving_move(facts: _Facts, now: str, course: Course[_Facts]) -> moves.Move:
-    """Choose the next move of a run that proves something. First match wins."""
+def before_work(
+    facts: ProvingFacts, now: str, unsafe: moves.Attempt | moves.Keep | None = None
+) -> moves.Move | None:
+    """Choose the move that precedes all rules of a run that proves something; None once it has started.
+
+    `unsafe` is the move that the run needs before it may end, if a user stops it.
+    """
     if facts.stop is not None and facts.may_stop:
-        unsafe = course.unsafe(facts)
         return (kept_back(facts, now) or unsafe) if unsafe else moves.End("stopped", facts.stop)
-    waits = kept_back(facts, now)
-    if waits is not None:
-        return waits
-    if not facts.started:
-        return moves.Start()
-    move = course.idle(facts) or preflight(facts) or course.work(facts, now)
+    return kept_back(facts, now) or (None if facts.started else moves.Start())
+
+
+def within_caps(facts: ProvingFacts, move: moves.Move, now: str) -> moves.Move:
+    """Ask before a move starts an agent that would spend more than the run's caps."""
     if isinstance(move, moves.Attempt | moves.Verify | moves.VerifyTogether) and can_wait(facts, move):
         return capped(facts, now) or move
     return move

@@ -1,7 +1,4 @@
-"""Facts that all kinds of run share, folded from their events.
-
-Each kind of run has its own subclass of `RunFacts` in its own module.
-"""
+"""Facts that all kinds of run share, folded from their events; each kind has its own subclass."""
 
 from __future__ import annotations
 
@@ -49,9 +46,7 @@ class AttemptFacts(Struct):
     ending: str | None = None
     reason: str = ""
     cause: Cause | None = None
-    """Why the agent stopped early, if known."""
     overloads: int = 0
-    """Overload errors of the model's servers in a row."""
     starts: int = 0
     ended_start: int = 0
     """The start of the host that ended; a later start resumes from it."""
@@ -65,7 +60,6 @@ class AttemptFacts(Struct):
     commit: str | None = None
     tree: str | None = None
     conflicts: tuple[str, ...] = ()
-    """Paths that conflict in a merge with other phases."""
     changed: bool = True
     checks: Outcome | None = None
     unusable: int = 0
@@ -73,7 +67,6 @@ class AttemptFacts(Struct):
     failures: tuple[str, ...] = ()
     """Failures of its checks and its verdict, as text for the next fix."""
     judged: tuple[Failure, ...] = ()
-    """Failures of its verdict."""
     verifier: str | None = None
     """How the verifier of this attempt's tree ended without a verdict; None if it did not."""
     verifier_reason: str = ""
@@ -179,10 +172,7 @@ class PhaseFacts(Struct):
 
     @property
     def repeats(self) -> int:
-        """Count the attempts that ended without a tree to judge: a stall, a crash, a timeout.
-
-        Attempts whose cause needs the user's answer are not counted.
-        """
+        """Count attempts without a tree to judge (a stall, a crash), unless their cause needs the user."""
         return sum(not attempt.is_judgeable and not asks(attempt.cause) for attempt in self.attempts)
 
 
@@ -259,7 +249,7 @@ class RunFacts(Struct):
         """Copy the options that decisions depend on."""
         self.auto, self.branch, self.slug = options.auto, options.branch, options.slug
         self.sandbox_required = options.requires_sandbox
-        self.caps, self.window = caps_in(options), window_in(options)
+        self.caps, self.window = caps_in(options), window_in(options.between)
 
     def hear(self, entry: Entry) -> None:
         """Fold an event of this kind of run; `run.fold.hear` has folded what all kinds share."""

@@ -168,8 +168,6 @@ def _hear_attempt(attempt: AttemptFacts, event: Event, at: str) -> None:
             attempt.asks = tuple(Asked(*one) for one in event.asks)
         case attempts.VerdictGiven():
             _hear_verdict(attempt, event)
-        case _:
-            return
 
 
 def _hear_verdict(attempt: AttemptFacts, event: attempts.VerdictGiven) -> None:

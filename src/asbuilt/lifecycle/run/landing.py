@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
@@ -11,21 +11,6 @@ from asbuilt.events.runs import RunParked, TroubleMet, WaitReason
 
 if TYPE_CHECKING:
     from asbuilt.events.event import Event
-
-
-class Line(NamedTuple):
-    """A place in the line of runs that land on a branch."""
-
-    branch: str
-    ahead: int
-    behind: str
-
-    @property
-    def words(self) -> str:
-        """Return the place as a sentence without a subject."""
-        place = self.ahead + 1
-        ending = "th" if place % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
-        return f"{place}{ending} in line for {self.branch}, behind {self.behind}"
 
 
 class LandingState(Struct):
@@ -39,7 +24,7 @@ class LandingState(Struct):
     tip: str | None = None
     """The target's tip after the landing."""
     tidied: bool = False
-    line: Line | None = None
+    line: landings.LandingQueued | None = None
     """Its place in the line of the branch, while it waits there."""
 
 
@@ -47,7 +32,7 @@ def hear_landing(landing: LandingState, event: Event) -> None:
     """Fold one event."""
     match event:
         case landings.LandingQueued():
-            landing.line = Line(event.branch, event.ahead, event.behind)
+            landing.line = event
         case landings.LandingTurn() | TroubleMet(phase=None):
             landing.line = None
         case RunParked(reason=reason, phase=None) if reason is not WaitReason.LANDING:
@@ -61,5 +46,3 @@ def hear_landing(landing: LandingState, event: Event) -> None:
             landing.state, landing.reason, landing.next_step = "refused", event.what, event.next
         case landings.LandingTidied():
             landing.tidied = True
-        case _:
-            pass

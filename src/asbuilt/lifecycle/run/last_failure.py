@@ -80,14 +80,6 @@ def last_failed(before: FailedStep | None, event: Event) -> FailedStep | None:
 
 def _of_agent(what: What, event: attempts.Ended) -> FailedStep:
     return FailedStep(
-        what,
-        phase_of(event) or "",
-        None,
-        event.stderr,
-        event.command,
-        event.folder,
-        event.exit_code,
-        event.duration_s,
-        event.ending == "timed_out",
-        event.agent,
-    )
+        what, phase_of(event) or "", None, event.stderr, event.command, event.folder, event.exit_code,
+        event.duration_s, event.ending == "timed_out", event.agent,
+    )  # fmt: skip

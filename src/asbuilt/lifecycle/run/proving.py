@@ -54,8 +54,6 @@ class ProvingFacts(RunFacts):
                 _hear_preparation(self, event)
             case WorkspaceMade():
                 self.workspace = True
-            case _:
-                pass
 
 
 def _hear_setting(facts: ProvingFacts, event: SettingsChanged) -> None:

@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from asbuilt.events.questions import CapKey, StoppedKey
+from asbuilt.lifecycle.run.baseline import asked
 from asbuilt.lifecycle.run.causes import asks, course_of, is_of_account
 from asbuilt.lifecycle.run.facts import GOES_ON, AttemptFacts, PhaseFacts, RunFacts
 from asbuilt.lifecycle.run.money import Caps, reached
-from asbuilt.lifecycle.run.moves import Ask, End, Move
-from asbuilt.lifecycle.run.preflight import asked
+from asbuilt.lifecycle.run.moves import End, Move
 
 if TYPE_CHECKING:
     from asbuilt.events.event import Cause
@@ -22,7 +22,7 @@ OVERLOAD_LIMIT: Final = 10
 
 
 class _Stop(NamedTuple):
-    """An agent that stopped: which, where, why, and the start that identifies the stop."""
+    """An agent's early stop: agent, phase, cause. `start` makes the question's key unique."""
 
     who: Literal["agent", "verifier"]
     role: str
@@ -81,19 +81,16 @@ def _about(facts: RunFacts, stop: _Stop) -> Move | None:
     if is_of_account(cause) and str(key) not in facts.approvals and not _is_holder(facts, stop.role):
         return None
     no = f"you said no: the {stop.who} in {stop.where} has stopped; {stop.reason}"
-    return asked(facts, Ask(str(key), "agent", _question(stop), stop.phase), no=no)
+    question = f"try {stop.where} again? The {stop.who} refused: {stop.reason}"
+    if cause == "auth":
+        question = f"sign in to the {stop.who}'s account, then continue? {stop.reason}"
+    return asked(facts, key, "agent", question, stop.phase, no=no)
 
 
 def _is_holder(facts: RunFacts, role: str) -> bool:
     """Return whether this chain asks the user, for all chains that use the account."""
     breaker = facts.breaker(role)
     return breaker is not None and breaker.until is None and breaker.holder == facts.chain_name
-
-
-def _question(stop: _Stop) -> str:
-    if stop.cause == "auth":
-        return f"sign in to the {stop.who}'s account, then continue? {stop.reason}"
-    return f"try {stop.where} again? The {stop.who} refused: {stop.reason}"
 
 
 def allowed(facts: RunFacts) -> Caps:
@@ -111,5 +108,5 @@ def capped(facts: RunFacts, now: str) -> Move | None:
     if over is None:
         return None
     key = CapKey(run=facts.run, number=_granted(facts) + 1)
-    ask = Ask(str(key), "cap", f"continue with the same limits again? {over}")
-    return asked(facts, ask, no=f"you said no: {over}")
+    question = f"continue with the same limits again? {over}"
+    return asked(facts, key, "cap", question, no=f"you said no: {over}")

@@ -13,11 +13,7 @@ _OVERLOADS_S: Final = (60, 300, 900, 1800, 3600)
 
 
 def reopens_at(said: str | None, now: str) -> str:
-    """Return when a usage limit is tried again, in the journal's format.
-
-    Without a reported time it is tried after 15 minutes; if the reported time has passed, after 1 minute. It
-    is never tried at once, which would loop.
-    """
+    """Return when a usage limit is tried again: as reported, else after 15 minutes; if past, after 1."""
     here = moment(now)
     try:
         opens = moment(said or "")

@@ -16,7 +16,7 @@ from asbuilt.settings.hours import hours_in
 if TYPE_CHECKING:
     from msgspec import UnsetType
 
-    from asbuilt.events.options import Between, RunOptions
+    from asbuilt.events.options import Between
 
 _TIMES: Final = 3
 
@@ -83,11 +83,6 @@ def read(text: str, zone: str) -> Window | None:
     return None if span is None else Window(*span, zone)
 
 
-def window_in(options: RunOptions) -> Window | None:
-    """Return the window in a run's options; None: any hour."""
-    return window_between(options.between)
-
-
-def window_between(between: Between | UnsetType | None) -> Window | None:
+def window_in(between: Between | UnsetType | None) -> Window | None:
     """Return the window of an option; None: any hour."""
     return read(between.hours, between.zone) if between else None

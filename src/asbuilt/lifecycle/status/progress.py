@@ -12,6 +12,7 @@ from asbuilt.lifecycle.kinds import Facts, next_move
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.facts import WHOLE, PhaseFacts
+from asbuilt.plan.needs import open_needs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,7 +27,9 @@ State = Literal[
 Waiting = Literal[
     "agent", "verifier", "asbuilt", "person", "conversation", "resume", "limit", "time", "line", "nobody"
 ]  # fmt: skip
-DONE: Final = ("proven", "landed", "done")
+PROVEN: Final = ("proven", "landed")
+"""States of a phase that asbuilt has proven."""
+DONE: Final = (*PROVEN, "done")
 """States in which a phase needs no more work."""
 NEXT: Final = ("ready", "failed", "stopped")
 """States from which a run starts a phase, the first in the plan's order."""
@@ -53,7 +56,6 @@ class PhaseProgress(NamedTuple):
     attempt: int | None = None
     """The current attempt, or the last one."""
     cycle: int = 0
-    """Number of the fix cycle."""
     needs: tuple[str, ...] = ()
     """Needed phases that are not done."""
     needs_all: tuple[str, ...] = ()
@@ -161,7 +163,7 @@ def plan_progress(
     told: list[PhaseProgress] = []
     for phase in run:
         commit = last.get(phase.id)
-        needs = tuple(need for need in phase.needs_all if need not in done)
+        needs = open_needs(phase.needs_all, done)
         if phase.state in IN_WORK and not is_over:
             told.append(phase)
         elif phase.id in done and commit is not None:
@@ -184,9 +186,9 @@ def _bare(phase: PhaseProgress) -> PhaseProgress:
 def _of_phase(
     facts: Facts, phase: PhaseFacts, move: Move | None, proven: set[str] | frozenset[str]
 ) -> PhaseProgress:
-    open_needs = tuple(need for need in phase.needs if need not in proven)
+    needs = open_needs(phase.needs, proven)
     last = phase.attempts[-1] if phase.attempts else None
-    about = PhaseProgress(phase.id, phase.title, "pending", "", needs=open_needs, needs_all=phase.needs)
+    about = PhaseProgress(phase.id, phase.title, "pending", "", needs=needs, needs_all=phase.needs)
     landed = facts.landed if isinstance(facts, DeliveryFacts) else ()
     stands = {one.phase: one.stands for one in landed}.get(phase.id)
     if stands is not None:
@@ -196,7 +198,7 @@ def _of_phase(
     if phase.id in facts.done_before:
         return about._replace(state="done")
     if move is None or not phase.begun:
-        return about if open_needs else about._replace(state="ready")
+        return about if needs else about._replace(state="ready")
     since = phase.begun_at
     if last is not None:
         since = last.ended_at or last.began_at

@@ -26,6 +26,9 @@ _WAITED_S: Final = 60
 """Shorter waits are ignored."""
 
 
+EDITED: Final = "its text was changed in the plan during the run, and the new text was built"
+
+
 class AttemptAccount(NamedTuple):
     """One attempt, and the findings about its tree."""
 
@@ -34,7 +37,6 @@ class AttemptAccount(NamedTuple):
     ending: str
     reason: str
     says: str
-    """The agent's last message."""
     kept: str | None
     """The ref with its tree."""
     evidence: tuple[Evidence, ...] = ()
@@ -42,18 +44,17 @@ class AttemptAccount(NamedTuple):
     opinion: Opinion | None = None
     """The verifier's opinion, before asbuilt checked it."""
     faults: tuple[str, ...] = ()
-    """Faults of the opinion as a whole."""
     remarks: tuple[Remark, ...] = ()
-    """Remarks on its changes."""
     numbers: tuple[Number, ...] = ()
     """Numbers that the phase states, as measured."""
+    claims: tuple[str, ...] = ()
+    """What agents said about numbers, and lines about numbers that could not be read."""
     agent: str = ""
     began_at: str = ""
     ended_at: str = ""
     spent: Spent = Spent()
     """Of the agent and its verifiers."""
     notes: tuple[str, ...] = ()
-    """The users' notes for it."""
     refused: tuple[str, ...] = ()
     """Hosts that the sandbox refused, each with the reason."""
 
@@ -77,7 +78,8 @@ class PhaseAccount(NamedTuple):
     signed: Mapping[str, str] = {}
     """The user's answers to changes that needed a sign-off, by the remark's key."""
     rechecked: tuple[Evidence, ...] = ()
-    """Evidence of its checks in a verification run."""
+    is_edited: bool = False
+    """Its text in the plan was changed while the run worked on earlier phases."""
 
     @property
     def judged(self) -> AttemptAccount | None:
@@ -89,6 +91,11 @@ class PhaseAccount(NamedTuple):
     def evidence(self) -> tuple[Evidence, ...]:
         """The last evidence of its checks."""
         return self.judged.evidence if self.judged else self.rechecked
+
+    @property
+    def claims(self) -> tuple[str, ...]:
+        """The claims about numbers in its last attempt that has any."""
+        return next((one.claims for one in reversed(self.attempts) if one.claims), ())
 
     @property
     def fixes(self) -> int:
@@ -109,7 +116,6 @@ class Decision(NamedTuple):
     """A question of the run to the user, and the answer, if any."""
 
     name: str
-    """`a7`."""
     kind: str
     question: str
     answer: str
@@ -124,7 +130,6 @@ class PullAccount(NamedTuple):
     number: int
     url: str
     mended: int
-    """Number of repairs by agents."""
     broken: tuple[str, ...] | None
     """Leftovers of its landing; None before it has landed."""
     warned: tuple[str, ...]
@@ -149,7 +154,6 @@ class Account(NamedTuple):
     pending: tuple[Work, ...] = ()
     undone: tuple[Landed, ...] = ()
     workspaces: tuple[str, ...] = ()
-    """Workspaces that still exist."""
     title: str = ""
     began_at: str = ""
     ended_at: str = ""
@@ -157,11 +161,9 @@ class Account(NamedTuple):
     """Without waits, as `limits.hours` counts it."""
     spent: Spent = Spent()
     ring: str = ""
-    """The sandbox of agents and checks."""
     tests: str | None = None
     setup: str | None = None
     baseline: str = ""
-    """Result of the tests before any work."""
     outline: tuple[Outlined, ...] = ()
     """Every phase of the plan, in order."""
     spans: tuple[Span, ...] = ()
@@ -178,9 +180,10 @@ class Account(NamedTuple):
     failures: Mapping[str, Failure] = {}
     """Checks that did not pass, by the digest of their output."""
     failed: tuple[Failure, ...] = ()
-    """The last failure."""
     next_step: str = ""
     """Advice of the reason of its end."""
+    gaps: tuple[str, ...] = ()
+    """Phrases which suggest that a phase of a completed plan is not done."""
     brief: frozenset[str] = frozenset()
     """Phases beyond the window of the page: only their last attempt with evidence is here."""
 
@@ -227,7 +230,7 @@ def sums(account: Account) -> Sums:
 
 
 def notes(account: Account) -> list[tuple[str, str]]:
-    """Return notes on each phase: fixes, restarts, refused hosts, and missing proof."""
+    """Return notes on each phase: fixes, restarts, refused hosts, claims, edits, and missing proof."""
     told: list[tuple[str, str]] = []
     for phase in reversed(account.phases):
         again = [attempt for attempt in phase.attempts if attempt.was_cut_off]
@@ -238,6 +241,9 @@ def notes(account: Account) -> list[tuple[str, str]]:
             told.append((phase.id, f"restarted: {again[0].ending}, {again[0].reason}"))
         refused = dict.fromkeys(one for attempt in phase.attempts for one in attempt.refused)
         told += [(phase.id, f"the sandbox refused its agent {one}") for one in refused]
+        told += [(phase.id, one) for one in phase.claims]
+        if phase.is_edited:
+            told.append((phase.id, EDITED))
         if phase.proven is None and account.kind != "verify":
             told.append((phase.id, f"not proven: {_first_failure(phase) or account.reason}"))
     return told

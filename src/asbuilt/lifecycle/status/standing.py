@@ -1,7 +1,4 @@
-"""State of a plan after all its runs.
-
-Rule: the last event of a phase in the journal decides.
-"""
+"""State of a plan after all its runs. Rule: the last event of a phase in the journal decides."""
 
 from __future__ import annotations
 

@@ -49,7 +49,11 @@ def spans_of(entries: Iterable[Entry], now: str) -> tuple[Span, ...]:
         phase = phase_of(event) or ""
         over: list[Doing] = [] if isinstance(event, WAITS_ON) else ["wait"]
         over += [doing for doing, kinds in _ENDS if isinstance(event, kinds)]
-        for place in dict.fromkeys(place for doing in over for place in _places(doing, phase)):
+        # Any event ends a wait of the run, an event of a phase also its lane's.
+        places = [_place(doing, phase) for doing in over]
+        if "wait" in over:
+            places.insert(1, ("wait", ""))
+        for place in dict.fromkeys(places):
             if place in opened:
                 began, what = opened.pop(place)
                 found.append(Span(*place, began, at, what))
@@ -68,18 +72,12 @@ def _place(doing: Doing, phase: str) -> tuple[Doing, str]:
     return doing, "" if doing in _OF_THE_RUN else phase
 
 
-def _places(doing: Doing, phase: str) -> tuple[tuple[Doing, str], ...]:
-    """Return what an event ends: any event ends a wait of the run, an event of a phase also its lane's."""
-    return (_place(doing, phase), *(((doing, ""),) if doing == "wait" else ()))
-
-
 def why_parked(event: RunParked) -> str:
     """Return what a run waits for. The question itself is listed among the decisions."""
     return "for an answer" if event.reason is WaitReason.ANSWER else event.why
 
 
 def _begun(event: Event) -> tuple[Doing, str] | None:
-    """Return what an event starts, with its title."""
     match event:
         case RunStarted():
             return "prepare", "setup and baseline"

@@ -1,21 +1,21 @@
 """Facts and next move of a run that works on a numbered task. Pure and total.
 
-Rule: once an agent has submitted a finished result, only the rest of the postflight follows: no agent, no
-check, and no stop.
+Rule: after a finished result the run only does its postflight. It starts no agent and no check, and ignores a
+stop.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from msgspec import field
+from msgspec import UNSET, field
 
 from asbuilt.events.authoring import TaskJudged, TaskPosted
+from asbuilt.lifecycle.run.baseline import held
 from asbuilt.lifecycle.run.decide import kept_back
 from asbuilt.lifecycle.run.facts import GOES_ON, PhaseFacts, RunFacts
 from asbuilt.lifecycle.run.landing import LandingState, hear_landing
 from asbuilt.lifecycle.run.moves import Attempt, End, Judge, Land, Move, Post, Start, Tidy
-from asbuilt.lifecycle.run.preflight import held
 from asbuilt.lifecycle.run.stoppages import capped, stage_stoppage
 from asbuilt.lifecycle.tasks.numbering import PLAN
 from asbuilt.lifecycle.tasks.statuses import UNDER_WAY, Status
@@ -39,6 +39,8 @@ class TaskRunFacts(RunFacts):
     task: int = 0
     operation: str = ""
     """plan, or research."""
+    is_written: bool = False
+    """The artifact was given with the request, so no agent works."""
     judged: TaskJudged | None = None
     """Its result, once the submission is judged."""
     status: str = ""
@@ -61,6 +63,7 @@ class TaskRunFacts(RunFacts):
         super().take(options)
         if options.task:
             self.task, self.operation = options.task.number, options.task.operation
+            self.is_written = options.task.written is not UNSET
 
     def hear(self, entry: Entry) -> None:
         """Fold an event about the task's result and its commit."""
@@ -73,8 +76,6 @@ class TaskRunFacts(RunFacts):
                     self.done_before |= {event.phase}
             case TaskPosted():
                 self.status = event.status
-            case _:
-                pass
 
 
 def next_move(facts: TaskRunFacts, now: str) -> Move:
@@ -96,7 +97,7 @@ def _tasking(facts: TaskRunFacts, now: str) -> Move:
         return End("stopped", f"{facts.stop}; {_stays(facts)}", _again(facts))
     if judged is not None:
         return End("failed", f"{judged.why}; {_stays(facts)}", _again(facts))
-    return held(facts) or _work(facts, stage, now)
+    return Judge(stage.id, 0) if facts.is_written else held(facts) or _work(facts, stage, now)
 
 
 def _work(facts: TaskRunFacts, stage: PhaseFacts, now: str) -> Move:
@@ -124,7 +125,6 @@ def _postflight(facts: TaskRunFacts, judged: TaskJudged) -> Move:
 
 
 def _summary(facts: TaskRunFacts, judged: TaskJudged) -> str:
-    """Summarize the result in one sentence."""
     if facts.operation == PLAN:
         more = " and more" if judged.count > _KEY_PHASES else ""
         hours = "" if judged.hours is None else f", {judged.hours:g} hours estimated"
@@ -133,7 +133,7 @@ def _summary(facts: TaskRunFacts, judged: TaskJudged) -> str:
         told = [f"task {facts.task} has a plan: {phases}{hours}", named]
     else:
         told = [f"task {facts.task} has a research report"]
-    told += [f"it is {judged.path}", f"status {Status(facts.status).mark}"]
+    told += [f"file: {judged.path}", f"status {Status(facts.status).mark}"]
     if facts.landing.state == "refused":
         told.append(f"not committed: {facts.landing.reason}")
     else:

@@ -1,12 +1,12 @@
-"""Model of a task, and the events of its ledger."""
+"""Model of a task, its changes and errors, and the events of its ledger."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
-from msgspec import UNSET, Struct, UnsetType, structs
+from msgspec import UNSET, Struct, UnsetType, field, structs
+from msgspec.structs import replace
 
 from asbuilt.errors import GateStopped, NotFound, UsageWrong
 from asbuilt.lifecycle.tasks.statuses import Status
@@ -22,22 +22,20 @@ MOST: Final = 200
 """Maximum number of tasks per command."""
 _SLUG: Final = 50
 _HIGH: Final = ("artifact_missing", "result_missing", "result_invalid")
+"""Errors that lose something."""
 _NUMBERS: Final = re.compile(r"#?([1-9][0-9]{0,5})(?:\s*-\s*#?([1-9][0-9]{0,5}))?", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class Artifact:
+class Artifact(Struct, frozen=True):
     """A file that was written for a task."""
 
     type: str
     path: str
     summary: str = ""
     more: dict[str, Any] = field(default_factory=dict)
-    """Other fields of an imported record."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pending:
+class Pending(Struct, frozen=True):
     """Unfinished work on a task; its run finishes it."""
 
     session: str
@@ -47,8 +45,7 @@ class Pending:
     created: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
+class Task(Struct, frozen=True, kw_only=True):
     """A numbered unit of wanted work."""
 
     number: int
@@ -60,12 +57,10 @@ class Task:
     next_artifact: int | None = 1
     """The next round of research; None: an imported task without a counter."""
     session: str = ""
-    """The last session that worked on it."""
     created: str = ""
     updated: str = ""
     pending: Pending | None = None
     more: dict[str, Any] = field(default_factory=dict)
-    """Other fields of an imported record."""
 
     @property
     def folder(self) -> str:
@@ -133,7 +128,7 @@ class Failure(Struct, frozen=True, kw_only=True):
 def failure(  # noqa: PLR0913 - a record has these parts
     kind: str, message: str, *, task: int, session: str, checkpoint: str, command: str, at: str
 ) -> Failure:
-    """Build the record of an error. Kinds that lose nothing are of medium severity."""
+    """Build the record of an error."""
     return Failure(
         id=f"err_{''.join(filter(str.isdecimal, at))}",
         timestamp=at,
@@ -145,30 +140,26 @@ def failure(  # noqa: PLR0913 - a record has these parts
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Added:
+class Added(Struct, frozen=True):
     """A new task."""
 
     task: Task
 
 
-@dataclass(frozen=True, slots=True)
-class Imported:
+class Imported(Struct, frozen=True):
     """A task that was taken from the views, as it is there."""
 
     task: Task
 
 
-@dataclass(frozen=True, slots=True)
-class Changed:
+class Changed(Struct, frozen=True):
     """A change of a task, and the user's reason for it."""
 
     changes: Changes
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
+class Failed(Struct, frozen=True):
     """An error of a task; the task stays as it is."""
 
     error: Failure
@@ -194,10 +185,7 @@ def fold(events: Iterable[tuple[int, TaskEvent]]) -> dict[int, Task]:
 
 
 def moved(task: Task, to: Status) -> Changes | None:
-    """Return the change when a user sets a task's status; None if it has that status.
-
-    A terminal task must be reopened first, so that no run works on it by accident.
-    """
+    """Return a user's change of a status, or None; a terminal task must be reopened first."""
     if task.status is to:
         return None
     if task.status.is_terminal and to is not Status.NOT_STARTED:

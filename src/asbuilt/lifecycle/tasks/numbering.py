@@ -18,20 +18,10 @@ _SHORT: Final = 32
 
 
 def artifact_number(task: Task, operation: str, files: Iterable[str]) -> int:
-    """Return the number of a new artifact: research starts the next round, a plan belongs to the last one.
-
-    For a task without a counter, count the artifacts in its folder.
-    """
+    """Return a new artifact's number: of the next round for research, of the last for a plan."""
     if task.next_artifact is None:
         return len(written(task, operation, files)) + 1
     return task.next_artifact if operation == RESEARCH else max(1, task.next_artifact - 1)
-
-
-def next_after(task: Task, operation: str, number: int) -> int | None:
-    """Return the next round after an artifact was written; only research advances it."""
-    if operation != RESEARCH:
-        return task.next_artifact
-    return max(task.next_artifact or 1, number + 1)
 
 
 def artifact_path(task: Task, operation: str, number: int) -> str:

@@ -7,12 +7,19 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from asbuilt.lifecycle.tasks.model import Artifact
+from msgspec import UNSET
+
+from asbuilt.lifecycle.tasks.model import Artifact, Changes
 from asbuilt.lifecycle.tasks.numbering import PLAN, RESEARCH
+from asbuilt.lifecycle.tasks.statuses import SETTLED, UNDER_WAY
 from asbuilt.plan.markdown.source import encode
 from asbuilt.plan.reader import read
+
+if TYPE_CHECKING:
+    from asbuilt.events.options import TaskOrder
+    from asbuilt.lifecycle.tasks.model import Task
 
 STATUSES: Final = ("in_progress", "researched", "planned", "implemented", "partial", "failed", "blocked")
 DONE: Final = {PLAN: "planned", RESEARCH: "researched"}
@@ -77,6 +84,31 @@ def read_result(said: str, *, operation: str, path: str) -> Finished | Unfinishe
     return _finished(text, Artifact(operation, path, summary))
 
 
+def read_written(text: str, *, operation: str, path: str) -> Finished | Unfinished:
+    """Judge an artifact that came without an agent; its title is its summary."""
+    lacking = _lacking(text, operation)
+    if lacking:
+        return Unfinished("failed", f"the given text cannot be used: {lacking}", "artifact_missing")
+    return _finished(text, Artifact(operation, path, " ".join(read(encode(text)).title.split())[:_SAID]))
+
+
+def settled(task: Task, order: TaskOrder, artifact: Artifact) -> Changes:
+    """Return the changes when the work is done: a plan replaces plans, and a status of a user stays."""
+    others = [one for one in task.artifacts if one.path != artifact.path]
+    if order.operation == PLAN:
+        others = [one for one in others if one.type != PLAN]
+    number = task.next_artifact
+    if order.operation == RESEARCH:
+        number = max(number or 1, order.artifact_number + 1)
+    is_ours = task.status is UNDER_WAY[order.operation]
+    return Changes(
+        artifacts=(*others, artifact),
+        next_artifact=number,
+        pending=None,
+        status=SETTLED[order.operation] if is_ours else UNSET,
+    )
+
+
 def _record(body: str) -> dict[str, Any] | str:
     """Parse a record, or return what is wrong with it."""
     try:
@@ -102,13 +134,9 @@ def _record(body: str) -> dict[str, Any] | str:
 def _short(record: dict[str, Any], text: str) -> Unfinished:
     """Return how far the agent came, and why it did not finish."""
     status = record["status"] if record["status"] in ("partial", "blocked") else "failed"
-    told = "; ".join(_words(one) for one in record["errors"]) or f"it says {record['status']}"
+    errors = (one.get("message") if isinstance(one, dict) else one for one in record["errors"])
+    told = "; ".join(" ".join(str(one).split()) for one in errors) or f"it says {record['status']}"
     return Unfinished(status, told[:_SAID] + progress_in(text, record), f"agent_{status}")
-
-
-def _words(error: object) -> str:
-    told = error.get("message") if isinstance(error, dict) else error
-    return " ".join(str(told).split())
 
 
 def progress_in(text: str, record: dict[str, Any] | None = None) -> str:

@@ -1,7 +1,4 @@
-"""Read and write `specs/state.json`.
-
-Rule: an unchanged file keeps its bytes, and foreign keys stay.
-"""
+"""Read and write `specs/state.json`. Rule: an unchanged file keeps its bytes, and foreign keys stay."""
 
 from __future__ import annotations
 
@@ -45,7 +42,7 @@ def read_state(data: bytes | None) -> State:
     for record in _records(whole):
         task = _task(record)
         if task.number in tasks:
-            raise _invalid(f"task {task.number} stands there twice", "Take one of the two away.")
+            raise _invalid(f"task {task.number} occurs twice", "Remove one of the two.")
         tasks[task.number] = task
     said = whole.get(_NEXT)
     last = max(tasks, default=0) + 1

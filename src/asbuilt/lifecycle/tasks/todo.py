@@ -1,6 +1,4 @@
-"""Read and write `TODO.md` by lines.
-
-Rule: only status marks and links are changed; all other text stays.
+"""Read and write `TODO.md` by lines: only status marks and links change; all other text stays.
 
 The two views of a ledger are always written together. Rule: an edit by a user is never overwritten; a command
 turns it into an event, or it stays in the file.
@@ -9,8 +7,10 @@ turns it into an event, or it stays in the file.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import fields, replace
 
 from asbuilt.lifecycle.tasks.model import Task, slug_for
 from asbuilt.lifecycle.tasks.state_json import put_state, read_state
@@ -38,8 +38,7 @@ _TASKS: Final = "tasks"
 _BLANK: Final = "# TODO\n\n## Task Order\n\n## Tasks\n"
 
 
-@dataclass(slots=True)
-class Entry:
+class Entry(Struct):
     """Entry of one task, with its lines."""
 
     heading: int
@@ -50,8 +49,7 @@ class Entry:
     """For each type of artifact: its first line, the line after it, and the paths."""
 
 
-@dataclass(slots=True)
-class Todo:
+class Todo(Struct):
     """A parsed `TODO.md`."""
 
     lines: list[str]
@@ -269,7 +267,8 @@ def agree(pair: Pair) -> list[str]:
     for number, task in state.tasks.items():
         said = todo.statuses().get(number)
         if said is not task.status:
-            told.append(f"task {number}: {_mark(said)} in TODO.md, {task.status.mark} in state.json")
+            mark = said.mark if said else "nothing"
+            told.append(f"task {number}: {mark} in TODO.md, {task.status.mark} in state.json")
         if number in todo.order and todo.order[number][1] is not task.status:
             mark = todo.order[number][1].mark
             told.append(f"task {number}: {mark} in the order of tasks, {task.status.mark} in state.json")
@@ -282,10 +281,7 @@ def agree(pair: Pair) -> list[str]:
 
 
 def by_hand(pair: Pair, tasks: Mapping[int, Task], shown: Sequence[Mapping[int, Task]]) -> list[Difference]:
-    """List the users' edits in the views: values that are neither current nor shown there before.
-
-    `shown` are the tasks each time asbuilt wrote or read these views.
-    """
+    """List the users' edits: values that are neither current nor in `shown`, which asbuilt saw before."""
     state, todo = read_state(pair.state), read_todo(pair.todo)
     found: dict[int, Difference] = {}
     said = [*((number, task.status) for number, task in state.tasks.items()), *_statuses(todo)]
@@ -334,7 +330,3 @@ def _merged(theirs: Task, before: Sequence[Task]) -> Task:
     said = {one.name: getattr(theirs, one.name) for one in fields(theirs) if one.name != "pending"}
     new = {name: value for name, value in said.items() if all(value != getattr(one, name) for one in before)}
     return replace(before[0], **new)
-
-
-def _mark(status: Status | None) -> str:
-    return "nothing" if status is None else status.mark

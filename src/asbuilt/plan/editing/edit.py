@@ -43,7 +43,7 @@ def the_phase(plan: Plan, phase_id: str) -> Phase:
     if found:
         lines = " and ".join(str(phase.lines[0]) for phase in found)
         raise EditRefused(
-            f"phase {phase_id} is there {len(found)} times, on lines {lines}",
+            f"phase {phase_id} occurs {len(found)} times, on lines {lines}",
             why="The number is ambiguous.",
             next_step="Give each phase a number of its own.",
         )
@@ -70,7 +70,7 @@ def mark_phase(
     if status not in WRITABLE:
         raise UsageWrong(
             f"a phase cannot be marked {status.value}",
-            why="That a status is unknown is what a reader finds, not what a plan says.",
+            why="A plan cannot state an unknown status; asbuilt reports one if it cannot parse a mark.",
             next_step="Mark it pending, in_progress, done or blocked.",
         )
     mark = marks.Mark(status, _checked_commit(commit), " ".join(note.split()) or None if note else None)
@@ -91,7 +91,7 @@ def mark_phase(
     else:
         raise EditRefused(
             f"phase {phase.id} has no place for a status",
-            why="It is written in prose, so the place for a mark would be a guess.",
+            why="It is written in prose, so the position of a mark is ambiguous.",
             next_step="Add a table with the columns Phase and Status, or headings like ## Phase 1 — Title.",
         )
     if items and status in marks.TICKABLE and (phase.row or phase.spot):
@@ -105,8 +105,8 @@ def mark_item(plan: Plan, phase_id: str, number: int, *, done: bool, commit: str
     commit = _checked_commit(commit)
     if commit and not done:
         raise UsageWrong(
-            "an open box carries no commit",
-            why="The hash says by what an item was done.",
+            "an open box has no commit",
+            why="The hash names the commit that completed the item.",
             next_step="Leave the commit out, or mark the item done.",
         )
     if not 1 <= number <= len(phase.work_items):
@@ -186,7 +186,7 @@ def correct(
     if AUDIT in text:
         raise EditRefused(
             f"bullet {bullet} of phase {phase.id} was corrected before",
-            why="A number that has to be corrected twice is not understood yet.",
+            why="asbuilt corrects a number only once; a second correction needs your review.",
             next_step="Check what is measured, then edit the bullet by hand.",
         )
     stated = source.text[claim.stated.start : claim.stated.end]
@@ -269,7 +269,7 @@ def _checked(
     reached = status is None or any(phase.id == only and phase.status is status for phase in after.phases)
     if not (same and others and reached and (not keeps_intent or before.intent == after.intent)):
         raise EditRefused(
-            "the edit would change more than what was asked for",
+            "the edit would change more than the request",
             why="The plan's marks cannot be distinguished from its text with certainty.",
             next_step="Edit this place by hand; `asbuilt plan check` may say what is unusual about it.",
         )

@@ -37,7 +37,7 @@ def mark_row(plan: Plan, splicer: Splicer, row: TrackerRow, mark: Mark) -> tuple
     if row.status is None or lacks_commit or lacks_note:
         raise EditRefused(
             f"line {row.line}: the tracker row has fewer cells than its header",
-            why="Where the missing cell belongs would be a guess.",
+            why="The position of the missing cell is ambiguous.",
             next_step="Give the row a cell for every column.",
         )
     beside = f" ({mark.commit})" if mark.commit and not row.has_commit else ""
@@ -112,11 +112,11 @@ def insert_status(plan: Plan, splicer: Splicer, line: int, mark: Mark) -> None:
 
 
 def mark_boxes(splicer: Splicer, phase: Phase, mark: Mark) -> tuple[str, ...]:
-    """Tick or untick all boxes of a phase; return the marks that boxes have no place for."""
+    """Tick or untick all boxes of a phase; return the marks that a box cannot express."""
     if mark.status not in TICKABLE:
         raise EditRefused(
             f"phase {phase.id} has only boxes, and a box can only be done or open",
-            why=f"There is no place in this plan that could say {mark.status.value.replace('_', ' ')}.",
+            why=f"A checkbox cannot express {mark.status.value.replace('_', ' ')}.",
             next_step="Mark it done or pending.",
         )
     done = mark.status is Status.DONE
@@ -128,7 +128,7 @@ def mark_boxes(splicer: Splicer, phase: Phase, mark: Mark) -> tuple[str, ...]:
         tick(splicer, box, done=done, commit=mark.commit if mine else None)
     left_out = ["the note: a box has no place for one"] if mark.note else []
     if mark.commit and not done:
-        left_out.append("the commit: an open box carries none")
+        left_out.append("the commit: only a ticked box has one")
     return tuple(left_out)
 
 

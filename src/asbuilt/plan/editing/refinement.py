@@ -36,7 +36,7 @@ def refine(plan: Plan, proposed: bytes, done: Collection[str]) -> bytes:
     if not draft.phases:
         raise EditRefused(
             "the new text has no recognizable phase",
-            why="A plan without phases promises nothing that could be run or proven.",
+            why="A plan without phases has nothing to run or prove.",
             next_step="Give the whole plan with its phases; those that are done may be left out.",
         )
     splicer = Splicer(draft.source)
@@ -95,7 +95,6 @@ def _keep_sections(before: Plan, draft: Plan, kept: Iterable[Phase], splicer: Sp
 
 
 def _is_row(phase: Phase) -> bool:
-    """Return whether a phase is only a row of the tracker."""
     return phase.row is not None and phase.heading_after is None
 
 
@@ -117,7 +116,7 @@ def _place_for(draft: Plan, phase: Phase) -> int:
     if not starts:
         raise EditRefused(
             f"phase {phase.id} is done, and the new text has no place for it",
-            why="It writes its phases in another manner than the file does.",
+            why="Its phases use a different format than the phases in the file.",
             next_step="Write the phases as the file does, with headings, rows or boxes.",
         )
     return min(starts)
@@ -129,7 +128,6 @@ def _apart(old: str, phase: Phase, source: Source) -> str:
 
 
 def _ended(text: str, source: Source, *, times: int = 1) -> str:
-    """Return a text that ends with at least `times` line ends."""
     has = len(_LINE_END.findall(text[len(text.rstrip("\r\n")) :]))
     return text + source.line_end * max(0, times - has)
 
@@ -167,7 +165,6 @@ def _keep_metadata(before: Plan, draft: Plan, splicer: Splicer) -> None:
 
 
 def _line(plan: Plan, line: int) -> str:
-    """Return a line with its line end."""
     span = plan.source.span(line, line + 1)
     return plan.source.text[span.start : span.end]
 
@@ -179,13 +176,13 @@ def _check(before: Plan, after: Plan, kept: Iterable[Phase]) -> None:
         if len(found) != 1 or _told(before, phase) != _told(after, found[0], like=before.verbatim(phase)):
             raise EditRefused(
                 f"phase {phase.id} is done, and beside the new text it would read another way",
-                why="What is done keeps its text, its marks, its criteria and the checks that prove it.",
+                why="A completed phase keeps its text, marks, criteria and checks.",
                 next_step="Look for a fence that does not close, a changed table or changed common commands.",
             )
     if (before.status, _marks(before.metadata)) != (after.status, _marks(after.metadata)):
         raise EditRefused(
             "the new text changes what the plan says of its own status",
-            why="A refinement changes what is wanted, not how far it is.",
+            why="A refinement changes the requirements, not the status.",
             next_step="Leave the status as the file has it.",
         )
 
@@ -198,7 +195,7 @@ def _check_claims(before: Plan, after: Plan) -> None:
         if is_new or any(item.done and item.text not in _ticked(was) for item in now.work_items):
             raise EditRefused(
                 f"the new text says that {'' if is_new else 'work of '}phase {now.id} is done",
-                why="The file does not say so, and nothing has proven it.",
+                why="The file does not mark it as done, and no run has proven it.",
                 next_step="Leave it open there; if it is true, `asbuilt plan mark` states it in the file.",
             )
 

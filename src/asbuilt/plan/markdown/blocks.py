@@ -104,8 +104,6 @@ def _shown(text: str) -> str:
 
 
 class _Walk:
-    """One pass over the parser's tokens."""
-
     def __init__(self, lines: Sequence[str], first: int) -> None:
         self.lines = lines
         self.first = first
@@ -130,7 +128,7 @@ class _Walk:
                 if previous is not None:
                     self._inline(token, previous)
             elif kind == "list_item_open":
-                self.item = self._item(token)
+                self.item = Item(*self._lines(token), self.lists - 1, "", None, -1, token.info)
             elif kind in {"bullet_list_open", "ordered_list_open"}:
                 self.lists += 1
             elif kind in {"bullet_list_close", "ordered_list_close"}:
@@ -151,10 +149,6 @@ class _Walk:
     def _lines(self, token: Token) -> tuple[int, int]:
         start, after = token.map or (0, 0)
         return start + self.first, after + self.first
-
-    def _item(self, token: Token) -> Item:
-        line, after = self._lines(token)
-        return Item(line, after, self.lists - 1, "", None, -1, token.info)
 
     def _inline(self, token: Token, opener: Token) -> None:
         kind = opener.type

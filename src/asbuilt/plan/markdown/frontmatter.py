@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 import yaml
+from msgspec import Struct
+from msgspec.structs import replace
 
 from asbuilt.plan.markdown.source import Source, Span
 from asbuilt.plan.problems import Problem, Rule, problem
@@ -29,8 +30,7 @@ class Entry(NamedTuple):
     """Span of the value, quotes included; empty without a value, None for an alias."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FrontMatter:
+class FrontMatter(Struct, frozen=True, kw_only=True):
     """The lines between `---` in line 1 and the next `---` or `...`."""
 
     present: bool

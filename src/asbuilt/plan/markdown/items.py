@@ -1,4 +1,6 @@
-"""Marks in a list item's first line: a box, a commit hash, `<- CURRENT`, comments.
+"""Marks in a list item's first line: the place of its box, a commit hash, `<- CURRENT`, comments.
+
+`blocks.py` says what counts as a box.
 
 Rule: no pattern here may start at every character of a run. A line can be as long as the file, and the search
 would take quadratic time.

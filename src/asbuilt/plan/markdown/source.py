@@ -8,9 +8,10 @@ from __future__ import annotations
 import hashlib
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final, NamedTuple
+
+from msgspec import Struct
 
 from asbuilt.errors import PlanChanged, PlanUnreadable
 
@@ -64,8 +65,7 @@ class Source:
         return max(0, bisect_right(self.starts, offset, 0, len(self.lines)) - 1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Splice:
+class Splice(Struct, frozen=True, kw_only=True):
     """Some bytes, and their replacement."""
 
     start: int
@@ -73,8 +73,7 @@ class Splice:
     new: bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Edit:
+class Edit(Struct, frozen=True, kw_only=True):
     """Disjoint splices in order, bound to the digest of the bytes they apply to."""
 
     base: str

@@ -14,7 +14,8 @@ FULL_EVERY: Final = 5
 
 def reminder(count: int, plan: str) -> str:
     """Return a reminder by its number since plan mode was turned on: 1st, 6th, 11th are full."""
-    return (FULL if count % FULL_EVERY == 1 else SPARSE).format(plan=plan or "not written yet")
+    text = FULL if count % FULL_EVERY == 1 else SPARSE
+    return text.format(plan=plan or "a new Markdown file in the folder of plans")
 
 
 def left(plan: str) -> str:

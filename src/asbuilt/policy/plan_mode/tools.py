@@ -14,29 +14,10 @@ if TYPE_CHECKING:
 QUIET = frozenset(
     (
         # They read, talk, or keep lists inside the conversation.
-        "AskUserQuestion",
-        "BashOutput",
-        "CronList",
-        "EnterPlanMode",
-        "ExitPlanMode",
-        "KillBash",
-        "KillShell",
-        "ListAgents",
-        "LSP",
-        "ReportFindings",
-        "Skill",
-        "StructuredOutput",
-        "TaskCreate",
-        "TaskGet",
-        "TaskList",
-        "TaskOutput",
-        "TaskStop",
-        "TaskUpdate",
-        "TodoWrite",
-        "ToolSearch",
-        "WaitForMcpServers",
-        "WebFetch",
-        "WebSearch",
+        *("AskUserQuestion", "BashOutput", "CronList", "EnterPlanMode", "ExitPlanMode", "KillBash"),
+        *("KillShell", "ListAgents", "LSP", "ReportFindings", "Skill", "StructuredOutput", "TaskCreate"),
+        *("TaskGet", "TaskList", "TaskOutput", "TaskStop", "TaskUpdate", "TodoWrite", "ToolSearch"),
+        *("WaitForMcpServers", "WebFetch", "WebSearch"),
     )
 )
 READS = {"Read": "file_path", "NotebookRead": "notebook_path", "Grep": "path", "Glob": "path", "LS": "path"}

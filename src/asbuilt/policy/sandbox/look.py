@@ -59,17 +59,20 @@ def by_argv(level: Level, request: Request, argv: Sequence[str], shell: Sequence
     return _script(level, request, argv, "", shell)
 
 
-def git_environment(root: str) -> dict[str, str]:
-    """Return the environment in which git only reads a repository."""
-    settings = (*_GIT, ("safe.directory", root))
+def settings_environment(settings: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Return git settings as `GIT_CONFIG_*` variables; unlike `-c`, they take any key."""
     numbered = {
         name: value
         for at, (key, said) in enumerate(settings)
         for name, value in ((f"GIT_CONFIG_KEY_{at}", key), (f"GIT_CONFIG_VALUE_{at}", said))
     }
+    return {"GIT_CONFIG_COUNT": str(len(settings)), **numbered} if settings else {}
+
+
+def git_environment(root: str) -> dict[str, str]:
+    """Return the environment in which git only reads a repository."""
     return {
-        "GIT_CONFIG_COUNT": str(len(settings)),
-        **numbered,
+        **settings_environment((*_GIT, ("safe.directory", root))),
         # Under Landlock the system's file exists and cannot be read, and git exits.
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_OPTIONAL_LOCKS": "0",

@@ -11,8 +11,10 @@ Profiles are used only on a machine where one has refused a canary write.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 Level = Literal["bwrap", "landlock", "seatbelt", "none"]
 Strings = tuple[str, ...]
@@ -85,8 +87,7 @@ class Overlay(NamedTuple):
         return f"lowerdir={lower}{above},userxattr"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class Request(Struct, frozen=True, kw_only=True):
     """What one process may touch. It may also read the system (`SYSTEM`, `SETTINGS`)."""
 
     chdir: str

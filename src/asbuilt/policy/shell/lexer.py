@@ -79,7 +79,6 @@ def commands(text: str, *, home: str) -> list[Command]:
 
 
 def _is_open(words: list[Word]) -> bool:
-    """Return whether a test in brackets is opened and not closed."""
     return bool(words) and words[0].text in ("[", "[[") and words[-1].text not in ("]", "]]")
 
 
@@ -90,8 +89,6 @@ def _is_out_of_place(sign: str, before: list[Word]) -> bool:
 
 
 class _Reader:
-    """Position of the parser in a text."""
-
     def __init__(self, text: str, home: str) -> None:
         self._text = text
         self._home = home

@@ -7,15 +7,13 @@ A boundary in `PLACES` is found by a file's path or link target; the others (`su
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from enum import StrEnum
 from posixpath import dirname, normpath
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from asbuilt.proof.suites.model import Change, Severity
 from asbuilt.settings.registry import SETTINGS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class Boundary(StrEnum):

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Collection, Iterable, Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
-from asbuilt.proof.change.promises import unkept, unwired, wanted_and_checked
+from asbuilt.proof.change.promised_names import unkept, unwired, wanted_and_checked
 from asbuilt.proof.suites.model import MAX_BYTES, Change, Finding, Kind, Order, Severity, shortened
 from asbuilt.proof.suites.parsing import Code, Function, constant, dotted, lexed, parsed
 from asbuilt.proof.suites.places import Role, is_called_test, is_in_tests, is_named_test, language_of, role_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
 
 _BRACED: Final = ("javascript", "go", "rust", "java")
 _OF_WORDS: Final = re.compile(
@@ -71,17 +69,15 @@ def hollow(changes: Iterable[Change], order: Order, there: Collection[str]) -> t
         for one in every
         if one.path in checks and _is_gutted(one)
     ]
-    found += [
-        finding
-        for one in every
-        if one.after is not None and not _is_test(one.path) and role_of(one.path) in (Role.PRODUCT, Role.TEST)
-        for finding in (
-            *_stubs(one, order.text),
-            *_markers(one, order.text),
-            *_answers(one, rows, order.text),
-        )
-    ]
-    found += [finding for one in every if language_of(one.path) for finding in _addressed(one)]
+    wants_markers = _MARKER.search(order.text) is not None
+    for one in every:
+        if one.after is None or _is_test(one.path) or role_of(one.path) not in (Role.PRODUCT, Role.TEST):
+            continue
+        found += _stubs(one, order.text)
+        found += () if wants_markers else _lines_with(_MARKER, Kind.TODO_LEFT, one)
+        found += _answers(one, rows, order.text)
+    for one in every:
+        found += _lines_with(_ADDRESSED, Kind.ADDRESSES_THE_JUDGE, one) if language_of(one.path) else ()
     found += _only_parameters(every, order.text)
     return (*found, *unkept(every, order, there), *unwired(every, order, there))
 
@@ -89,29 +85,42 @@ def hollow(changes: Iterable[Change], order: Order, there: Collection[str]) -> t
 def _only_parameters(changes: Iterable[Change], text: str) -> Iterator[Finding]:
     """Find a phase that changes only parameter lists in the product's code."""
     code = [one for one in changes if language_of(one.path) == "python" and not _is_test(one.path)]
+    for one in code:
+        # Where a parameter has another default, what runs differs.
+        then, now = (_defaults(parsed(side)) for side in (one.before or b"", one.after or b""))
+        if any(then[name] != now[name] for name in then.keys() & now.keys()):
+            return
     if code and not _OF_WORDS.search(text) and all(_is_same_code(one, but="parameters") for one in code):
-        now = "only parameters changed"
-        yield Finding(Kind.COMMENTS_ONLY, Severity.SIGN_OFF, code[0].path, now)
+        yield Finding(Kind.COMMENTS_ONLY, Severity.SIGN_OFF, code[0].path, "only parameters changed")
+
+
+def _defaults(tree: ast.Module | None) -> dict[tuple[str, str], str]:
+    found: dict[tuple[str, str], str] = {}
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            by_place = [*node.args.posonlyargs, *node.args.args]
+            given = [*zip(by_place[::-1], node.args.defaults[::-1], strict=False)]
+            given += [
+                (one, value)
+                for one, value in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+                if value
+            ]
+            found |= {(node.name, one.arg): ast.dump(value) for one, value in given}
+    return found
 
 
 def _is_gutted(change: Change) -> bool:
     """Return whether a script that did something now only succeeds."""
-    if change.before is None or change.after is None:
-        return False
-    return _acting(change.path, change.old) and not _acting(change.path, change.new)
+    is_both = change.before is not None and change.after is not None
+    return is_both and _acting(change.path, change.old) and not _acting(change.path, change.new)
 
 
 def _acting(path: str, text: str) -> bool:
-    match language_of(path):
-        case "shell":
-            return any(not _IDLE.match(line) for line in _uncommented(text) if not line.startswith("#!"))
-        case "python":
-            tree = parsed(text.encode())
-            return tree is None or any(
-                not _IDLE.match(ast.unparse(one)) for one in tree.body if not _is_text(one)
-            )
-        case _:
-            return True
+    language = language_of(path)
+    if language == "shell":
+        return any(not _IDLE.match(line) for line in _uncommented(text) if not line.startswith("#!"))
+    tree = parsed(text.encode()) if language == "python" else None
+    return tree is None or any(not _IDLE.match(ast.unparse(one)) for one in tree.body if not _is_text(one))
 
 
 def _is_test(path: str) -> bool:
@@ -163,8 +172,6 @@ def _uncommented(text: str) -> list[str]:
 
 
 class _Written(NamedTuple):
-    """A function of a changed file."""
-
     name: str
     line: int
     says: str
@@ -221,11 +228,7 @@ def _of_python(tree: ast.Module) -> Iterator[_Written]:
 
 def _does_nothing(node: ast.stmt | None) -> bool:
     match node:
-        case ast.Pass() | ast.Return(value=None):
-            return True
-        case ast.Expr(value=ast.Constant()):
-            return True
-        case ast.Return(value=ast.Constant(value=None)):
+        case ast.Pass() | ast.Return(value=None | ast.Constant(value=None)) | ast.Expr(value=ast.Constant()):
             return True
         case ast.Raise(exc=ast.expr() as raised):
             name = raised.func if isinstance(raised, ast.Call) else raised
@@ -247,7 +250,8 @@ def _of_braces(text: str, language: str) -> Iterator[_Written]:
         is_value = not body and code.word(at + 1) in ("=", ":") and code.word(at - 1) in ("{", ",", "(")
         is_stub = not is_value and len(body) <= _SHORT and (not body or _UNFINISHED.search(says) is not None)
         answer = [one.kind for one in body if one.text not in ("return", ";", "-")]
-        is_constant = says.startswith("return ") and answer in (["number"], ["text"])
+        is_filled = any(one.text.startswith("`") and "${" in one.text for one in body)
+        is_constant = says.startswith("return ") and answer in (["number"], ["text"]) and not is_filled
         takes = code.closing(opening) > opening + 1
         yield _Written(token.text, token.line, shortened(says) or "nothing", is_stub, is_constant and takes)
 
@@ -278,21 +282,10 @@ _SHORT: Final = 12
 """Most tokens in the body of a stub."""
 
 
-def _markers(change: Change, text: str) -> Iterator[Finding]:
-    """Find new TODO and FIXME lines."""
-    if _MARKER.search(text):
-        return
+def _lines_with(pattern: re.Pattern[str], kind: Kind, change: Change) -> Iterator[Finding]:
     for number, line in change.added:
-        if _MARKER.search(line):
-            yield Finding(Kind.TODO_LEFT, Severity.SIGN_OFF, change.path, shortened(line), line=number)
-
-
-def _addressed(change: Change) -> Iterator[Finding]:
-    """Find a line of code or comment that addresses the reviewer of the work."""
-    for number, line in change.added:
-        if _ADDRESSED.search(line):
-            told = shortened(line)
-            yield Finding(Kind.ADDRESSES_THE_JUDGE, Severity.SIGN_OFF, change.path, told, line=number)
+        if pattern.search(line):
+            yield Finding(kind, Severity.SIGN_OFF, change.path, shortened(line), line=number)
 
 
 def _answers(change: Change, rows: Iterable[frozenset[str]], text: str) -> Iterator[Finding]:

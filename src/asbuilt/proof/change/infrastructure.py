@@ -61,7 +61,8 @@ def put_back(changes: Iterable[Change], text: str, commands: str = "") -> tuple[
     """
     found = []
     for change in changes:
-        if (is_infrastructure(change.path) or _is_driver(change, commands)) and not names(text, change.path):
+        is_driver = change.before is not None and names(commands, change.path) and _FINDS.search(change.old)
+        if (is_infrastructure(change.path) or is_driver) and not names(text, change.path):
             content = _restored(change)
             if content != change.after:
                 found.append(PutBack(change.path, content, _RECIPES.search(change.path) is not None))
@@ -95,14 +96,7 @@ def names(text: str, path: str) -> bool:
     return path in text or re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", text) is not None
 
 
-def _is_driver(change: Change, commands: str) -> bool:
-    if change.before is None or not names(commands, change.path):
-        return False
-    return _FINDS.search(change.old) is not None
-
-
 def _restored(change: Change) -> bytes | None:
-    """Return a file with the runner's parts as on the base."""
     name = change.path.rpartition("/")[2]
     if change.after is None or name not in ("package.json", "pyproject.toml", "setup.cfg", "tox.ini"):
         return change.before

@@ -139,7 +139,10 @@ def loosened(changes: Sequence[Change]) -> Iterator[Loosened]:
     for change in files:
         before, others = _settings(change.path, change.old), now | {change.path: {}}
         moved = {_known_by(*one) for settings in others.values() for one in settings.items()}
-        found = [*_less(before, now[change.path], moved), *_forgiven(change)]
+        found = [*_less(before, now[change.path], moved)]
+        if change.before is not None:
+            then, forgiving = (Counter(_FORGIVES.findall(side)) for side in (change.old, change.new))
+            found += [("", words) for words in forgiving - then]
         if change.after is None:
             is_kept = is_new or not before or any(_known_by(*one) in moved for one in before.items())
             found = [] if is_kept else [("", "the settings are gone")]
@@ -149,19 +152,10 @@ def loosened(changes: Sequence[Change]) -> Iterator[Loosened]:
             yield Loosened(change.path, None, was, f"{said}{more}")
 
 
-def _forgiven(change: Change) -> list[tuple[str, str]]:
-    """List new text that keeps a command from failing."""
-    if change.before is None:
-        return []
-    before, after = (Counter(_FORGIVES.findall(side)) for side in (change.old, change.new))
-    return [("", words) for words in after - before]
-
-
 _Told = tuple[str, ...]
 
 
 def _less(before: dict[str, _Told], after: dict[str, _Told], moved: set[_Told]) -> Iterator[tuple[str, str]]:
-    """Yield each setting that demands less, before and after."""
     tools = {_tool(name) for name in before}
     for name in sorted({*before, *after}):
         old, new = before.get(name, ()), after.get(name, ())
@@ -195,12 +189,10 @@ def _is_less(name: str, old: _Told, new: _Told) -> bool:
     if was in _RANKS and (says in _RANKS or ".rules." in f".{name}"):
         return _RANKS[was] > _RANKS.get(says, 0)
     if says in ("true", "false") and was != says:
-        is_strict = bool(_DEMANDS.search(leaf)) and not _FORGIVING.search(leaf)
-        return (
-            says == "false" and was == "true"
-            if is_strict
-            else says == "true" and bool(_FORGIVING.search(leaf))
-        )
+        is_forgiving = _FORGIVING.search(leaf) is not None
+        if _DEMANDS.search(leaf) and not is_forgiving:
+            return says == "false" and was == "true"
+        return says == "true" and is_forgiving
     return False
 
 

@@ -6,24 +6,22 @@ Rule: a file that the phase names is its own; for any other such file the user's
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from asbuilt.errors import PlanUnreadable
 from asbuilt.plan.reader import read
 from asbuilt.proof.change.boundaries import LINK_WORDS, PLACES, SEVERITY, WORDS, Boundary, link_of
 from asbuilt.proof.change.infrastructure import is_cache
 from asbuilt.proof.change.loosened_linters import loosened, suppressions
-from asbuilt.proof.change.promises import wanted_and_checked
+from asbuilt.proof.change.promised_names import wanted_and_checked
 from asbuilt.proof.projects.index import is_vendored
 from asbuilt.proof.projects.manifests import table, toml
 from asbuilt.proof.remarks import Remark, cited_words, content_of
 from asbuilt.proof.suites.model import Change, Citation, Order, Severity
 from asbuilt.proof.suites.orders import ordered
 from asbuilt.proof.suites.places import Role, is_called_test, is_in_tests, parents, role_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 _MANIFEST: Final = re.compile(
     r"^(pyproject\.toml|setup\.(py|cfg)|requirements[^/]*|Pipfile|package\.json|Cargo\.toml|go\.mod|Gemfile|composer\.json|"
@@ -165,7 +163,10 @@ def _at_a_place(
         cited = ordered(order, change.path, re.compile(place.words) if place.words else None)
         if cited is not None:
             found.append(_remark(place.rule, Severity.ALLOWED, change)._replace(cited=cited_words(cited)))
-        elif boundary is Boundary.LOCKS and _has_manifest(change.path, touched):
+        elif boundary is Boundary.LOCKS and any(
+            _MANIFEST.match(name) and folder in ("", *parents(change.path))
+            for folder, _, name in (other.rpartition("/") for other in touched)
+        ):
             found.append(_remark(place.rule, Severity.NOTE, change, "together with its manifest"))
         else:
             found.append(_remark(place.rule, SEVERITY[rules[boundary]], change, _UNORDERED))
@@ -259,7 +260,6 @@ def _is_beyond(boundary: Boundary, change: Change) -> bool:
 def _outside(
     change: Change, order: Order, rules: Mapping[str, str], within: tuple[str, ...], without: tuple[str, ...]
 ) -> list[Remark]:
-    """Return a remark if a file is not in the stated scope, or is out of scope."""
     path, severity = change.path, SEVERITY[rules[Boundary.OUTSIDE]]
     if ordered(order, path) is not None:
         return []
@@ -276,13 +276,6 @@ def _remark(rule: str, severity: Severity, change: Change, why: str = "") -> Rem
     now = "it is new" if change.before is None else "it is gone" if change.after is None else "it is another"
     told = f"{now}; {why}" if why else now
     return Remark(rule, severity, change.path, now=told, content=content_of(change), identity="")
-
-
-def _has_manifest(path: str, touched: set[str]) -> bool:
-    folders = {"", *parents(path)}
-    return any(
-        _MANIFEST.match(other.rpartition("/")[2]) and other.rpartition("/")[0] in folders for other in touched
-    )
 
 
 def _intent(data: bytes | None) -> str | None:

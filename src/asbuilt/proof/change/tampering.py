@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import posixpath
 import re
-from typing import TYPE_CHECKING, Final, assert_never
+from collections.abc import Iterable, Iterator
+from typing import Final, assert_never
 
 from asbuilt.proof.suites.excuses import traces
 from asbuilt.proof.suites.model import Change, Citation, Finding, Kind, Order, Severity
@@ -17,9 +18,6 @@ from asbuilt.proof.suites.orders import settled
 from asbuilt.proof.suites.parsing import imports_of, parsed
 from asbuilt.proof.suites.places import Role, is_in_tests, is_test_code, language_of, parents, role_of
 from asbuilt.proof.suites.runner_settings import compare_pytest, compare_settings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 __all__ = ["Change", "Citation", "Finding", "Kind", "Order", "Severity", "tampering"]
 _BUILD: Final = re.compile(r"(^|/)(CMakeLists\.txt|[^/]+\.cmake|meson\.build|Makefile\.am)$")
@@ -123,7 +121,6 @@ def redirected(changes: Iterable[Change]) -> Iterator[Finding]:
 
 
 def _taken(path: str, data: bytes) -> dict[str, str]:
-    """Return every name that a file imports, with its origin."""
     match language_of(path):
         case "python":
             tree = parsed(data)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
 from asbuilt.proof.counts import others as runners
 from asbuilt.proof.counts import summaries
 from asbuilt.proof.counts.model import Counts
 from asbuilt.proof.counts.reports import MAX_XML, failures_in, from_junit, from_report, joined
 from asbuilt.proof.counts.summaries import from_tap
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 __all__ = ["MAX_XML", "Counts", "failures_in", "from_junit", "from_output", "from_report", "joined"]
 
@@ -65,8 +63,5 @@ def _of_workspaces(plain: str) -> Counts | None:
 
 
 def _last(plain: str, *, cut: bool = False) -> Counts | None:
-    for read in (*_WHOLE, *(() if cut else _IN_PARTS), runners.from_plain):
-        counts = read(plain)
-        if counts is not None:
-            return counts
-    return None
+    read = (read(plain) for read in (*_WHOLE, *(() if cut else _IN_PARTS), runners.from_plain))
+    return next((counts for counts in read if counts is not None), None)

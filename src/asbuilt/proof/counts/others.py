@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from asbuilt.proof.counts.model import Counts, State, agreeing, counted, named
 from asbuilt.proof.counts.summaries import tree
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _PYTEST: Final = re.compile(r"(?m)^=*\s*((?:\d+ [a-z]+(?:, )?)+) in [\d.]+s(?: \([\d:]+\))?\s*=*$")
 _PYTEST_NONE: Final = re.compile(r"(?m)^=*\s*no tests ran in [\d.]+s\s*=*$")

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
 from xml.parsers import expat
 
 from asbuilt.proof.counts.model import Counts, State, counted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 MAX_XML: Final = 32_000_000
 _PROLOG: Final = re.compile(rb"^(?:\xef\xbb\xbf)?\s*<\?xml[^>]*\?>")
@@ -67,8 +65,6 @@ def _read_junit(data: bytes) -> _Junit | None:
 
 
 class _Junit:
-    """Test cases of a report, collected element by element."""
-
     def __init__(self) -> None:
         self.tests: list[tuple[str, State]] = []
         self.failures: dict[str, tuple[str, str]] = {}

@@ -78,8 +78,8 @@ def lines(pattern: str, passed: str, other: str) -> Tests:
     states: dict[str, State] = {**dict.fromkeys(passed.split(), "passed"), other: "other"}
 
     def tests(text: str) -> Iterator[tuple[str, State]]:
-        for found in re.finditer(pattern, text, re.MULTILINE):
-            yield found["name"], states.get(found["state"], "failed")
+        found = re.finditer(pattern, text, re.MULTILINE)
+        return ((one["name"], states.get(one["state"], "failed")) for one in found)
 
     return tests
 
@@ -196,7 +196,7 @@ class _Reading:
         self.is_broken = False
         self._planned: int | None = None
         self._points = 0
-        self._above: list[str] = []
+        self.above: list[str] = []
         self._within: dict[int, bool] = {}
         """By depth: whether all points there passed since the last point above; no key if there were none."""
 
@@ -217,17 +217,14 @@ class _Reading:
         self._within = {at: good for at, good in self._within.items() if at <= depth}
         # A point after nested points sums them up; it is a failure of its own only if all of them passed.
         if below is None or (state == "failed" and below):
-            self.tests.append((" > ".join((*self._above[:depth], name)), state))
+            self.tests.append((" > ".join((*self.above[:depth], name)), state))
         self._within[depth] = self._within.get(depth, True) and state != "failed"
         if depth == 0:
             self._within.clear()
-            self._above.clear()
+            self.above.clear()
             self._points += 1
             if self._points == self._planned:
                 self._close()
-
-    def subtest(self, depth: int, name: str) -> None:
-        self._above = [*self._above[:depth], name]
 
     @property
     def is_whole(self) -> bool:
@@ -252,13 +249,9 @@ def from_tap(text: str) -> Counts | None:
         elif found := _PLAN.match(line):
             reading.plan(int(found[1]))
         elif found := _SUBTEST.match(line):
-            reading.subtest(_depth(found[1]), found[2] or "")
+            reading.above[len(found[1]) // _NESTED :] = [found[2] or ""]
         elif (found := _POINT.match(line)) and len(found[1]) % _NESTED == 0:
             name = _DIRECTIVE.sub("", found[3])
             state: State = "other" if name != found[3] else "failed" if found[2] else "passed"
-            reading.point(_depth(found[1]), _TIME.sub("", name).strip(), state)
+            reading.point(len(found[1]) // _NESTED, _TIME.sub("", name).strip(), state)
     return counted(reading.tests) if reading.is_whole else None
-
-
-def _depth(indent: str) -> int:
-    return len(indent) // _NESTED

@@ -62,7 +62,6 @@ class Number(NamedTuple):
     diff: str = ""
     """Its line before and after a correction; empty if it cannot be corrected in place."""
     text: str = ""
-    """The criterion."""
 
     @property
     def off_pct(self) -> int:
@@ -191,9 +190,8 @@ def accepted(numbers: Iterable[Number], agreed: Mapping[int, Waiver]) -> dict[in
 
 def corrections(numbers: Iterable[Number], agreed: Container[int]) -> Iterator[Number]:
     """Yield the numbers to correct at landing: those that hold, and those that the user agreed to."""
-    for one in numbers:
-        if one.item in agreed or decide(one) in (Course.CORRECT, Course.NOTE):
-            yield one
+    courses = (Course.CORRECT, Course.NOTE)
+    return (one for one in numbers if one.item in agreed or decide(one) in courses)
 
 
 def tokens_in(lines: Iterable[str]) -> tuple[tuple[Token, ...], tuple[str, ...]]:
@@ -233,7 +231,9 @@ def numbers_in(
         claim, token = criterion.claim, flagged.get(bullet)
         if claim is None:
             continue
-        measured = _measured(plan, criterion, claim, shown) or _tested(criterion, token, shown)
+        measured = _measured(plan, criterion, claim, shown)
+        if measured is None and token and shown.passed is not None and _TESTS.search(criterion.text):
+            measured = (shown.passed, TESTS) if token.actual == str(shown.passed) else None
         if measured is None:
             continue
         actual, by = measured
@@ -268,7 +268,6 @@ def _counted(phase: Phase) -> Iterator[tuple[int, int, Criterion]]:
 
 
 def _around(plan: Plan, claim: Claim) -> tuple[str, str]:
-    """Return the text before and after the literal in its line."""
     source, line = plan.source, plan.source.line_of(claim.stated.start)
     start = source.starts[line]
     return source.text[start : claim.stated.start], source.text[
@@ -287,12 +286,6 @@ def _measured(plan: Plan, criterion: Criterion, claim: Claim, shown: Shown) -> t
     if alone is not None:
         return int(alone.group(1)), checks[0]
     return (len(output.splitlines()), checks[0]) if _LINES.match(after) else None
-
-
-def _tested(criterion: Criterion, token: Token | None, shown: Shown) -> tuple[int, str] | None:
-    if token is None or shown.passed is None or not _TESTS.search(criterion.text):
-        return None
-    return (shown.passed, TESTS) if token.actual == str(shown.passed) else None
 
 
 def _diff(plan: Plan, phase: str, bullet: int, claim: Claim, actual: int) -> str:

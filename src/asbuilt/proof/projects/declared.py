@@ -8,13 +8,11 @@ from __future__ import annotations
 import ast
 import re
 import shlex
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
 
 from asbuilt.proof.projects.index import Index, below
 from asbuilt.proof.projects.manifests import ini, table, texts, toml
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _NAMES: Final = tuple("tests test testing unit unittest unittests pytest hatch-test py py3 default".split())
 _FACTOR: Final = re.compile(r"^([\w.,{}!-]+):\s+(.*)$")

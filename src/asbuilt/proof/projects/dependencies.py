@@ -6,14 +6,12 @@ Rule: a package that the plan does not allow by name is remarked on: it is code 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
 
 from asbuilt.proof.projects.manifests import ini, json_object, lines, name_of, table, texts, toml
 from asbuilt.proof.remarks import Remark, content_of
 from asbuilt.proof.suites.model import Change, Order, Severity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
 
 _REQUIREMENTS: Final = re.compile(r"(^|/)([\w.-]*requirements[\w.-]*\.(txt|in)|requirements/[\w.-]+\.txt)$")
 _ALLOWS: Final = re.compile(r"(?i)\*\*Allows:?\*\*:?(.*)")

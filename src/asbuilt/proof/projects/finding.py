@@ -17,20 +17,11 @@ from asbuilt.proof.projects.runner_marks import DOCKER, FOREIGN, TABLE, Family, 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from asbuilt.proof.suites.places import Language
 
 MOST: Final = 12
 """Most suites that are proposed; further ones are listed as not run."""
 _SHOWN: Final = 5
 _OF_TABLE: Final = tuple(row for row in TABLE if row.family not in ("python", "node"))
-_LANGUAGES: Final[dict[str, Family]] = {
-    "python": "python",
-    "node": "node",
-    "go": "go",
-    "jvm": "jvm",
-    "ruby": "ruby",
-    "perl": "perl",
-}
 _NATIVE_BACKENDS: Final = re.compile(
     r"maturin|setuptools[-_]rust|scikit[-_]build|mesonpy|meson-python|py-build-cmake"
 )
@@ -63,8 +54,6 @@ class Found(NamedTuple):
 
 
 class _Candidate(NamedTuple):
-    """A possible suite of a folder."""
-
     family: Family
     sign: str
     suite: Suite
@@ -79,10 +68,8 @@ def find(project: Project) -> Found:
     for folder in top_first({*index.folders, *homes}):
         if folder not in homes and folder and not index.here(folder, *_MARKED):
             continue
-        if any(
-            is_within(folder, one.suite.folder) and is_aside(folder[len(one.suite.folder) :])
-            for one in chosen
-        ):
+        above = (one.suite.folder for one in chosen if is_within(folder, one.suite.folder))
+        if any(is_aside(folder[len(one) :]) for one in above):
             continue
         ranked = _ranked(index, folder, homes)
         best: dict[Family, _Candidate] = {}
@@ -108,13 +95,9 @@ def _ranked(index: Index, folder: str, homes: Mapping[str, Sequence[str]]) -> li
     """List the candidates of a folder, best first."""
     found: list[_Candidate] = []
     if folder in homes or not (homes or folder):
-        apart = [
-            home
-            for home in homes
-            if home != folder and is_within(home, folder)
-            # A separate Python project.
-            if python.is_rooted(index, home) and not is_aside(home[len(folder) :])
-        ]
+        # Separate Python projects below.
+        inner = [home for home in homes if home != folder and is_within(home, folder)]
+        apart = [one for one in inner if python.is_rooted(index, one) and not is_aside(one[len(folder) :])]
         ranked = python.candidates(index, folder, homes.get(folder, []), sorted(apart))
         found += [_Candidate("python", sign, suite) for sign, suite in ranked]
     found += [_Candidate("node", sign, suite) for sign, suite in node.candidates(index, folder)]
@@ -148,27 +131,21 @@ def _taken(index: Index, best: Sequence[_Candidate]) -> Iterator[_Candidate]:
     folder = best[0].suite.folder if best else ""
     built = "python" in families and _NATIVE_BACKENDS.search(index.text(folder, "pyproject.toml"))
     for one in best:
-        is_second = one is not best[0]
-        has_tests = _has_own(index, folder, one) or not is_second
-        if one.family == "recipe" and is_second:
-            continue
-        if (one.family in ("rust", "native") and built) or not has_tests:
-            continue
-        yield one
+        is_built = built and one.family in ("rust", "native")
+        is_apart = one is best[0] or (one.family != "recipe" and _has_own(index, folder, one))
+        if is_apart and not is_built:
+            yield one
 
 
 def _has_own(index: Index, folder: str, one: _Candidate) -> bool:
     """Return whether a candidate beside another one has tests that its runner is known to run."""
     if one.family in ("rust", "native"):
         return True
-    language: Language | None = next(
-        (known for known in index.tests if _LANGUAGES.get(known) == one.family), None
-    )
+    language = next((known for known in index.tests if known == one.family), None)
     return language is not None and one.suite.runner != "npm" and bool(index.tests_below(folder, language))
 
 
 def _is_covered(index: Index, one: _Candidate, chosen: Sequence[_Candidate]) -> bool:
-    """Return whether a suite above runs a candidate too."""
     folder = one.suite.folder
     above = [
         other for other in chosen if other.suite.folder != folder and is_within(folder, other.suite.folder)
@@ -215,7 +192,6 @@ def _is_module(index: Index, above: str, folder: str) -> bool:
 
 
 def _filled(index: Index, folder: str, template: str) -> str:
-    """Fill in the placeholders of a row."""
     off = [name for name, is_off in _TEST_OPTION.findall(index.text(folder, "CMakeLists.txt")) if is_off]
     options = [f"-D{name}=ON" for name in off] if template.startswith("cmake") else []
     if template.startswith("meson"):
@@ -223,11 +199,8 @@ def _filled(index: Index, folder: str, template: str) -> str:
         options = [f"-D{name}=true" for name in _MESON_OPTION.findall(declared)]
     if template.startswith("cargo test") and table(toml(index.text(folder, "Cargo.toml")), "workspace"):
         options = ["--workspace"]
-    fetches = any(
-        _FETCHES.search(index.text(inner, "CMakeLists.txt"))
-        for inner in index.folders
-        if is_within(inner, folder)
-    )
+    inner = (one for one in index.folders if is_within(one, folder))
+    fetches = any(_FETCHES.search(index.text(one, "CMakeLists.txt")) for one in inner)
     if fetches and template.startswith("cmake"):
         options.append("-DFETCHCONTENT_FULLY_DISCONNECTED=ON")
     build = "_build" if index.exists(below(folder, "build")) else "build"

@@ -57,8 +57,7 @@ def is_aside(folder: str) -> bool:
 
 def installs(path: str) -> bool:
     """Return whether a setup installs from a file."""
-    hidden = path.rpartition("/")[2].startswith(".") and not is_vendored(path)
-    return (hidden or not is_vendored(path)) and bool(_MANIFESTS.search(path) or _LOCKS.search(path))
+    return not is_vendored(path) and bool(_MANIFESTS.search(path) or _LOCKS.search(path))
 
 
 def is_lock(path: str) -> bool:
@@ -145,17 +144,13 @@ class Index:
         """Return whether a path is a file or a folder of the tree."""
         path = path.rstrip("/")
         at = bisect_left(self._every, path)
-        if path in ("", ".") or self._every[at : at + 1] == [path]:
-            return True
-        return bool(self._below(self._every, path))
+        is_file = self._every[at : at + 1] == [path]
+        return path in ("", ".") or is_file or bool(self._below(self._every, path))
 
     def releases(self, folder: str) -> list[str]:
         """List the yarn programs in a folder's `.yarn/releases`."""
-        return [
-            name
-            for name in self._below(self._every, below(folder, ".yarn/releases"))
-            if name.endswith(".cjs")
-        ]
+        names = self._below(self._every, below(folder, ".yarn/releases"))
+        return [name for name in names if name.endswith(".cjs")]
 
     @staticmethod
     def _below(names: list[str], folder: str) -> list[str]:

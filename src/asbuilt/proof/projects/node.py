@@ -7,16 +7,14 @@ started directly.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from asbuilt.proof.projects.index import Index, below, is_within, parent
 from asbuilt.proof.projects.manifests import json_object, table, texts
 from asbuilt.proof.projects.model import Suite
 from asbuilt.proof.projects.runner_marks import TABLE, row
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _PLACEHOLDER: Final = "no test specified"
 _CALLED: Final = re.compile(
@@ -54,11 +52,8 @@ def candidates(index: Index, folder: str) -> Iterator[tuple[str, Suite]]:
             yield at, second
     elif direct is not None:
         yield below(folder, sign), direct
-    elif index.tests_below(folder, "node"):
-        yield (
-            index.tests_below(folder, "node")[0],
-            Suite(folder, row("node:test").command, "node:test", setup=setup),
-        )
+    elif tests := index.tests_below(folder, "node"):
+        yield tests[0], Suite(folder, row("node:test").command, "node:test", setup=setup)
 
 
 def _runner(index: Index, folder: str, script: str) -> tuple[str, str]:
@@ -78,7 +73,6 @@ def _runner(index: Index, folder: str, script: str) -> tuple[str, str]:
 
 
 def _expanded(index: Index, folder: str) -> str:
-    """Return the test script with the scripts that it starts."""
     scripts = table(json_object(index.text(folder, "package.json")), "scripts")
     found = [script_of(index, folder)]
     seen = {"test"}
@@ -112,11 +106,7 @@ def members(index: Index, folder: str) -> list[str]:
     for inner in index.folders:
         if inner != folder and is_within(inner, folder) and index.here(inner, "package.json"):
             path = inner[len(folder) + 1 :] if folder else inner
-            fits = [
-                pattern
-                for pattern in patterns
-                if _fits(path, pattern.removeprefix("!").removeprefix("./").rstrip("/"))
-            ]
+            fits = [pattern for pattern in patterns if _fits(path, pattern)]
             if fits and not any(pattern.startswith("!") for pattern in fits):
                 found.append(inner)
     return found
@@ -129,10 +119,10 @@ def _packages(text: str) -> str:
 
 
 def _fits(path: str, pattern: str) -> bool:
+    pattern = pattern.removeprefix("!").removeprefix("./").rstrip("/")
     if "**" in pattern:
-        return fnmatchcase(path, pattern.replace("/**", "/*").replace("**", "*")) or fnmatchcase(
-            f"{path}/", pattern
-        )
+        flat = pattern.replace("/**", "/*").replace("**", "*")
+        return fnmatchcase(path, flat) or fnmatchcase(f"{path}/", pattern)
     return path.count("/") == pattern.count("/") and fnmatchcase(path, pattern)
 
 
@@ -164,16 +154,12 @@ def _install(index: Index, folder: str) -> str | None:
     if index.here(folder, "package-lock.json", "npm-shrinkwrap.json"):
         return _LOCKED
     if index.here(folder, "yarn.lock"):
-        release = index.releases(folder)
-        modern = bool(index.here(folder, ".yarnrc.yml")) or (
-            version is not None and version[2][:2] not in ("1.", "0.")
-        )
-        if modern:
-            program = (
-                f"node {release[-1][len(folder) :].lstrip('/')}"
-                if release
-                else f"npx --yes @yarnpkg/cli-dist@{version[2] if version else '4'}"
-            )
-            return f"HUSKY=0 YARN_NODE_LINKER=node-modules {program} install --immutable"
-        return "HUSKY=0 npx --yes yarn@1 install --frozen-lockfile --non-interactive"
+        is_old = version is None or version[2][:2] in ("1.", "0.")
+        if is_old and not index.here(folder, ".yarnrc.yml"):
+            return "HUSKY=0 npx --yes yarn@1 install --frozen-lockfile --non-interactive"
+        releases = index.releases(folder)
+        program = f"npx --yes @yarnpkg/cli-dist@{version[2] if version else '4'}"
+        if releases:
+            program = f"node {releases[-1][len(folder) :].lstrip('/')}"
+        return f"HUSKY=0 YARN_NODE_LINKER=node-modules {program} install --immutable"
     return _UNLOCKED if members(index, folder) else None

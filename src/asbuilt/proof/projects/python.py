@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import re
 import shlex
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, NamedTuple
 
 from asbuilt.proof.projects.declared import arguments, declarations, runnable
 from asbuilt.proof.projects.index import Index, below, is_aside, is_within, parent
-from asbuilt.proof.projects.layout import is_ambiguous
 from asbuilt.proof.projects.manifests import ini, lines, name_of, table, texts, toml
 from asbuilt.proof.projects.model import Suite
 from asbuilt.proof.projects.runner_marks import row
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 MANIFESTS: Final = (
     "pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "tox.toml", "pytest.ini",
@@ -55,6 +52,16 @@ _PINS: Final = (
 mawk assigns before it evaluates `n in v` on the right, hence the `if`.
 """
 _PINNED: Final = '-c "$HOME/pins.txt"'
+_NO_PACKAGE: Final = re.compile(
+    r"ci|bin|debian|docs?|documentation|manpages|news|newsfragments|changelog|tests?|unit_tests?|examples?|scripts"
+    r"|tools|utils?|python|build|benchmarks?|exercises?|htmlcov|[._].*"
+)
+_NO_MODULE: Final = re.compile(
+    r"setup|conftest|tests?|examples?|build|toxfile|noxfile|pavement|dodo|tasks|fabfile|[Ss][Cc]onstruct|conanfile"
+    r"|manage|benchmarks?|exercises?|[._].*"
+)
+"""Names that setuptools leaves out of a flat layout."""
+_EXPLICIT: Final = ("packages", "py-modules", "package-dir", "ext-modules")
 
 
 def homes(index: Index) -> dict[str, list[str]]:
@@ -108,12 +115,10 @@ def candidates(
         left = [inner for inner in apart if any(is_within(inner, path) for path in _collected(index, folder))]
         pytest += "".join(f" --ignore={inner[len(folder) + 1 :] if folder else inner}" for inner in left)
     sign = next((name for name in tests if not name.endswith("conftest.py")), None)
-    found: list[tuple[str, str, str]] = []
-    if strong is not None:
-        found.append((strong, "pytest", pytest))
-    for name, one in declared.items():
-        if name != "pytest":
-            found.append((source[one.tool], name, runnable(one.command)))
+    found = [(strong, "pytest", pytest)] if strong is not None else []
+    found += [
+        (source[one.tool], name, runnable(one.command)) for name, one in declared.items() if name != "pytest"
+    ]
     if mention and sign:
         found.append((mention, "pytest", pytest))
     if index.here(folder, "manage.py") and sign:
@@ -150,18 +155,14 @@ def covers(index: Index, folder: str, suite: Suite, inner: str) -> bool:
 
 def _collected(index: Index, folder: str) -> list[str]:
     """List the paths that pytest collects from: those in its settings, else the folder."""
-    settings: Mapping[str, object] = table(
-        toml(index.text(folder, "pyproject.toml")), "tool", "pytest", "ini_options"
-    )
-    found = texts(settings.get("testpaths"))
+    pyproject = toml(index.text(folder, "pyproject.toml"))
+    found = texts(table(pyproject, "tool", "pytest", "ini_options").get("testpaths"))
     for name, section in (("pytest.ini", "pytest"), ("tox.ini", "pytest"), ("setup.cfg", "tool:pytest")):
         found = found or ini(index.text(folder, name)).get(section, {}).get("testpaths", "").split()
     return [below(folder, path.strip("./")) if path.strip("./") else folder for path in found] or [folder]
 
 
 class _Source(NamedTuple):
-    """One place that names test packages."""
-
     words: tuple[str, ...]
     """Arguments for pip."""
     names: frozenset[str]
@@ -178,10 +179,7 @@ def python_setup(index: Index, folder: str, runner: str) -> str:
     runs = re.compile(rf"{wants}(-|$)")
     best = next((one for one in (*found, *rest) if not wants or any(map(runs.match, one.names))), None)
     chosen = [best] if best else [source for source in found if not source.names & {"tox", "nox"}][:1]
-    words = [
-        *_project(index, folder, pyproject, chosen),
-        *(word for source in chosen for word in source.words),
-    ]
+    words = [*_project(index, folder, pyproject, chosen), *(one for source in chosen for one in source.words)]
     if wants and best is None:
         words.append(wants)
     lock = next(iter(index.here(folder, "uv.lock", "poetry.lock", "pdm.lock")), "")
@@ -217,11 +215,8 @@ def _quoted(words: Sequence[str]) -> Iterator[str]:
     """Quote words for a shell; an option and its value are one word."""
     at = iter(words)
     for word in at:
-        yield (
-            f"{word} {shlex.quote(next(at, ''))}"
-            if word in ("-r", "-e", "-c", "--group")
-            else shlex.quote(word)
-        )
+        takes_next = word in ("-r", "-e", "-c", "--group")
+        yield f"{word} {shlex.quote(next(at, ''))}" if takes_next else shlex.quote(word)
 
 
 def _project(
@@ -237,7 +232,7 @@ def _project(
         or "metadata" in ini(index.text(folder, "setup.cfg"))
     )
     words = [word for source in chosen for word in source.words]
-    if is_package and is_ambiguous(index, folder):
+    if is_package and _is_ambiguous(index, folder):
         optional = table(pyproject, "project", "optional-dependencies")
         yield from texts(table(pyproject, "project").get("dependencies"))
         yield from (word for extra in extras for word in texts(optional.get(extra)))
@@ -250,6 +245,31 @@ def _project(
         yield from (word for name in names if name not in words for word in ("-r", name))
         packages = table(toml(index.text(folder, "Pipfile")), "packages")
         yield from _poetry(packages)
+
+
+def _is_ambiguous(index: Index, folder: str) -> bool:
+    """Return whether setuptools would refuse to build a project: it finds several top-level names.
+
+    Without an explicit list, setuptools builds the only package of a folder, or its only module. Every folder
+    counts as a package, also `plans/`. Two of them are an error, so `pip install -e .` fails.
+    """
+    pyproject = toml(index.text(folder, "pyproject.toml"))
+    backend = table(pyproject, "build-system").get("build-backend", "setuptools.build_meta")
+    options = ini(index.text(folder, "setup.cfg")).get("options", {})
+    if (
+        not str(backend).startswith("setuptools")
+        or index.here(folder, "setup.py")
+        or table(pyproject, "tool", "poetry")
+        or any(name in table(pyproject, "tool", "setuptools") for name in _EXPLICIT)
+        or any(name in options for name in ("packages", "py_modules"))
+        or index.exists(below(folder, "src"))
+    ):
+        return False
+    packages = [
+        name for name in index.folders_in(folder) if name.isidentifier() and not _NO_PACKAGE.fullmatch(name)
+    ]
+    modules = [name.removesuffix(".py") for name in index.here(folder, "*.py")]
+    return len(packages or [name for name in modules if not _NO_MODULE.fullmatch(name)]) > 1
 
 
 def _sources(index: Index, folder: str, pyproject: dict[str, Any]) -> Iterator[_Source]:
@@ -271,10 +291,8 @@ def _sources(index: Index, folder: str, pyproject: dict[str, Any]) -> Iterator[_
         place = below(folder, inner)
         yield from (_file(index, folder, place, name) for name in index.here(place, pattern))
     yield from _named(groups, extras, poetry, _DEV)
-    for packages in (
-        table(poetry, "dev-dependencies"),
-        table(toml(index.text(folder, "Pipfile")), "dev-packages"),
-    ):
+    pipfile = toml(index.text(folder, "Pipfile"))
+    for packages in (table(poetry, "dev-dependencies"), table(pipfile, "dev-packages")):
         yield from [_Source(tuple(_poetry(packages)), frozenset(map(name_of, packages)))] if packages else []
 
 
@@ -283,9 +301,8 @@ def _rest(index: Index, folder: str, pyproject: dict[str, Any]) -> Iterator[_Sou
     groups, extras = _groups(pyproject), _extras(index, folder, pyproject)
     poetry = table(pyproject, "tool", "poetry")
     every = {*groups, *extras, *table(poetry, "group")} - {*_TESTS, *_DEV}
-    yield from _named(
-        groups, extras, poetry, tuple(sorted(every, key=lambda name: ("test" not in name, name)))
-    )
+    best_first = sorted(every, key=lambda name: ("test" not in name, name))
+    yield from _named(groups, extras, poetry, tuple(best_first))
     yield from (_file(index, folder, folder, name) for name in index.here(folder, "requirements*.txt"))
 
 

@@ -11,43 +11,37 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.proof.projects import model
 from asbuilt.proof.projects.finding import Found, find
 from asbuilt.proof.projects.index import installs, is_within, parent
-from asbuilt.proof.projects.model import (
-    NO_SETUP,
-    Detected,
-    Given,
-    NeedsDocker,
-    NoTests,
-    Setup,
-    Suite,
-    Unknown,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from asbuilt.events.options import Counting
-    from asbuilt.proof.projects.model import Project, Resolved
 
 _NAME: Final = 80
 _UP: Final = re.compile(r"cd ((?:\.\./)*\.\.) && ")
 
 
-def resolve(given: Sequence[Suite] | None, project: Project, *, counts: Counting | None = None) -> Resolved:
+def resolve(
+    given: Sequence[model.Suite] | None, project: model.Project, *, counts: Counting | None = None
+) -> model.Resolved:
     """Resolve the suites: those of the settings, where an empty list means no tests, else the tree's."""
     if given is not None:
-        return Given(tuple(given)) if given else NoTests(said=True)
+        return model.Given(tuple(given)) if given else model.NoTests(said=True)
     found = find(project)
     if found.docker:
-        return NeedsDocker(_shown(found.docker), found.suites)
+        return model.NeedsDocker(_shown(found.docker), found.suites)
     if found.suites:
         suites = tuple(suite._replace(counts=counts or suite.counts) for suite in found.suites)
-        return Detected(suites, _shown(found.signs), found.others, _shown(found.unknown))
-    return Unknown(_shown(found.unknown)) if found.unknown else NoTests()
+        return model.Detected(suites, _shown(found.signs), found.others, _shown(found.unknown))
+    return model.Unknown(_shown(found.unknown)) if found.unknown else model.NoTests()
 
 
-def resolve_setup(given: str | None, project: Project, suites: Sequence[Suite] | None = None) -> Setup:
+def resolve_setup(
+    given: str | None, project: model.Project, suites: Sequence[model.Suite] | None = None
+) -> model.Setup:
     """Resolve the setup: the command of the settings, where "" means none, else what the suites need.
 
     `suites` has those that the settings name; a suite without its own setup gets the setup of the tree's
@@ -55,13 +49,12 @@ def resolve_setup(given: str | None, project: Project, suites: Sequence[Suite] |
     """
     command = given.strip() if given is not None else joined(_prepared(suites, find(project)))
     if not command:
-        return NO_SETUP
+        return model.NO_SETUP
     seen = sorted((name, file) for name, file in project.names.items() if installs(name))
-    return Setup(command, hashlib.sha256(json.dumps([command, seen]).encode()).hexdigest()[:32])
+    return model.Setup(command, hashlib.sha256(json.dumps([command, seen]).encode()).hexdigest()[:32])
 
 
-def _prepared(given: Sequence[Suite] | None, found: Found) -> Iterator[Suite]:
-    """Yield suites with their setups."""
+def _prepared(given: Sequence[model.Suite] | None, found: Found) -> Iterator[model.Suite]:
     for suite in found.suites if given is None else given:
         if given is None or suite.setup:
             yield suite._replace(setup="" if suite.setup == "none" else suite.setup)
@@ -71,7 +64,7 @@ def _prepared(given: Sequence[Suite] | None, found: Found) -> Iterator[Suite]:
         yield from inside or above[-1:]
 
 
-def joined(suites: Iterable[Suite]) -> str:
+def joined(suites: Iterable[model.Suite]) -> str:
     """Join the setups of several suites into one command; equal setups in one folder run once."""
     steps: dict[tuple[str, str], None] = {}
     for suite in suites:
@@ -88,7 +81,6 @@ def joined(suites: Iterable[Suite]) -> str:
 
 
 def _shown(names: Iterable[str]) -> tuple[str, ...]:
-    """Shorten names to 80 characters and replace unprintable ones."""
     return tuple(
         "".join(letter if letter.isprintable() else "?" for letter in name[:_NAME]) for name in names
     )

@@ -75,9 +75,8 @@ def compared(before: str, after: str) -> list[Told]:
     ][:1]
     runner = RUNNER.search(before)
     if runner is not None and RUNNER.search(after) is None:
-        return told or [
-            (Kind.RUNNER_REPLACED, Severity.FAILS, f"{runner[1]} is not run: {shortened(after, 60)}")
-        ]
+        said = f"{runner[1]} is not run: {shortened(after, 60)}"
+        return told or [(Kind.RUNNER_REPLACED, Severity.FAILS, said)]
     told += options_compared(_words(before), _words(after))
     if not told and runner is not None and _name(runner) != _name(RUNNER.search(after)):
         told.append((Kind.RUNNER_CHANGED, Severity.SIGN_OFF, f"another runner: {shortened(after, 60)}"))
@@ -125,13 +124,8 @@ def options_compared(before: list[str], after: list[str]) -> list[Told]:
 def _paths(before: list[str], after: list[str]) -> list[Told]:
     old, new = ({word for word in words if "/" in word or word.endswith(".py")} for words in (before, after))
     if old and old - new and not new - old:
-        return [
-            (
-                Kind.NOT_COLLECTED,
-                Severity.FAILS,
-                f"not everything is run: {', '.join(sorted(old - new))} is gone",
-            )
-        ]
+        said = f"not everything is run: {', '.join(sorted(old - new))} is gone"
+        return [(Kind.NOT_COLLECTED, Severity.FAILS, said)]
     narrower = {word for word in new - old if "test" in word}
     if narrower and not any(word.startswith("-") for word in narrower) and RUNNER.search(" ".join(before)):
         return [(Kind.NOT_COLLECTED, Severity.SIGN_OFF, f"only {', '.join(sorted(narrower))}")]
@@ -161,11 +155,11 @@ def _options(words: list[str]) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     for at, word in enumerate(words):
         name, _, value = word.partition("=")
-        if word.startswith("-D") or re.match(r"^[A-Z_]+=", word):
-            found.append(
-                (word if word.startswith("-D") else name + "=", "" if word.startswith("-D") else value)
-            )
-        elif re.match(r"^-[km].", word) and not word.startswith("--"):
+        if word.startswith("-D"):
+            found.append((word, ""))
+        elif re.match(r"^[A-Z_]+=", word):
+            found.append((f"{name}=", value))
+        elif re.match(r"^-[km].", word):
             found.append((word[:2], word[2:].lstrip("=")))
         elif word == "-m" and at and "python" in words[at - 1]:
             continue

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
 
 from asbuilt.proof.suites.model import Change, Finding, Kind, Severity, shortened
 from asbuilt.proof.suites.places import Role, is_foreign, is_test_code, language_of, role_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _COMMENT: Final = re.compile(r"^\s*(?:#(?!\[|!|\s*define\b)|//|\*|/\*|--\s)")
 _QUOTED: Final = re.compile(r"`[^`]*`")
@@ -103,14 +101,11 @@ _TO_ALL: Final = re.compile(r"\breturn [Tt]rue\b|\babs\(|\bisclose\(|(?<![-=])[<
 
 def traces(changes: Sequence[Change]) -> Iterator[Finding]:
     """Find such lines in all code files that differ."""
-    code = [
-        one
-        for one in changes
-        if one.after is not None and role_of(one.path) not in (Role.SHADOW, Role.SETTINGS)
-        if language_of(one.path) or is_foreign(one.path)
-    ]
     known = Counter(line for one in changes for line in _lines(one.old))
-    for change in code:
+    for change in changes:
+        is_code = language_of(change.path) or is_foreign(change.path)
+        if change.after is None or not is_code or role_of(change.path) in (Role.SHADOW, Role.SETTINGS):
+            continue
         of_tests = is_test_code(change.path)
         for number, line in enumerate(_lines(change.new), 1):
             if not line or known[line]:

@@ -1,6 +1,7 @@
 """Find the line where a plan orders a change of the tests, to cite it.
 
-Rule: naming a test is not an order; the same clause has to state what happens to it, without a negation.
+Rules: naming a test is not an order; the same clause has to state what happens to it, without a negation. An
+order to merge or to rewrite tests is about their form: it allows neither a failure nor a lost case.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from asbuilt.proof.suites.model import Citation, Finding, Kind, Order, Severity,
 
 
 def _verbs(words: str, *phrases: str) -> str:
-    """Return a pattern for verbs in all their forms."""
     forms = []
     for word in words.split():
         stem = word.removesuffix("e")
@@ -22,8 +22,16 @@ def _verbs(words: str, *phrases: str) -> str:
 
 
 _REMOVE: Final = _verbs(
-    "remove delete drop retire discard eliminate purge strip merge fold",
+    "remove delete drop retire discard eliminate purge strip",
     "gets? rid of", "take out", "goes", "go away", "no longer", "obsolete", "superseded",
+)  # fmt: skip
+_JOIN: Final = _verbs("merge fold")
+"""What is joined may leave nothing under its own name: this can order an absence, but no failure."""
+_FORM: Final = _JOIN + "|" + _verbs(
+    "combine consolidate unify collapse parametrise parametrize parameterise parameterize rewrite",
+    "rewritten", "written (?:anew|again)", "(?:into|as) one", "cases of one",
+    r"(?:(?:in|are|is)(?: now)? (?:one|a single)|(?:into|as|becomes?) (?:one|a)) "
+    r"(?:[\w-]+ ){0,2}(?:test|table|loop)",
 )  # fmt: skip
 _CHANGE: Final = _verbs(
     "change update rewrite adjust replace rename move regenerate refresh re-?record re-?baseline adapt edit "
@@ -75,9 +83,15 @@ _VERBS: Final[dict[Kind, str]] = {
     Kind.OUTCOME_REWRITTEN: _ADD,
     Kind.PRODUCT_REPLACED: f"{_ADD}|{_CHANGE}",
     Kind.KNOWS_THE_TESTS: _ABOUT_TESTS,
-    Kind.NOT_COMPARED: f"{_CHANGE}|{_ADD}|{_REMOVE}",
+    Kind.NOT_COMPARED: f"{_CHANGE}|{_ADD}|{_REMOVE}|{_FORM}",
 }
 """What a plan can order. A kind that is missing here is never allowed: what cannot fail checks nothing."""
+_KEPT_BY_FORM: Final = (
+    *(Kind.TEST_REMOVED, Kind.TEST_EMPTIED, Kind.ASSERTION_REMOVED),
+    *(Kind.TOLERANCE_LOOSENED, Kind.EXPECTATION_CHANGED),
+)
+"""What an order about the form of tests does not allow."""
+_OF_TESTS: Final = re.compile(r"(?i)\b(?:tests?|sub-?tests?|specs?|cases?|test_\w+|\w+_test)\b")
 
 
 _ALLOWS: Final = re.compile(r"(?i)\*\*Allows:?\*\*:?\s+(removal|skip|change)\s+(?:of\s+)?(.+)")
@@ -102,17 +116,39 @@ def settled(finding: Finding, order: Order) -> Finding:
     allowed = _allowed(order, finding)
     if allowed is not None:
         return finding._replace(severity=Severity.ALLOWED, cited=allowed)
+    is_merged = finding.kind in _LESS and _form_clause(finding, order, by_name=True) is not None
+    verbs = _VERBS[finding.kind] if finding.severity is Severity.FAILS else f"{_VERBS[finding.kind]}|{_JOIN}"
     for clause in _clauses(order):
         named = _names(clause, finding)
         # A plan that states the new value has ordered it, whatever its verb.
         is_given = named == "value" and finding.kind is Kind.EXPECTATION_CHANGED
-        if named == "" or not (is_given or _says(clause.text, _VERBS[finding.kind])):
+        if named == "" or not (is_given or (not is_merged and _says(clause.text, verbs))):
+            continue
+        if finding.kind in _KEPT_BY_FORM and not is_given and _is_form(clause, finding):
             continue
         cited = Citation(clause.line, shortened(clause.whole, 120))
         # Naming a file does not name a test: the user decides what was meant.
         vague = named == "file" and finding.severity is Severity.FAILS and finding.kind not in _OF_FILES
         return finding._replace(severity=Severity.SIGN_OFF if vague else Severity.ALLOWED, cited=cited)
     return finding
+
+
+def ordered_form(finding: Finding, order: Order) -> Citation | None:
+    """Find where a plan orders another form of a test: merged, parametrised, written again."""
+    clause = _form_clause(finding, order)
+    return clause and Citation(clause.line, shortened(clause.whole, 120))
+
+
+def _form_clause(finding: Finding, order: Order, *, by_name: bool = False) -> _Clause | None:
+    names = _is_called if by_name else _names
+    clauses = (one for one in _clauses(order) if names(one, finding) and _is_form(one, finding))
+    return next(clauses, None)
+
+
+def _is_form(clause: _Clause, finding: Finding) -> bool:
+    """Return whether a clause orders another form of tests; one about the product does not."""
+    is_of_tests = _OF_TESTS.search(clause.text) is not None or _is_called(clause, finding)
+    return is_of_tests and _says(clause.text, _FORM)
 
 
 def _allowed(order: Order, finding: Finding) -> Citation | None:
@@ -133,20 +169,26 @@ def _allowed(order: Order, finding: Finding) -> Citation | None:
 
 def ordered(order: Order, path: str, words: re.Pattern[str] | None = None) -> Citation | None:
     """Find where a plan orders a change of a file that is not a test: by file, folder, or `words`."""
+    folders = [path[: at + 1] for at, letter in enumerate(path) if letter == "/"]
     for clause in _clauses(order):
-        if _FORBIDS.search(clause.text):
+        text = clause.text
+        if _FORBIDS.search(text):
             continue
-        is_named = _names_file(clause.text, path) or _names_a_folder(clause.text, path)
-        if is_named or (words is not None and words.search(clause.text)):
+        is_below = any(re.search(rf"(?<![\w./-]){re.escape(one)}(?:\*|(?![\w.-]))", text) for one in folders)
+        if _names_file(text, path) or is_below or (words is not None and words.search(text)):
             return Citation(clause.line, shortened(clause.whole, 120))
     return None
 
 
+_TESTS: Final = re.compile(r"(?i)\b(?:tests?|specs?|cases?)\b")
+_GOLDENS: Final = re.compile(
+    r"(?i)\b(?:snapshots?|goldens?|cassettes?|fixtures?|recordings?|expected (?:output|files?))\b"
+)
+_LESS: Final = (Kind.TEST_REMOVED, Kind.ASSERTION_REMOVED)
 _OF_FILES: Final = frozenset((Kind.RUNNER_CHANGED, Kind.GOLDEN_CHANGED, Kind.TEST_REMOVED, Kind.NOT_COMPARED))
 
 
 def _clauses(order: Order) -> list[_Clause]:
-    """Split a phase into statements, and each statement into clauses."""
     statements: list[tuple[int, str]] = []
     for at, line in enumerate(order.text.splitlines()):
         if statements and line.strip() and not _BULLET.match(line) and statements[-1][1]:
@@ -162,52 +204,42 @@ def _clauses(order: Order) -> list[_Clause]:
 
 
 def _says(clause: str, verbs: str) -> bool:
-    for found in re.finditer(rf"\b(?:{verbs})\b", clause, re.IGNORECASE):
-        if not _DENIED.search(clause[: found.start()]):
-            return True
-    return False
+    found = re.finditer(rf"\b(?:{verbs})\b", clause, re.IGNORECASE)
+    return any(not _DENIED.search(clause[: one.start()]) for one in found)
 
 
 def _names(clause: _Clause, finding: Finding) -> str:
     """Return how a clause names a finding: `test`, `file`, `value`, or empty."""
-    said = set(_IDENTIFIER.findall(clause.text))
-    said |= {word.strip(".-") for word in said} | {word.rpartition(".")[2] for word in said}
-    own = finding.test.rpartition(".")[2]
-    if own and (
-        own in said or finding.test in said or (" " in own and own.casefold() in clause.text.casefold())
-    ):
+    said = _said(clause)
+    if _is_called(clause, finding):
         return "test"
     if finding.kind is Kind.EXPECTATION_CHANGED and _gives_the_value(clause.text, finding):
         return "value"
     fresh = _literals(finding.now) - _literals(finding.was)
     if finding.kind is Kind.TOLERANCE_LOOSENED and fresh & _literals(clause.text):
         return "value"
-    if finding.kind in (
-        Kind.TEST_REMOVED,
-        Kind.ASSERTION_REMOVED,
-        Kind.EXPECTATION_CHANGED,
-        Kind.TEST_SKIPPED,
-    ):
-        quoted = {
-            name for text in re.findall(r"`([^`]+)`", clause.text) for name in _IDENTIFIER.findall(text)
-        }
+    if finding.kind in (*_LESS, Kind.EXPECTATION_CHANGED, Kind.TEST_SKIPPED):
+        codes = re.findall(r"`([^`]+)`", clause.text)
+        quoted = {name for text in codes for name in _IDENTIFIER.findall(text)}
         if (quoted | {name.rpartition(".")[2] for name in quoted}) & finding.words - _COMMON:
             return "test"
-        if re.search(r"\b(?:tests?|specs?|cases?)\b", clause.text, re.IGNORECASE) and _shared(
-            clause.text, finding
-        ):
+        if _TESTS.search(clause.text) and _shared(clause.text, finding):
             return "test"
-    if finding.kind is Kind.OUTCOME_REWRITTEN and any(
-        word in said for word in _IDENTIFIER.findall(finding.now)[1:]
-    ):
+    if finding.kind is Kind.OUTCOME_REWRITTEN and said & {*_IDENTIFIER.findall(finding.now)[1:]}:
         return "test"
-    if finding.kind is Kind.GOLDEN_CHANGED and re.search(
-        r"\b(?:snapshots?|goldens?|cassettes?|fixtures?|recordings?|expected (?:output|files?))\b",
-        clause.text,
-        re.IGNORECASE,
-    ):
-        return "file"
-    return "file" if _names_file(clause.text, finding.path) else ""
+    is_golden = finding.kind is Kind.GOLDEN_CHANGED and _GOLDENS.search(clause.text)
+    return "file" if is_golden or _names_file(clause.text, finding.path) else ""
+
+
+def _is_called(clause: _Clause, finding: Finding) -> bool:
+    said, own = _said(clause), finding.test.rpartition(".")[2]
+    is_title = " " in own and own.casefold() in clause.text.casefold()
+    return bool(own) and (own in said or finding.test in said or is_title)
+
+
+def _said(clause: _Clause) -> set[str]:
+    said = set(_IDENTIFIER.findall(clause.text))
+    return said | {word.strip(".-") for word in said} | {word.rpartition(".")[2] for word in said}
 
 
 def _names_file(text: str, path: str) -> bool:
@@ -221,11 +253,6 @@ def _names_file(text: str, path: str) -> bool:
     return path in text or any(
         "*" in one[1] or f"/{path}".endswith(f"/{one[1]}{one[0].rpartition('/')[2]}") for one in named
     )
-
-
-def _names_a_folder(text: str, path: str) -> bool:
-    folders = (path[: at + 1] for at, letter in enumerate(path) if letter == "/")
-    return any(re.search(rf"(?<![\w./-]){re.escape(one)}(?:\*|(?![\w.-]))", text) for one in folders)
 
 
 def _shared(text: str, finding: Finding) -> set[str]:
@@ -259,6 +286,12 @@ def orders_removal(order: Order, path: str) -> Citation | None:
     """Find where a plan removes a test file's subject: a clause with all significant words of its name."""
     about = _split(path.rpartition("/")[2].partition(".")[0]) - _COMMON
     for clause in _clauses(order):
-        if about and about <= _split(clause.text) and _says(clause.text, _REMOVE):
+        is_of_tests = _OF_TESTS.search(clause.text) is not None and _says(clause.text, _FORM)
+        if (
+            about
+            and about <= _split(clause.text)
+            and not is_of_tests
+            and _says(clause.text, f"{_REMOVE}|{_JOIN}")
+        ):
             return Citation(clause.line, shortened(clause.whole, 120))
     return None

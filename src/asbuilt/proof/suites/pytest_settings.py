@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import configparser
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable
+from typing import Any, Final
 
 from asbuilt.proof.projects.manifests import table, toml
 from asbuilt.proof.suites.commands import Told, options_compared
 from asbuilt.proof.suites.model import Kind, Severity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 Settings = dict[str, tuple[str, ...]]
 _COLLECTING: Final = {
@@ -102,18 +100,12 @@ def _setting(key: str, old: tuple[str, ...], new: tuple[str, ...], moved: tuple[
         is_strict = [value[:1] and value[0].casefold() in ("true", "1", "yes", "on") for value in (old, new)]
         return [(Kind.RUNNER_CHANGED, Severity.FAILS, said)] if is_strict[0] and not is_strict[1] else []
     if key == "filterwarnings":
-        severity = Severity.FAILS if "error" in old and "error" not in new else Severity.SIGN_OFF
-        return (
-            [(Kind.RUNNER_CHANGED, severity, said)]
-            if severity is Severity.FAILS or set(new) - set(old)
-            else []
-        )
+        if "error" in old and "error" not in new:
+            return [(Kind.RUNNER_CHANGED, Severity.FAILS, said)]
+        return [(Kind.RUNNER_CHANGED, Severity.SIGN_OFF, said)] if set(new) - set(old) else []
     if key == "coverage fail_under":
-        return (
-            [(Kind.TOLERANCE_LOOSENED, Severity.FAILS, said)]
-            if not new or float_of(new[0]) < float_of(old[0] if old else "0")
-            else []
-        )
+        is_less = not new or float_of(new[0]) < float_of(old[0] if old else "0")
+        return [(Kind.TOLERANCE_LOOSENED, Severity.FAILS, said)] if is_less else []
     return [] if _HARMLESS.match(key) else [(Kind.RUNNER_CHANGED, Severity.SIGN_OFF, said)]
 
 

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
+from typing import Final, NamedTuple
 
 from asbuilt.proof.projects.manifests import json_object, table
 from asbuilt.proof.suites import commands, pytest_settings
 from asbuilt.proof.suites.model import Change, Finding, Kind, Order, Severity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
 
 _FAILS, _SIGN_OFF = Severity.FAILS, Severity.SIGN_OFF
 _TEST_SCRIPT: Final = re.compile(r"(?i)test|check|verify|^ci$|spec|e2e")
@@ -57,10 +56,6 @@ class Recipes(NamedTuple):
     bodies: dict[str, tuple[str, ...]]
     loose: list[str]
     """Lines outside of targets: variables and settings."""
-
-    def commands(self, name: str) -> tuple[str, ...] | None:
-        """Return the commands of a target; None if there is no such target."""
-        return self.bodies.get(name)
 
 
 def compare_pytest(changes: Sequence[Change], order: Order, moved: tuple[str, ...]) -> list[Finding]:
@@ -120,7 +115,6 @@ def _tox(text: str) -> dict[str, str]:
 
 
 def _package(change: Change, order: Order) -> Iterator[commands.Told]:
-    """Compare scripts and runner settings of `package.json`."""
     old, new = json_object(change.old), json_object(change.new)
     scripts, now = table(old, "scripts"), table(new, "scripts")
     for name in sorted({*scripts, *now}):
@@ -178,7 +172,6 @@ def _lines(change: Change) -> Iterator[commands.Told]:
 
 
 def _said(old: list[str], new: list[str]) -> Iterator[commands.Told]:
-    """Judge the lines that are new or gone."""
     known, now = set(old), set(new)
     for line in new:
         if line in known or line.startswith(("//", "#", "*", "<!--")):
@@ -204,13 +197,13 @@ def _said(old: list[str], new: list[str]) -> Iterator[commands.Told]:
 def _is_narrower(line: str, old: list[str]) -> bool:
     """Return whether a line certainly leaves tests out: it is an exclusion, and names tests or is new."""
     leaves = re.search(r"ignore|exclude|invert|grep", line, re.IGNORECASE)
-    return (
-        leaves is not None and re.search(r"test|spec|IT\b", line.partition(leaves[0])[2]) is not None
-    ) or (leaves is not None and not any(leaves[0] in other for other in old))
+    if leaves is None:
+        return False
+    names_tests = re.search(r"test|spec|IT\b", line.partition(leaves[0])[2]) is not None
+    return names_tests or not any(leaves[0] in other for other in old)
 
 
 def _recipes(change: Change, order: Order) -> list[Finding]:
-    """Compare the recipes of make and similar tools, for the targets that test the project."""
     if not re.search(
         r"(^|/)(GNUmakefile|[Mm]akefile|\.?[Jj]ustfile|[^/]*\.mk|Taskfile\.ya?ml)$", change.path
     ):
@@ -219,7 +212,7 @@ def _recipes(change: Change, order: Order) -> list[Finding]:
     wanted = targets_of(order.command, order.checks, old.targets)
     findings = []
     for name in sorted(wanted):
-        before, after = old.commands(name), new.commands(name)
+        before, after = old.bodies.get(name), new.bodies.get(name)
         if after is None:
             was = f"target {name}"
             told = [(Kind.RUNNER_REPLACED, _FAILS, was, "it is gone")]
@@ -231,12 +224,9 @@ def _recipes(change: Change, order: Order) -> list[Finding]:
         ]
     for kind, severity, now in _said(old.loose, new.loose):
         findings.append(Finding(kind, severity, change.path, now, line=_line(change, now)))
-    for one, other in (
-        (one, other)
-        for one in old.loose
-        for other in new.loose
-        if _variable(one) and _variable(one) == _variable(other)
-    ):
+    for one, other in product(old.loose, new.loose):
+        if not _variable(one) or _variable(one) != _variable(other):
+            continue
         findings += [
             Finding(kind, severity, change.path, now, one, line=_line(change, other))
             for kind, severity, now in commands.compared(one.partition("=")[2], other.partition("=")[2])
@@ -274,11 +264,8 @@ def _is_ignored(line: str) -> bool:
 
 
 def _alike(one: str, other: str) -> bool:
-    first, second = (commands.RUNNER.search(line) for line in (one, other))
-    if first and second:
-        return True
-    words = [line.lstrip("@-+ ").split()[:1] for line in (one, other)]
-    return words[0] == words[1]
+    first, second = (line.lstrip("@-+ ").split()[:1] for line in (one, other))
+    return first == second or all(map(commands.RUNNER.search, (one, other)))
 
 
 def _variable(line: str) -> str:
@@ -287,7 +274,6 @@ def _variable(line: str) -> str:
 
 
 def _line(change: Change | None, text: str) -> int | None:
-    """Find the line of a text in the current file."""
     lines = change.new.splitlines() if change else []
     return next(
         (at for at, line in enumerate(lines, 1) if text and line.strip() and line.strip() in text), None
@@ -303,9 +289,8 @@ def recipes_in(text: str) -> Recipes:
     waiting = ""
     for raw in text.splitlines():
         if raw.endswith("\\"):
-            waiting += (
-                raw.removesuffix("\\").rstrip() + " " if not waiting else raw.removesuffix("\\").strip() + " "
-            )
+            part = raw.removesuffix("\\").rstrip()
+            waiting += f"{part.lstrip() if waiting else part} "
             continue
         line, waiting = (waiting + (raw.strip() if waiting else raw)).rstrip(), ""
         if line[:1] in ("\t", " ") and current:

@@ -28,21 +28,23 @@ _SCRIPT: Final = 'const test = require("node:test");\nconst assert = require("no
 
 _TEMPLATES: Final[dict[Runner, str]] = {
     "pytest": "def test_<name>():\n    assert <number> == <told>\n\n\n",
-    "unittest": "    def test_<name>(self):\n        self.assertEqual(<number>, <told>)\n\n",
-    "django": "    def test_<name>(self):\n        self.assertEqual(<number>, <told>)\n\n",
+    **dict.fromkeys(
+        ("unittest", "django"),
+        "    def test_<name>(self):\n        self.assertEqual(<number>, <told>)\n\n",
+    ),
     "node": 'test("<name>", () => { assert.strictEqual(<number>, <told>); });\n',
-    "vitest": 'test("<name>", () => { expect(<number>).toBe(<told>); });\n',
-    "jest": 'test("<name>", () => { expect(<number>).toBe(<told>); });\n',
+    **dict.fromkeys(("vitest", "jest"), 'test("<name>", () => { expect(<number>).toBe(<told>); });\n'),
     "go": "\nfunc Test_<name>(t *testing.T) {\n\tif <number> != <told> {\n\t\tt.Fatal()\n\t}\n}\n",
     "mocha": '(globalThis.it || globalThis.test)("<name>", () => {\n'
     '  if (<number> !== <told>) throw new Error("<number> is not <told>");\n});\n',
     "ava": 'test("<name>", t => { t.is(<number>, <told>); });\n',
-    "cargo": "#[test]\nfn <name>() {\n    assert_eq!(<number>, <told>);\n}\n\n",
-    "nextest": "#[test]\nfn <name>() {\n    assert_eq!(<number>, <told>);\n}\n\n",
-    "maven": "    @org.junit.Test\n    public void t<name>() {\n"
-    "        if (<number> != <told>) throw new AssertionError(<told>);\n    }\n",
+    **dict.fromkeys(("cargo", "nextest"), "#[test]\nfn <name>() {\n    assert_eq!(<number>, <told>);\n}\n\n"),
+    **dict.fromkeys(
+        ("maven", "gradle"),
+        "    @org.junit.Test\n    public void t<name>() {\n"
+        "        if (<number> != <told>) throw new AssertionError(<told>);\n    }\n",
+    ),
 }
-_TEMPLATES["gradle"] = _TEMPLATES["maven"]
 """One test of each runner that has canaries; the others run only what a build file lists."""
 
 State = Literal["right", "wrong", "absent"]

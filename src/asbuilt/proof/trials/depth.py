@@ -5,14 +5,12 @@ Rules: a suite of up to `SHORT_S` gets every trial of `normal` uncut. Evidence n
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from math import inf
-from typing import TYPE_CHECKING, Final, assert_never, get_args
+from typing import Final, assert_never, get_args
 
 from asbuilt.events.options import Depth
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 DEPTHS: Final[tuple[Depth, ...]] = get_args(Depth)
 SHORT_S: Final = 20.0

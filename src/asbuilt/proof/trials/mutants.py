@@ -11,13 +11,11 @@ import hashlib
 import re
 from bisect import bisect_right
 from codecs import BOM_UTF8
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher, get_close_matches
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from asbuilt.proof.suites.places import Role, is_in_tests, is_test_file, language_of, role_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 MAX_BYTES: Final = 200_000
 """Larger files are generated."""

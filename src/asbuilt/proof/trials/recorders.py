@@ -9,14 +9,12 @@ from __future__ import annotations
 import ast
 import json
 import re
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from asbuilt.proof.suites.places import is_in_tests
 from asbuilt.proof.trials.mutants import MAX_BYTES, added_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
 
 RECORDER: Final = ".asbuilt-lines/sitecustomize.py"
 """Path of the recorder in a checkout: Python imports a module of this name at every start."""

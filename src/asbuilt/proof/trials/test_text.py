@@ -6,10 +6,9 @@ Rule: compare only texts and names, so that it works for languages without a par
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping
+from difflib import SequenceMatcher
+from typing import Final
 
 _ALIKE: Final = 0.6
 """Share of a test's significant words that another test must have to count as the same."""
@@ -19,6 +18,12 @@ _SCRIPT: Final = re.compile(r"\.(?:sh|bash|bats|zsh|t|py|rb|[cm]?[jt]sx?)$")
 _TELLING: Final = re.compile(r"[^\W\d]\w{2,}|\d+(?:\.\d+)?|\"[^\"\n]*\"|'[^'\n]*'")
 _TOKENS: Final = re.compile(r"\w+|[^\w\s]")
 _NAMED: Final = re.compile(r"[^\W\d]")
+_STATEMENT: Final = re.compile(
+    r"\s*(?!(?:import|from|use|using|package|require|include|const .*\brequire\()\b)[^\s#/*]"
+)
+_DEFINES: Final = re.compile(
+    r"\s*(?:@|#\[|(?:async )?def |class |func |(?:pub )?fn |(?:it|test|describe|context)\b)"
+)
 _COMMON: Final = frozenset(
     re.findall(
         r"\w+",
@@ -92,11 +97,42 @@ def differing_lines(before: str, after: str) -> tuple[str, str]:
     )
 
 
+def is_changed_inside(before: str, after: str) -> bool:
+    """Return whether statements of a file differ in more than new tests, functions, imports and comments."""
+    old, new = before.splitlines(), after.splitlines()
+    for _, start, end, at, to in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if old[start:end] == new[at:to]:
+            continue
+        lost = any(_STATEMENT.match(line) for line in old[start:end])
+        added = next((line for line in new[at:to] if _STATEMENT.match(line)), "")
+        if lost or (added and not _DEFINES.match(added)):
+            return True
+    return False
+
+
 def _above(lines: list[str], at: int) -> int:
     """Return where a test starts: decorators and comments right above its name are part of it."""
-    while at and at < len(lines) and lines[at - 1].lstrip().startswith(("@", "//", "#[", "# ")):
-        at -= 1
+    while at and at < len(lines):
+        above = lines[at - 1].lstrip()
+        if above.startswith(("@", "//", "#[", "# ")):
+            at -= 1
+        elif above.startswith((")", "]")):
+            # The end of a decorator of several lines.
+            deep = _depth(lines[at - 1])
+            outer = (
+                row for row in range(at - 2, -1, -1) if lines[row].strip() and _depth(lines[row]) <= deep
+            )
+            first = next(outer, 0)
+            if not lines[first].lstrip().startswith("@"):
+                return at
+            at = first
+        else:
+            return at
     return at
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _telling(text: str) -> set[str]:

@@ -1,7 +1,8 @@
 """Results of the base's tests on the new code, and what follows from them. Pure.
 
 Rules: a test that fails there by an assertion needs an order or a sign-off; if a test cannot be loaded, the
-two texts are compared; a test that passed on the base and is gone or skipped needs an order.
+two texts are compared; a test that passed on the base and is gone or skipped needs an order. An order to
+merge or to rewrite tests allows neither a failure nor a lost case.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, assert_never
 
 from asbuilt.proof.remarks import HELPER_CHECKS_LESS, OLD_TEST_FAILS, Remark, cited_words
 from asbuilt.proof.suites.model import Finding, Kind, Order, Severity, shortened
-from asbuilt.proof.suites.orders import orders_removal, settled
+from asbuilt.proof.suites.orders import ordered_form, orders_removal, settled
 from asbuilt.proof.trials.test_text import own_name
 
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ Now = Literal["passed", "skipped", "absent"]
 Then = Literal["passed", "red", "helper", "load"]
 State = Literal["passed", "failed", "skipped"]
 _SHOWN: Final = 160
+_WORDS: Final = re.compile(r"[^\W\d]\w+")
+_LENIENT: Final = (Severity.ALLOWED, Severity.NOTE, Severity.SIGN_OFF, Severity.FAILS)
+_LOOSENING: Final = (Kind.ASSERTION_REMOVED, Kind.TOLERANCE_LOOSENED, Kind.TEST_REMOVED)
 _ASSERTED: Final = re.compile(
     r"(?m)AssertionError|ERR_ASSERTION|DID NOT RAISE|DID NOT WARN|^\s*(?:E\s+)?assert\b|AssertionFailedError"
     r"|\bexpect\("
@@ -53,6 +57,15 @@ _ASSERTS: Final = re.compile(
     r"(?i)\b(?:assert\w*|expect|require|raise|throw|panic\w*|fail\w*|exit)\b|\bt\.(?:Error|Fatal)|\.should\b"
 )
 
+_EXACT: Final = re.compile(
+    r"(?m)(?<![<>!=])={2,3}(?!=)|\bis\b|\bassert_eq\b|\b(?:assert)?(?:Strict|DeepStrict|Deep|List|Dict|Set|Tuple|Count)?"
+    r"Equals?\(|\b(?:strict|deepStrict|deep)?[eE]qual\(|\bassertIs\(|\bto(?:Be|Equal|StrictEqual)\(|\bisEqualTo\("
+    r"|(?<=\s)!=\s.*\{$"
+)
+"""Comparisons that only one value passes; the last one is Go's."""
+_ABOUT: Final = re.compile(r"\bapprox\([^()]*(?:\([^()]*\)[^()]*)*,|\babs\(")
+"""Comparisons with a tolerance of their own."""
+
 
 class OldTest(NamedTuple):
     """One test that passed on the base: its state now, and the result of its old text on the new code."""
@@ -71,6 +84,10 @@ class OldTest(NamedTuple):
     """A test of the new tree with the same content, if its name is gone."""
     renamed: bool = False
     """True: that test differs from it only in names."""
+    earlier: bool = False
+    """True: its old text is older than the phase's base, and an earlier phase changed it."""
+    lost: str = ""
+    """Lines of its old text whose cases no new test has."""
 
 
 class Helper(NamedTuple):
@@ -140,16 +157,24 @@ def states_in(counts: Counts | None) -> dict[str, State]:
 
 
 def with_old_tests(
-    remarks: Sequence[Remark], olds: Sequence[OldTest], order: Order, *, is_green: bool, is_compared: bool
+    remarks: Sequence[Remark],
+    every: Sequence[OldTest],
+    order: Order,
+    *,
+    is_green: bool,
+    is_compared: bool,
+    before: Sequence[Order] = (),
 ) -> tuple[Remark, ...]:
     """Settle remarks that only a run can decide, and add the results of the base's tests.
 
-    `is_green`: all of them pass. `is_compared`: the result of each test is known.
+    `is_green`: all of them pass. `is_compared`: the result of each test is known. `before` has the orders of
+    the earlier phases, which may have ordered what an older text of a test shows.
     """
+    olds = [one for one in every if not one.earlier]
     answered = [_answered(one, olds, order, is_green=is_green, is_compared=is_compared) for one in remarks]
     data = [one for one in answered if one.rule == Kind.GOLDEN_CHANGED]
     is_ordered = bool(data) and all(one.severity is Severity.ALLOWED for one in data)
-    added = (
+    added = [
         # If the plan orders all new data, a failure with the old data alone is ordered too.
         _remark(OLD_TEST_FAILS, Severity.ALLOWED, Kind.GOLDEN_CHANGED, one, order)._replace(
             cited=data[0].cited
@@ -157,8 +182,30 @@ def with_old_tests(
         if is_ordered and (one.now, one.then, one.was, one.became) == ("passed", "red", "", "")
         else _noticed(one, order)
         for one in olds
-    )
+    ]
+    told = {old.name for old, remark in zip(olds, added, strict=True) if remark is not None}
+    added += [_noticed_since(one, order, before) for one in every if one.earlier and one.name not in told]
     return (*answered, *(one for one in added if one is not None))
+
+
+def _noticed_since(old: OldTest, order: Order, before: Sequence[Order]) -> Remark | None:
+    """Return the remark on a test that an earlier phase changed, by the order that allows most.
+
+    The earlier phase did not fail the test: an order to change its form allows no failure, one to loosen or
+    to remove what it checks does. The user was asked about a test that is gone, unless an order merged it.
+    """
+    is_gone = old.now == "absent" and not old.like
+    is_asked = is_gone and not any(_has_form(old, earlier) for earlier in before)
+    remark = None if is_asked else _noticed(old, order)
+    if remark is None:
+        return None
+    found = _finding(_LOOSENING[0], remark.severity, old)
+    for kind in _LOOSENING:
+        for one in (settled(found._replace(kind=kind), earlier) for earlier in before):
+            if _LENIENT.index(one.severity) < _LENIENT.index(remark.severity):
+                remark = remark._replace(severity=one.severity, cited=cited_words(one.cited))
+    was = remark.was if remark.rule == Kind.NOT_COMPARED else "it passed before an earlier phase changed it"
+    return remark._replace(was=was)
 
 
 def _answered(
@@ -179,31 +226,51 @@ def _answered(
 def _noticed(old: OldTest, order: Order) -> Remark | None:
     """Return the remark on one test of the base; None if nothing needs an order or a sign-off."""
     is_there = old.now == "passed" or (old.now == "absent" and bool(old.like))
+    has_form = _has_form(old, order)
+    is_kept = has_form and old.now == "absent" and bool(old.was) and not old.lost
     match old.then:
         case "helper":
             return _remark(HELPER_CHECKS_LESS, Severity.FAILS, Kind.ASSERTION_REMOVED, old, order)
-        case "red" if is_there and _checks_less(old):
+        case "red" if is_there and (_has_fewer_values(old) if has_form else _checks_less(old)):
             return _remark(OLD_TEST_FAILS, Severity.FAILS, Kind.ASSERTION_REMOVED, old, order)
+        case "red" if is_there and _is_less_exact(old) and not has_form:
+            return _remark(OLD_TEST_FAILS, Severity.SIGN_OFF, Kind.TOLERANCE_LOOSENED, old, order)
         case "red" if is_there:
             return _remark(OLD_TEST_FAILS, Severity.SIGN_OFF, Kind.EXPECTATION_CHANGED, old, order)
         case "load" if is_there and (old.renamed or _says_the_same(old)):
             return None
+        case "load" if is_there and _is_less_exact(old):
+            return _remark(Kind.NOT_COMPARED, Severity.SIGN_OFF, Kind.TOLERANCE_LOOSENED, old, order)
         case "load" if is_there:
             return _remark(Kind.NOT_COMPARED, Severity.SIGN_OFF, Kind.EXPECTATION_CHANGED, old, order)
-        case "passed" if is_there:
+        case "passed" if is_kept or (is_there and not old.lost) or (old.now == "passed" and not has_form):
             return None
         case "red" | "load" | "passed":
             kind = Kind.TEST_SKIPPED if old.now == "skipped" else Kind.TEST_REMOVED
+            kind = Kind.ASSERTION_REMOVED if old.now == "passed" else kind
             severity = Severity.FAILS if old.then == "red" else Severity.SIGN_OFF
             return _remark(kind, severity, kind, old, order)
         case _:
             assert_never(old.then)
 
 
+def _finding(kind: Kind, severity: Severity, old: OldTest) -> Finding:
+    words = frozenset(_WORDS.findall(old.was))
+    return Finding(kind, severity, old.path, old.became, old.was, own_name(old.name), words=words)
+
+
+def _has_form(old: OldTest, order: Order) -> bool:
+    """Return whether a plan orders another form of a test: its cases stay, and lines may become fewer."""
+    return ordered_form(_finding(Kind.TEST_REMOVED, Severity.SIGN_OFF, old), order) is not None
+
+
 def _checks_less(old: OldTest) -> bool:
     """Return whether a test has lost assertions or values, rather than changed what it expects."""
-    if len(_ASSERTS.findall(old.was)) > len(_ASSERTS.findall(old.became)):
-        return True
+    has_fewer_asserts = len(_ASSERTS.findall(old.was)) > len(_ASSERTS.findall(old.became))
+    return has_fewer_asserts or _has_fewer_values(old)
+
+
+def _has_fewer_values(old: OldTest) -> bool:
     then, now = (values_in(text) for text in (old.was, old.became))
     return now < then
 
@@ -211,7 +278,13 @@ def _checks_less(old: OldTest) -> bool:
 def _says_the_same(old: OldTest) -> bool:
     """Return, by texts alone, whether a test still has all its values and as many assertions."""
     then, now = (values_in(text) for text in (old.was, old.became))
-    return then <= now and not _checks_less(old)
+    return then <= now and not _checks_less(old) and not _is_less_exact(old)
+
+
+def _is_less_exact(old: OldTest) -> bool:
+    """Return whether a comparison that only one value passes became one that more values pass."""
+    then, now = (len(_EXACT.findall(text)) - len(_ABOUT.findall(text)) for text in (old.was, old.became))
+    return now < then
 
 
 def values_in(text: str) -> set[str]:
@@ -221,23 +294,23 @@ def values_in(text: str) -> set[str]:
 
 def _remark(rule: str, severity: Severity, kind: Kind, old: OldTest, order: Order) -> Remark:
     """Build a remark; one that the plan orders is allowed and cites the line."""
+    gone = "it is gone, and no new test says the same" if old.now == "absent" else "it is skipped"
     now = {
         "red": f"it fails on the new code: {old.said}",
         "helper": f"its helper no longer checks what fails on the new code: {old.said}",
         "load": f"it cannot be loaded with the new code: {old.became}".removesuffix(": "),
-        "passed": "it is gone, and no new test says the same" if old.now == "absent" else "it is skipped",
+        "passed": f"no new test has its case: {old.lost}" if old.lost and old.now != "skipped" else gone,
     }[old.then]
-    own = own_name(old.name)
-    words = frozenset(re.findall(r"[^\W\d]\w+", old.was))
-    found = settled(Finding(kind, severity, old.path, old.became, old.was, own, words=words), order)
+    found = settled(_finding(kind, severity, old), order)
     cited = found.cited
     if cited is None and kind is Kind.TEST_REMOVED and old.then == "load":
         cited = orders_removal(order, old.path)
     is_ordered = cited is not None and (found.cited is None or found.severity is Severity.ALLOWED)
     left = Severity.ALLOWED if is_ordered else found.severity
     was = shortened(old.was, _SHOWN) if rule == Kind.NOT_COMPARED else "it passed on the base"
-    remark = Remark(rule, left, old.path, own, None, was, shortened(now, _SHOWN), cited_words(cited))
-    return remark._replace(identity=f"{old.then}\n{old.now}\n{old.said}\n{old.was}\n{old.became}")
+    remark = Remark(rule, left, old.path, found.test, None, was, shortened(now, _SHOWN), cited_words(cited))
+    facts = (old.then, old.now, old.said, old.was, old.became, *filter(None, [old.lost]))
+    return remark._replace(identity="\n".join(facts))
 
 
 def said_of(message: str, own: str) -> str:

@@ -71,5 +71,5 @@ def _number(environ: Mapping[str, str], name: str, default: int, *, most: int, c
         return default
     if text.isascii() and text.isdigit() and len(text) < 12 and 1 <= int(text) <= most:
         return int(text)
-    complaints.append(f"{name} is no whole number from 1 to {most}; {default} is used")
+    complaints.append(f"{name} must be a whole number from 1 to {most}; using the default {default}")
     return default

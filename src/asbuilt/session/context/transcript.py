@@ -1,6 +1,6 @@
 """Read a conversation's transcript from its end backwards.
 
-Rule: no line is trusted; a line that is too long or not JSON is skipped and counted.
+Rule: no line is trusted; a line that is too long or not JSON is skipped.
 """
 
 from __future__ import annotations
@@ -29,8 +29,6 @@ class Said(NamedTuple):
     """Output tokens."""
     model: str = ""
     text: str = ""
-    passed_over: int = 0
-    """Number of lines that could not be read on the way."""
 
 
 NOTHING: Final = Said()
@@ -38,19 +36,15 @@ NOTHING: Final = Said()
 
 def last_said(path: str) -> Said:
     """Find the agent's last answer in this context; empty if the transcript is unreadable."""
-    passed_over = 0
     try:
-        for line in _backwards(path):
-            entry = _entry(line)
-            if entry is None:
-                passed_over += 1
-            elif _begins_anew(entry):
+        for entry in map(_entry, _backwards(path)):
+            if _begins_anew(entry):
                 break
-            elif (said := _answer(entry)) is not None:
-                return said._replace(passed_over=passed_over)
+            if (said := _answer(entry)) is not None:
+                return said
     except OSError:
-        return NOTHING
-    return Said(passed_over=passed_over)
+        pass
+    return NOTHING
 
 
 def size_of(path: str) -> int:
@@ -104,17 +98,15 @@ def _joined(parts: list[bytes], length: int) -> bytes | None:
     return b"".join(reversed(parts)) if length <= _LONGEST else None
 
 
-def _entry(line: bytes | None) -> dict[str, object] | None:
-    """Parse a line; return an empty entry, unparsed, for a line without usage or compaction data."""
-    if line is None:
-        return None
-    if not line.strip() or not (b'"usage"' in line or b"ompact" in line):
+def _entry(line: bytes | None) -> dict[str, object]:
+    """Parse a line with usage or compaction data; every other line is an empty entry."""
+    if line is None or not (b'"usage"' in line or b"ompact" in line):
         return {}
     try:
         value = read(line.decode())
     except ValueError:
-        return None
-    return value if isinstance(value, dict) else None
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def _begins_anew(entry: dict[str, object]) -> bool:

@@ -50,5 +50,4 @@ def is_own_request(prompt: str) -> bool:
 
 
 def _has(text: str, phrase: str) -> bool:
-    """Return whether a phrase occurs in a text as whole words."""
     return f" {phrase} " in f" {''.join(char if char.isalnum() else ' ' for char in text)} "

@@ -26,7 +26,7 @@ from asbuilt.cli.ui.questions import below, is_slip
 from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, UsageWrong
 from asbuilt.flows.requests import put_off
-from asbuilt.journal import approvals, reviews
+from asbuilt.journal import reviews
 from asbuilt.journal.approvals import Approval
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.runs import Run
@@ -41,7 +41,7 @@ def _list(door: Door, *, everywhere: bool) -> int:
     proven = [] if everywhere else inbox.landing_here(door)
     rows = [{**_json(one.asked, one.run), "id": one.name} for one in asked]
     to_land = [
-        {"plan": run.plan, "run": _name(run), "ended_at": stamp(run.ended_at or run.at)} for run in proven
+        {"plan": run.plan, "run": run.name, "ended_at": stamp(run.ended_at or run.at)} for run in proven
     ]
     if door.emitted("asbuilt.approvals/1", {"waiting": rows, "to_land": to_land}):
         return DONE
@@ -52,17 +52,13 @@ def _list(door: Door, *, everywhere: bool) -> int:
     rows_shown = [(one.name, one.asked.kind, one.asked.gist, one.run, one.asked.asked_at) for one in asked]
     for run in proven:
         about = f"proven; land it on {run.options.branch}?"
-        rows_shown.append((_name(run), "landing", about, _name(run), run.ended_at or run.at))
+        rows_shown.append((run.name, "landing", about, run.name, run.ended_at or run.at))
     _show_rows(door, rows_shown)
     if asked:
         answering(asked[0].asked, asked[0].name).show(door)
     else:
-        next_command(door, f"asbuilt approve yes {_name(proven[0])}")
+        next_command(door, f"asbuilt approve yes {proven[0].name}")
     return DONE
-
-
-def _name(run: Run) -> str:
-    return f"{run.options.slug}.{run.number}"
 
 
 def _show_rows(door: Door, rows: list[tuple[str, str, str, str, str]]) -> None:
@@ -161,21 +157,14 @@ group = _Inbox(
 )
 
 
-def _need_no_reason(site: Site, number: int) -> None:
-    """Refuse to approve a waiver without a reason. The report, the commit and the plan show the reason."""
-    with site.journal.store.read() as session:
-        asked = approvals.named(session, LOCAL, site.repo, number)
-    if asked is not None and asked.kind == "waiver" and asked.answer is None:
+def _may_be_yes(site: Site, asked: Approval, note: str) -> None:
+    """Refuse a yes to a waiver without a reason, and a letter that names no option."""
+    if asked.answer is None and asked.kind == "waiver" and not note.strip():
         raise UsageWrong(
             f"{asked.name} asks for a waiver, and a waiver needs a reason",
             why="The reason is shown in the report, in the commit and in the plan.",
             next_step=f'`asbuilt approve yes {asked.name} -m "why"`',
         )
-
-
-def _need_an_option(site: Site, number: int, note: str) -> None:
-    """Refuse a letter that names no option; the agent would read it as an answer in words."""
-    asked = inbox.question_in(site, number)
     if asked.answer is None and is_slip(asked, note):
         raise UsageWrong(
             f"{asked.name} has no option {note.strip()}: {', '.join(options_of(asked.question))}",
@@ -185,12 +174,8 @@ def _need_an_option(site: Site, number: int, note: str) -> None:
 
 
 def _to_land(door: Door, name: str) -> Run | None:
-    """Return the run of the inbox that a name selects."""
-    return (
-        None
-        if _QUESTION.fullmatch(name)
-        else next((r for r in inbox.landing_here(door) if _name(r) == name), None)
-    )
+    runs = () if _QUESTION.fullmatch(name) else inbox.landing_here(door)
+    return next((run for run in runs if run.name == name), None)
 
 
 def _say(door: Door, name: str, said: Said, note: str | None) -> int:
@@ -202,10 +187,8 @@ def _say(door: Door, name: str, said: Said, note: str | None) -> int:
         next_command(door, f"asbuilt report {name}")
         return DONE
     site, number = inbox.question_at(door, name)
-    if said == "yes" and not (note or "").strip():
-        _need_no_reason(site, number)
     if said == "yes":
-        _need_an_option(site, number, note or "")
+        _may_be_yes(site, inbox.question_in(site, number), note or "")
     given = give(door, site, number, said, note)
     code = given.code(said)
     data = {**_json(given.asked, inbox.asker_of(site, given.asked)), "counts": given.counts, "exit": code}
@@ -213,8 +196,7 @@ def _say(door: Door, name: str, said: Said, note: str | None) -> int:
         return code
     told = told_of(site, given, door.screen.out)
     door.screen.answer_all(told.rows)
-    if told.command:
-        next_command(door, told.command)
+    told.show_next(door, site)
     return code
 
 
@@ -230,7 +212,7 @@ def yes(door: Door, question: str, *, message: str | None, is_edited: bool) -> i
     """Answer a question with yes; of a plan, a yes covers the very text that was shown."""
     if not is_edited:
         return _say(door, question, "yes", message)
-    if not door.may_ask or door.json:
+    if not door.is_attended:
         raise UsageWrong(
             "--edit needs a terminal",
             why="An editor needs a user at the terminal.",
@@ -292,7 +274,9 @@ def show(door: Door, question: str, *, full: bool) -> int:
         return DONE
     if draft is None:
         door.screen.answer(printable(f"{found.name}   {found.kind}   {found.plan}"))
-        door.screen.answer_all(door.screen.out.hanging("  ", found.question.partition("\n")[0]))
+        door.screen.answer_all(
+            door.screen.out.hanging("  ", found.question.partition("\n")[0], commands=False)
+        )
         door.screen.answer_all(below(door.screen.out, found))
     elif full:
         door.screen.answer_all(map(printable, draft.plan.source.lines))
@@ -316,7 +300,6 @@ def _reviewed(site: Site, found: Approval, now: datetime) -> str:
 
 
 def _say_how(door: Door, asked: Approval, name: str) -> None:
-    """Print how to answer a question."""
     if asked.kind == "question":
         first = next(iter(options_of(asked.question)), "a")
         next_command(

@@ -21,14 +21,14 @@ from asbuilt.errors import DONE, PARKED, UsageWrong
 from asbuilt.events.options import RunOptions
 from asbuilt.flows.authoring.reviews import await_reviews, decision, propose, text_of
 from asbuilt.git.forge.github import open_forge
-from asbuilt.journal import approvals, runs
+from asbuilt.journal import approvals
 from asbuilt.journal.approvals import Approval
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.reviews import Terms
 from asbuilt.lifecycle.pull_request.reviews import Bound, Decision, SentBack, Undecided
 
 
-@subcommand("pr", ("asbuilt approve pr a1", "open its pull request, or hear now what the reviewers said"))
+@subcommand("pr", ("asbuilt approve pr a1", "open its pull request, or fetch its reviews now"))
 @click.argument("question")
 def command(door: Door, question: str) -> int:
     """Open a pull request that puts a plan to reviewers. The worker polls it; run this again to poll now.
@@ -75,8 +75,7 @@ def review(door: Door, site: Site, asked: Approval) -> int:
 
 
 def _reviewed(door: Door, site: Site, asked: Approval, *, is_here: bool = False) -> Told:
-    with site.journal.store.read() as session:
-        run = runs.find(session, LOCAL, site.repo, asked.run)
+    run = site.found(asked.run)
     options = run.options if run else RunOptions()
     draft = draft_of(site, asked)
     text = text_of(asked.plan, draft.plan.source.data, draft.revision.number)

@@ -64,8 +64,16 @@ choosable: Final = with_options(
     click.option("--name", metavar="NAME", help="the plan's name, if not made of the request"),
     click.option("--agent", metavar="NAME", help="the agent that plans (roles.plan)"),
     script_option(),
-    click.option("--explorers", type=click.IntRange(1, MOST_AGENTS), help="agents that explore side by side"),
-    click.option("--planners", type=click.IntRange(1, MOST_AGENTS), help="agents that draft side by side"),
+    click.option(
+        "--explorers",
+        type=click.IntRange(1, MOST_AGENTS),
+        help="agents that explore side by side (author.explorers)",
+    ),
+    click.option(
+        "--planners",
+        type=click.IntRange(1, MOST_AGENTS),
+        help="agents that draft side by side (author.planners)",
+    ),
     click.option("--refine-iterations", type=int, default=2, help="rounds of critique and revision, 1 to 4"),
     click.option("--phases", metavar="LIST", help="stages in place of the eight, by commas"),
     click.option("--skip-understand", "skip", flag_value="understand", multiple=True, help="skip that stage"),
@@ -73,7 +81,9 @@ choosable: Final = with_options(
     click.option(
         "--skip-alternatives", "skip", flag_value="alternatives", multiple=True, help="skip that stage"
     ),
-    click.option("--max-phases", type=int, help="most outputs of a staged session; 0: no limit"),
+    click.option(
+        "--max-phases", type=int, help="most outputs of a staged session [default: 10]; 0: no limit"
+    ),
     click.option("--open-critique", is_flag=True, help="a critique in prose, without the principles"),
     click.option(
         "--completion-promise", metavar="WORD", default="PLAN_OK", help="promise that ends the last revision"
@@ -169,10 +179,7 @@ def _listed(text: str) -> list[str]:
 
 
 def principles_text(settings: Settings, root: Path) -> str:
-    """Return the principles that plans are judged by: the twelve built-in ones, or the user's file.
-
-    Raise if the file holds no valid principles.
-    """
+    """Return the principles that plans are judged by: the twelve built-in ones, or those of a file."""
     named = settings.text(SETTING)
     if not named:
         return TEMPLATE

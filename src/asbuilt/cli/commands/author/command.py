@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import chain, count
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 from msgspec import UNSET, structs
@@ -20,7 +21,7 @@ from asbuilt.cli.runs.test_command import explain_setup, is_settled, is_setup_br
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.site import Site, asker, open_site
 from asbuilt.cli.ui.confirm import agreed
-from asbuilt.cli.ui.messages import next_command, talk
+from asbuilt.cli.ui.messages import talk
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import DONE, PARKED, GateStopped, UsageWrong
@@ -33,14 +34,16 @@ from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries import plan_names
 from asbuilt.journal.runs import Run
-from asbuilt.library.shelves import describe
+from asbuilt.library.search_path import describe
 from asbuilt.lifecycle.authoring.modes import MODES, Mode, name_for, trivial_file
-from asbuilt.lifecycle.run.team import agent_of
 from asbuilt.plan.editing.template import TEMPLATE as PLAN_TEMPLATE
 from asbuilt.plan.editing.template import sections_of
 from asbuilt.plan.markdown.sections import SECTIONS
 from asbuilt.plan.names import slug_of_name
 from asbuilt.settings.running import chosen_for_runs
+
+if TYPE_CHECKING:
+    from asbuilt.cli.runs.next_step import Next
 
 _ALONE: Final = {"next": author_here.go_on, "status": author_here.show, "cancel": author_here.cancel}
 """Prompts that are subcommands if they are the only word."""
@@ -101,45 +104,39 @@ def command(
         open_forge(site.repository, door.environ)
     address, slug, options = _wanted(door, site, words, mode, wish)
     _announce(door, mode, options)
-    code = ask_for(door, site, address, slug, options, is_here=foreground)
-    if code == DONE:
-        _settle_tests(door, site, address, slug)
+    settle_tests = partial(_settle_tests, door, site, address)
+    code = ask_for(door, site, address, slug, options, is_here=foreground, before_next=settle_tests)
     if not wish.by_pull or code != PARKED:
         return code
     return put_to_reviewers(door, site, address, is_here=foreground)
 
 
 def _need_alone(prompt: tuple[str, ...]) -> None:
-    """Refuse a word that stands alone if more follow it: an agent would work on it as on a request."""
     if len(prompt) > 1 and prompt[0] in _ALONE:
         raise UsageWrong(
             f"author {prompt[0]} takes no more words",
-            why="It is about the plan that is authored in this checkout. No agent was started.",
+            why="It applies to the plan that is being authored in this checkout. No agent was started.",
             next_step=f"`asbuilt author {prompt[0]}`; a request of several words goes into quotes.",
         )
 
 
-def _settle_tests(door: Door, site: Site, address: Address, slug: str) -> None:
-    """Ask for the test command of the repository, once its first plan is written."""
+def _settle_tests(door: Door, site: Site, address: Address) -> Next | None:
+    """Ask for the test command once the first plan is written; return a next command if a setup failed."""
     is_written = (site.repository.root / address.plan).is_file()
-    is_due = is_written and door.may_ask and not door.json and not is_settled(site.desk)
+    is_due = is_written and door.is_attended and not is_settled(site.desk)
     if not is_due:
-        return
+        return None
     door.screen.talk("Before the first run: finding the command that runs the tests. Ctrl-C skips it.")
     try:
         seen = settle(door, site.desk, plan=address.plan).seen
     except KeyboardInterrupt:
         door.screen.err.line()
-        return
-    if is_setup_broken(seen):
-        explain_setup(door)
-    elif seen:
-        # Print the next command again: the output of `settle` has scrolled it away.
-        next_command(door, f"asbuilt run {slug} --finish --auto")
+        return None
+    return explain_setup(door) if is_setup_broken(seen) else None
 
 
 def _is_needed(door: Door, words: str, profile: str) -> bool:
-    """Return whether to author a plan. For a change that is trivial the user decides; a script goes on."""
+    """Return whether to author a plan. For a trivial change the user decides; a script continues."""
     file = trivial_file(words, profile)
     if file is None:
         return True
@@ -220,7 +217,6 @@ def _here(door: Door, words: str, wish: choices.Wish) -> int:
 
 
 def _options(door: Door, site: Site, slug: str, wish: choices.Wish) -> RunOptions:
-    """Build the options that an authoring shares with every run."""
     settings, branch = site.desk.settings, target_of(site.repository.root)
     base_on(site.repository, branch)
     chosen = chosen_for_runs(settings)
@@ -246,7 +242,6 @@ def _options(door: Door, site: Site, slug: str, wish: choices.Wish) -> RunOption
 
 
 def _forget(door: Door, site: Site) -> None:
-    """Clear the memory of this repository, and print the count."""
     with site.journal.store.write() as session:
         known = memory.every(session, LOCAL, site.repo)
         memory.forget(session, LOCAL, site.repo, [one.number for one in known])
@@ -255,7 +250,6 @@ def _forget(door: Door, site: Site) -> None:
 
 
 def _need_room(site: Site) -> None:
-    """Refuse a second authoring in one checkout: both would ask the same user about the same code."""
     run = author_here.authored_in(site)
     if run is not None:
         slug = run.options.slug
@@ -311,12 +305,11 @@ def _named(site: Site, prompt: str, name: str | None) -> tuple[str, str]:
 
 
 def _announce(door: Door, mode: Mode, options: RunOptions) -> None:
-    """Print the mode, the agents and their confinement before anything starts."""
     longer = _LONGER.get(mode.name)
     way = f"{mode.name.capitalize()}: {mode.gist}." + (f" ({longer})" if longer else "")
     sandbox = probe().for_work
     held = f"gate on, {'no sandbox' if sandbox == 'none' else f'{sandbox} sandbox on'}"
-    planner, critic = (agent_of(options, role) for role in ("plan", "critique"))
+    planner, critic = (options.agent_of(role) for role in ("plan", "critique"))
     who = f"{planner} plans read-only: {held}."
     if mode.name == "staged":
         who += f" {critic} criticises{', in another process' if critic == planner else ''}."

@@ -80,21 +80,24 @@ def begin(door: Door, site: Site, run: Run) -> int:
 def go_on(door: Door) -> int:
     """Print what is due in this conversation's authoring, or take over one whose conversation has ended."""
     folder = conversation_around(door)
-    authored = _authored(door)
-    if authored is None:
-        answer(door, "", _NOTHING)
-        next_command(door, "asbuilt status")
-        return DONE
-    site, run = authored
-    if not run.options.is_in_conversation:
-        answer(door, f"{run.options.slug}   ", f"{_place(door, site, run)}. A worker authors it.")
-        next_command(door, f"asbuilt watch {run.options.slug}")
-        return DONE
     try:
         bound = bound_in(folder)
     except BoundUnreadable:
         put_aside(folder)
         bound = None
+    _, site = look_at(door)
+    run = authored_in(site) if site else None
+    if site is not None and run is None and bound is not None:
+        # The worker has ended it, perhaps since the user's answer a moment ago.
+        return _go_on(door, site, folder, bound)
+    if site is None or run is None:
+        answer(door, "", _NOTHING)
+        next_command(door, "asbuilt status")
+        return DONE
+    if not run.options.is_in_conversation:
+        answer(door, f"{run.options.slug}   ", f"{_place(door, site, run)}. A worker authors it.")
+        next_command(door, f"asbuilt watch {run.options.slug}")
+        return DONE
     if bound is None or bound.run != run.run:
         _need_alone(door, run)
         bound = _bound_to(site, run)._replace(is_new=True)
@@ -116,9 +119,11 @@ def show(door: Door) -> int:
         asked = [one.name for one in approvals.waiting_of(session, run.org, run.repo, run.run)]
     told = {
         "plan": run.plan,
-        "run": f"{options.slug}.{run.number}",
+        "run": run.name,
         "mode": options.how_authored.mode,
         "in_conversation": options.is_in_conversation,
+        # Planning is read-only in every mode.
+        "block_tools": True,
         "place": place,
         "questions": asked,
         "plan_so_far": str(sketch) if sketch.exists() else None,
@@ -155,7 +160,6 @@ def cancel(door: Door) -> int:
 
 
 def _authored(door: Door) -> tuple[Site, Run] | None:
-    """Return the authoring of this checkout, by a conversation or by a worker."""
     _, site = look_at(door)
     run = authored_in(site) if site else None
     return (site, run) if site and run else None
@@ -186,7 +190,6 @@ def _place(door: Door, site: Site, run: Run) -> str:
 
 
 def _folders(door: Door, run: Run) -> list[str]:
-    """Return the folders of all conversations that are bound to an authoring."""
     found = []
     for one in (
         folder_of(door.environ, key_of(door.environ)),
@@ -213,11 +216,12 @@ def _need_alone(door: Door, run: Run) -> None:
 
 
 def _go_on(door: Door, site: Site, folder: str, bound: Bound) -> int:
-    """Turn plan mode on, wait for the conversation's or the user's turn, and print what is due."""
-    with Locked(folder):
-        _hold(door, folder, bound)
-        bind(folder, bound._replace(asked="", stops=0))
+    """Turn plan mode on unless it is over, wait until it is not a worker's turn, and print what is due."""
     authoring = wiring.conversing(bound.root, door.environ, repo=bound.repo, run=bound.run)
+    with Locked(folder):
+        if not isinstance(authoring.turn, Over):
+            _hold(door, folder, bound)
+        bind(folder, bound._replace(asked="", stops=0))
     until = time.monotonic() + _PATIENCE_S
     while isinstance(turn := authoring.turn, Theirs) and time.monotonic() < until:
         wiring.ensure_worker(site.journal.home, door.environ)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import Final
 
@@ -11,11 +12,16 @@ from asbuilt.cli.commands.config.show import complete_key, words
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.settings_files import chosen_now, edit, file_for, refuse_locked
 from asbuilt.cli.ui.screen import printable
+from asbuilt.errors import UsageWrong
 from asbuilt.library.repository import find_repository
 from asbuilt.session.tools import keep_listed
 from asbuilt.settings import Kind, Layer, Setting, Value, from_text, presented, setting_named
 
 _LISTS: Final = (Kind.GLOBS, Kind.NAMES, Kind.CHOICES)
+_PLACEHOLDER: Final = re.compile(
+    r"(?:^|\s)(?:<[A-Za-z][\w ./-]*>|\.\.\.|…)(?=\s|$)|^(?:COMMAND|MODEL|VALUE|FILE|NAME|URL)$|(?<=/)TOPIC$"
+)
+"""As hints and the documentation write them."""
 _USER: Final = click.option(
     "--user", is_flag=True, help="your own file, for every repository (the default outside one)"
 )
@@ -41,7 +47,8 @@ def command(door: Door, key: str, value: str, *, user: bool) -> None:
     """
     setting = setting_named(key)
     value = sys.stdin.readline().strip() if value == "-" else value
-    takes = f"`asbuilt config show {setting.key}` says what it takes."
+    _need_value(setting, value)
+    takes = f"`asbuilt config show {setting.key}` lists the values that it accepts."
     added = value.removeprefix("+") if setting.kind in _LISTS else value
     read = from_text(setting, added, where="", next_step=takes)
     if added != value and isinstance(read, tuple):
@@ -62,6 +69,16 @@ def command(door: Door, key: str, value: str, *, user: bool) -> None:
 def unset(door: Door, key: str, *, user: bool) -> None:
     """Remove one value from a settings file: the file that `config set` would write."""
     _change(door, setting_named(key), None, user=user)
+
+
+def _need_value(setting: Setting, value: str) -> None:
+    found = _PLACEHOLDER.search(value)
+    if found is not None:
+        raise UsageWrong(
+            f'"{found.group().strip()}" is a placeholder, not a value of {setting.key}',
+            why="A hint shows it in place of your own value.",
+            next_step=f"`asbuilt config show {setting.key}` lists the values that it accepts.",
+        )
 
 
 def _change(door: Door, setting: Setting, value: Value | None, *, user: bool) -> None:

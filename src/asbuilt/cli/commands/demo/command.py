@@ -10,7 +10,6 @@ import json
 import os
 import re
 import shlex
-import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,8 +23,9 @@ from asbuilt.agents.sandbox.launch import probe
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.scratch import Scratch
 from asbuilt.cli.shell.site import Site, site_of
+from asbuilt.cli.ui.columns import cut_middle
 from asbuilt.cli.ui.messages import next_command
-from asbuilt.cli.ui.screen import Pen, cut, printable
+from asbuilt.cli.ui.screen import Pen, printable
 from asbuilt.errors import DONE, FAILED, INTERRUPTED
 from asbuilt.events.attempts import AttemptEnded, ChecksDone, VerdictGiven
 from asbuilt.journal.queries.overview import RunView, events_of, run_view
@@ -78,7 +78,7 @@ def _shown(one: Evidence) -> str:
 
 def block(pen: Pen, one: Caught, *, agent: str, title: str) -> list[str]:
     """Return the rows of a refuted attempt: a headline, the claim, the findings, and what happens next."""
-    symbol, shown = pen.symbols.failed, cut(printable(title), pen.width - 20, symbols=pen.symbols)
+    symbol, shown = pen.symbols.failed, cut_middle(printable(title), pen.width - 20, pen.symbols)
     lead = f"{symbol} {one.phase:<4}{shown}   "
     first, *rest = pen.hanging(lead, f"`NOT PROVEN:` the agent says done, {_who(one)}", under=_INDENT)
     rows = [pen.red(symbol) + first.removeprefix(symbol), *rest]
@@ -88,7 +88,7 @@ def block(pen: Pen, one: Caught, *, agent: str, title: str) -> list[str]:
         ("so", f"sent back to the agent (attempt {one.number + 1})"),
     ):
         lead = f"{'':<{_INDENT}}{label:<{_LABEL}}"
-        words = (cut(printable(word), pen.width - len(lead), symbols=pen.symbols) for word in text.split())
+        words = (cut_middle(printable(word), pen.width - len(lead), pen.symbols) for word in text.split())
         rows += pen.hanging(lead, " ".join(words), commands=False)
     return rows
 
@@ -169,7 +169,7 @@ _SANDBOXES: Final = {"bwrap": "The sandbox (bubblewrap)", "seatbelt": "The sandb
 
 @subcommand(
     "demo",
-    ("asbuilt demo", "a plan of four phases, proven and landed: 30 s, no model"),
+    ("asbuilt demo", "a plan of four phases, proven and landed: a minute, no model"),
     ("asbuilt demo --keep", "leave its repository, to look around in"),
 )
 @click.option("--fast", is_flag=True, help="without the pauses for readers")
@@ -192,12 +192,11 @@ def command(door: Door, *, fast: bool, keep: bool, pace: float) -> int:
             _say(door, "Interrupted. To look at what it left:")
             _where(door, scene)
         else:
+            scene.delete()
             _say(door, "Interrupted. Nothing of the demo is left; `asbuilt demo` starts it again.")
         return INTERRUPTED
     finally:
-        scene.end_attempts()
-        if not keep:
-            shutil.rmtree(folder, ignore_errors=True)
+        scene.end_attempts() if keep else scene.delete()
 
 
 def _play(door: Door, scene: Scene, kept: Path | None) -> int:
@@ -217,13 +216,18 @@ def _play(door: Door, scene: Scene, kept: Path | None) -> int:
         door.screen.talk()
         door.screen.talk_all(block(door.screen.err, one, agent=_AGENT, title=titles[one.phase]))
     door.screen.talk()
-    _conclude(door, scene, kept, landed=landed)
+    if landed:
+        _say(door, "Both were fixed and proven before anything landed.")
+    if kept:
+        _say(door, "To look around, with asbuilt log, git log or asbuilt land --undo:")
+        _where(door, scene)
+    next_command(door, "asbuilt init", ", in a repository of yours")
     return DONE if landed else FAILED
 
 
 def _introduce(door: Door, scene: Scene) -> None:
     pen = door.screen.err
-    place = cut(printable(str(scene.checkout)), pen.width - len("It works in ."), symbols=pen.symbols)
+    place = cut_middle(printable(str(scene.checkout)), pen.width - len("It works in ."), pen.symbols)
     held = _SANDBOXES.get(probe().for_work)
     unheld = "Sandbox unavailable; the agent plays only the demo's script: `asbuilt doctor`"
     for line in (
@@ -243,15 +247,6 @@ def _what_came(site: Site) -> tuple[RunView, list[Caught]]:
     with site.journal.store.read() as session:
         view = run_view(session, site.journal.blobs, run)
         return view, caught(events_of(session, site.journal.blobs, run.address), evidence)
-
-
-def _conclude(door: Door, scene: Scene, kept: Path | None, *, landed: bool) -> None:
-    if landed:
-        _say(door, "Both were fixed and proven before anything landed.")
-    if kept:
-        _say(door, "To look around, with asbuilt log, git log or asbuilt land --undo:")
-        _where(door, scene)
-    next_command(door, "asbuilt init", ", in a repository of yours")
 
 
 def _where(door: Door, scene: Scene) -> None:

@@ -10,11 +10,11 @@ import tempfile
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple, get_args
 
 import click
+from msgspec.structs import replace
 
 from asbuilt.agents.attempt_folder import Folder
 from asbuilt.agents.attempts import FolderAttempts
@@ -27,15 +27,16 @@ from asbuilt.cli.commands.doctor.rows import SANDBOXES
 from asbuilt.cli.shell.desk import desk_for
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.ui.columns import table
-from asbuilt.cli.ui.messages import answer, coloured, next_command
+from asbuilt.cli.ui.messages import answer, coloured, next_command, next_step
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import DONE, GATE_STOPPED, AsbuiltError
 from asbuilt.journal.home import open_home
-from asbuilt.policy.kinds import KINDS
+from asbuilt.policy.agent_kinds import KINDS
 from asbuilt.policy.sandbox.variables import passed
 from asbuilt.ports import Brief, Result, Role
 from asbuilt.settings import Settings, state_folder
+from asbuilt.settings.places import home_of
 
 _HEADS: Final = ("AGENT", "VERSION", "SIGNED IN", "THROUGH", "SANDBOX", "ROLES")
 
@@ -76,6 +77,8 @@ def command(door: Door, name: str | None, *, live: bool) -> int:
     found = next((row.name for row in rows if row.program), None)
     if found is not None:
         next_command(door, f"asbuilt doctor agents {found}")
+    else:
+        next_step(door, "Install one of them and sign in to it.", other="`asbuilt demo` needs none")
     return DONE
 
 
@@ -186,7 +189,7 @@ class Trial:
         self._room = room
         self._workspace = room / "work" / "main"
         self._workspace.mkdir(parents=True)
-        home = Path(door.environ.get("HOME") or Path.home())
+        home = home_of(door.environ)
         self._attempts = FolderAttempts(room / "state", home=home, sandbox_required=False)
         self._name = "bird"
         variables = KINDS[agent.program.kind].variables

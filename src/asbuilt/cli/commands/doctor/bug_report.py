@@ -18,17 +18,17 @@ import sys
 import tarfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
+from msgspec.structs import replace
 
 from asbuilt._version import VERSION
 from asbuilt.cli.commands.doctor import page
-from asbuilt.cli.commands.doctor.look import look
+from asbuilt.cli.commands.doctor.probes import look
 from asbuilt.cli.commands.doctor.rows import conclusion, judge
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.ui.columns import table
@@ -141,11 +141,7 @@ def parts(door: Door, redaction: Redaction) -> tuple[Part, ...]:
     rows = judge(facts)
     gathered = [
         Part("versions.json", "asbuilt, Python, system, SQLite", as_json(_versions())),
-        Part(
-            "doctor.json",
-            "what asbuilt doctor says",
-            as_json(page.as_json(rows, conclusion(rows, facts))),
-        ),
+        Part("doctor.json", "what asbuilt doctor says", as_json(page.as_json(rows, conclusion(rows, facts)))),
         Part("settings.json", "every setting, and who set it", as_json(_settings(settings, problems))),
     ]
     if settings.text("store.url") or home.journal.exists():

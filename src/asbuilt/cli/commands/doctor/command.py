@@ -10,27 +10,29 @@ from asbuilt import wiring
 from asbuilt.cli.commands.config.set import command as set_value
 from asbuilt.cli.commands.doctor import page
 from asbuilt.cli.commands.doctor.fixes import FIXES, explained
-from asbuilt.cli.commands.doctor.look import look
 from asbuilt.cli.commands.doctor.machine import look_at_sandbox
-from asbuilt.cli.commands.doctor.page import State
-from asbuilt.cli.commands.doctor.rows import conclusion, judge
+from asbuilt.cli.commands.doctor.page import Row, State
+from asbuilt.cli.commands.doctor.probes import look
+from asbuilt.cli.commands.doctor.rows import conclusion, judge, most_urgent
 from asbuilt.cli.runs import test_command
 from asbuilt.cli.runs.check_trial import given_here
+from asbuilt.cli.runs.next_step import Next, first_step, has_agent, script_option
 from asbuilt.cli.shell.desk import Desk, desk_for
 from asbuilt.cli.shell.lazy import Lazy, LazyGroup
 from asbuilt.cli.shell.options import Door
 from asbuilt.cli.ui.confirm import agreed
-from asbuilt.cli.ui.messages import next_command
+from asbuilt.cli.ui.messages import next_command, talk
 from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, FAILED, GATE_STOPPED, UsageWrong
 from asbuilt.journal.engine import segments
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.runs import FAR
-from asbuilt.lifecycle.run.preflight import SETTLE
+from asbuilt.lifecycle.run.baseline import SETTLE
 from asbuilt.proof.candidates import best
 from asbuilt.settings import load
 
-_BY_HAND: Final = 'asbuilt config set checks.tests "COMMAND"'
+_BY_HAND: Final = 'asbuilt config set checks.tests "<command>"'
+_AGENTS: Final = "asbuilt doctor agents"
 _BY_EXIT_CODE: Final = "asbuilt config set checks.counts exit-code"
 
 
@@ -48,12 +50,32 @@ def check(door: Door, *, tests: bool, save: bool, fix: str | None, yes: bool) ->
     told = conclusion(rows, facts)
     if not door.emitted(page.SCHEMA, page.as_json(rows, told)):
         door.screen.answer_all(page.lines(door.screen.out, rows, told))
+        _next(door, rows).show(door)
     return FAILED if any(row.state is State.PROBLEM for row in rows) else DONE
+
+
+def _next(door: Door, rows: tuple[Row, ...]) -> Next:
+    """Return the one next command: what fixes the first problem, or else the first step here."""
+    worst = most_urgent(rows)
+    if worst is not None:
+        return Next("", advice=worst.next_step, other=worst.otherwise)
+    desk = desk_for(door)
+    step = _first_step(door, desk)
+    if desk.library.repository is None or step.command == _AGENTS or test_command.is_settled(desk):
+        return step
+    return step._replace(other="choose the test command first: `asbuilt doctor --tests`")
+
+
+def _first_step(door: Door, desk: Desk) -> Next:
+    is_able = has_agent(desk.settings, door.environ)
+    if desk.library.repository is not None and not is_able:
+        return Next(_AGENTS, other="see a small plan run: `asbuilt demo`")
+    return first_step(desk.library, is_able=is_able, script=script_option(desk.settings))
 
 
 def _settle(door: Door, desk: Desk, *, save: bool) -> int:
     """Choose the test command: by the user, or with `save` the best one."""
-    if not save and door.may_ask and not door.json:
+    if not save and door.is_attended:
         settled = test_command.settle(door, desk)
         chosen, seen = settled.chosen, settled.seen
     else:
@@ -63,7 +85,8 @@ def _settle(door: Door, desk: Desk, *, save: bool) -> int:
             test_command.show(door, seen)
         if save and found is not None:
             chosen = found.way
-            test_command.save(door, desk, chosen)
+            name = test_command.save(door, desk, chosen)
+            talk(door, "", f"Commit {name}, so that other clones use it too.")
     unknown = () if seen else test_command.unknown_tests(door, desk)
     rows = [{"command": one.way.shown, "found": one.way.found, "did": one.words} for one in seen]
     if door.emitted("asbuilt.tests/1", {"ways": rows, "saved": chosen.shown if chosen else None}):
@@ -74,14 +97,17 @@ def _settle(door: Door, desk: Desk, *, save: bool) -> int:
         next_command(door, _BY_HAND)
     elif not seen:
         door.screen.answer("No tests found; only the plan's checks will run.")
+        _first_step(door, desk).show(door)
     elif chosen is None and test_command.is_setup_broken(seen):
-        test_command.explain_setup(door)
+        test_command.explain_setup(door).show(door)
     elif chosen is None and best(seen) is None:
         door.screen.answer("None of them shows which tests ran, so none can prove anything.")
         weaker = any(one.is_uncounted for one in seen)
         next_command(door, _BY_EXIT_CODE if weaker else _BY_HAND)
     elif chosen is None:
         next_command(door, SETTLE)
+    else:
+        _first_step(door, desk).show(door)
     return DONE if chosen is not None or not (seen or unknown) else FAILED
 
 
@@ -101,7 +127,7 @@ def _fix_sandbox(door: Door, *, yes: bool) -> int:
     if door.json:
         raise UsageWrong(
             "asbuilt doctor --fix has no --json",
-            why="It shows a change to a person and asks.",
+            why="It shows a change and asks the user to confirm it.",
             next_step="`asbuilt doctor --json` has the facts.",
         )
     sandbox = look_at_sandbox(required=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from asbuilt.agents.sandbox.unavailable import Refusal
@@ -12,8 +13,7 @@ if TYPE_CHECKING:
     from asbuilt.policy.sandbox.rules import Level
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trouble:
+class Trouble(Struct, frozen=True, kw_only=True):
     """An error of asbuilt, with its message."""
 
     what: str
@@ -21,8 +21,7 @@ class Trouble:
     next_step: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GitFacts:
+class GitFacts(Struct, frozen=True, kw_only=True):
     """The user's git, and the repository around the start folder."""
 
     version: str | None
@@ -36,8 +35,7 @@ class GitFacts:
     trouble: Trouble | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Agent:
+class Agent(Struct, frozen=True, kw_only=True):
     """An agent's program on PATH."""
 
     name: str
@@ -45,8 +43,7 @@ class Agent:
     """None: the program printed none in time."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentsFacts:
+class AgentsFacts(Struct, frozen=True, kw_only=True):
     """The agents on PATH, and those that this version supports."""
 
     looked_for: tuple[str, ...]
@@ -56,8 +53,7 @@ class AgentsFacts:
     """Agents that lack only an adapter: the agent's program, the adapter, its install command."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SandboxFacts:
+class SandboxFacts(Struct, frozen=True, kw_only=True):
     """The sandbox that has just refused a write and a connection, or why none did."""
 
     level: Level
@@ -71,8 +67,7 @@ class SandboxFacts:
         return self.level in ("bwrap", "seatbelt")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReachFacts:
+class ReachFacts(Struct, frozen=True, kw_only=True):
     """What a process in the sandbox could just read and connect to."""
 
     logins: int
@@ -85,8 +80,7 @@ class ReachFacts:
     setup: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GateFacts:
+class GateFacts(Struct, frozen=True, kw_only=True):
     """The hook that Claude Code runs, and its answer to a known-bad call."""
 
     installed: bool
@@ -100,27 +94,28 @@ class GateFacts:
     """The last line of the hook's output."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tried:
+class Tried(Struct, frozen=True, kw_only=True):
     """The result of the tests on a clean checkout."""
 
     outcome: Outcome
     why: str
     failing: int = 0
     """Number of failing tests, as in a run's baseline."""
+    in_setup: bool = False
+    """Whether the setup failed, so that no test ran."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SuiteFacts:
+class SuiteFacts(Struct, frozen=True, kw_only=True):
     """The test command, who set it, and its result if it was run."""
 
     command: str
     origin: str
+    setup_origin: str = ""
+    """Who set the setup; empty: asbuilt found it."""
     tried: Tried | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoreFacts:
+class StoreFacts(Struct, frozen=True, kw_only=True):
     """Where the journal is, or would be."""
 
     database: str
@@ -134,16 +129,14 @@ class StoreFacts:
     trouble: Trouble | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkerFacts:
+class WorkerFacts(Struct, frozen=True, kw_only=True):
     """The worker of this user."""
 
     running: bool
     pid: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForgeFacts:
+class ForgeFacts(Struct, frozen=True, kw_only=True):
     """Where and with which program pull requests would be opened."""
 
     wanted: bool
@@ -155,8 +148,7 @@ class ForgeFacts:
     trouble: Trouble | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PowerFacts:
+class PowerFacts(Struct, frozen=True, kw_only=True):
     """What the system does when it is idle."""
 
     sleeps: bool
@@ -165,8 +157,7 @@ class PowerFacts:
     """The program that keeps the machine awake while an agent works, just tested."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClockFacts:
+class ClockFacts(Struct, frozen=True, kw_only=True):
     """How far the clock differs from other sources of time, in seconds."""
 
     ahead_of_disk_s: float
@@ -177,15 +168,13 @@ class ClockFacts:
     """How far it moved against the monotonic clock during the probes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LooseFacts:
+class LooseFacts(Struct, frozen=True, kw_only=True):
     """Settings files that other users of this machine can read."""
 
     paths: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FleetFacts:
+class FleetFacts(Struct, frozen=True, kw_only=True):
     """What workers on a shared database need to continue each other's runs."""
 
     labels: tuple[str, ...] | None = None
@@ -199,8 +188,7 @@ class FleetFacts:
     """A remote or a shared place that cannot be reached."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class Facts(Struct, frozen=True, kw_only=True):
     """All facts. None: unknown here, so it has no row."""
 
     git: GitFacts

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, assert_never
+from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
 
 if TYPE_CHECKING:
     from asbuilt.agents.sandbox.unavailable import Refusal
@@ -26,8 +25,7 @@ user.max_user_namespaces = 10000
 -kernel.unprivileged_userns_clone = 1"""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remedy:
+class Remedy(NamedTuple):
     """A change to the machine: what it does, and the lines to type."""
 
     what: str
@@ -54,10 +52,7 @@ def remedy_for(refusal: Refusal) -> Remedy | None:
                     "Let bubblewrap, and no other program, make user namespaces. Whoever may start"
                     " /usr/bin/bwrap on this machine may then use it:"
                 ),
-                lines=(
-                    *_written(_PROFILE_FILE, _PROFILE),
-                    f"sudo apparmor_parser --replace {_PROFILE_FILE}",
-                ),
+                lines=(*_written(_PROFILE_FILE, _PROFILE), f"sudo apparmor_parser --replace {_PROFILE_FILE}"),
             )
         case "namespaces":
             return Remedy(

@@ -11,9 +11,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final, NamedTuple
+
+from msgspec import structs
 
 from asbuilt.agents.awake import awake
 from asbuilt.agents.commands import SandboxProcesses
@@ -23,27 +24,20 @@ from asbuilt.errors import SandboxUnavailable
 from asbuilt.policy.sandbox.rules import secrets
 from asbuilt.policy.sandbox.variables import passed
 from asbuilt.ports import Command
-
-if TYPE_CHECKING:
-    from asbuilt.settings import Settings
-
+from asbuilt.settings import Settings
+from asbuilt.settings.places import home_of
 
 _ASK_TIMEOUT_S: Final = 3
 _AT_ONCE_S: Final = 0.1
 _SUPPLIES: Final = Path("/sys/class/power_supply")
 _LOGIND: Final = (
-    "busctl",
-    "get-property",
-    "org.freedesktop.login1",
-    "/org/freedesktop/login1",
-    "org.freedesktop.login1.Manager",
-    "IdleAction",
-)
+    "busctl get-property org.freedesktop.login1 /org/freedesktop/login1"
+    " org.freedesktop.login1.Manager IdleAction"
+).split()
 _SLEEPS: Final = frozenset({"sleep", "suspend", "hibernate", "hybrid-sleep", "suspend-then-hibernate"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
+class Moment(NamedTuple):
     """The two clocks of a machine, read together."""
 
     wall_s: float
@@ -59,15 +53,12 @@ def look_at_sandbox(*, required: bool) -> SandboxFacts:
 
 
 def look_at_power(*, inhibit: bool) -> PowerFacts | None:
-    """Return whether this machine sleeps when idle, and test what can keep it awake.
-
-    None if the system does not report it.
-    """
+    """Test what keeps this machine awake if it sleeps when idle; None: the system does not report that."""
     power = _sleep()
     if power is None or not power.sleeps or not inhibit:
         return power
     with awake() as held_by:
-        return replace(power, held_by=held_by)
+        return structs.replace(power, held_by=held_by)
 
 
 def _sleep() -> PowerFacts | None:
@@ -173,7 +164,7 @@ print(json.dumps([read, answer]))
 
 def look_at_reach(environ: Mapping[str, str], settings: Settings) -> ReachFacts | None:
     """Read every credential file and connect to an unlisted host, in a sandbox; None: could not be tested."""
-    home = Path(environ.get("HOME") or "~").expanduser()
+    home = home_of(environ)
     logins = [str(path) for path in _logins(home)][:_MOST]
     with tempfile.TemporaryDirectory(prefix="asbuilt-reach-") as name:
         processes = SandboxProcesses(

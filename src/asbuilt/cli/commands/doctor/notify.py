@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import secrets
 from contextlib import closing
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import NamedTuple
 
 import click
+from msgspec.structs import asdict
 
 from asbuilt import wiring
 from asbuilt.cli.shell.options import Door, subcommand
@@ -59,7 +59,6 @@ def command(door: Door, way: str | None) -> int:
 
 
 def _lost(settings: Settings, door: Door) -> list[Unheard]:
-    """Return the channels whose last message from a run failed."""
     journal = wiring.find_journal(settings, door.environ)
     if journal is None:
         return []

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
 from enum import Enum
+from functools import partial
 from typing import Any, Final, TypeVar, assert_never
+
+from msgspec import Struct, structs, to_builtins
 
 from asbuilt.cli.ui.screen import Pen, printable
 
@@ -29,8 +31,7 @@ class Stops(Enum):
     NOTHING = "nothing"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class Row(Struct, frozen=True):
     """A subject: its state, and what fixes it."""
 
     state: State
@@ -48,22 +49,15 @@ class Row:
 
 def judged(name: str, facts: Observed, judge: Callable[[Observed], Row]) -> Row:
     """Judge the facts of a subject, and return the row with its name and facts."""
-    return replace(judge(facts), name=name, facts=facts)
+    return structs.replace(judge(facts), name=name, facts=facts)
 
 
-def good(said: str, **more: Any) -> Row:  # noqa: ANN401 - the fields of a row
-    """Return the row of a subject that is set up."""
-    return Row(state=State.GOOD, said=said, **more)
-
-
-def note(said: str, **more: Any) -> Row:  # noqa: ANN401 - the fields of a row
-    """Return the row of a subject that stops nothing."""
-    return Row(state=State.NOTE, said=said, **more)
-
-
-def problem(said: str, **more: Any) -> Row:  # noqa: ANN401 - the fields of a row
-    """Return the row of a subject that needs user action."""
-    return Row(state=State.PROBLEM, said=said, **more)
+good: Final = partial(Row, State.GOOD)
+"""The row of a subject that is set up."""
+note: Final = partial(Row, State.NOTE)
+"""The row of a subject that stops nothing."""
+problem: Final = partial(Row, State.PROBLEM)
+"""The row of a subject that needs user action."""
 
 
 SCHEMA: Final = "asbuilt.doctor/1"
@@ -91,7 +85,7 @@ def as_json(rows: Sequence[Row], conclusion: str) -> dict[str, Any]:
                 "why": row.why,
                 "next": row.next_step.replace("`", ""),
                 "or": row.otherwise.replace("`", ""),
-                "facts": asdict(row.facts),  # type: ignore[call-overload]  # every row's facts are a dataclass
+                "facts": to_builtins(row.facts),
             }
             for row in rows
         ],
@@ -106,13 +100,12 @@ def _row(pen: Pen, row: Row) -> Iterator[str]:
     yield f"{coloured} {pen.bold(row.name)}{' ' * (_NAME - len(row.name))}{first.removeprefix(plain)}"
     yield from rest
     indent = " " * (len(plain) if pen.width >= _ROOMY else 2)
-    for label, text in (("Why:  ", row.why), ("Next: ", row.next_step), ("Or:   ", row.otherwise)):
+    for label, text in (("Why:  ", row.why), ("Fix:  ", row.next_step), ("Or:   ", row.otherwise)):
         if text:
             yield from pen.hanging(indent + label, text)
 
 
 def _symbol(pen: Pen, state: State) -> tuple[str, str]:
-    """Return the symbol of a state, and the same in its colour."""
     colour: Callable[[str], str]
     match state:
         case State.GOOD:

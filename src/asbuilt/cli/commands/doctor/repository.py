@@ -14,9 +14,10 @@ import subprocess
 import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
+
+from msgspec import structs
 
 from asbuilt.agents.commands import SandboxProcesses
 from asbuilt.agents.roster import lacking
@@ -25,16 +26,16 @@ from asbuilt.errors import AsbuiltError, GateStopped, GitFailed, NotFound, Sandb
 from asbuilt.flows.checks.project import project_of
 from asbuilt.flows.environments.check_environment import Rig, Rigs
 from asbuilt.flows.environments.terms import Given
-from asbuilt.git.commits import read_commit
+from asbuilt.git.commits import author_of, read_commit
 from asbuilt.git.locks import need_writable
 from asbuilt.git.repository import Repository, checkouts, current_branch, open_repository, operations, resolve
 from asbuilt.library.repository import find_repository
-from asbuilt.policy.kinds import KINDS
+from asbuilt.policy.agent_kinds import KINDS
 from asbuilt.policy.sandbox.variables import passed
 from asbuilt.proof.evidence import judge_setup, judge_tests
 from asbuilt.proof.projects.model import Suite
 from asbuilt.proof.projects.resolving import resolve_setup
-from asbuilt.settings import Settings
+from asbuilt.settings import Layer, Settings
 
 _TIMEOUT_S: Final = 5
 _HEARD: Final = 4_096
@@ -108,7 +109,12 @@ def look_at_git(start: Path, environ: Mapping[str, str]) -> GitFacts:
 def look_at_tests(settings: Settings) -> SuiteFacts:
     """Return the test command, and who set it."""
     chosen = settings.chosen["checks.tests"]
-    return SuiteFacts(command=settings.text("checks.tests"), origin=chosen.origin.where)
+    setup = settings.chosen["checks.setup"].origin
+    return SuiteFacts(
+        command=settings.text("checks.tests"),
+        origin=chosen.origin.where,
+        setup_origin="" if setup.layer is Layer.DEFAULT else setup.where,
+    )
 
 
 def try_tests(
@@ -140,14 +146,14 @@ def try_tests(
                 tried = _tried(rig, tree, facts.command)
         except (GitFailed, SandboxUnavailable, GateStopped) as error:
             tried = Tried(outcome="INDETERMINATE", why=error.what)
-    return replace(facts, tried=tried)
+    return structs.replace(facts, tried=tried)
 
 
 def _tried(rig: Rig, tree: str, command: str) -> Tried:
     made = rig.set_up(tree)
     if made is not None and made.ended.exit_code != 0:
         judged = judge_setup(made.ended.exit_code, made.cut_off)
-        return Tried(outcome=judged.outcome, why=f"setup: {judged.why}")
+        return Tried(outcome=judged.outcome, why=f"setup: {judged.why}", in_setup=True)
     ran = rig.run(tree, command)
     ended, counts = ran.ended, ran.counts
     judged = judge_tests(ended.exit_code, counts, truncated=ended.truncated, baseline=counts, cut=ran.cut_off)
@@ -166,8 +172,9 @@ def _in_repository(repository: Repository, version: str) -> GitFacts:
     known = find_repository(repository.root)
     try:
         need_writable(repository)
+        author_of(repository)
         trouble = None
-    except GateStopped as error:
+    except (GateStopped, GitFailed) as error:
         trouble = trouble_of(error)
     return GitFacts(
         version=version,

@@ -12,23 +12,7 @@ from asbuilt.cli.commands.doctor.page import Row, State, Stops, good, judged, no
 from asbuilt.cli.ui.words import counted, listed, size
 
 if TYPE_CHECKING:
-    from asbuilt.cli.commands.doctor.facts import (
-        AgentsFacts,
-        ClockFacts,
-        Facts,
-        FleetFacts,
-        ForgeFacts,
-        GateFacts,
-        GitFacts,
-        LooseFacts,
-        PowerFacts,
-        ReachFacts,
-        SandboxFacts,
-        StoreFacts,
-        SuiteFacts,
-        Trouble,
-        WorkerFacts,
-    )
+    from asbuilt.cli.commands.doctor import facts as fact
     from asbuilt.journal.notices import Unheard
 
 _TIGHT: Final = 2_000_000_000
@@ -41,7 +25,7 @@ _WITHOUT: Final = "`asbuilt config set sandbox.required false`; reports then say
 SANDBOXES: Final = {"bwrap": "bubblewrap", "landlock": "Landlock", "seatbelt": "Seatbelt", "none": ""}
 
 
-def conclusion(rows: tuple[Row, ...], facts: Facts) -> str:
+def conclusion(rows: tuple[Row, ...], facts: fact.Facts) -> str:
     """Summarize all rows in one line."""
     problems = [row for row in rows if row.state is State.PROBLEM]
     if problems:
@@ -50,18 +34,24 @@ def conclusion(rows: tuple[Row, ...], facts: Facts) -> str:
     return "Ready to be left alone." if drivable else "Ready, with the scripted agent."
 
 
+def most_urgent(rows: tuple[Row, ...]) -> Row | None:
+    """Return the problem to fix first: one that stops every run, before one that stops unattended runs."""
+    problems = [row for row in rows if row.state is State.PROBLEM]
+    return min(problems, key=lambda row: [*Stops].index(row.stops), default=None)
+
+
 def _effect(stops: list[Stops]) -> str:
     if Stops.RUNS in stops:
         return f"Fix {'it' if len(stops) == 1 else 'them'} before you run a plan."
     return "A run asks you first; --auto stops." if Stops.UNATTENDED in stops else "Runs start."
 
 
-def judge(facts: Facts) -> tuple[Row, ...]:
+def judge(facts: fact.Facts) -> tuple[Row, ...]:
     """Return a row for every subject with facts."""
     return tuple(_rows(facts))
 
 
-def _rows(facts: Facts) -> Iterator[Row]:
+def _rows(facts: fact.Facts) -> Iterator[Row]:
     yield judged("git", facts.git, _git)
     for trouble in facts.settings:
         yield judged("settings", trouble, _trouble)
@@ -88,11 +78,11 @@ def _rows(facts: Facts) -> Iterator[Row]:
         yield judged("clock", facts.clock, _clock)
 
 
-def _trouble(trouble: Trouble, stops: Stops = Stops.RUNS) -> Row:
+def _trouble(trouble: fact.Trouble, stops: Stops = Stops.RUNS) -> Row:
     return problem(trouble.what, why=trouble.why, next_step=trouble.next_step, stops=stops)
 
 
-def _loose(loose: LooseFacts) -> Row:
+def _loose(loose: fact.LooseFacts) -> Row:
     return note(
         f"others on this machine can read {loose.paths[0]}",
         why="They may hold addresses with logins. The next `asbuilt config set --user` closes them.",
@@ -100,7 +90,7 @@ def _loose(loose: LooseFacts) -> Row:
     )
 
 
-def _git(git: GitFacts) -> Row:
+def _git(git: fact.GitFacts) -> Row:
     if git.version is None:
         return problem(
             "no program git on PATH",
@@ -135,7 +125,7 @@ def _git(git: GitFacts) -> Row:
     )
 
 
-def _agents(agents: AgentsFacts) -> Row:
+def _agents(agents: fact.AgentsFacts) -> Row:
     found = {one.name: f"{one.name} {one.version or '(it says no version)'}" for one in agents.found}
     drivable = [words for name, words in found.items() if name in agents.driven]
     others = [words for name, words in found.items() if name not in agents.driven]
@@ -149,7 +139,7 @@ def _agents(agents: AgentsFacts) -> Row:
     return note(f"{what}; only the scripted agent works here", next_step=install)
 
 
-def _sandbox(sandbox: SandboxFacts) -> Row:
+def _sandbox(sandbox: fact.SandboxFacts) -> Row:
     name = " ".join(part for part in (SANDBOXES[sandbox.level], sandbox.version) if part)
     if sandbox.holds:
         return good(_REFUSED, lead=name)
@@ -169,7 +159,7 @@ def _sandbox(sandbox: SandboxFacts) -> Row:
     )
 
 
-def _reach(reach: ReachFacts) -> Row:
+def _reach(reach: fact.ReachFacts) -> Row:
     said = f"an agent can read {reach.readable} of {reach.logins} logins in your home"
     said = said if reach.logins else "no logins in your home"
     is_held = not reach.readable and reach.refuses
@@ -187,7 +177,7 @@ def _reach(reach: ReachFacts) -> Row:
     return good(f"{said}; {told}")
 
 
-def _gate(gate: GateFacts) -> Row:
+def _gate(gate: fact.GateFacts) -> Row:
     if not gate.installed:
         return note("not installed; in Claude Code planning is held by its own plan mode", next_step=_INIT)
     if not gate.refused:
@@ -210,7 +200,7 @@ def _gate(gate: GateFacts) -> Row:
     return good(tried)
 
 
-def _tests(tests: SuiteFacts) -> Row:
+def _tests(tests: fact.SuiteFacts) -> Row:
     if not tests.command:
         return note(
             "no command is set; a run looks for one, and asks",
@@ -227,6 +217,14 @@ def _tests(tests: SuiteFacts) -> Row:
             lead=tests.command,
             why="What fails before a run is noted, and does not stop it." if failing else "",
         )
+    if tests.tried.in_setup:
+        named = f": {tests.setup_origin} names it" if tests.setup_origin else " as checks.setup"
+        return problem(
+            f"{tests.tried.outcome} {where}: {tests.tried.why}",
+            lead=tests.command,
+            why="The setup comes before the tests; without it none of them ran.",
+            next_step=f"Make the setup pass from a fresh clone, or set another{named}.",
+        )
     return problem(
         f"{tests.tried.outcome} {where}: {tests.tried.why}",
         lead=tests.command,
@@ -235,7 +233,7 @@ def _tests(tests: SuiteFacts) -> Row:
     )
 
 
-def _store(store: StoreFacts) -> Row:
+def _store(store: fact.StoreFacts) -> Row:
     if store.trouble is not None:
         return _trouble(store.trouble)
     if store.schema is not None and store.schema > store.known_schema:
@@ -259,13 +257,13 @@ def _store(store: StoreFacts) -> Row:
     )
 
 
-def _worker(worker: WorkerFacts) -> Row:
+def _worker(worker: fact.WorkerFacts) -> Row:
     if not worker.running:
         return Row(state=State.IDLE, said="starts with the first run")
     return good("running" if worker.pid is None else f"running, pid {worker.pid}")
 
 
-def _fleet(fleet: FleetFacts) -> Row:
+def _fleet(fleet: fact.FleetFacts) -> Row:
     if fleet.troubles:
         return _trouble(fleet.troubles[0])
     joined = "this machine takes no runs of the fleet"
@@ -281,7 +279,7 @@ def _fleet(fleet: FleetFacts) -> Row:
     return good(f"{reached}{joined}; {large}")
 
 
-def _forge(forge: ForgeFacts) -> Row:
+def _forge(forge: fact.ForgeFacts) -> Row:
     if forge.trouble is None:
         return good(f"signed in to {forge.host}", lead=f"gh {forge.version or ''}".rstrip())
     if not forge.wanted:
@@ -293,20 +291,20 @@ def _forge(forge: ForgeFacts) -> Row:
 
 def _unheard(unheard: Unheard) -> Row:
     return note(
-        f"{unheard.way} was last not heard: {unheard.said}",
+        f"the last notification by {unheard.way} was not received: {unheard.said}",
         why="Runs continue without it, and wait where they need you.",
         next_step=f"`asbuilt doctor notify {unheard.way}` sends a test notification.",
     )
 
 
-def _power(power: PowerFacts) -> Row:
+def _power(power: fact.PowerFacts) -> Row:
     then = "runs pause then, and continue afterwards"
     if power.held_by is not None:
         then = f"{power.held_by} keeps it awake while an agent works"
     return note(f"this laptop sleeps when idle; {then}")
 
 
-def _clock(clock: ClockFacts) -> Row:
+def _clock(clock: fact.ClockFacts) -> Row:
     return note(
         _wrong_clock(clock),
         why="Schedules and usage limits end by the clock; durations are measured without it.",
@@ -314,7 +312,7 @@ def _clock(clock: ClockFacts) -> Row:
     )
 
 
-def _wrong_clock(clock: ClockFacts) -> str:
+def _wrong_clock(clock: fact.ClockFacts) -> str:
     if clock.behind_us_s > _CLOCK_OFF_S:
         return f"it says a time {round(clock.behind_us_s)} s before asbuilt was installed"
     if abs(clock.ahead_of_disk_s) > _CLOCK_OFF_S:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-from dataclasses import replace as with_fields
 from difflib import unified_diff
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
+from msgspec import structs
 
 from asbuilt.cli.commands.doctor.machine import look_at_sandbox
 from asbuilt.cli.commands.doctor.rows import SANDBOXES
@@ -33,6 +31,7 @@ from asbuilt.cli.commands.init.registering import (
     unregister,
 )
 from asbuilt.cli.commands.init.seats import TOOLS, Seat, seat_of
+from asbuilt.cli.runs.next_step import installed, place_of
 from asbuilt.cli.shell.options import Door, subcommand, with_options
 from asbuilt.cli.ui.messages import answer, headline, next_command
 from asbuilt.cli.ui.screen import printable
@@ -41,10 +40,9 @@ from asbuilt.errors import DONE, GitFailed, NotFound, SettingsNotWritten, UsageW
 from asbuilt.flows.checks.project import project_of
 from asbuilt.flows.checks.prove import tree_of
 from asbuilt.git.repository import open_repository, resolve
-from asbuilt.library.repository import branch_of, find_repository
+from asbuilt.library.repository import find_repository
 from asbuilt.library.writing import create, replace
 from asbuilt.plan.markdown.source import digest
-from asbuilt.policy.kinds import KINDS
 from asbuilt.proof.candidates import ways
 from asbuilt.session.bytecode import compile_hooks
 from asbuilt.settings import Layer, survey
@@ -73,18 +71,13 @@ def look(door: Door) -> Found:
     """Look at the repository, its settings, the PATH and the sandbox. No agent and no test is started."""
     repository = find_repository(door.start)
     settings, _ = survey(repository=repository.root if repository else None, environ=door.environ)
-    branch = branch_of(repository) if repository else None
-    place = (repository.name, f"on {branch}" if branch else "no branch checked out") if repository else None
-    path = door.environ.get("PATH", os.defpath)
     own = [one.origin.where for one in settings.chosen.values() if one.origin.layer is Layer.REPOSITORY]
     suites = "checks.suites" if settings.chosen["checks.suites"].value else ""
     return Found(
-        place=place or ("asbuilt", "not in a Git repository"),
+        place=place_of(repository),
         is_repository=repository is not None,
         settings=tuple(own),
-        agents=tuple(
-            one.name for one in KINDS.values() if one.program and shutil.which(one.program, path=path)
-        ),
+        agents=tuple(installed(door.environ)),
         tests=settings.text("checks.tests") or suites,
         ways=_ways(repository.root) if repository else (),
         sandbox=look_at_sandbox(required=settings.flag("sandbox.required")),
@@ -117,8 +110,11 @@ def next_step(door: Door, found: Found) -> str:
     """Return the one command to type next, which works here."""
     if found.sandbox.required and not found.sandbox.holds:
         return "asbuilt doctor --fix sandbox"
-    if not found.is_repository or not found.agents:
+    if not found.is_repository:
         return "asbuilt demo"
+    if not found.agents:
+        # Not the demo, which ends with `asbuilt init`.
+        return "asbuilt doctor agents"
     fitting = [name for name in found.agents if name in TOOLS]
     missing = next((name for name in fitting if not seat_of(name, door.environ).record.files), None)
     if missing:
@@ -170,7 +166,7 @@ def naming(seat: Seat, file: Path) -> Rewrite:
     except AnotherMarketplace as error:
         raise SettingsNotWritten(
             f"{name} knows another marketplace that is named asbuilt",
-            why="Its plugin would be the one that is used.",
+            why="Claude Code would use its plugin instead.",
             next_step="`claude plugin marketplace remove asbuilt`, then repeat the command.",
         ) from error
     return Rewrite(before, after, kept)
@@ -192,7 +188,7 @@ def forgetting(seat: Seat, file: Path) -> Rewrite:
 def rewrite(file: Path, planned: Rewrite, record: Record, keep: Path) -> Record:
     """Apply the change if the file is unchanged since it was read, and record how to undo it."""
     others = {path: one for path, one in record.settings.items() if path != str(file)}
-    after = with_fields(record, settings={**others, str(file): planned.kept} if planned.kept else others)
+    after = structs.replace(record, settings={**others, str(file): planned.kept} if planned.kept else others)
     if planned.kept:
         # Write the record first, so that the entries of a killed command can be removed.
         keep_record(keep, after)

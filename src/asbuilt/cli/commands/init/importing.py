@@ -193,7 +193,6 @@ def _leaves(table: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, obj
 
 
 def _object(file: Path) -> object:
-    """Parse a file of JSON; None if it is missing."""
     try:
         value = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:

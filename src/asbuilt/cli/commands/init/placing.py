@@ -5,26 +5,24 @@ Rule: a file is replaced or removed only if its digest is in the record, so that
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from asbuilt.cli.commands.init.registering import Registration
+from msgspec import MsgspecError, Struct, json
+
+from asbuilt.cli.commands.init.registering import Registration  # noqa: TC001 - msgspec reads it
 from asbuilt.errors import NameTaken
 from asbuilt.library.reading import read_bytes
 from asbuilt.library.writing import create, replace
 from asbuilt.plan.markdown.source import digest
 
-_VERSION: Final = 1
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class Record(Struct, frozen=True, kw_only=True):
     """What asbuilt has written for an agent."""
 
+    v: int = 1
     files: Mapping[str, tuple[str, ...]]
     """By path: the digests under which a file counts as ours."""
     settings: Mapping[str, Registration]
@@ -47,12 +45,9 @@ NOTHING: Final = Record(files={}, settings={})
 def read_record(file: Path) -> Record:
     """Read a record. An unreadable record counts as empty, so that no file is taken for ours."""
     try:
-        kept: dict[str, Any] = json.loads(file.read_bytes())
-        files = {path: tuple(digests) for path, digests in kept["files"].items()}
-        settings = {path: Registration.of(one) for path, one in kept["settings"].items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return json.decode(file.read_bytes(), type=Record)
+    except (OSError, MsgspecError):
         return NOTHING
-    return Record(files=files, settings=settings)
 
 
 def keep_record(file: Path, record: Record) -> None:
@@ -60,12 +55,7 @@ def keep_record(file: Path, record: Record) -> None:
     if not record.files and not record.settings:
         file.unlink(missing_ok=True)
         return
-    kept = {
-        "v": _VERSION,
-        "files": {path: list(digests) for path, digests in record.files.items()},
-        "settings": {path: one.as_json() for path, one in record.settings.items()},
-    }
-    put(file, (json.dumps(kept, indent=1) + "\n").encode())
+    put(file, json.format(json.encode(record), indent=1) + b"\n")
 
 
 def put(file: Path, data: bytes, *, name: str = "") -> None:
@@ -89,7 +79,7 @@ def changes(files: Mapping[Path, bytes], record: Record, shown: Callable[[Path],
         before = content(file)
         if before is not None and before != data and digest(before) not in record.files.get(str(file), ()):
             raise NameTaken(
-                f"{shown(file)} is there, and it is not as asbuilt wrote it",
+                f"{shown(file)} exists, and it was changed since asbuilt wrote it",
                 why="Nothing of yours is ever overwritten.",
                 next_step="Move it away, then repeat the command.",
             )

@@ -7,10 +7,11 @@ they are. If the file is otherwise unchanged, removing them restores it byte for
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Sequence
 from json import JSONDecodeError
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
+
+from msgspec import Struct
 
 from asbuilt.cli.commands.init.rendering import MARKETPLACE, PLUGIN
 from asbuilt.plan.markdown.source import digest
@@ -30,11 +31,6 @@ class Splice(NamedTuple):
     def apply(self, text: str) -> str:
         """Return the text with the splice applied."""
         return text[: self.at] + self.inserted + text[self.at + len(self.removed) :]
-
-    @property
-    def inverse(self) -> Splice:
-        """The splice that undoes this one."""
-        return Splice(self.at, self.inserted, self.removed)
 
 
 class Member(NamedTuple):
@@ -120,10 +116,10 @@ def take_section(text: str, section: str) -> Splice | None:
     return _cut(text, top, member) if member and found and not found.members else None
 
 
-def undone(text: str, splices: Iterable[Splice]) -> str:
+def undone(text: str, splices: Sequence[Splice]) -> str:
     """Undo splices, the last one first."""
-    for splice in reversed(list(splices)):
-        text = splice.inverse.apply(text)
+    for at, removed, inserted in reversed(splices):
+        text = Splice(at, inserted, removed).apply(text)
     return text
 
 
@@ -202,8 +198,7 @@ class AnotherMarketplace(ValueError):
     """The settings have another marketplace with our name."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Registration:
+class Registration(Struct, frozen=True, kw_only=True):
     """What was spliced into a settings file."""
 
     folder: str
@@ -215,22 +210,6 @@ class Registration:
     sections: tuple[str, ...]
     """Sections that did not exist before."""
     splices: tuple[Splice, ...]
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the data for a record."""
-        return {
-            "folder": self.folder,
-            "digest": self.digest,
-            "made": self.made,
-            "sections": list(self.sections),
-            "splices": [list(splice) for splice in self.splices],
-        }
-
-    @classmethod
-    def of(cls, kept: Mapping[str, Any]) -> Registration:
-        """Build it from the data of a record."""
-        splices = tuple(Splice(*splice) for splice in kept["splices"])
-        return cls(**{**kept, "sections": tuple(kept["sections"]), "splices": splices})
 
 
 def is_registered(text: str | None, folder: str) -> bool:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from asbuilt.cli.commands.init import rendering
 from asbuilt.cli.commands.init.placing import Record, read_record
@@ -17,6 +18,7 @@ from asbuilt.cli.commands.worker.units import program
 from asbuilt.errors import NotFound
 from asbuilt.session.entry import hook_argv
 from asbuilt.settings import config_folder, data_folder
+from asbuilt.settings.places import home_of
 
 
 def source_folder() -> Path:
@@ -42,8 +44,7 @@ def plugin_source() -> dict[str, str]:
     }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tool:
+class Tool(Struct, frozen=True, kw_only=True):
     """An agent that asbuilt can be installed into."""
 
     name: str
@@ -60,11 +61,6 @@ class Tool:
 def claude_settings(environ: Mapping[str, str]) -> Path:
     """Return the path of the user's Claude Code settings."""
     return _folder(environ, "CLAUDE_CONFIG_DIR", ".claude") / "settings.json"
-
-
-def home_of(environ: Mapping[str, str]) -> Path:
-    """Return the user's home folder."""
-    return Path(environ.get("HOME") or "~").expanduser()
 
 
 def _folder(environ: Mapping[str, str], variable: str, below_home: str) -> Path:
@@ -110,8 +106,7 @@ TOOLS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Seat:
+class Seat(Struct, frozen=True, kw_only=True):
     """The folders and files of one agent on this machine."""
 
     tool: Tool

@@ -16,9 +16,10 @@ from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.reading import complete_address, look_for
 from asbuilt.cli.shell.site import Site, look_at, site_of
 from asbuilt.cli.ui.clock import at, stamp, to_the_second
+from asbuilt.cli.ui.columns import cut_middle
 from asbuilt.cli.ui.failure import show_failures
 from asbuilt.cli.ui.messages import answer, next_command
-from asbuilt.cli.ui.screen import Pen, cut, printable
+from asbuilt.cli.ui.screen import Pen, printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.cli.wording.events import data_of, plain, told
 from asbuilt.errors import DONE, NotFound, UsageWrong
@@ -77,7 +78,6 @@ def _fetch(site: Site, attempts: list[AttemptView], environ: Mapping[str, str]) 
 
 
 def _found(door: Door, name: str) -> tuple[Site, Kept]:
-    """Find an attempt by its address."""
     _, site = look_at(door, name)
     if site is None:
         raise never_ran(name)
@@ -116,9 +116,9 @@ def show_attempts(door: Door, plan: str | None) -> int:
     site = site_of(door, plan) if plan is not None else look_at(door)[1]
     listed = [] if site is None else every(site, plan, door.environ)
     files = {one.attempt.id: _files(site, one) for one in listed if site is not None}
-    if door.json:
-        rows = [_json(one, files[one.attempt.id]) for one in listed]
-        door.screen.emit_json({"schema": "asbuilt.attempts/1", "attempts": rows})
+    if door.emitted(
+        "asbuilt.attempts/1", {"attempts": [_json(one, files[one.attempt.id]) for one in listed]}
+    ):
         return DONE
     if not listed:
         door.screen.answer("No agent has worked here.")
@@ -141,17 +141,16 @@ def show_changes(door: Door, attempt: str, *, whole: bool) -> int:
     base = base_of(site.repository, commit)
     changed = changes(site.repository, commit)
     text = patch(site.repository, commit).decode("utf-8", "surrogateescape") if whole else None
-    if door.json:
-        files = [one._asdict() for one in changed]
-        row = {"attempt": kept.attempt.name, "base": base, "commit": commit, "files": files, "patch": text}
-        door.screen.emit_json({"schema": "asbuilt.attempt/1", **row})
+    files = [one._asdict() for one in changed]
+    row = {"attempt": kept.attempt.name, "base": base, "commit": commit, "files": files, "patch": text}
+    if door.emitted("asbuilt.attempt/1", row):
         return DONE
     pen = door.screen.out
     head = f"{pen.bold(kept.attempt.name)}   {counted(len(changed), 'file')} changed against {base[:7]}"
     door.screen.answer(head)
     for one in changed:
         lines = "binary" if one.added is None else f"+{one.added} -{one.removed}"
-        path = cut(printable(one.path), pen.width - len(lines) - 4, symbols=pen.symbols)
+        path = cut_middle(printable(one.path), pen.width - len(lines) - 4, pen.symbols)
         door.screen.answer(f"  {path}  {lines}")
     if text is None:
         next_command(door, f"asbuilt log {kept.attempt.name} --patch")
@@ -164,14 +163,8 @@ def show_changes(door: Door, attempt: str, *, whole: bool) -> int:
 def _show_text(door: Door, site: Site, kept: Kept, output: str) -> int:
     """Show the output of a stage of authoring, which changes no files."""
     text = "\n\n".join(map(str, site.journal.blobs.get_json(output)))
-    row: dict[str, Any] = {
-        "attempt": kept.attempt.name,
-        "base": None,
-        "commit": None,
-        "files": [],
-        "patch": None,
-    }
-    if not door.emitted("asbuilt.attempt/1", {**row, "text": text}):
+    nothing: dict[str, object] = {"base": None, "commit": None, "files": [], "patch": None}
+    if not door.emitted("asbuilt.attempt/1", {"attempt": kept.attempt.name, **nothing, "text": text}):
         door.screen.answer_all(printable(text, lines=True).splitlines())
     return DONE
 
@@ -180,9 +173,7 @@ def restore_files(door: Door, attempt: str, branch: str) -> int:
     """Create a branch at an attempt's files. The checkout does not change, and no branch is moved."""
     site, kept, commit = the_kept(door, attempt)
     restore(site.repository, commit, branch)
-    if door.json:
-        row = {"attempt": kept.attempt.name, "branch": branch, "commit": commit}
-        door.screen.emit_json({"schema": "asbuilt.restored/1", **row})
+    if door.emitted("asbuilt.restored/1", {"attempt": kept.attempt.name, "branch": branch, "commit": commit}):
         return DONE
     door.screen.answer(printable(f"{branch} is at {commit[:7]}: the files of {kept.attempt.name}."))
     next_command(door, f"git switch {quote(branch)}")
@@ -203,7 +194,7 @@ def _show(door: Door, one: Kept, files: int | None, now: datetime) -> None:
         pen.hanging(lead, f"{facts.role}, {ending(one)} {when}, {changed}", commands=False, under=2)
     )
     if files is not None:
-        door.screen.answer(f"  {pen.dim(cut(one.ref, pen.width - 2, symbols=pen.symbols))}")
+        door.screen.answer(f"  {pen.dim(cut_middle(one.ref, pen.width - 2, pen.symbols))}")
 
 
 def _symbol(pen: Pen, one: Kept) -> str:
@@ -224,6 +215,8 @@ def ending(one: Kept) -> str:
         return facts.ending.replace("_", " ")
     if one.attempt.is_proven:
         return "proven"
+    if one.attempt.judged:
+        return one.attempt.judged.replace("_", " ")
     return "says done, not proven" if facts.failures else "says done, not judged"
 
 
@@ -314,8 +307,9 @@ def _show_events(door: Door, plan: str, phase: str | None, before: int | None) -
         next_command(door, f"asbuilt log {name.plan}")
     lines = [told(entry) for entry in entries]
     wide = max((len(line.phase) for line in lines), default=0)
+    words = max([11, *(len(line.word) + 1 for line in lines)])
     for entry, line, failed in zip(entries, lines, failures, strict=True):
-        label = f"{line.phase:<{max(3, wide)}} {line.word.lower():<11}"
+        label = f"{line.phase:<{max(3, wide)}} {line.word.lower():<{words}}"
         lead = f"{to_the_second(entry.at, looking.moment.now)}  {label}"
         answer(door, printable(lead), line.text, under=min(len(lead), door.screen.out.width // 3))
         show_failures(door, failed)

@@ -24,9 +24,9 @@ group: Final = LazyGroup(
         "check": Lazy("plan.check:command", "what is wrong with it, line by line"),
         "new": Lazy("plan.new:command", "write a plan to fill in"),
         "mark": Lazy("plan.mark:command", "state a phase's or an item's status in the file"),
-        "open": Lazy("plan.open:command", "edit it, then hear what changed"),
+        "open": Lazy("plan.open:command", "edit a plan in your editor, then show the changes"),
         "refine": Lazy("plan.refine:command", "change what is open; what is done stays as it is"),
-        "import": Lazy("plan.bundles:bring", "take in a plan from a file or another machine"),
+        "import": Lazy("plan.bundles:bring", "import a plan from a file or another machine"),
         "export": Lazy("plan.bundles:export", "pack it for another machine"),
     },
 )

@@ -23,7 +23,7 @@ from asbuilt.errors import NameTaken, NotFound, PlanUnreadable
 from asbuilt.library.bundle import MAX_BUNDLE, Packed, pack, unpack
 from asbuilt.library.naming import put_named, put_new
 from asbuilt.library.reading import read_bytes, within
-from asbuilt.library.shelves import Library, PlanFile, describe, is_inside, plans
+from asbuilt.library.search_path import Library, PlanFile, describe, is_inside, plans
 from asbuilt.library.writing import create
 from asbuilt.plan.markdown.source import digest
 from asbuilt.plan.reader import read
@@ -60,7 +60,7 @@ def export(door: Door, plan: str, output: str | None) -> None:
 @click.option("--name", metavar="NAME", help="the name it gets here")
 @click.option("--user", is_flag=True, help="put it into your own folder, not into the repository")
 def bring(door: Door, source: str, *, name: str | None, user: bool) -> None:
-    """Take in a plan from a file; a plan that is there already stays as it is."""
+    """Import a plan from a file; an existing plan is never changed."""
     desk = desk_for(door)
     library = desk.library
     folder = library.user_folder if user else plans_folder(library)
@@ -95,7 +95,7 @@ def _packed(door: Door, source: str) -> Packed:
     if not data.strip():
         raise PlanUnreadable(
             f"{'stdin' if source == '-' else source} holds nothing",
-            why="An empty plan says nothing; whatever should have written it may have failed.",
+            why="The input is empty; the command that writes it may have failed.",
             next_step="Look at the command before the pipe, or at the file.",
         )
     return unpack(data) or Packed(fallback, data)
@@ -109,7 +109,7 @@ def _beside(library: Library, folder: Path, packed: Packed) -> Path | None:
     # The name comes from another machine: it must not lead out of the folder.
     if not is_inside(file, folder):
         raise PlanUnreadable(
-            f"the bundle cannot be taken in: its progress document is called {packed.companion.file}",
+            f"the bundle cannot be imported: its progress document is called {packed.companion.file}",
             why="That leads out of the folder where plans are kept.",
             next_step="Copy the plan and its progress document by hand.",
         )
@@ -118,7 +118,7 @@ def _beside(library: Library, folder: Path, packed: Packed) -> Path | None:
     if read_bytes(file) == packed.companion.data:
         return None
     raise NameTaken(
-        f"{describe(library, file).shown} is there already, with another text",
+        f"{describe(library, file).shown} exists already, with different text",
         why="It is the progress document of the plan in the bundle; nothing is ever overwritten.",
         next_step="Move it away, or put the plan elsewhere with --user.",
     )

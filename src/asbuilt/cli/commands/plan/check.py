@@ -7,17 +7,20 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
-from asbuilt.cli.runs.check_trial import show_tried, trying
+from asbuilt.cli.runs.agent_choice import with_agent
+from asbuilt.cli.runs.check_trial import failures_in, show_tried, trying
+from asbuilt.cli.runs.next_step import Next, helping
 from asbuilt.cli.shell.desk import Desk, complete_plan, desk_for, problem_counts, show_the_first_step
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.ui.messages import answer
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import DONE, FAILED, NotFound, PlanUnreadable
-from asbuilt.library.shelves import PlanFile, plans
+from asbuilt.library.search_path import PlanFile, plans
 from asbuilt.library.writing import replace
 from asbuilt.plan.contract import problem_contract
 from asbuilt.plan.editing.edit import fill_in
+from asbuilt.plan.model import Phase, Plan, Status
 from asbuilt.plan.problems import Problem, Rule
 from asbuilt.proof.trying import Tried, problems_of
 from asbuilt.settings.running import command_in
@@ -25,7 +28,6 @@ from asbuilt.settings.running import command_in
 if TYPE_CHECKING:
     from asbuilt.flows.checks.dry_run import Trying
     from asbuilt.library.finding import Opened
-    from asbuilt.plan.model import Plan
 
 _SCHEMA: Final = "asbuilt.check/1"
 
@@ -41,9 +43,19 @@ class _Checked(NamedTuple):
     """What its checks do before the work; None without --try."""
 
     @property
+    def problems(self) -> tuple[Problem, ...]:
+        """The problems of a plan that could be read."""
+        return () if self.plan is None else tuple(self.plan.problems)
+
+    @property
+    def phases(self) -> tuple[Phase, ...]:
+        """The phases of a plan that could be read."""
+        return () if self.plan is None else tuple(self.plan.phases)
+
+    @property
     def has_error(self) -> bool:
         """Whether an error stops a run."""
-        return self.plan is None or any(problem.severity == "error" for problem in self.plan.problems)
+        return self.plan is None or any(problem.severity == "error" for problem in self.problems)
 
 
 @subcommand(
@@ -63,7 +75,7 @@ class _Checked(NamedTuple):
     help="run the checks of open phases on what is committed, in the sandbox: none of them may pass yet",
 )
 def command(door: Door, names: tuple[str, ...], *, fix: bool, is_trial: bool) -> int:
-    """Say what is wrong with a plan. Ends with 1 when there is an error; warnings alone end with 0."""
+    """Report the problems of a plan. Exit code 1: errors; exit code 0: none, or only warnings."""
     desk = desk_for(door)
     checked = [_check(desk, desk.open(name), fix=fix) for name in names] if names else _every(desk, fix=fix)
     if is_trial:
@@ -139,10 +151,30 @@ def _sum_up(door: Door, desk: Desk, checked: list[_Checked]) -> None:
     if not checked:
         door.screen.answer("No plans here to check.")
         show_the_first_step(door, desk)
+        return
     if len(checked) > 1:
         wrong = sum(one.has_error for one in checked)
         said = f"{wrong} with errors" if wrong else "none with errors"
         door.screen.answer(f"{len(checked)} plans, {said}.")
+    _next(door, desk, checked).show(door)
+
+
+def _next(door: Door, desk: Desk, checked: list[_Checked]) -> Next:
+    """Return the next command: mend the first error, or run the first plan that has an open phase."""
+    if command := helping([failure for one in checked for failure in failures_in(one.tried or ())]):
+        return Next(command)
+    wrong = next((one for one in checked if one.has_error), None)
+    if wrong is not None:
+        name, errors = desk.name_of(wrong.at), (one for one in wrong.problems if one.severity == "error")
+        if door.may_ask:
+            return Next(f"asbuilt plan open {name}", also=f"asbuilt plan check {name}")
+        line = next((f":{error.line}" for error in errors), "")
+        return Next("", f"asbuilt plan check {name}", advice=f"Correct {printable(wrong.at.shown)}{line}")
+    left = [one for one in checked if any(phase.status is not Status.DONE for phase in one.phases)]
+    if desk.library.repository is None or not left:
+        return Next(f"asbuilt plan show {desk.name_of((left or checked)[0].at)}")
+    name = desk.name_of(left[0].at)
+    return with_agent(door, desk.settings, f"asbuilt run {name}", plan=left[0].at.shown)
 
 
 def _rows(door: Door, path: str, problem: Problem) -> list[str]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from asbuilt import wiring
 from asbuilt.cli.shell.desk import Desk, desk_for, show_the_first_step
 from asbuilt.cli.shell.options import Door, subcommand
-from asbuilt.cli.ui.columns import cut_path, shorten, table
+from asbuilt.cli.ui.clock import now_in, zone_of
+from asbuilt.cli.ui.columns import cut_middle, shorten, table
 from asbuilt.cli.ui.messages import answer, talk
 from asbuilt.cli.ui.screen import WIDTH, printable
 from asbuilt.errors import NotFound, PlanUnreadable
-from asbuilt.library.shelves import PlanFile, plans
+from asbuilt.library.search_path import PlanFile, plans
 
 if TYPE_CHECKING:
     from asbuilt.plan.model import Plan
@@ -41,7 +43,7 @@ def command(door: Door) -> None:
     if door.emitted("asbuilt.plans/1", {"plans": [_as_json(row) for row in rows]}):
         return
     if rows:
-        _show(door, rows)
+        _show(door, rows, now_in(wiring.zone(desk.settings)))
     else:
         door.screen.answer("No plans here yet.")
         show_the_first_step(door, desk)
@@ -57,7 +59,7 @@ def _row(desk: Desk, at: PlanFile) -> _Row:
         return _Row(at, None, (error.strerror or "cannot be read").lower(), None)
 
 
-def _show(door: Door, rows: list[_Row]) -> None:
+def _show(door: Door, rows: list[_Row], now: datetime) -> None:
     symbols = door.screen.out.symbols
     slugs = [row.at.slug for row in rows]
     # A plan without a valid and unique name is shown by its path.
@@ -65,14 +67,14 @@ def _show(door: Door, rows: list[_Row]) -> None:
         row.at.slug if row.at.slug and slugs.count(row.at.slug) == 1 else printable(row.at.shown)
         for row in rows
     ]
-    names = [cut_path(name, _NAME_WIDTH, symbols) for name in names]
+    names = [cut_middle(name, _NAME_WIDTH, symbols) for name in names]
     cells = [("PLAN", "MARKED", "NEXT", "CHANGED", "TITLE")]
     for name, row in zip(names, rows, strict=True):
         if row.plan is not None:
             progress, following = row.plan.progress, printable(row.plan.next or "-")
             done = f"{progress.done} of {progress.total}" if progress.total else "-"
             following = shorten(following, _NEXT_WIDTH, symbols)
-            cells.append((name, done, following, _when(row.changed), printable(row.plan.title)))
+            cells.append((name, done, following, _when(row.changed, now), printable(row.plan.title)))
     door.screen.answer_all(shorten(line, WIDTH, symbols) for line in table(cells))
     lead = f"{symbols.note} "
     for row in rows:
@@ -83,11 +85,11 @@ def _show(door: Door, rows: list[_Row]) -> None:
             talk(door, lead, said)
 
 
-def _when(changed: datetime | None) -> str:
+def _when(changed: datetime | None, now: datetime) -> str:
     if changed is None:
         return "-"
-    local = changed.astimezone()
-    today = datetime.now(UTC).astimezone().date()
+    zone = zone_of(now)
+    local, today = changed.astimezone(zone), now.astimezone(zone).date()
     return f"{local:%H:%M}" if local.date() == today else f"{local:%d %b %Y}"
 
 

@@ -23,30 +23,20 @@ from asbuilt.journal.events import append, open_plan
 from asbuilt.journal.ids import LOCAL, Address, new_id
 from asbuilt.library.writing import Change, replace_all
 from asbuilt.plan.editing.edit import complete, mark_item, mark_phase, the_phase
-from asbuilt.plan.model import Status
+from asbuilt.plan.model import Plan, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from asbuilt.library.finding import Opened
-    from asbuilt.library.shelves import PlanFile
+    from asbuilt.library.search_path import PlanFile
     from asbuilt.plan.markdown.source import Edit
-    from asbuilt.plan.model import Plan
 
     _Change = tuple[PlanFile, Plan, Edit]
-    from collections.abc import Iterator
-
-    from asbuilt.library.shelves import PlanFile
 
 _TRIES: Final = 20
 _NOT_PROVEN: Final = "Marked, not proven: no check was run."
-_STATUSES: Final = {
-    "pending": Status.PENDING,
-    "in-progress": Status.IN_PROGRESS,
-    "in_progress": Status.IN_PROGRESS,
-    "done": Status.DONE,
-    "blocked": Status.BLOCKED,
-}
+_STATUSES: Final = ("pending", "in-progress", "in_progress", "done", "blocked")
 
 
 class _Wish(NamedTuple):
@@ -70,7 +60,7 @@ class _Wish(NamedTuple):
 )
 @click.argument("plan", shell_complete=complete_plan)
 @click.argument("phase", required=False, shell_complete=complete_phase)
-@click.argument("status", required=False, type=click.Choice(list(_STATUSES)))
+@click.argument("status", required=False, type=click.Choice(_STATUSES))
 @click.option("--commit", metavar="HASH", help="the commit that did it")
 @click.option("--note", metavar="TEXT", help="a remark, where the plan has a place for one")
 @click.option("--item", type=int, metavar="N", help="only the Nth work item of the phase")
@@ -92,7 +82,7 @@ def command(  # noqa: PLR0913 - click passes each option by its name
     if whole == (phase is not None) or (phase is not None and status is None):
         raise UsageWrong(
             "mark takes a phase and its status, or --complete",
-            why="Nothing is marked by guessing.",
+            why="asbuilt does not guess a phase or a status.",
             next_step=f"`asbuilt plan mark {plan} 1 done`, or `asbuilt plan mark {plan} --complete`",
         )
     if phase is None or status is None:
@@ -101,7 +91,7 @@ def command(  # noqa: PLR0913 - click passes each option by its name
         return
     if item is not None:
         _refuse("--item", {"--items": items})
-    wish = _Wish(phase, _STATUSES[status], item, items, commit, note)
+    wish = _Wish(phase, Status(status.replace("-", "_")), item, items, commit, note)
     _in_turn(lambda: _mark(door, desk_for(door).open(plan), wish))
 
 
@@ -121,12 +111,11 @@ def _complete(door: Door, opened: Opened) -> None:
 
 
 def _refuse(option: str, others: Mapping[str, object]) -> None:
-    """Refuse options that would be ignored."""
     given = [name for name, value in others.items() if value not in (None, False)]
     if given:
         raise UsageWrong(
             f"{option} does not go with {', '.join(given)}",
-            why="One of them would be left aside; nothing was written.",
+            why="The command can apply only one of them; nothing was written.",
             next_step="Mark one after the other.",
         )
 

@@ -16,7 +16,7 @@ from asbuilt.cli.ui.words import counted
 from asbuilt.errors import NotFound, SettingInvalid, UsageWrong
 from asbuilt.library.naming import put_for_session, put_named, put_new
 from asbuilt.library.reading import read_bytes
-from asbuilt.library.shelves import Library, describe
+from asbuilt.library.search_path import Library, describe
 from asbuilt.plan.editing.template import TEMPLATE, blank_plan
 from asbuilt.plan.reader import read
 from asbuilt.settings import Settings

@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 @subcommand(
     "open",
     ("asbuilt plan open rate-limit", "in $VISUAL or $EDITOR"),
-    ("EDITOR='code --wait' asbuilt plan open rate-limit", "in another one"),
+    ("EDITOR='code --wait' asbuilt plan open rate-limit", "in another editor"),
     json=False,
 )
 @click.argument("plan", shell_complete=complete_plan)
 def command(door: Door, plan: str) -> int:
-    """Edit a plan in your own editor, then hear what changed."""
+    """Edit a plan in your editor, then show the changes."""
     if not door.may_ask:
         raise UsageWrong(
             "plan open needs a terminal",
-            why="An editor without anybody in front of it would wait for ever.",
+            why="The editor needs a terminal.",
             next_step="Edit the file directly, then `asbuilt plan check`.",
         )
     desk = desk_for(door)
@@ -50,9 +50,9 @@ def _tell(door: Door, desk: Desk, before: Opened, after: Opened) -> None:
         screen.answer(f"{path} is unchanged.")
         return
     if before.plan.intent == plan.intent:
-        screen.answer(f"{path}: only marks changed; what the plan wants is the same.")
+        screen.answer(f"{path}: only status marks changed; the requirements are unchanged.")
     else:
-        screen.answer(f"{path}: what the plan wants has changed.")
+        screen.answer(f"{path}: the requirements changed.")
     problems = problem_counts(plan)
     screen.answer(f"{counted(len(plan.phases), 'phase')}, {problems or 'no problems'}.")
     if problems:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import reduce
 from itertools import pairwise
+from operator import or_
 from typing import Final
 
 from asbuilt.cli.ui.columns import pad, shorten, width
@@ -11,27 +13,11 @@ from asbuilt.cli.ui.screen import WIDTH, Pen, printable
 from asbuilt.plan.model import Phase, Plan, Status
 from asbuilt.plan.names import slugify
 
-_WORDS: Final = {
-    Status.DONE: "done",
-    Status.IN_PROGRESS: "in progress",
-    Status.PENDING: "pending",
-    Status.BLOCKED: "blocked",
-    Status.UNKNOWN: "unknown",
-}
 _LEAST_TITLE: Final = 16
 _NAMES_SHOWN: Final = 4
 
-_JOINTS: Final = {
-    # Which lines meet: (left, right, above, below).
-    (True, True, False, False): "─",
-    (True, True, False, True): "┬",
-    (True, True, True, False): "┴",
-    (True, True, True, True): "┼",
-    (False, True, True, False): "└",
-    (False, True, True, True): "├",
-    (True, False, True, False): "┘",
-    (True, False, True, True): "┤",
-}
+_JOINTS: Final = "      └├  ┘┤─┬┴┼"
+"""By the lines that meet: left counts 8, right 4, above 2, below 1."""
 
 
 def draw(plan: Plan, pen: Pen) -> list[str]:
@@ -92,10 +78,9 @@ def _side_by_side(columns: Sequence[Sequence[Phase]], pen: Pen) -> list[str]:
 
 
 def _joint(row: int, left: int, right: int, gap: int) -> str:
-    """Draw one row of the joint between a column of `left` cells and one of `right` cells."""
     bottom = max(left, right) - 1
     comes, goes = row < left, row < right
-    meets = _JOINTS.get((comes, goes, 0 < row <= bottom, row < bottom), " ")
+    meets = _JOINTS[8 * comes + 4 * goes + 2 * (0 < row <= bottom) + (row < bottom)]
     return f" {('─' if comes else ' ') * gap}{'─' if comes else ' '}{meets}{'─' if goes else ' '} "
 
 
@@ -107,7 +92,7 @@ def _one_a_line(plan: Plan, pen: Pen) -> list[str]:
     names = [f"wave {waves[phase.id]}" if phase.id in waves else "no wave" for phase in plan.phases]
     lead = max((len(name) for name in names), default=0) if abreast else 0
     ids = max((width(printable(phase.id)) for phase in plan.phases), default=1)
-    states = max((len(_state(phase)) for phase in plan.phases), default=1)
+    states = max((len(state_of(phase)) for phase in plan.phases), default=1)
     fixed = 2 + (lead + 1 if abreast else 0) + 2 + ids + 2
     tails = [_tail(plan, phase, states, needs.get(phase.id, ()), WIDTH - fixed) for phase in plan.phases]
     titles = [_title(phase) for phase in plan.phases]
@@ -130,7 +115,7 @@ def _tail(plan: Plan, phase: Phase, states: int, needs: Sequence[str], room: int
     """Return the state and needs of a phase; less important parts are left out if there is no room."""
     title = min(width(_title(phase)), _LEAST_TITLE)
     room -= title + 2 if title else 0
-    parts = [f"{_state(phase):<{states}}"]
+    parts = [f"{state_of(phase):<{states}}"]
     wanted = ["next"] if phase.id == plan.next else []
     wanted += [f"after {_names(needs)}"] if needs else []
     boxed = [item.done for item in phase.work_items]
@@ -160,8 +145,8 @@ def _needs(plan: Plan, waves: Mapping[str, int]) -> dict[str, tuple[str, ...]]:
     told: dict[str, tuple[str, ...]] = {}
     for phase_id, wave in waves.items():
         on = [need for need in by_id[phase_id].depends_on.on if need in place]
-        behind[phase_id] = _union(behind[need] | 1 << place[need] for need in on)
-        further = _union(behind[need] for need in on)
+        behind[phase_id] = reduce(or_, (behind[need] | 1 << place[need] for need in on), 0)
+        further = reduce(or_, (behind[need] for need in on), 0)
         direct = tuple(need for need in on if not further >> place[need] & 1)
         before = plan.waves[wave - 2] if wave > 1 else ()
         if set(direct) != set(before):
@@ -172,12 +157,7 @@ def _needs(plan: Plan, waves: Mapping[str, int]) -> dict[str, tuple[str, ...]]:
     return told
 
 
-def _union(masks: Iterable[int]) -> int:
-    found = 0
-    for mask in masks:
-        found |= mask
-    return found
-
-
-def _state(phase: Phase) -> str:
-    return f"{_WORDS[phase.status]} {phase.commit[:7]}" if phase.commit else _WORDS[phase.status]
+def state_of(phase: Phase) -> str:
+    """Return the status of a phase in words, and its commit."""
+    words = phase.status.value.replace("_", " ")
+    return f"{words} {phase.commit[:7]}" if phase.commit else words

@@ -17,6 +17,8 @@ from asbuilt import wiring
 from asbuilt.cli.runs.check_trial import show_tried, trying
 from asbuilt.cli.runs.decisions import decide, refinements_of
 from asbuilt.cli.runs.drafts import change_rows
+from asbuilt.cli.runs.inbox import question_in
+from asbuilt.cli.runs.next_step import has_agent
 from asbuilt.cli.runs.terms import with_team
 from asbuilt.cli.shell.desk import complete_plan, problem_counts
 from asbuilt.cli.shell.options import Door, script_option, subcommand
@@ -29,11 +31,8 @@ from asbuilt.errors import DONE, GATE_STOPPED, PARKED, AsbuiltError, GateStopped
 from asbuilt.events.options import RunOptions
 from asbuilt.flows.authoring.redraft import AgentRedrafting
 from asbuilt.flows.authoring.refinement import Refinements, Refining, Wish
-from asbuilt.journal import approvals
-from asbuilt.journal.ids import LOCAL
 from asbuilt.library.reading import read_bytes
 from asbuilt.lifecycle.approval import Ask, Await, File, GiveUp, Rewrite
-from asbuilt.lifecycle.run.team import agent_of
 from asbuilt.pages.drafts import changes
 from asbuilt.plan.editing.refinement import changed_phases
 from asbuilt.plan.problems import Problem, Severity
@@ -112,7 +111,7 @@ class _Work(NamedTuple):
 )
 @click.option("-m", "wanted", metavar="WHAT CHANGES", help="let the agent that plans write it (roles.plan)")
 @click.option("--agent", metavar="NAME", help="with -m: another agent")
-@script_option("with -m: what the scripted agent plays")
+@script_option("with -m: file with the scripted agent's actions")
 @click.option("--try", "is_trial", is_flag=True, help="run the checks of open phases before you are asked")
 def command(
     door: Door,
@@ -157,7 +156,9 @@ def _author(work: _Work, source: str | None) -> Redrafting:
             "writing the new text needs a terminal",
             why="It opens your editor, and there is no terminal here.",
             next_step=f'`asbuilt plan refine {work.name} -m "what changes"` lets an agent write it;'
-            " --from FILE takes it from a file.",
+            " --from FILE takes it from a file."
+            if has_agent(work.site.desk.settings, work.door.environ)
+            else f'`asbuilt plan refine {work.name} "what changes" --from FILE` takes it from a file.',
         )
     return _FromEditor(by, work.door, work.copy)
 
@@ -166,7 +167,7 @@ def _agent(work: _Work, agent: str | None, script: str | None) -> Redrafting:
     """Let the planning agent write the text, in a checkout of the last commit."""
     door, site, settings = work.door, work.site, work.site.desk.settings
     options = with_team(RunOptions(), settings, door.environ, agent=agent, script=script)
-    door.screen.talk(printable(f"{agent_of(options, 'plan')} writes it, read-only."))
+    door.screen.talk(printable(f"{options.agent_of('plan')} writes it, read-only."))
     return AgentRedrafting(
         attempts=wiring.attempts(site.journal.home),
         home=site.journal.home,
@@ -183,8 +184,8 @@ def _agent(work: _Work, agent: str | None, script: str | None) -> Redrafting:
 def _need_change(work: _Work, after: Plan) -> None:
     if after.intent == work.opened.plan.intent:
         raise GateStopped(
-            "the new text wants what the plan wants already",
-            why="A change was asked for, and phases that are done cannot be where it is.",
+            "the new text does not change the plan's requirements",
+            why="The request asks for a change, and a completed phase cannot change.",
             next_step="Change an open phase, or add one.",
         )
 
@@ -201,9 +202,10 @@ def _propose(work: _Work, change: str, author: Redrafting, *, is_trial: bool) ->
                 printable(f"Your text is kept: {work.copy}. The same command opens it again.")
             )
         raise
+    _tell_left_aside(work, text)
     if after.intent == before.intent:
         work.copy.unlink(missing_ok=True)
-        return _told(work, "unchanged", "what the plan wants is the same; nothing was written.", DONE)
+        return _told(work, "unchanged", "the requirements are unchanged; nothing was written.", DONE)
     if not work.door.json:
         _show(work.door, before, after)
     actor, root = asker(work.door).actor, str(work.site.repository.root)
@@ -211,6 +213,17 @@ def _propose(work: _Work, change: str, author: Redrafting, *, is_trial: bool) ->
     asked = work.refinements.propose(before, after, wish, by=author.by, tried=tried)
     work.copy.unlink(missing_ok=True)
     return _put(work, asked.number, phases=changed_phases(before, after))
+
+
+def _tell_left_aside(work: _Work, text: bytes) -> None:
+    """Name the completed phases that the new text would change or leave out."""
+    before, given = work.opened.plan, {phase.id: phase.intent for phase in read(text).phases}
+    done = work.refinements.done(before)
+    kept = [one.id for one in before.phases if one.id in done and given.get(one.id) != one.intent]
+    if kept and not work.door.json:
+        work.door.screen.talk(
+            printable(f"Completed, so your text of it is left aside: phase {', '.join(kept)}.")
+        )
 
 
 def _refined(work: _Work, text: bytes) -> Plan:
@@ -242,7 +255,6 @@ def _need_no_error(problems: Sequence[Problem]) -> None:
 
 
 def _show(door: Door, before: Plan, after: Plan) -> None:
-    """Show what would change: by phase, then line by line."""
     pen = door.screen.out
     found = [f"{phase} {word}" for phase, word in changed_phases(before, after).items()]
     answer(door, "Phases  ", ", ".join(found) or "none; only the text around them")
@@ -253,10 +265,8 @@ def _show(door: Door, before: Plan, after: Plan) -> None:
 def _put(work: _Work, number: int, **more: Any) -> int:  # noqa: ANN401 - JSON values
     """Ask the user at the terminal, or leave the question in the inbox."""
     door, site = work.door, work.site
-    with site.journal.store.read() as session:
-        asked = approvals.named(session, LOCAL, site.repo, number)
     is_here = door.may_ask and door.screen.err.is_live and not door.json
-    if asked is not None and is_here and decide(door, site, asked):
+    if is_here and decide(door, site, question_in(site, number)):
         # A yes has already written the file and printed that.
         last = work.refinements.last()
         return DONE if last is None or last.step is None else _go_on(work)
@@ -274,7 +284,7 @@ def _go_on(work: _Work) -> int:
     if last is None or last.step is None:
         raise UsageWrong(
             f"no refinement of {work.name} waits",
-            why="Nothing was said about what is to change.",
+            why="The command has no description of the change.",
             next_step=f'`asbuilt plan refine {work.name} "what changes"`',
         )
     match last.step:

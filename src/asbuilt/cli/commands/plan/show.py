@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from asbuilt.cli.commands.plan.picture import draw
+from asbuilt.cli.commands.plan.picture import draw, state_of
 from asbuilt.cli.runs.costs import expected
 from asbuilt.cli.shell.desk import Desk, complete_phase, complete_plan, desk_for, problem_counts
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.reading import look
-from asbuilt.cli.ui.columns import cut_path, shorten, width
+from asbuilt.cli.ui.columns import cut_middle, shorten, width
 from asbuilt.cli.ui.messages import answer, next_command
 from asbuilt.cli.ui.screen import WIDTH, Pen, printable
 from asbuilt.cli.ui.words import counted
@@ -44,7 +44,7 @@ _SHOWN_PROBLEMS = 5
 )
 @click.argument("plan", shell_complete=complete_plan)
 @click.option("--phase", "phase_id", metavar="ID", shell_complete=complete_phase, help="only this phase")
-@click.option("--verbatim", is_flag=True, help="with --phase: its bytes as they stand in the file")
+@click.option("--verbatim", is_flag=True, help="with --phase: its exact bytes in the file")
 def command(door: Door, plan: str, phase_id: str | None, *, verbatim: bool) -> None:
     """Show a plan: its phases, how far they are, and what is wrong with it.
 
@@ -99,7 +99,6 @@ def _as_known(door: Door, opened: Opened) -> Plan:
 
 
 def _show_expected(door: Door, opened: Opened, depth: str) -> None:
-    """Print how the open phases are proven and what they may cost, if phases have run before."""
     left = sum(phase.status is not Status.DONE for phase in opened.plan.phases)
     if not left:
         return
@@ -143,14 +142,13 @@ def _show_plan(door: Door, desk: Desk, opened: Opened, *, marked: int) -> None:
 
 
 def _head(pen: Pen, opened: Opened) -> list[str]:
-    """Name the plan in one row, or a long title on its own rows."""
     title = printable(opened.plan.title) or "(no title)"
     status = f"   {shorten(printable(opened.plan.status), 40, pen.symbols)}" if opened.plan.status else ""
     path = printable(opened.at.shown)
     if width(title) + 3 + width(path) + width(status) <= WIDTH:
         return [f"{pen.bold(title)}   {path}{status}"]
     rows = [pen.bold(row) for row in pen.hanging("", title, commands=False)]
-    return [*rows, cut_path(path, WIDTH - width(status), pen.symbols) + status]
+    return [*rows, cut_middle(path, WIDTH - width(status), pen.symbols) + status]
 
 
 def _summary(opened: Opened, marked: int) -> str:
@@ -201,9 +199,8 @@ def _show_problems(door: Door, desk: Desk, opened: Opened) -> None:
 def _show_phase(door: Door, phase: Phase) -> None:
     screen, pen = door.screen, door.screen.out
     first, last = phase.lines
-    state = phase.status.value.replace("_", " ") + (f" {phase.commit[:7]}" if phase.commit else "")
     title = printable(f"{phase.id}  {phase.title}")
-    tail = f"lines {first}-{last}   {state}"
+    tail = f"lines {first}-{last}   {state_of(phase)}"
     if width(title) + 3 + width(tail) <= WIDTH:
         screen.answer(f"{pen.bold(title)}   {tail}")
     else:

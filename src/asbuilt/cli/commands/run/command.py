@@ -10,17 +10,18 @@ import click
 from msgspec import structs
 
 from asbuilt import wiring
-from asbuilt.cli.commands.run.continuing import Continuing, continue_named, continue_only
-from asbuilt.cli.commands.run.doubts import goes_on, refuse_other_ways, refuse_too_early
+from asbuilt.cli.commands.run.every import Timed, When, put_on, read_times, refuse_contradictions, times
 from asbuilt.cli.commands.run.follow import ask_for, target_of
+from asbuilt.cli.commands.run.preconditions import goes_on, refuse_other_ways, refuse_too_early
+from asbuilt.cli.commands.run.resume import Continuing, continue_named, continue_only
 from asbuilt.cli.runs import outcome
+from asbuilt.cli.runs.agent_choice import chosen_before
 from asbuilt.cli.runs.costs import expected
 from asbuilt.cli.runs.drafts import difference
-from asbuilt.cli.runs.schedules import Timed, When, put_on, read_times, refuse_contradictions, times
 from asbuilt.cli.runs.terms import announce, terms_of, with_team
-from asbuilt.cli.runs.test_command import is_settled, settle
+from asbuilt.cli.runs.test_command import is_settled, need_setup, settle
 from asbuilt.cli.shell.desk import complete_phase, complete_plan, desk_for
-from asbuilt.cli.shell.options import Door, subcommand, with_options
+from asbuilt.cli.shell.options import Door, script_option, subcommand, with_options
 from asbuilt.cli.shell.renamed import ONLY_NOTE
 from asbuilt.cli.shell.site import Site, asker, open_site
 from asbuilt.cli.ui.clock import now_in
@@ -32,14 +33,17 @@ from asbuilt.events.options import LANDINGS, RunOptions, one_of
 from asbuilt.events.plain import plain_options
 from asbuilt.flows.requests import holder_of, note
 from asbuilt.flows.run.approval import need_approval
+from asbuilt.git.forge.github import open_forge
+from asbuilt.git.repository import open_repository
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries.overview import Told, events_of
-from asbuilt.lifecycle.run.preflight import SETTLE
+from asbuilt.lifecycle.run.baseline import SETTLE
 from asbuilt.lifecycle.run.timers import written
 from asbuilt.lifecycle.status.standing import done_now, fold_plan
 from asbuilt.plan.editing.edit import the_phase
 from asbuilt.plan.model import Phase, Plan, Status
+from asbuilt.plan.needs import may_start
 from asbuilt.proof.projects.recorded import chosen
 from asbuilt.settings.running import chosen_for_runs
 
@@ -99,12 +103,7 @@ _work = with_options(
         type=click.IntRange(1, 64),
         help="phases to work on at once, with --auto (run.lanes)",
     ),
-    click.option(
-        "--script",
-        metavar="FILE",
-        type=click.Path(exists=True, dir_okay=False, resolve_path=True),
-        help="what the scripted agent plays",
-    ),
+    script_option("file with the scripted agent's actions"),
 )
 """Who works, and on how many phases at once."""
 
@@ -131,13 +130,13 @@ def command(  # noqa: PLR0913 - click passes each option by its name
     foreground: bool,
     is_only_note: bool,
     message: str | None,
-    when: When,
     **given: Any,  # noqa: ANN401 - click passes each option by its name
 ) -> int:
     """Start a plan, or continue it: paused, parked, stopped, failed or cut off.
 
     Each phase is written by an agent in a workspace of its own and proven by checks that asbuilt runs.
     """
+    when = When(*(given.pop(name) for name in When._fields))
     wish = Wish(**given)
     is_timed = when.every is not None or when.between is not None
     continuing = Continuing(
@@ -149,7 +148,7 @@ def command(  # noqa: PLR0913 - click passes each option by its name
     timed = read_times(door, desk_for(door).settings, when)
     wish = wish._replace(auto=wish.auto or timed.every is not None)
     if dry_run:
-        return _rehearse(door, plan, wish, timed)
+        return _rehearse(door, plan, _as_before(door, plan, wish), timed)
     if message is not None:
         slug = _noted(door, plan, message)
         if is_only_note:
@@ -158,16 +157,26 @@ def command(  # noqa: PLR0913 - click passes each option by its name
             return DONE
     if timed.every is None and (code := continue_named(door, plan, continuing)) is not None:
         return code
+    wish = _as_before(door, plan, wish)
     return _start(door, plan, wish, timed, is_all=not when.now, is_here=foreground, detach=detach)
+
+
+def _as_before(door: Door, plan: str, wish: Wish) -> Wish:
+    """Add the agent and the script of the plan's last run, unless the user names others."""
+    before = chosen_before(door, plan)
+    if before is None or wish.agent not in (None, before.run.options.agent):
+        return wish
+    if wish.agent is None and wish.script is None:
+        before.tell(door)
+    return wish._replace(agent=wish.agent or before.agent or None, script=wish.script or before.script)
 
 
 def _start(  # noqa: PLR0913 - a run is followed in these ways
     door: Door, plan: str, wish: Wish, timed: Timed, *, is_all: bool, is_here: bool, detach: bool
 ) -> int:
-    """Request a new run of a plan, or schedule it."""
+    opened = desk_for(door).open(plan)  # raises for an unknown plan before `open_site` writes
     site = open_site(door)
-    opened = site.desk.open(plan)
-    if not wish.auto and _is_attended(door):
+    if not wish.auto and door.is_attended:
         # Refuse a run that could not work before its tests are tried, which may take minutes.
         options_for(site.desk.settings, door.environ, opened, site.repository.root, wish, timed)
         site = _settled(door, site, opened)
@@ -197,8 +206,8 @@ def _noted(door: Door, plan: str, text: str) -> str:
             why="The requirements of a phase are in its plan; a note only helps the agent.",
             next_step=f"Shorten the note, or write it into the plan: `asbuilt plan show {plan}`",
         )
+    opened = desk_for(door).open(plan)  # raises for an unknown plan before `open_site` writes
     site = open_site(door)
-    opened = site.desk.open(plan)
     address = Address(LOCAL, site.repo, opened.at.shown)
     note(site.journal.store, address, opened.at.slug, text=said, asker=asker(door))
     if not door.json:
@@ -206,15 +215,12 @@ def _noted(door: Door, plan: str, text: str) -> str:
     return opened.at.slug
 
 
-def _is_attended(door: Door) -> bool:
-    return door.may_ask and not door.json
-
-
 def _settled(door: Door, site: Site, opened: Opened) -> Site:
     """Ask once for the test command; return the site with reloaded settings."""
     if is_settled(site.desk):
         return site
-    settle(door, site.desk, plan=opened.at.shown if _is_inside(site, opened) else "")
+    settled = settle(door, site.desk, plan=opened.at.shown if _is_inside(site, opened) else "")
+    need_setup(settled.seen)
     return site._replace(desk=desk_for(door))
 
 
@@ -224,8 +230,7 @@ def _is_inside(site: Site, opened: Opened) -> bool:
 
 
 def _goes_ahead(door: Door, opened: Opened, phases: Sequence[Phase], options: RunOptions, wish: Wish) -> bool:
-    """Show doubts, terms and phases that need the user's review; return whether to start."""
-    if not goes_on(door, opened, phases, is_attended=not wish.auto and _is_attended(door)):
+    if not goes_on(door, opened, phases, is_attended=not wish.auto and door.is_attended):
         return False
     announce(door, options, expected(door, len(phases), options.depth or "normal"))
     _tell_of_eyes(door, phases)
@@ -264,6 +269,9 @@ def options_for(
             why="Nothing reaches a protected branch before all of it is proven.",
             next_step=f"`asbuilt run {slug} --cherry-pick`",
         )
+    if landing == "pr":
+        # Refuse before an agent works, not when its work is proven and no pull request can be opened.
+        open_forge(open_repository(checkout), environ)
     # Opening a pull request needs no approval; merging it does.
     hold = wish.hold or not (wish.auto or landing == "pr")
     refuse_other_ways(slug, _wanted(plan, wish, _done(plan, [])), landing, hold=hold)
@@ -294,15 +302,13 @@ def _done(plan: Plan, events: Told) -> frozenset[str]:
 
 
 def _wanted(plan: Plan, wish: Wish, done: frozenset[str]) -> list[Phase]:
-    """Return the phases that a run would work on, in file order."""
     if wish.phase is not None:
         return [the_phase(plan, wish.phase)]
     left = [phase for phase in plan.phases if phase.id not in done]
-    return left if wish.finish else [phase for phase in left if done.issuperset(phase.depends_on.on)][:1]
+    return left if wish.finish else [phase for phase in left if may_start(phase.depends_on.on, done)][:1]
 
 
 def _tell_of_eyes(door: Door, phases: Sequence[Phase]) -> None:
-    """Print which phases need the user's review before landing."""
     seen = [phase.id for phase in phases if phase.touches_ui]
     if seen and not door.json:
         many = len(seen) > 1
@@ -313,7 +319,7 @@ def _tell_of_eyes(door: Door, phases: Sequence[Phase]) -> None:
 
 def _agreed(door: Door, phases: Sequence[Phase], wish: Wish) -> bool:
     """Show what a phase promises and ask for confirmation; `--finish` and `--auto` imply it."""
-    if wish.auto or wish.finish or not phases or not door.may_ask or door.json:
+    if wish.auto or wish.finish or not phases or not door.is_attended:
         return True
     for phase in phases:
         after = ", ".join(phase.depends_on.on)
@@ -323,7 +329,6 @@ def _agreed(door: Door, phases: Sequence[Phase], wish: Wish) -> bool:
 
 
 def _promised(phase: Phase, pen: Pen) -> Iterator[str]:
-    """Yield the work items of a phase and the number of its checks, wrapped."""
     for item in phase.work_items:
         yield from pen.hanging("  - ", item.text, commands=False)
     yield f"  {counted(len(phase.checks), 'check')} of its own"
@@ -334,7 +339,7 @@ def _rehearse(door: Door, name: str, wish: Wish, timed: Timed) -> int:
     opened = desk.open(name)
     repository = desk.library.repository
     is_open = repository is not None and not is_settled(desk)
-    saved = is_open and _is_attended(door) and settle(door, desk).chosen is not None
+    saved = is_open and door.is_attended and settle(door, desk).chosen is not None
     desk = desk_for(door) if saved else desk
     checkout = repository.root if repository else door.start
     options = options_for(desk.settings, door.environ, opened, checkout, wish, timed)
@@ -343,10 +348,9 @@ def _rehearse(door: Door, name: str, wish: Wish, timed: Timed) -> int:
     done = _done(opened.plan, heard)
     wanted = _wanted(opened.plan, wish, done)
     refuse_too_early(opened.at.slug, wanted, done)
-    if door.json:
-        phases = [{"id": phase.id, "title": phase.title} for phase in wanted]
-        told = {"phases": phases, "options": plain_options(options), "schedule": timed.plain(now)}
-        door.screen.emit_json({"schema": "asbuilt.rehearsal/1", **told})
+    phases = [{"id": phase.id, "title": phase.title} for phase in wanted]
+    told = {"phases": phases, "options": plain_options(options), "schedule": timed.plain(now)}
+    if door.emitted("asbuilt.rehearsal/1", told):
         return DONE
     screen = door.screen
     screen.answer(f"{screen.out.bold(opened.at.slug)}   {printable(opened.at.shown)}")

@@ -3,38 +3,42 @@
 from __future__ import annotations
 
 import os
-import sys
-import termios
 import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from msgspec import UNSET
 
 from asbuilt import wiring
-from asbuilt.cli.commands.run.ordering import for_fleet, from_here, serving
-from asbuilt.cli.live.lookout import Lookout
+from asbuilt.cli.commands.run.every import show_next
+from asbuilt.cli.commands.run.fleet import for_fleet, from_here, need_worker, serving
+from asbuilt.cli.live.lookout import Listener, Lookout
 from asbuilt.cli.live.viewers import viewer_for
 from asbuilt.cli.runs import outcome
 from asbuilt.cli.runs.decisions import decide
 from asbuilt.cli.runs.grants import need_grants
-from asbuilt.cli.runs.schedules import show_next
-from asbuilt.cli.shell.addresses import has_fleet
+from asbuilt.cli.runs.waiting import run_waiting
+from asbuilt.cli.shell.addresses import has_fleet, is_served
+from asbuilt.cli.shell.reading import Seen
 from asbuilt.cli.shell.site import Site, asker
 from asbuilt.cli.ui.confirm import typed
 from asbuilt.cli.ui.messages import next_command
 from asbuilt.cli.ui.questions import below, is_slip
 from asbuilt.cli.ui.screen import printable
-from asbuilt.errors import DONE, GateStopped
+from asbuilt.errors import DONE, INTERRUPTED, GateStopped
 from asbuilt.flows.fleet.membership import is_fleets
 from asbuilt.flows.requests import Declined, answer, note, request
 from asbuilt.git.repository import current_branch, open_repository
+from asbuilt.journal.queries.folds import Folds
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from asbuilt.cli.runs.next_step import Next
+    from asbuilt.cli.runs.waiting import Waiting
     from asbuilt.cli.shell.options import Door
     from asbuilt.events.options import RunOptions
     from asbuilt.journal.approvals import Answer, Approval
@@ -51,6 +55,9 @@ def answered(door: Door, site: Site, view: RunView) -> bool:
     if view.is_paused or not view.questions or not door.may_ask or not door.screen.err.is_live:
         return False
     asked = view.questions[0]
+    if view.run.options.auto and asked.kind not in ("plan", "question"):
+        # Asked for without questions: the run waits, as it does without a terminal.
+        return False
     if asked.kind == "plan":
         if view.run.options.by_pull:
             return False
@@ -63,17 +70,18 @@ def answered(door: Door, site: Site, view: RunView) -> bool:
     counts, now = answer(
         site.journal.store, run.org, run.repo, asked.number, said=word, note=note, asker=asker(door)
     )
-    if counts:
+    if counts and run.options.fleet is UNSET:
         wiring.ensure_worker(site.journal.home, door.environ)
-    else:
+    elif not counts:
         door.screen.talk(printable(f"{now.name} was already answered: {now.answer}, by {now.answered_by}."))
     return True
 
 
 def _said(door: Door, name: str, asked: Approval) -> tuple[Answer, str | None] | None:
-    """Read a yes, or a no and its reason; None if the user gave neither."""
     pen = door.screen.err
-    for row in pen.hanging(f"{pen.symbols.waits} ", f"{name} asks {asked.name}: {asked.gist}"):
+    for row in pen.hanging(
+        f"{pen.symbols.waits} ", f"{name} asks {asked.name}: {asked.gist}", commands=False
+    ):
         pen.line(row)
     for row in below(pen, asked):
         pen.line(row)
@@ -81,10 +89,7 @@ def _said(door: Door, name: str, asked: Approval) -> tuple[Answer, str | None] |
     keys = _OPEN_KEYS if is_open else _KEYS
     try:
         while True:
-            # Discard input that was typed before the question was shown.
-            with suppress(termios.error):
-                termios.tcflush(sys.stdin, termios.TCIFLUSH)
-            word = typed(door, keys)
+            word = typed(door, keys, is_fresh=True)
             match word.casefold():
                 case "":
                     return None
@@ -114,6 +119,7 @@ def ask_for(  # noqa: PLR0913 - a run is followed in these ways
     *,
     is_here: bool = False,
     detach: bool = False,
+    before_next: Callable[[], Next | None] | None = None,
 ) -> int:
     """Request a run, start a worker and follow it. A declined run prints who holds the plan."""
     journal = site.journal
@@ -123,19 +129,28 @@ def ask_for(  # noqa: PLR0913 - a run is followed in these ways
         is_elsewhere = is_fleets(journal.store, site.repository, options)
         options = need_grants(door, options, needs_values=not is_elsewhere)
     options = for_fleet(door, site, address, options)
+    need_worker(site, options)
     asked = request(journal.store, journal.home.runs, address, slug=slug, options=options, asker=asker(door))
     if isinstance(asked, Declined):
-        return outcome.declined(door, slug, asked)
+        return outcome.declined(door, slug, asked, _landing_waits(site, options, asked))
     if is_here:
-        return _in_this_process(door, site, asked)
-    return look_on(door, site, asked, serving(door, site, options), detach=detach)
+        return _in_this_process(door, site, asked, before_next)
+    pid = serving(door, site, options)
+    return look_on(door, site, asked, pid, detach=detach, before_next=before_next)
+
+
+def _landing_waits(site: Site, options: RunOptions, held: Declined) -> Waiting | None:
+    """Return what the holder of a plan waits for, if a landing or an undo was declined."""
+    if options.kind not in ("land", "undo") or held.holder is None:
+        return None
+    return run_waiting(site.view(held.holder), Seen(datetime.now(UTC), is_served=is_served(site.journal)))
 
 
 def _detached(door: Door, site: Site, run: Run, *, is_new: bool) -> int:
     if door.json:
         door.screen.emit_json({"schema": "asbuilt.run/1", **outcome.as_json(site.view(run)), "exit": DONE})
         return DONE
-    door.screen.answer(printable(f"{run.options.slug}.{run.number} {'started' if is_new else 'continues'}."))
+    door.screen.answer(printable(f"{run.name} {'started' if is_new else 'continues'}."))
     next_command(door, f"asbuilt watch {run.options.slug}")
     return DONE
 
@@ -149,8 +164,9 @@ def look_on(  # noqa: PLR0913 - a run is followed in these ways
     starts: bool = True,
     detach: bool = False,
     is_new: bool = True,
+    before_next: Callable[[], Next | None] | None = None,
 ) -> int:
-    """Follow a run. Ctrl-C leaves it running and prints how to watch or stop it.
+    """Follow a run. Ctrl-C leaves it running, prints how to watch or stop it, and returns code 130.
 
     With `starts`, a worker is started whenever none is alive. With `detach`, only the run's name is printed,
     and whether it started or, not `is_new`, continues.
@@ -168,18 +184,13 @@ def look_on(  # noqa: PLR0913 - a run is followed in these ways
     try:
         view = _until_it_ends(door, site, lookout)
     except KeyboardInterrupt:
-        return _left_running(door, run, wiring.worker_pid(home) or pid)
-    code = outcome.shown(door, view)
+        pid, slug = wiring.worker_pid(home) or pid, run.options.slug
+        door.screen.talk(printable(f"Left running: {run.name} continues in the worker (pid {pid})."))
+        next_command(door, f"asbuilt watch {slug}", other=f"end it: `asbuilt stop {slug}`")
+        return INTERRUPTED
+    code = outcome.shown(door, view, before_next=before_next)
     show_next(door, site, run.address)
     return code
-
-
-def _left_running(door: Door, run: Run, pid: int) -> int:
-    """Print that the run continues in the worker, and how to watch or stop it."""
-    slug = run.options.slug
-    door.screen.talk(printable(f"Left running: {slug}.{run.number} continues in the worker (pid {pid})."))
-    next_command(door, f"asbuilt watch {slug}", other=f"end it: `asbuilt stop {slug}`")
-    return DONE
 
 
 def _lookout(
@@ -188,7 +199,6 @@ def _lookout(
     bell = site.desk.settings.flag("attention.bell")
     may_note = door.may_ask and run.options.kind == "run"
     viewer = viewer_for(door.screen, bell=bell, person=asker(door).actor, may_note=may_note)
-    attempts = wiring.attempts(site.journal.home)
     # Without a terminal, a script gets its answer when the run parks; in this process the run would end.
     leaves = not (door.may_ask or door.screen.err.is_live or is_here)
 
@@ -196,14 +206,16 @@ def _lookout(
         note(site.journal.store, run.address, run.options.slug, text=text, asker=asker(door))
 
     return Lookout(
-        site.journal,
-        run,
-        viewer,
-        attempts,
+        journal=site.journal,
+        run=run,
+        viewer=viewer,
+        listener=Listener(wiring.attempts(site.journal.home)),
+        folds=Folds(site.journal.blobs),
         is_served=is_served,
         is_here=is_here,
         leaves_parked=leaves,
         send=send,
+        zone=wiring.zone(site.desk.settings),
     )
 
 
@@ -215,7 +227,7 @@ def _until_it_ends(door: Door, site: Site, lookout: Lookout) -> RunView:
     return view
 
 
-def _in_this_process(door: Door, site: Site, run: Run) -> int:
+def _in_this_process(door: Door, site: Site, run: Run, before_next: Callable[[], Next | None] | None) -> int:
     """Act as the worker for this run. If a worker is already alive, it does the work."""
     home, ended = site.journal.home, threading.Event()
     thread = threading.Thread(
@@ -225,7 +237,8 @@ def _in_this_process(door: Door, site: Site, run: Run) -> int:
     while (pid := wiring.worker_pid(home)) is None and thread.is_alive():
         time.sleep(_SOON_S)
     if pid != os.getpid():
-        return look_on(door, site, run, pid or wiring.ensure_worker(home, door.environ))
+        pid = pid or wiring.ensure_worker(home, door.environ)
+        return look_on(door, site, run, pid, before_next=before_next)
     lookout = _lookout(door, site, run, is_served=thread.is_alive, is_here=True)
     try:
         view = _until_it_ends(door, site, lookout)
@@ -233,7 +246,7 @@ def _in_this_process(door: Door, site: Site, run: Run) -> int:
         return _pause(door, lookout)
     ended.set()
     thread.join(10)
-    return outcome.shown(door, view)
+    return outcome.shown(door, view, before_next=before_next)
 
 
 def _pause(door: Door, lookout: Lookout) -> int:
@@ -248,7 +261,7 @@ def _pause(door: Door, lookout: Lookout) -> int:
     door.screen.answer(printable(f"{view.name} is paused; all work is kept."))
     next_command(door, f"asbuilt run {view.run.options.slug}")
     # Do not wait for the engine's threads: they wait for an agent, and every move can be repeated.
-    wiring.leave()
+    wiring.leave(INTERRUPTED)
 
 
 def target_of(checkout: Path) -> str:

@@ -14,5 +14,5 @@ group = LazyGroup(
         ("asbuilt selftest lies", "the whole corpus against this installation; no model"),
         ("asbuilt selftest agent", "five small plans with your own agent and login; asks first"),
     ],
-    help="Try this installation on what it is for, in folders of its own.",
+    help="Test this installation end to end, in temporary folders.",
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import tempfile
 import time
 from collections.abc import Iterable, Sequence
@@ -34,7 +33,7 @@ from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.queries.spending import past_of
 from asbuilt.journal.repositories import every
 from asbuilt.library.writing import create
-from asbuilt.policy.kinds import KINDS
+from asbuilt.policy.agent_kinds import KINDS
 from asbuilt.settings import Layer, Settings, load
 
 if TYPE_CHECKING:
@@ -124,7 +123,7 @@ def _terms(door: Door, named: str | None, scripts: Path | None) -> Terms:
 def _refuse_taken(file: Path | None) -> None:
     if file is not None and file.exists():
         raise NameTaken(
-            f"{file} is there already",
+            f"{file} exists already",
             why="Nothing is ever overwritten, and the plans would have cost money by then.",
             next_step="Choose another name for --markdown.",
         )
@@ -152,7 +151,7 @@ def _confirmed(door: Door, terms: Terms, exercises: Sequence[Exercise], *, yes: 
         talk(door, f"{lead:<9}", words)
     if yes or not runnable:
         return True
-    if door.may_ask and not door.json:
+    if door.is_attended:
         return agreed(door, f"Run {counted(len(runnable), 'plan')} with your own login?")
     raise UsageWrong(
         "selftest agent costs money, and there is no terminal to confirm it",
@@ -213,8 +212,7 @@ def _measure(door: Door, terms: Terms, exercise: Exercise, before: Sequence[Row]
         seen = run_hidden(scratch, exercise.hidden, folder / "hidden") if landed else None
         models = _models(scratch.state)
     finally:
-        scratch.end_attempts()
-        shutil.rmtree(folder, ignore_errors=True)
+        scratch.delete()
     outcome, why = measured.outcome_of(run, seen)
     reason = printable(redaction_for(door.environ).text(_PATH.sub("", why)))
     return Row(exercise.name, outcome, reason, measured.spent_of(run), seconds, *models)

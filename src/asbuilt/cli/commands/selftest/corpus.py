@@ -199,7 +199,7 @@ def _table(file: Path, *, typed: bool = False) -> dict[str, Any]:
 def _wrong(file: Path, what: str) -> ScriptInvalid:
     return ScriptInvalid(
         f"{file}: {what}",
-        why="A case that is understood in part would show something else than it says.",
+        why="A case that is parsed only in part would test something else.",
         next_step="docs/reference/lies.md describes the files of a case.",
     )
 

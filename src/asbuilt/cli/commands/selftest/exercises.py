@@ -172,7 +172,6 @@ def as_json(rows: Sequence[Row], agents: Agents) -> dict[str, Any]:
 
 
 def _line(text: str) -> str:
-    """Shorten a reason to one line of at most 200 characters."""
     line = " ".join(text.split())
     return line if len(line) <= _REASON else line[: _REASON - 3].rstrip() + "..."
 

@@ -111,7 +111,6 @@ class Stage(Scratch):
         )
 
     def _filled(self, text: str) -> str:
-        """Replace the placeholders for this machine's paths."""
         return _filled(text, ("@CHECKOUT@", str(self.checkout)), ("@OUTSIDE@", str(self.outside)))
 
 

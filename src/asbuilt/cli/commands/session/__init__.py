@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
 from asbuilt.cli.shell.lazy import Lazy, LazyGroup
-
-if TYPE_CHECKING:
-    from asbuilt.cli.shell.options import Door
+from asbuilt.cli.shell.options import Door
 
 _AGENT: Final = "asbuilt.session.agent"
 
@@ -58,9 +56,7 @@ group: Final = SessionGroup(
         "note": Lazy("session.note:group", "notes for a later context"),
         "loop": Lazy("session.commands:loop", "repeat a prompt in fresh contexts"),
     },
-    params=[
-        click.Option(["--plan"], is_flag=True, help="read-only sandbox: only plans are written"),
-    ],
+    params=[click.Option(["--plan"], is_flag=True, help="read-only sandbox: only plans are written")],
     alone=_start,
     json=False,
 )

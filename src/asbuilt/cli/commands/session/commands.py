@@ -22,16 +22,17 @@ from asbuilt.cli.ui.screen import WIDTH, printable
 from asbuilt.errors import NotFound, UsageWrong
 from asbuilt.library.conversing import Plans
 from asbuilt.policy.plan_mode.hold import Hold, HoldUnreadable
-from asbuilt.session import words
+from asbuilt.session import messages
 from asbuilt.session.context import reload as reloads
+from asbuilt.session.context import reload_messages
 from asbuilt.session.context.meter import limits_of, use_of
 from asbuilt.session.context.transcript import last_said
 from asbuilt.session.conversation import folder_of, hold_in, key_of, lives
 from asbuilt.session.locking import Locked
 from asbuilt.session.loop import COMPLETE, MOST, begin
-from asbuilt.session.records import Record, records
+from asbuilt.session.messages import ago
+from asbuilt.session.records import Record, left_in, records
 from asbuilt.session.state import State, keep_loop, keep_state, loop_in, state_in
-from asbuilt.session.words import ago
 
 if TYPE_CHECKING:
     from asbuilt.session.facts import PlanFacts
@@ -92,8 +93,8 @@ def status(door: Door) -> None:
         next_command(door, "asbuilt session list")
         return
     if plan is not None:
-        headline(door, plan.name, f"{words.standing(plan)} ({plan.shown})")
-    rows = [f"Context {use.percent}% of {words.tokens(use.window)}."] if state.transcript else []
+        headline(door, plan.name, f"{messages.standing(plan)} ({plan.shown})")
+    rows = [f"Context {use.percent}% of {messages.tokens(use.window)}."] if state.transcript else []
     rows.append(UNREADABLE if held == "unreadable" else mode_words(hold))
     rows += [f"Round {loop.iteration} of {loop.most}."] if loop else []
     rows += [f"A turn was sent back once: {reason}." for reason in state.stopped_for]
@@ -186,7 +187,7 @@ def load(door: Door, plan: str | None) -> None:
     At a terminal of your own it is only shown.
     """
     place = here(door)
-    found = _found(place, plan)
+    found = _found(place, door, plan)
     if place.key:
         with Locked(place.folder):
             reloads.drop(place.folder)
@@ -194,14 +195,18 @@ def load(door: Door, plan: str | None) -> None:
             keep_state(place.folder, known)
     if door.emitted("asbuilt.session-plan/1", found._asdict()):
         return
-    door.screen.answer_all(map(printable, words.loaded(found).split("\n")))
+    door.screen.answer_all(map(printable, reload_messages.loaded(found).split("\n")))
 
 
-def _found(place: Here, name: str | None) -> PlanFacts:
+def _found(place: Here, door: Door, name: str | None) -> PlanFacts:
     if name:
         return place.plans.named(name)
     own = place.plans.look(place.state.plan) if place.state.plan else None
     found = own or place.plans.newest()
+    if found is None:
+        # Plans outside of the repository are this folder's if a conversation here worked on them.
+        left = map(place.plans.look, left_in(str(door.start), door.environ, but=place.key))
+        found = next((plan for plan in left if plan is not None and not plan.is_over), None)
     if found is None:
         raise NotFound(
             "no plan here is open",
@@ -232,7 +237,7 @@ def loop(door: Door, prompt: str | None, most: int, until: str, *, end: bool) ->
     if not place.key or bool(prompt) == end:
         raise UsageWrong(
             "loop needs a prompt or --end, inside a conversation",
-            why="Its rounds are those of the conversation around the command.",
+            why="Each round runs in the conversation that started the loop.",
             next_step='Inside Claude Code: asbuilt session loop "continue the plan"',
         )
     plan = place.plans.look(place.state.plan) if place.state.plan else None

@@ -23,7 +23,7 @@ from asbuilt.session.context.notes import (
     notes_in,
     shelf,
 )
-from asbuilt.session.words import ago
+from asbuilt.session.messages import ago
 
 _EXAMPLE: Final = 'asbuilt session note add rate-limit-2a "expiry is done, the race is not"'
 
@@ -48,7 +48,7 @@ def add(door: Door, name: str, text: str | None) -> None:
     if not said.strip() or len(said) > LARGEST:
         raise UsageWrong(
             "a note needs a text" if len(said) <= LARGEST else f"a note has at most {LARGEST:,} characters",
-            why="It is read again in a context that has room for other things.",
+            why="A later context reads the whole note and needs room for its own work.",
             next_step=f"`{_EXAMPLE}`",
         )
     keep_note(shelf(door.environ, str(door.start)), name, said.rstrip("\n") + "\n")
@@ -93,7 +93,7 @@ def _folders(door: Door) -> tuple[str, str]:
 
 group: Final = LazyGroup(
     "note",
-    help="What a later context is to know. An agent saves one before a /clear, and reads it behind it.",
+    help="Notes for a later context. An agent saves a note before a /clear, and reads it behind it.",
     examples=[
         (_EXAMPLE, "keep it"),
         ("asbuilt session note list", "the newest first"),

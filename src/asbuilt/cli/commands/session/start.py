@@ -30,6 +30,7 @@ from asbuilt.session.conversation import folder_of, keep_hold, key_of, state_hom
 from asbuilt.session.entry import ASKED, hook_argv
 from asbuilt.session.look import NAME as LOOK
 from asbuilt.session.look import offer, rule
+from asbuilt.settings.places import home_of
 from asbuilt.settings.running import chosen_for_runs
 
 if TYPE_CHECKING:
@@ -42,11 +43,7 @@ _EXAMPLE: Final = "asbuilt session --plan -- claude"
 def start(door: Door, agent: Sequence[str], *, plan: bool) -> int:
     """Start the agent, and return its exit code. Without --plan it replaces this process."""
     if not agent:
-        raise UsageWrong(
-            "no agent is named",
-            why="Put the agent's command after `--`.",
-            next_step=_EXAMPLE,
-        )
+        raise UsageWrong("no agent is named", why="Put the agent's command after `--`.", next_step=_EXAMPLE)
     if plan:
         _insist_on_what_can_be_held(agent)
     program = shutil.which(agent[0], path=door.environ.get("PATH"))
@@ -93,7 +90,7 @@ def _plan(door: Door, program: str, arguments: Sequence[str], key: str, known: M
         plans=plans,
         folder=folder,
         config=Path(state) / "planning" / "claude",
-        home=Path(door.environ.get("HOME") or "~").expanduser(),
+        home=home_of(door.environ),
         environ=door.environ,
         look=Path(state) / LOOK,
         opened=opened(chosen_for_runs(desk.settings)),

@@ -5,6 +5,7 @@ Rule: every task is checked before any run is requested.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import click
@@ -12,6 +13,7 @@ from msgspec import UNSET, structs
 
 from asbuilt import wiring
 from asbuilt.cli.commands.plan.new import template_text
+from asbuilt.cli.commands.run.fleet import need_worker
 from asbuilt.cli.commands.run.follow import ask_for, look_on, target_of
 from asbuilt.cli.commands.task.tracking import finish_views
 from asbuilt.cli.runs import outcome
@@ -19,7 +21,7 @@ from asbuilt.cli.runs.terms import with_team
 from asbuilt.cli.shell.options import Door, script_option, subcommand, with_options
 from asbuilt.cli.shell.site import Site, asker, open_site
 from asbuilt.cli.ui.screen import printable
-from asbuilt.errors import DONE, AsbuiltError
+from asbuilt.errors import DONE, AsbuiltError, UsageWrong
 from asbuilt.events.options import DEFAULT_TASK_TIMEOUT_S, RunOptions, TaskOrder
 from asbuilt.flows.requests import Declined, request
 from asbuilt.git.files import entries
@@ -28,10 +30,11 @@ from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.runs import Run
 from asbuilt.ledger import tasks
-from asbuilt.library.shelves import describe
-from asbuilt.lifecycle.tasks.delegating import order_for
+from asbuilt.library.reading import read_bytes
+from asbuilt.library.search_path import describe
 from asbuilt.lifecycle.tasks.model import numbers_in, workable
 from asbuilt.lifecycle.tasks.numbering import PLAN, RESEARCH, ROADMAP
+from asbuilt.lifecycle.tasks.prompt import order_for
 from asbuilt.plan.editing.template import TEMPLATE
 from asbuilt.settings.running import chosen_for_runs
 
@@ -46,6 +49,7 @@ class Wish(NamedTuple):
     agent: str | None
     script: str | None
     timeout: int
+    written: Path | None
 
 
 with_flags: Final = with_options(
@@ -57,6 +61,13 @@ with_flags: Final = with_options(
     script_option(),
     click.option(
         "--timeout", type=click.IntRange(1), default=DEFAULT_TASK_TIMEOUT_S, help="seconds for its agent"
+    ),
+    click.option(
+        "--from",
+        "written",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        metavar="FILE",
+        help="take the text of this file; no agent works",
     ),
     click.option("--foreground", is_flag=True, help="work in this process, without a worker"),
 )
@@ -89,13 +100,21 @@ def _orders(
         door.screen.talk(f"There is no {ROADMAP} here, so --roadmap has no effect.")
         wish = wish._replace(roadmap=False)
     template = template_text(site.desk.settings, site.repository.root)
-    flags = {
+    flags: dict[str, Any] = {
         "effort": wish.effort,
         "model": wish.model,
         "clean": wish.clean,
         "roadmap": wish.roadmap,
         "template": UNSET if template == TEMPLATE else template,
     }
+    if wish.written is not None:
+        if len(numbers) > 1:
+            raise UsageWrong(
+                f"--from is for one task, not for {len(numbers)}",
+                why="Each task has its own plan and report.",
+                next_step="Name the task whose text it is; `asbuilt task list` lists them.",
+            )
+        flags["written"] = read_bytes(wish.written).decode("utf-8", "replace")
     orders, codes = [], []
     for number in numbers:
         try:
@@ -131,23 +150,25 @@ def _options(door: Door, site: Site, wish: Wish) -> RunOptions:
         desktop=chosen.desktop,
         caps=chosen.caps,
     )
-    whole = with_team(options, settings, door.environ, agent=wish.agent, script=wish.script)
-    if not wish.model:
-        return whole
-    plans = whole.agents["plan"]
-    plans = structs.replace(plans, program=structs.replace(plans.program, model=wish.model))
-    return structs.replace(whole, agents={**whole.agents, "plan": plans})
+    if wish.written is not None:
+        return options
+    return with_team(options, settings, door.environ, agent=wish.agent, script=wish.script, model=wish.model)
 
 
 def _asked(site: Site, order: TaskOrder, options: RunOptions) -> tuple[Address, str, RunOptions]:
-    """Return the plan's address and slug, and the options with the order."""
+    """Return the plan's address and slug, and the options with the order.
+
+    Rule: the run of a report has another slug than the run of the plan, whose file has the same name. With
+    one slug, `asbuilt run SLUG` would be ambiguous.
+    """
     at = describe(site.desk.library, site.repository.root / order.path)
-    whole = structs.replace(options, slug=at.slug, task=order)
-    return Address(LOCAL, site.repo, at.shown), at.slug, whole
+    slug = at.slug if order.operation == PLAN else f"{at.slug}-{order.operation}"
+    return Address(LOCAL, site.repo, at.shown), slug, structs.replace(options, slug=slug, task=order)
 
 
 def _together(door: Door, site: Site, orders: list[TaskOrder], options: RunOptions) -> list[int]:
     """Request all runs, then follow one after the other."""
+    need_worker(site, options)
     journal, codes = site.journal, []
     begun: list[Run] = []
     for order in orders:
@@ -171,6 +192,7 @@ def _together(door: Door, site: Site, orders: list[TaskOrder], options: RunOptio
     ("asbuilt task plan 7, 22-24, 59", "several; tasks that cannot be planned are skipped"),
     ("asbuilt task plan 7 --hard --model opus", "more thought, by another model"),
     ("asbuilt task plan 7 --roadmap", "with phases that review and update specs/ROADMAP.md"),
+    ("asbuilt task plan 7 --from plan.md", "a plan that is written already; no agent works"),
 )
 @click.argument("numbers", nargs=-1, required=True)
 @click.option("--roadmap", is_flag=True, help="a first and a last phase about specs/ROADMAP.md")

@@ -5,23 +5,24 @@ Rule: specs/state.json and TODO.md are written both or neither, and only by expo
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 from msgspec import to_builtins
+from msgspec.structs import asdict
 
+from asbuilt.cli.runs.agent_choice import with_agent
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.reading import Looking, look
 from asbuilt.cli.shell.site import Site, asker, open_site
 from asbuilt.cli.ui.clock import at, stamp
 from asbuilt.cli.ui.confirm import agreed
-from asbuilt.cli.ui.messages import answer, headline, next_command
+from asbuilt.cli.ui.messages import answer, headline
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import DONE, PARKED, GateStopped, NotFound, UsageWrong
-from asbuilt.flows.tasks.views import finish, found_here, wanted_by_hand, write_here
+from asbuilt.flows.tasks.postflight import finish, found_here, wanted_by_hand, write_here
 from asbuilt.journal import runs
 from asbuilt.journal.ids import LOCAL, new_id
 from asbuilt.ledger import tasks
@@ -58,13 +59,6 @@ def status_named(word: str) -> Status:
 def finish_views(site: Site) -> None:
     """Finish views whose write was interrupted, before anything else is requested."""
     finish(site.journal.store, LOCAL, site.repo)
-
-
-def has_views_of_others(site: Site) -> bool:
-    """Return whether there are views here that were not imported, while the ledger is empty."""
-    with site.journal.store.read() as session:
-        head = tasks.head(session, LOCAL, site.repo)
-    return head.seq == 0 and found_here(site.repository.root).pair.state is not None
 
 
 def plain(task: model.Task) -> dict[str, Any]:
@@ -104,7 +98,9 @@ def add(door: Door, description: str, *, kind: str, name: str | None) -> None:
         )
     site = open_site(door)
     finish_views(site)
-    if has_views_of_others(site):
+    with site.journal.store.read() as session:
+        is_empty = tasks.head(session, LOCAL, site.repo).seq == 0
+    if is_empty and found_here(site.repository.root).pair.state is not None:
         raise GateStopped(
             "specs/state.json has tasks that are not in the ledger",
             why="A new task could get the number of one of them.",
@@ -123,7 +119,7 @@ def add(door: Door, description: str, *, kind: str, name: str | None) -> None:
         )
     if not door.emitted("asbuilt.task/1", plain(task)):
         door.screen.answer(f"Added task {task.number}: {task.slug}.")
-        next_command(door, f"asbuilt task plan {task.number}")
+        with_agent(door, site.desk.settings, f"asbuilt task plan {task.number}").show(door)
 
 
 @subcommand(
@@ -286,7 +282,7 @@ def bring(door: Door, *, yes: bool) -> int:
     if door.emitted("asbuilt.import/1", {"differ": list(wanted), "taken": is_agreed, "apart": apart}):
         pass
     elif not wanted:
-        door.screen.answer("The ledger has all of it already.")
+        door.screen.answer("The ledger has these tasks already.")
     elif is_agreed:
         door.screen.answer(f"{counted(len(wanted), 'task')} imported.")
     return DONE if is_agreed or not wanted else PARKED
@@ -302,7 +298,6 @@ def _asked(door: Door, rows: list[str], apart: list[str]) -> bool:
 
 
 def _row(before: model.Task | None, after: model.Task) -> str:
-    """Describe what would change in a task."""
     if before is None:
         return f"+ {after.number} {after.slug} {after.status.mark}"
     changed = [name for name in _FIELDS if getattr(before, name) != getattr(after, name)]

@@ -53,11 +53,6 @@ class Stored(NamedTuple):
     facts: PlanFacts
     repository: Repository
 
-    @property
-    def name(self) -> str:
-        """The run's name, as typed."""
-        return f"{self.run.options.slug}.{self.run.number}"
-
 
 def replay(door: Door, name: str, phase: str | None) -> int:
     """Run the checks of a run again, and print which results no longer hold."""
@@ -67,13 +62,13 @@ def replay(door: Door, name: str, phase: str | None) -> int:
         wanted = [part for name, part in replay_of.parts().items() if phase in (None, name)]
         if not wanted:
             raise NotFound(
-                f"nothing of {stored.name}{f' phase {phase}' if phase else ''} can be replayed",
+                f"nothing of {stored.run.name}{f' phase {phase}' if phase else ''} can be replayed",
                 why="Only what asbuilt has checked in a run can be checked again.",
-                next_step=f"`asbuilt report {stored.name}` shows what it did.",
+                next_step=f"`asbuilt report {stored.run.name}` shows what it did.",
             )
         if not door.json:
             where = printable(str(stored.repository.root))
-            headline(door, stored.name, f"again, on {where}")
+            headline(door, stored.run.name, f"again, on {where}")
         found = []
         for one in wanted:
             found.append(one())
@@ -104,7 +99,7 @@ def _show(door: Door, one: Replayed) -> None:
 
 def _json(stored: Stored, found: list[Replayed]) -> dict[str, object]:
     return {
-        "run": stored.name,
+        "run": stored.run.name,
         "repository": str(stored.repository.root),
         "holds": all(one.holds for one in found),
         "phases": [

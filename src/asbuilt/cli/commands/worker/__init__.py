@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import signal
 import threading
-from typing import TYPE_CHECKING
 
 import click
 
 from asbuilt import wiring
 from asbuilt.cli.shell.boundary import tell
 from asbuilt.cli.shell.lazy import Lazy, LazyGroup
+from asbuilt.cli.shell.options import Door
 from asbuilt.errors import DONE, AsbuiltError
 from asbuilt.settings import Settings, load
 
-if TYPE_CHECKING:
-    from asbuilt.cli.shell.options import Door
-
 
 def _alone(door: Door, *, foreground: bool, idle: int | None) -> int:
-    """Run the worker in this process, or start one if none is alive, and print its process id."""
     settings = load(repository=None, environ=door.environ)
     journal = wiring.open_journal(settings, door.environ)
     if foreground:
@@ -43,7 +39,7 @@ def _serve(door: Door, journal: wiring.Journal, settings: Settings, idle: int | 
             # Not raised: the interpreter would wait for the engine's threads, which may wait for an agent.
             wiring.leave(tell(door.screen.err, error))
         if not mine:
-            door.screen.talk(f"Another worker is there (pid {wiring.worker_pid(journal.home)}).")
+            door.screen.talk(f"Another worker is running (pid {wiring.worker_pid(journal.home)}).")
             return DONE
         if build.has_changed() and not ended.is_set():
             door.screen.talk("asbuilt was upgraded: the worker restarts with the new version.")
@@ -56,21 +52,21 @@ def _serve(door: Door, journal: wiring.Journal, settings: Settings, idle: int | 
 group = LazyGroup(
     "worker",
     commands={
-        "install": Lazy("worker.install:install", "let the system start it when you log in"),
-        "uninstall": Lazy("worker.install:uninstall", "take that away again"),
+        "install": Lazy("worker.install:install", "start the worker automatically at login"),
+        "uninstall": Lazy("worker.install:uninstall", "remove the automatic start"),
     },
     examples=[
-        ("asbuilt worker", "see that one is there"),
-        ("asbuilt worker --foreground", "be the worker in this terminal"),
-        ("asbuilt worker install", "let the system start it when you log in"),
+        ("asbuilt worker", "check that a worker is running"),
+        ("asbuilt worker --foreground", "run the worker in this terminal"),
+        ("asbuilt worker install", "start the worker automatically at login"),
     ],
     help=(
-        "The process that does what was asked for. One a user; the first run starts it. Installed, the"
-        " system starts it when you log in, so that runs continue after a restart."
+        "The process that executes runs. Each user has one worker; the first run starts it. `worker install`"
+        " starts it automatically at login, so that runs continue after a restart."
     ),
     alone=_alone,
     params=[
-        click.Option(["--foreground"], is_flag=True, help="be the worker in this terminal"),
+        click.Option(["--foreground"], is_flag=True, help="run the worker in this terminal"),
         click.Option(["--idle"], type=int, metavar="SECONDS", hidden=True),
     ],
 )

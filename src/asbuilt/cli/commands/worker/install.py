@@ -1,4 +1,4 @@
-"""`asbuilt worker install` and `uninstall`: let the system start the worker.
+"""`asbuilt worker install` and `uninstall`: start the worker automatically at login.
 
 Rule: only a file of ours is replaced or removed. System commands run only after a yes, or with --yes.
 """
@@ -23,6 +23,7 @@ from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, FAILED, NameTaken
 from asbuilt.library.reading import read_bytes
 from asbuilt.settings import SETTINGS, config_folder
+from asbuilt.settings.places import home_of
 
 _TIMEOUT_S: Final = 60
 _STORE: Final = SETTINGS["store.url"].variable
@@ -35,9 +36,9 @@ _STORE: Final = SETTINGS["store.url"].variable
 )
 @click.option("--yes", is_flag=True, help="enable it without asking")
 def install(door: Door, *, yes: bool) -> int:
-    """Let the system start the worker when you log in: a systemd user unit, on macOS a launchd agent.
+    """Start the worker automatically at login: a systemd user unit, on macOS a launchd agent.
 
-    It carries your PATH of now, so that the worker finds the agents that you find.
+    It stores your current PATH, so that the worker finds the same agent programs.
     """
     unit = _unit(door.environ)
     written = _write(unit)
@@ -58,14 +59,14 @@ def install(door: Door, *, yes: bool) -> int:
     return code
 
 
-@subcommand("uninstall", ("asbuilt worker uninstall", "stop it, and take the unit away"), json=False)
+@subcommand("uninstall", ("asbuilt worker uninstall", "stop it, and remove the unit"), json=False)
 @click.option("--yes", is_flag=True, help="stop and disable it without asking")
 def uninstall(door: Door, *, yes: bool) -> None:
-    """Take the worker's unit away again. Runs are not lost: the worker starts with the next command."""
+    """Remove the worker's unit. Runs are not lost: the worker starts with the next command."""
     unit = _unit(door.environ)
     name = printable(unit.name)
     if _content(unit) is None:
-        door.screen.answer(f"{name} is not there; nothing to take away.")
+        door.screen.answer(f"{name} does not exist; nothing to remove.")
         return
     told = _may_tell(door, unit, yes=yes, question="Stop and disable it now?") and _told(door, unit.disable)
     unit.file.unlink(missing_ok=True)
@@ -85,20 +86,19 @@ def is_installed(environ: Mapping[str, str]) -> bool:
 def _unit(environ: Mapping[str, str]) -> units.Unit:
     argv = units.program(sys.argv[0], found=shutil.which(sys.argv[0]), python=sys.executable)
     given = units.environment(environ)
-    home = Path(environ.get("HOME") or "~").expanduser()
+    home = home_of(environ)
     if sys.platform == "darwin":
         return units.launchd(home, argv, given)
     return units.systemd(config_folder(environ), home, argv, given)
 
 
 def _content(unit: units.Unit) -> bytes | None:
-    """Read the unit file. Raise if it exists and asbuilt did not write it."""
     if not unit.file.exists():
         return None
     content = read_bytes(unit.file)
     if unit.mark.encode() not in content:
         raise NameTaken(
-            f"{unit.name} is there, and asbuilt did not write it",
+            f"{unit.name} exists, and asbuilt did not write it",
             why="Nothing of yours is ever overwritten or removed.",
             next_step="Move it away, then repeat the command.",
         )
@@ -115,7 +115,7 @@ def _write(unit: units.Unit) -> bool:
 def _show(door: Door, unit: units.Unit, *, written: bool) -> None:
     screen = door.screen
     name = printable(unit.name)
-    screen.answer(f"Wrote {name}:" if written else f"{name} is there already, unchanged:")
+    screen.answer(f"Wrote {name}:" if written else f"{name} exists already, unchanged:")
     for line in unit.text.rstrip("\n").split("\n"):
         screen.answer(f"  {printable(line)}".rstrip())
     if door.environ.get(_STORE):

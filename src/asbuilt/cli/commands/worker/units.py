@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import plistlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 UNIT: Final = "asbuilt-worker.service"
 LABEL: Final = "asbuilt.worker"
 KEPT: Final = (
-    "ASBUILT_HOME",
-    "ASBUILT_ORGANISATION_FILE",
-    "ASBUILT_USER_FILE",
-    "XDG_STATE_HOME",
-    "XDG_CONFIG_HOME",
-    "PATH",
-)
+    "ASBUILT_HOME ASBUILT_ORGANISATION_FILE ASBUILT_USER_FILE XDG_STATE_HOME XDG_CONFIG_HOME PATH"
+).split()
 """Variables that give the worker the user's state, settings and programs."""
 _BACK_AFTER_S: Final = 15
 _MARK: Final = "# Written by `asbuilt worker install`; `asbuilt worker uninstall` removes it."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unit:
+class Unit(Struct, frozen=True, kw_only=True):
     """A unit file, and the commands that enable and disable it."""
 
     file: Path

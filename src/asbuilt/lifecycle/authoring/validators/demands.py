@@ -1,7 +1,4 @@
-"""Minimum and requested amounts for each stage.
-
-Rule: the requested amount is never below the minimum, so that an honest short answer passes.
-"""
+"""Minimum and requested amounts for each stage. Rule: the requested one is never below the minimum."""
 
 from __future__ import annotations
 
@@ -53,7 +50,6 @@ class Demands(NamedTuple):
     The number of FAILs has no minimum: a quota makes critics invent findings.
     """
     length: Length = Length.CONTROL
-    """Maximum length of a plan."""
 
 
 DEMANDS: Final = Demands()

@@ -50,6 +50,7 @@ _FILLER: Final = frozenset(
 )
 _CONCRETE: Final = re.compile(r"[`\"“\d/]|\w\(|\w_\w|[a-z][A-Z]|\b[A-Z]{2,}\b")
 _IDLE: Final = re.compile(r"(?:true|:|echo|printf|exit\s+0|sleep|pwd|date)(?:\s|$)")
+_APART: Final = "steps that can be told apart: phases, a numbered list or boxes"
 _EXAMPLES: Final = {
     "Goal": "No API key can exceed its limit on /v1.",
     "Scope": "`src/api/app.py`, `src/api/limits.py` (new)",
@@ -69,7 +70,7 @@ def flaws_of_plan(text: str, required: Sequence[str], tree: Tree, length: Length
         return (Flaw("plan", str(error), "a plan that a person can read", "under 20,000 characters"),)
     return (
         *_sections(plan, required),
-        *_steps(plan),
+        *([] if plan.phases else [Flaw("steps", "no step", _APART, _EXAMPLES["Steps"])]),
         *_problems(plan),
         *_vague(plan),
         *phantoms(references_in(passages(blocks_seen(text), _TEMPLATE), tree)),
@@ -106,10 +107,7 @@ def _sections(plan: Plan, required: Sequence[str]) -> Iterator[Flaw]:
 
 
 def _bodies(plan: Plan, required: Sequence[str]) -> dict[str, list[str] | None]:
-    """Return the text under each section's heading; None without such a heading.
-
-    Phases count as steps; commands in phases count as their verification.
-    """
+    """Return the text under each section's heading, or None; phases are steps, their commands verify."""
     blocks = _blocks(plan)
     bodies = {name: _body(blocks, name) for name in required}
     if "Steps" in bodies and any(phase.heading_after is not None for phase in plan.phases):
@@ -160,12 +158,6 @@ def _is_repeated(name: str, body: Sequence[str], said: Counter[str]) -> bool:
     """Return whether several sections have the same body; "none" may repeat where it is allowed."""
     told = normal(" ".join(body))
     return said[told] > 1 and not (name in _MAY_BE_NONE and told in _NONE)
-
-
-def _steps(plan: Plan) -> Iterator[Flaw]:
-    if not plan.phases:
-        needed = "steps that can be told apart: phases, a numbered list or boxes"
-        yield Flaw("steps", "no step", needed, _EXAMPLES["Steps"])
 
 
 def _problems(plan: Plan) -> Iterator[Flaw]:
@@ -222,15 +214,11 @@ def _checks(plan: Plan) -> Iterator[Flaw]:
 
 
 def _able(checks: Sequence[Check]) -> bool:
-    """Return whether any of the checks can fail."""
     return any(not cannot_fail(check.command) for check in checks)
 
 
 def cannot_fail(command: str) -> bool:
     """Return whether a command always passes: `echo ok`, `true`, `pytest || true`."""
     last = re.split(r";|\n", command.strip().rstrip(";"))[-1]
-    return all(map(_is_idle, last.split("||")[-1].split("&&")))
-
-
-def _is_idle(part: str) -> bool:
-    return "|" not in part and bool(_IDLE.match(part.strip()))
+    parts = last.split("||")[-1].split("&&")
+    return all("|" not in part and _IDLE.match(part.strip()) for part in parts)

@@ -103,7 +103,6 @@ def references_in(passages: Iterable[Passage], tree: Tree) -> References:
 
 
 def _is_to_come(clause: str, path: re.Match[str], *, is_row: bool) -> bool:
-    """Return whether a clause says that a path is created or missing."""
     before = clause[max(0, path.start() - _NEAR) : path.start()]
     said = _MADE.search(before) or _ABSENT.match(clause, path.end())
     return bool(said or (is_row and _NEW_ROW.search(clause)))
@@ -122,7 +121,8 @@ def files_told_about(passages: Iterable[Passage], tree: Tree, *, enough: int) ->
             headed = frozenset(_named(text, tree))
         for part in [text] if passage.kind == "row" else sentences(text):
             named = frozenset(_named(part, tree))
-            written = _words((*_PATH.findall(part), *(path.rsplit("/", 1)[-1] for path in named)))
+            names = (*_PATH.findall(part), *(path.rsplit("/", 1)[-1] for path in named))
+            written = {word for name in names for word in meaningful(name)}
             remark = frozenset(meaningful(part)) - written - _EMPTY
             if len(remark) >= 2 and (named or headed) and not is_said_before(remark, remarks):
                 told |= named | headed
@@ -138,10 +138,6 @@ def phantoms(references: References) -> tuple[Flaw, ...]:
     more = f" and {len(references.phantom) - _SHOWN} more" if len(references.phantom) > _SHOWN else ""
     needed = "only files that exist, or the word new beside one that the work makes"
     return (Flaw("phantom files", shown + more, needed, f"`{references.phantom[0]}` (new)"),)
-
-
-def _words(names: Iterable[str]) -> frozenset[str]:
-    return frozenset(word for name in names for word in meaningful(name))
 
 
 def _named(text: str, tree: Tree) -> Iterator[str]:

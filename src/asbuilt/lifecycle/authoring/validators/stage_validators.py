@@ -1,7 +1,4 @@
-"""Judge the output of a stage and return all its flaws at once.
-
-Two options are twins if they share most of their words, even under different titles.
-"""
+"""Judge the output of a stage and return all its flaws at once."""
 
 from __future__ import annotations
 
@@ -56,6 +53,11 @@ _LABEL: Final = re.compile(
     r"(?!\w)(?P<rest>.*)",
     re.IGNORECASE | re.DOTALL,
 )
+_PLAN: Final = re.compile(
+    r"\W*(?:the\s+)?(?:(?:implementation|proposed|execution|work)\s+)?plan\W*|\W*phase\s+[0-9]+[a-z]?\b.*",
+    re.IGNORECASE,
+)
+"""A heading that calls its text a plan, or a phase of one."""
 _LETTER: Final = re.compile(r"\W{0,4}[A-H][).:]\W{0,3}\s+(?P<rest>.*)", re.DOTALL)
 _COLUMN: Final = re.compile(r"(?:option|approach|alternative|variant|solution)\w*:", re.IGNORECASE)
 ANNOUNCING: Final = stems(("option", "approach", "alternative", "variant", "solution"))
@@ -75,12 +77,10 @@ class Setting(NamedTuple):
     """Instruction that asbuilt gave the agent."""
     files: Collection[str]
     plan: str = ""
-    """The plan before this output."""
     is_final: bool = False
     wants_change: bool = False
     """The critique has findings: an unchanged plan is refused."""
     principles: Collection[str] = PRINCIPLES
-    """Ids of the principles for a critique."""
     earlier: Collection[str] = ()
     """Ids of the findings that the critic was shown."""
     demands: Demands = DEMANDS
@@ -129,7 +129,7 @@ def _planned(output: str) -> Iterator[Flaw]:
     """Refuse the headings of a plan before the draft stage, lookalike letters included."""
     visible = passages(blocks_seen(unmasked(output)))
     headings = [passage.text for passage in visible if passage.kind == "heading"]
-    named = [name for name in headings if plainly_named(name)]
+    named = [name for name in headings if plainly_named(name) or _PLAN.fullmatch(name.strip())]
     bold = [name for name in bold_names(visible) if plainly_named(name)]
     # One bold word may be emphasis; two are the outline of a plan.
     told = [*named, *(bold if len(bold) > 1 else ())]
@@ -219,7 +219,6 @@ def _weighed(own: Sequence[Passage], setting: Setting) -> Iterator[Flaw]:
 
 
 def _is_recommended(own: Sequence[Passage]) -> bool:
-    """Return whether a passage recommends an option and adds content: which, or why."""
     announcing = stems((*RECOMMENDATION, *TRADE_OFFS))
     told = [text for text in _joined(own, announcing) if occurrences(text, RECOMMENDATION)]
     return any(says_something(text, least=_ITEM, besides=announcing | ANNOUNCING) for text in told)
@@ -249,11 +248,7 @@ def _critique(output: str, setting: Setting) -> Iterable[Flaw]:
 def critique_in(output: str, setting: Setting) -> Critique | tuple[Flaw, ...]:
     """Parse a structured critique of the setting's plan."""
     return read_critique(
-        output,
-        plan=setting.plan,
-        files=setting.files,
-        principles=setting.principles,
-        earlier=setting.earlier,
+        output, plan=setting.plan, files=setting.files, principles=setting.principles, earlier=setting.earlier
     )
 
 
@@ -276,10 +271,7 @@ class Option(NamedTuple):
 
 
 def options_in(passages: Sequence[Passage], enough: int) -> list[Option]:
-    """Return the options: labelled, lettered, rows of a table, numbered items or headings.
-
-    The first form with `enough` options counts.
-    """
+    """Return the options of the first form that has `enough`: labels, letters, rows, numbers, headings."""
     ways: tuple[Callable[[Passage], str | None], ...] = (_labelled, _lettered, _row, _numbered, _heading)
     found: list[Option] = []
     for way in ways:

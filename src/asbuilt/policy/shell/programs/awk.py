@@ -63,8 +63,6 @@ def _assigns(text: str) -> bool:
 
 
 class _Program:
-    """Position of the parser in an awk program."""
-
     def __init__(self, text: str) -> None:
         self._text = text
         self._at = 0

@@ -127,7 +127,6 @@ def _is_whole(text: str) -> bool:
 
 
 def _wrapped(name: str, rest: list[Word], place: Place) -> None:
-    """Judge the command that another command starts."""
     if name == "timeout":
         _timed(rest)
     elif name == "nice" and rest[:1] and rest[0].text == "-n" and len(rest) > 1 and _is_whole(rest[1].text):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from asbuilt.policy.shell.lexer import Word
 from asbuilt.policy.shell.place import writes
 from asbuilt.policy.shell.programs import find
-from asbuilt.policy.shell.programs.spec import Program, follow_all
+from asbuilt.policy.shell.programs.spec import Program, follow_all, unquoted
 from asbuilt.policy.shell.programs.spec import judge as judge_options
 
 TYPE_CHECKING = False
@@ -129,7 +129,7 @@ def _find(words: Sequence[Word], place: Place) -> None:
     while rest:
         word = rest.pop(0)
         if word.pattern:
-            raise writes(f"the shell may replace {word.text} by file names", f"find … '{word.text}'")
+            raise unquoted(word, "find … ")
         if word.text in _FIND_ALONE:
             continue
         if word.text == "-exec":
@@ -149,6 +149,4 @@ def _find(words: Sequence[Word], place: Place) -> None:
             raise writes(f"{word.text} of find lacks its value")
         value = rest.pop(0)
         if value.pattern:
-            raise writes(
-                f"the shell may replace {value.text} by file names", f"find … {word.text} '{value.text}'"
-            )
+            raise unquoted(value, f"find … {word.text} ")

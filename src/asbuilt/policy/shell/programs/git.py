@@ -231,7 +231,6 @@ def _reflog(rest: Sequence[Word], place: Place) -> None:
 
 
 def _second(verb: str, rest: Sequence[Word], place: Place) -> None:
-    """Judge a verb by the word after it."""
     forms = gitverbs.SECOND[verb]
     first = rest[0].text if rest else ""
     if first.startswith("-") and first not in forms:

@@ -6,7 +6,7 @@ Rule: jq's `env` is refused wherever it could be the function; yq accepts plain 
 from __future__ import annotations
 
 from asbuilt.policy.shell.place import Refused, writes
-from asbuilt.policy.shell.programs.spec import read_all
+from asbuilt.policy.shell.programs.spec import read_all, unquoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,9 +38,7 @@ def _checked(given: Given, operands: Sequence[Word], place: Place, check: Callab
         raise writes(f"{given.name} lacks its filter", f"{given.name} '.' FILE")
     program = operands[0]
     if program.pattern:
-        raise writes(
-            f"the shell may replace {program.text} by file names", f"{given.name} '{program.text}' FILE"
-        )
+        raise unquoted(program, f"{given.name} ", " FILE")
     check(program.text)
     read_all(operands[1:], place)
 

@@ -6,7 +6,7 @@ Rule: a script is read to its last character, and a form that two seds may read 
 from __future__ import annotations
 
 from asbuilt.policy.shell.place import writes
-from asbuilt.policy.shell.programs.spec import Program, read_all
+from asbuilt.policy.shell.programs.spec import Program, read_all, unquoted
 from asbuilt.policy.shell.programs.spec import judge as judge_options
 
 TYPE_CHECKING = False
@@ -42,7 +42,7 @@ def _judged(given: Given, place: Place) -> None:
         if not files:
             raise writes("sed lacks its script", "sed -n '1,80p' FILE")
         if files[0].pattern:
-            raise writes(f"the shell may replace {files[0].text} by file names", f"sed '{files[0].text}'")
+            raise unquoted(files[0], "sed ")
         scripts, files = [files[0].text], files[1:]
     for script in scripts:
         if not _Script(script).is_harmless():
@@ -61,8 +61,6 @@ _SED = Program(
 
 
 class _Script:
-    """Position of the parser in a sed script."""
-
     def __init__(self, text: str) -> None:
         self._text = text
         self._at = 0

@@ -175,7 +175,7 @@ def _long(given: Given, known: dict[str, str], word: Word, rest: list[Word], pla
     if kind is None or (equals and not kind):
         raise _unknown(given.name, option)
     if word.pattern and not (equals and kind[-1:] in ("G", "T") and _WILD.isdisjoint(option)):
-        raise _unquoted(word)
+        raise unquoted(word)
     if equals:
         _value(given, option, kind.lstrip("?"), value, place)
     else:
@@ -186,7 +186,7 @@ def _short(
     given: Given, known: dict[str, str], word: Word, rest: list[Word], place: Place, *, attached: bool
 ) -> None:
     if word.pattern:
-        raise _unquoted(word)
+        raise unquoted(word)
     letters = word.text[1:]
     for at, letter in enumerate(letters):
         option = f"-{letter}"
@@ -216,7 +216,7 @@ def _following(given: Given, option: str, kind: str, rest: list[Word], place: Pl
     for part in range(wanted):
         word = rest.pop(0)
         if word.pattern:
-            raise _unquoted(word)
+            raise unquoted(word)
         one = {"W": "T", "V": "F" if part else "T"}.get(kind, kind)
         _value(given, option, one, word.text, place)
 
@@ -237,5 +237,6 @@ def _unknown(name: str, option: str) -> Refused:
     return writes(f"{name} {option} is not on the list of options that only read")
 
 
-def _unquoted(word: Word) -> Refused:
-    return writes(f"the shell may replace {word.text} by file names", f"'{word.text}'")
+def unquoted(word: Word, before: str = "", after: str = "") -> Refused:
+    """Return the refusal of a pattern without quotes; the example has it in quotes, between other words."""
+    return writes(f"the shell may replace {word.text} by file names", f"{before}'{word.text}'{after}")

@@ -1,0 +1,87 @@
+"""Checks before a run is requested: doubtful phases, unmet needs, and unsupported ways of execution."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, assert_never
+
+import click
+
+from asbuilt.cli.ui.messages import next_command
+from asbuilt.cli.ui.screen import printable
+from asbuilt.errors import GateStopped
+from asbuilt.lifecycle.plan_run.doubts import course_for, doubts_in, plan_in
+from asbuilt.plan.needs import open_needs
+
+if TYPE_CHECKING:
+    from asbuilt.cli.shell.options import Door
+    from asbuilt.library.finding import Opened
+    from asbuilt.plan.model import Phase
+
+
+def goes_on(door: Door, opened: Opened, phases: Sequence[Phase], *, is_attended: bool) -> bool:
+    """Print the doubts and ask the user. Unattended, raise `GateStopped` on a grave doubt."""
+    doubts = doubts_in(opened.plan, phases)
+    for doubt in doubts:
+        door.screen.talk(printable(f"! phase {doubt.phase}, line {doubt.line}: {doubt.what}"))
+    slug = opened.at.slug
+    match course_for(doubts, is_attended=is_attended):
+        case "go" | "tell":
+            return True
+        case "ask":
+            if click.confirm("Run it all the same?", default=False, err=True):
+                return True
+            next_command(door, f'asbuilt plan refine {slug} "what changes"')
+            return False
+        case "refuse":
+            worst = next(doubt for doubt in doubts if doubt.is_grave)
+            raise GateStopped(
+                f"phase {worst.phase} of {slug} contradicts itself: {worst.what}",
+                why="The stated number differs too much from the number computed from the plan.",
+                next_step=f"Correct line {worst.line}; `asbuilt plan check {slug}` shows all of it.",
+            )
+        case other:
+            assert_never(other)
+
+
+def refuse_too_early(slug: str, phases: Sequence[Phase], done: Collection[str]) -> None:
+    """Refuse a phase whose needs are neither done nor part of this run."""
+    settled = {*done, *(phase.id for phase in phases)}
+    for phase in phases:
+        waits = open_needs(phase.depends_on.on, settled)
+        if waits and phase.id not in done:
+            raise GateStopped(
+                f"phase {phase.id} of {slug} waits for phase {', '.join(waits)}",
+                why="It needs phases that are not done; nothing was started.",
+                next_step=f"Run {waits[0]} first, or all with --finish;"
+                f" `asbuilt plan show {slug}` draws the order.",
+            )
+
+
+def refuse_other_ways(slug: str, phases: Sequence[Phase], landing: str, *, hold: bool) -> None:
+    """Refuse phases that cannot be executed as they ask for in this run.
+
+    A phase that is delegated to a plan lands with that plan's run, so phases before it have to land first.
+    """
+    for phase in phases:
+        delegated = phase.execution == "delegate"
+        if delegated and plan_in(phase.delegate or "") is None:
+            raise GateStopped(
+                f"phase {phase.id} of {slug} is delegated to {phase.delegate}",
+                why="A phase can be delegated to a plan; asbuilt cannot prove what another command does.",
+                next_step="Write `delegate plans/OTHER.md`, or worktree; or do it by hand, then"
+                f" `asbuilt plan mark {slug} {phase.id} done`.",
+            )
+        if delegated and (hold or landing == "pr" or (landing != "direct" and len(phases) > 1)):
+            raise GateStopped(
+                f"phase {phase.id} of {slug} is delegated to a plan, which lands when its run ends",
+                why="The phases before it have to be on the branch by then.",
+                next_step=f"Run one phase at a time with --auto, or all with --direct --auto;"
+                f" `asbuilt plan show {slug}` draws the order.",
+            )
+        if phase.execution == "direct" and landing != "direct":
+            raise GateStopped(
+                f"phase {phase.id} of {slug} wants to land directly, and this run lands by {landing}",
+                why="All phases of a run must land the same way.",
+                next_step=f"`asbuilt run {slug} --direct`, or write worktree in its place.",
+            )

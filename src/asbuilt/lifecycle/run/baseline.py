@@ -1,0 +1,140 @@
+"""Preflight before work starts: the sandbox, the tests, setup and baseline. Pure.
+
+Rule: a missing setting is asked for; an unattended run stops and names the setting.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.events.questions import BaselineKey, QuestionKey, QuestionKind, RingKey
+from asbuilt.lifecycle.run import moves
+from asbuilt.lifecycle.run.facts import PASS, RunFacts
+from asbuilt.proof.projects.model import Detected, NeedsDocker, NoTests, Resolved, Suite
+from asbuilt.proof.projects.recorded import proposal
+
+if TYPE_CHECKING:
+    from asbuilt.lifecycle.run.proving import ProvingFacts
+
+_NONE: Final = 'asbuilt config set checks.tests "none"'
+
+
+SETTLE: Final = "asbuilt doctor --tests --save"
+"""The command that chooses a test command and saves it, in one step."""
+
+
+def prepare(facts: ProvingFacts) -> moves.Move | None:
+    """Choose the next move of the preparation; None once work can be proven."""
+    unheld = held(facts)
+    if unheld is not None:
+        return unheld
+    if facts.tests is None:
+        return moves.ResolveTests()
+    unsettled = _agreement(facts, facts.tests)
+    if unsettled is not None:
+        return unsettled
+    if facts.builds and not facts.workspace:
+        return moves.MakeWorkspace()
+    if facts.setup is None:
+        return moves.SetUp()
+    if facts.setup != PASS:
+        return moves.End("failed", f"the setup failed, so nothing could be proven: {facts.setup_reason}")
+    if facts.baseline is None:
+        return moves.Baseline()
+    if facts.baseline == "NOT_RUN":
+        return moves.End(
+            "failed", "no test ran on the base, so no test can prove anything.", _way_on(facts.tests)
+        )
+    return None if facts.baseline in (PASS, "FAIL") else _unproving(facts, facts.tests)
+
+
+def _unproving(facts: ProvingFacts, tests: Resolved) -> moves.Move | None:
+    """Stop if the base's tests prove nothing; if they did run, the user may continue."""
+    shown = facts.baseline_shown
+    if not facts.baseline_asks:
+        why = "so new failures cannot be distinguished from old ones"
+        return moves.End("failed", f"the tests could not be run on the base, {why}: {shown}.", _way_on(tests))
+    if facts.auto:
+        return moves.End("failed", f"the tests of the base prove nothing: {shown}.", _way_on(tests))
+    key = BaselineKey(run=facts.run, revision=facts.revision)
+    question = f"continue with tests that prove nothing? {shown}"
+    return asked(facts, key, "continue", question, no=f"the tests of the base prove nothing: {shown}")
+
+
+def held(facts: RunFacts) -> moves.Move | None:
+    """Ask the user to agree, once per repository, to work without a sandbox."""
+    if facts.ring != "none" or not facts.sandbox_required or facts.ring_agreed:
+        return None
+    if facts.auto:
+        return moves.End(
+            "failed",
+            "Sandbox unavailable on this machine.",
+            "asbuilt doctor says what helps, or: asbuilt config set sandbox.required false",
+        )
+    question = "work without a sandbox? Agents and checks could write to any file that you can write to"
+    return asked(facts, RingKey(run=facts.run), "ring", question, no="you said no to work without a sandbox")
+
+
+def _agreement(facts: ProvingFacts, tests: Resolved) -> moves.Move | None:
+    """Ask the user to agree to tests that no setting names; an unattended run stops and names the setting."""
+    if isinstance(tests, NoTests) and facts.builds and facts.auto and not (tests.said or facts.checked):
+        return moves.End("failed", "no tests were found, and not every phase has checks of its own.", _NONE)
+    key = proposal(tests)
+    if key is None or facts.tests_agreed:
+        return None
+    found = ", ".join(getattr(tests, "found", ()))
+    if isinstance(tests, NeedsDocker):
+        why = f"the tests start containers (see {found}), and the sandbox has no Docker"
+        way = "checks.services starts Postgres, Redis or a program of your own beside each check"
+        return moves.End(
+            "failed", f"{why}; {way}.", 'asbuilt config set checks.tests "<command without Docker>"'
+        )
+    if facts.auto:
+        if isinstance(tests, Detected):
+            return moves.End("failed", f"no test command is set; found {_commands(tests)} ({found}).", SETTLE)
+        return moves.End("failed", f"no test command is set, and there is {found}.", _way_on(tests))
+    if not isinstance(tests, Detected):
+        question = f"continue without tests? There is {found}, and no command that runs it is known"
+    elif facts.baseline not in (PASS, "FAIL"):
+        # The baseline runs first, so that the question shows its result; if it proves nothing, the run ends.
+        return None
+    else:
+        outcome, use = ("passed", "to prove phases") if facts.baseline == PASS else ("failed", "anyway")
+        shown = f"{outcome} on {facts.branch}: {facts.baseline_shown}"
+        question = f"{_commands(tests)} {shown}. Use it {use}?"
+    return asked(facts, key.of(facts.run), "tests", question, no="you said no to the tests")
+
+
+def _commands(tests: Detected) -> str:
+    told = ", ".join(f"`{suite.command}`{suite.shown[len(suite.command) :]}" for suite in tests.suites)
+    return f"{told}, without {', '.join(tests.unknown)}" if tests.unknown else told
+
+
+def _way_on(tests: Resolved) -> str:
+    match tests:
+        case Detected(suites=(Suite(folder="", command=command),)):
+            return f'asbuilt config set checks.tests "{command}"'
+        case Detected(suites=suites):
+            told = "; ".join(f"`{suite.command}` in {suite.folder or '.'}" for suite in suites)
+            return f"name the suites in asbuilt.toml as [[checks.suites]] with folder and command: {told}"
+        case _:
+            return 'asbuilt config set checks.tests "<command>"'
+
+
+def asked(
+    facts: RunFacts,
+    of: QuestionKey | str,
+    kind: QuestionKind,
+    question: str,
+    phase: str | None = None,
+    *,
+    no: str,
+) -> moves.Move | None:
+    """Ask and wait for the answer; None once it is yes."""
+    key = str(of)
+    if key not in facts.approvals:
+        return moves.Ask(key, kind, question, phase)
+    answer = facts.approvals[key]
+    if answer is None:
+        return moves.until_answered(key)
+    return None if answer == "yes" else moves.End("stopped", no)

@@ -1,0 +1,292 @@
+"""Files, functions, endpoints and migrations that a phase promises by name, and whether they exist.
+
+Rule: a name is no promise if its item removes the file or only mentions it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Final
+
+from asbuilt.proof.suites.model import Change, Finding, Kind, Order, Severity, shortened
+from asbuilt.proof.suites.places import Role, is_called_test, is_in_tests, language_of, role_of
+
+_ITEM: Final = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+(?:\[.\]\s+)?(.*)$")
+_CHECKS: Final = re.compile(r"(?im)^\W*(verification|validation|checks?|test commands?)\b")
+_LIST: Final = r"((?:`[^`]+`(?:,\s*(?:and\s+)?|\s+and\s+)?)+)"
+"""A list of names in backticks."""
+_CODE: Final = re.compile(r"`[^`]*`")
+_FILE: Final = re.compile(r"`(?:\./)?([\w.-]+(?:/[\w.-]+)*\.\w{1,5})(?:[\s:#][^`]*)?`")
+_HAS: Final = re.compile(
+    r"`(?:\./)?([\w./-]+\.\w{1,5})`\s+(?:has|gets|gains|defines|exports|offers|provides|contains)\s+"
+    rf"{_LIST}"
+)
+"""A file and the names that an item says it has."""
+_DECLARED: Final = re.compile(
+    r"(?m)^\s*(?:export\s+)?declare\s+(?:async\s+)?(?:function|const|let|var|class)\b.*$"
+)
+"""TypeScript declarations; they contain no code that runs."""
+_GOES: Final = re.compile(
+    r"(?i)\b(remov|delet|drop|renam|mov|replac|merg|split|instead of|no longer|goes|gone|fold|becomes"
+    r"|(?:is|are) called)"
+)
+_ADDS: Final = r"^\W*(?:add|create|write|introduce|implement|provide|define|expose|new)\s+"
+_WANTED: Final = re.compile(
+    rf"(?i){_ADDS}(?:(?:an?|the|new|function|method|async|public|endpoint|route|handler|file|page|template|schema)"
+    rf"\s+)*{_LIST}(?!\s*(?:support|pars|handl|read|load|output|export))"
+)
+"""An item that wants something new, and its first names."""
+_STATES: Final = re.compile(
+    r"(?i)^\W*(?:(?:document|describe|explain|example|mention)\w*\b[^`]*\bin\s+(`[^`]+`)"
+    r"|(`[^`]+`)\s+(?:\(new\)|(?!is\b)[a-z]+s\b))"
+)
+"""An item that describes a file's contents."""
+_PLACED: Final = re.compile(r"/|\.(?:md|rst|adoc)$")
+"""A bare `report.csv` may be the output of a program."""
+_ENDPOINT: Final = re.compile(r"`(?:(?:GET|POST|PUT|PATCH|DELETE|HEAD)\s+)?(/[\w{}<>:./-]+)`")
+_MIGRATION: Final = re.compile(
+    r"(?i)\bmigrations?\b(?!\s+(?:guide|notes?|docs?|documentation|path|plan|instructions))"
+)
+_MIGRATES: Final = re.compile(r"(?i)migrat|alembic|\b(?:create|alter|drop)\s+(?:table|index|column)\b")
+_NO_OPERATION: Final = re.compile(
+    r"(?s)\boperations\s*=\s*\[\s*\]|\bdef upgrade\([^)]*\)[^:]*:\s*(?:\"\"\".*?\"\"\"\s*)?pass\b"
+)
+_COMMENTS: Final = re.compile(r"(?ms)^\s*(?:#(?!!)|//|--|;)[^\n]*$|/\*.*?\*/")
+_PROSE: Final = re.compile(r"(?i)\.(?:md|rst|adoc|txt|html?|xml|svg)$")
+_MAY_BE_EMPTY: Final = re.compile(r"(^|/)(__init__\.py|py\.typed|\.(git)?keep|\.nojekyll|[^/]*\.lock)$")
+_ELSEWHERE: Final = re.compile(r"^(?:[\w-]+\.[\w.-]+|out|output|build|dist|tmp|target|coverage)/")
+"""A path that starts with a host name or with an output folder."""
+_MAY_BE: Final = re.compile(r"(?i)\b(or|e\.g\.|such as|optional(ly)?|if (needed|necessary)|maybe|may)\b")
+_REFUSES: Final = re.compile(r"(?i)\b(?:refus|reject|rais|throw|fail|den(?:y|ied)|invalid|error)\w*\b")
+_ERROR: Final = re.compile(r"(?<![\w.])([A-Z]\w*(?:Error|Exception)|Err[A-Z]\w+)\b")
+_UNTIL_NOW: Final = re.compile(
+    r"(?i)\b(?:today|currently|so far|until now|at present|instead of|rather than|no longer)\b[^;]*"
+)
+"""The part of an item that describes the state before the work."""
+_EXPECTS: Final = re.compile(
+    r"\b(?:raises?\w*|assertRaises\w*|throws?\w*|toThrow\w*|rejects?\w*|should_panic|is_err|unwrap_err|err)\b"
+)
+"""How a test states that it expects an error."""
+_CATCHES: Final = re.compile(r"(?m)^\s*(?:except\b|\}?\s*catch\b|.*\brecover\(|.*\.catch\()")
+_LOOKED_AT: Final = re.compile(
+    r"(?i)\b(tests?|tested|cover|check|verif|document|comment|describe|mention|like|as in|see|from|"
+    r"format|lint)"
+)
+_DEFINES: Final[dict[str, re.Pattern[str]]] = {
+    "python": re.compile(r"^(?:async )?(?:def|class) ([^\W\d]\w*)"),
+    "javascript": re.compile(
+        r"^(?:export )?(?:async )?(?:function\*?|class) ([^\W\d][\w$]*)"
+        r"|^(?:export )?(?:const|let) ([^\W\d][\w$]*) = (?:async )?(?:function\b|\([^)]*\) =>|\w+ =>)"
+    ),
+    "go": re.compile(r"^func ([^\W\d]\w*)\("),
+    "rust": re.compile(r"^(?:pub(?:\([^)]*\))? )?(?:async )?fn ([^\W\d]\w*)"),
+}
+_OFFERS: Final = re.compile(r"^\s*(?:module\.exports\b|exports\.\w+ =|export \{|__all__\b)")
+"""A line that lists what a file exports; it is not a use."""
+_STARTS: Final = frozenset(("main", "init", "setup", "teardown", "handler"))
+_TELLING: Final = 5
+"""Letters of a file name that a sentence does not contain by chance."""
+_DECORATES: Final = ("@", "#[")
+
+
+def wanted_and_checked(text: str) -> tuple[str, str]:
+    """Split a phase into what it wants and how that is checked."""
+    cut = _CHECKS.search(text)
+    return (text[: cut.start()], text[cut.start() :]) if cut else (text, "")
+
+
+def unkept(changes: Iterable[Change], order: Order, there: Collection[str]) -> Iterator[Finding]:
+    """Find promises that a phase does not keep: missing or empty files, names, endpoints, migrations, errors.
+
+    If no product file changed, a named product file that was not touched counts too. `there` has every path
+    of the judged tree.
+    """
+    every = list(changes)
+    touched = [change.path for change in every]
+    works = any(_is_product(path) for path in touched)
+    empty = [one.path for one in every if one.after is not None and _is_empty(one)]
+    for item, path in _promised(order.text):
+        if _is_moved(path, item, every):
+            continue
+        if not any(_is_at(one, path) for one in there):
+            yield _finding(path, item, "the phase names it, and the tree has no such file")
+        elif any(_is_at(one, path) for one in empty) and not (
+            _MAY_BE_EMPTY.search(path) or re.search(r"\bempty\b", item)
+        ):
+            yield _finding(path, item, "the phase names it, and the file is empty")
+        elif any(_is_at(one, other) for other in _FILE.findall(item) for one in touched):
+            continue
+        elif not works and _is_product(path) and not _LOOKED_AT.search(item.replace(path, "")):
+            yield _finding(path, item, "the phase names it, and no file of the product was changed")
+    yield from _unnamed(every, order.text)
+    yield from _not_added(every, order.text)
+    yield from _not_refused(every, order)
+
+
+def _is_moved(path: str, item: str, changes: Sequence[Change]) -> bool:
+    """Return whether a file was moved to a folder that its item names."""
+    was_there = any(_is_at(one.path, path) and one.after is None for one in changes)
+    name = path.rpartition("/")[2]
+    made = (one.path for one in changes if one.before is None and one.path.rpartition("/")[2] == name)
+    return was_there and any(f"`{one.removesuffix(name)}`" in item for one in made)
+
+
+def _unnamed(changes: Sequence[Change], text: str) -> Iterator[Finding]:
+    """Find names that an item says a file has and that the changed file lacks."""
+    for item in _items(text):
+        for path, listed in _HAS.findall(item):
+            found = next((one for one in changes if _is_at(one.path, path) and one.after is not None), None)
+            if found is None:
+                continue
+            held = {*re.findall(r"\w+", _DECLARED.sub("", found.new))}
+            named = re.findall(r"`([^\W\d]\w*)(?![\w/]*[./])[^`]*`", listed)
+            lacking = [name for name in named if name not in held]
+            if lacking:
+                why = f"the phase names {', '.join(lacking)}, which it does not have"
+                yield _finding(found.path, item, why)
+
+
+def _not_added(changes: Sequence[Change], text: str) -> Iterator[Finding]:
+    """Find functions, endpoints and migrations that an item wants added and no changed file has."""
+    product = [one for one in changes if one.after is not None and not _is_test(one.path)]
+    held = {one.path: one.new for one in product}
+    words = {*re.findall(r"[\w-]+", "\n".join((*held, *held.values())))}
+    for item in _items(text) if product else ():
+        if not re.search(_ADDS, item, re.IGNORECASE) or _GOES.search(item) or _MAY_BE.search(item):
+            continue
+        path, wanted = product[0].path, _WANTED.search(item)
+        named = wanted[1] if wanted else ""
+        pairs = [(one, one) for one in re.findall(r"`([^\W\d]\w*)\([^`]*`", named)]
+        for endpoint in _ENDPOINT.findall(named):
+            fixed = [part for part in endpoint.split("/") if part and not re.search(r"[{}<>:]", part)]
+            pairs += [(endpoint, last) for last in fixed[-1:] if len(last) > 2]
+        lacking = [whole for whole, word in pairs if word not in words]
+        if lacking:
+            yield _finding(path, item, f"the phase names {', '.join(lacking)}, and no changed file has it")
+        if _MIGRATION.search(_CODE.sub("", item)):
+            found = [told for name, told in held.items() if _MIGRATES.search(f"{name}\n{told}")]
+            if not found or all(
+                _NO_OPERATION.search(one) or not _COMMENTS.sub("", one).strip() for one in found
+            ):
+                yield _finding(
+                    path, item, "the phase wants a migration, and none that does anything was added"
+                )
+
+
+def _is_empty(change: Change) -> bool:
+    """Return whether a file is empty or, unless it is prose, has only comments."""
+    return not (change.new if _PROSE.search(change.path) else _COMMENTS.sub("", change.new)).strip()
+
+
+def _items(text: str) -> Iterator[str]:
+    lines = map(_ITEM.match, wanted_and_checked(text)[0].splitlines())
+    return (item[1] for item in lines if item is not None)
+
+
+def _not_refused(changes: Sequence[Change], order: Order) -> Iterator[Finding]:
+    """Find errors that an item names for a refusal and that no test of the phase expects."""
+    product, tests = (
+        "\n".join(
+            line
+            for one in changes
+            if _is_product(one.path) is is_product and (is_product or language_of(one.path))
+            for _, line in one.added
+        )
+        for is_product in (True, False)
+    )
+    wanted, checked = wanted_and_checked(order.text)
+    for line in wanted.splitlines():
+        item = _ITEM.match(line)
+        if item is None or not _REFUSES.search(_ERROR.sub("", item[1])):
+            continue
+        for name in dict.fromkeys(_ERROR.findall(_UNTIL_NOW.sub("", item[1]))):
+            is_raised = re.search(rf"\b(?:raise|throw new|throw|Err\(|return)\s*(?:\w+\.)*{name}\b", product)
+            is_returned = re.search(rf"\breturn\s+(?:\w+\.)*{name}\(", product)
+            expects = name in tests or name in checked
+            # An error that is raised and never caught reaches the caller.
+            is_seen = _EXPECTS.search(tests) or not _CATCHES.search(product)
+            if expects or (is_raised and not is_returned and is_seen):
+                continue
+            path = next((one.path for one in changes if _is_product(one.path)), "")
+            if path:
+                yield _finding(path, item[1], f"the phase names {name}, and no test that it adds expects one")
+
+
+def _is_at(path: str, named: str) -> bool:
+    return path == named or path.endswith(f"/{named}")
+
+
+def _promised(text: str) -> Iterator[tuple[str, str]]:
+    """Yield every file that a work item names, with the item."""
+    told = set()
+    for item in _items(text):
+        if _GOES.search(item) or _MAY_BE.search(item):
+            continue
+        for path in _FILE.findall(item):
+            if path not in told and (language_of(path) or _is_meant(item, path)):
+                told.add(path)
+                yield item, path
+
+
+def _is_meant(item: str, path: str) -> bool:
+    """Return whether an item wants a file that is not code: a program may read or write one when it runs."""
+    found = _WANTED.search(item) or _STATES.search(item)
+    named = _FILE.findall("".join(filter(None, found.groups()))) if found else []
+    return path in named and _PLACED.search(path) is not None and not _ELSEWHERE.match(path)
+
+
+def _is_test(path: str) -> bool:
+    return is_in_tests(path) or is_called_test(path)
+
+
+def _is_product(path: str) -> bool:
+    return role_of(path) in (Role.PRODUCT, Role.TEST) and not _is_test(path)
+
+
+def _finding(path: str, item: str, why: str) -> Finding:
+    return Finding(Kind.PROMISE_UNKEPT, Severity.SIGN_OFF, path, why, shortened(item))
+
+
+def unwired(changes: Sequence[Change], order: Order, there: Collection[str]) -> Iterator[Finding]:
+    """Find definitions that a phase adds and nothing uses, if an item names a file that did not change."""
+    product = [one for one in changes if one.after is not None and _may_use(one.path)]
+    touched = {one.path for one in changes}
+    items = {*re.findall(r"[^\W\d]\w+", wanted_and_checked(order.text)[0].lower())}
+    left = [path for path in there if path not in touched and language_of(path) and _may_use(path)]
+    named = sorted(path for path in left if len(_stem(path)) >= _TELLING and _stem(path).lower() in items)
+    if not named:
+        return
+    lines = [line for one in product for line in one.new.splitlines() if not _OFFERS.match(line)]
+    words = Counter(word for line in lines for word in re.findall(r"[^\W\d][\w$]*", line))
+    wanted = {*re.findall(r"[^\W\d][\w$]*", order.text)}
+    for change in product:
+        if f"{_stem(change.path)}." in order.text:
+            continue
+        before = {name for _, name in _defined(change.path, change.old)}
+        for number, name in _defined(change.path, change.new):
+            if name in before or name in wanted or name.lower() in _STARTS:
+                continue
+            if words[name] == 1:
+                now = f"nothing but a test uses it, and {named[0]}, which the phase speaks of, is as it was"
+                yield Finding(Kind.NOT_WIRED, Severity.SIGN_OFF, change.path, now, "", name, number)
+
+
+def _stem(path: str) -> str:
+    return path.rpartition("/")[2].partition(".")[0]
+
+
+def _defined(path: str, text: str) -> Iterator[tuple[int, str]]:
+    defines, above = _DEFINES.get(language_of(path)), ""
+    for number, line in enumerate(text.splitlines() if defines else (), 1):
+        found = defines.match(line) if defines else None
+        # A decorator may register it.
+        if found is not None and not above.startswith(_DECORATES):
+            yield number, next(name for name in found.groups() if name)
+        above = line
+
+
+def _may_use(path: str) -> bool:
+    is_test = is_in_tests(path) or is_called_test(path) or path.endswith("_test.go")
+    return not is_test and role_of(path) in (Role.PRODUCT, Role.TEST, Role.SETTINGS, Role.OTHER)

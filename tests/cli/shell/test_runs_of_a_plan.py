@@ -1,0 +1,65 @@
+"""What a landing that is declined, a scheduled plan and the log say of the runs of a plan."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from asbuilt.events.options import RunOptions
+from asbuilt.events.pulls import PullSeen
+from asbuilt.journal import schedules
+from asbuilt.journal.events import open_plan
+from asbuilt.journal.ids import LOCAL
+from asbuilt.journal.schedules import Schedule
+from tests.cli.nights import REPO, Night
+from tests.cli.plans import RATE_LIMIT, put
+from tests.cli.screens import shown
+
+
+@pytest.mark.parametrize("undo", [(), ("--undo",)], ids=["land", "undo"])
+def test_a_landing_that_a_parked_run_declines_returns_5_and_names_the_runs_own_next_command(
+    quiet: Night, undo: tuple[str, ...]
+) -> None:
+    story = quiet.plan("rate-limit", "20:00:00", auto=False)
+    story.prove("20:30:00", "1", "4f1c9a2")
+    story.land("20:31:00", **{"1": "4f1c9a2"})
+    story.over("20:31:30", "landed")
+    quiet.plan("rate-limit", "20:32:00", auto=False).ask("20:33:00", "2a")
+    said = shown(quiet, ("land", "rate-limit", *undo), "plain", 80)
+    assert said.startswith("exit 5\n--- stdout\nDeclined: rate-limit is already running as rate-limit.2 ")
+    assert said.splitlines()[-2].startswith("Next: asbuilt approve yes a1")
+    told = shown(quiet, ("land", "rate-limit", *undo, "--json"), "plain", 80).splitlines()
+    assert (told[0], json.loads(told[2])) == (
+        "exit 5",
+        {"schema": "asbuilt.run/1", "run": "rate-limit.2", "state": "declined", "exit": 5},
+    )
+
+
+def test_a_scheduled_plan_that_has_not_run_has_the_phases_of_its_file(quiet: Night) -> None:
+    assert shown(quiet, ("run-plan", "next"), "plain", 80).splitlines()[2] == "Nothing is scheduled."
+    put(quiet.shop, rate_limit=RATE_LIMIT)
+    at = "2099-11-14T08:00:00.000Z"
+    wanted = Schedule(
+        LOCAL, REPO, "plans/rate-limit.md", "s1", "rate-limit", "day at 9am", "UTC", RunOptions(kind="run"),
+        "ann", at, at, at, at,
+    )  # fmt: skip
+    with quiet.store.write() as session:
+        open_plan(session, wanted.address, wanted.slug)
+        schedules.set_(session, wanted)
+    told = shown(quiet, ("status", "rate-limit", "--json"), "plain", 80).partition("--- stdout\n")[2]
+    (plan,) = json.loads(told)["plans"]
+    assert [(one["id"], one["state"]) for one in plan["phases"]] == [
+        ("1", "done"), ("2a", "ready"), ("2b", "ready"), ("3", "pending"),
+    ]  # fmt: skip
+    (quiet.shop / "plans/rate-limit.md").unlink()
+    assert "Scheduled: day at 9am" in shown(quiet, ("status", "rate-limit"), "plain", 80)
+    assert "Nothing is scheduled." not in shown(quiet, ("run-plan", "next"), "plain", 80)
+
+
+def test_the_longest_word_of_the_log_is_followed_by_a_space(quiet: Night) -> None:
+    story = quiet.plan("rate-limit", "20:00:00", landing="pr")
+    story.say("20:31:00", PullSeen(state="open", asked_at="2099-11-13T20:31:00.000Z"), "pull/seen")
+    log = shown(quiet, ("log", "rate-limit"), "plain", 80)
+    assert "-   pull request open, checks none\n" in log
+    assert "-   claim        taken\n" in log
