@@ -14,6 +14,7 @@ import pytest
 
 from asbuilt._version import VERSION
 from asbuilt.policy.agent_kinds import KINDS
+from tests.cli.nights import Night
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -85,3 +86,12 @@ def in_utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     monkeypatch.undo()
     time.tzset()
+
+
+@pytest.fixture
+def quiet(tmp_path: Path, shop: Path) -> Iterator[Night]:
+    """A journal with nothing in it yet, and a worker."""
+    night = Night(tmp_path, shop)
+    night.wake()
+    yield night
+    night.close()

@@ -12,12 +12,9 @@ from inline_snapshot import snapshot
 from asbuilt.lifecycle.status.health import judge
 from tests.cli.nights import ago
 from tests.cli.screens import printed, shown
-from tests.cli.shell.test_reading import quiet
 
 if TYPE_CHECKING:
     from tests.cli.nights import Night
-
-__all__ = ["quiet"]
 
 
 def _why(night: Night, name: str = "rate-limit") -> str:

@@ -5,6 +5,7 @@ import shutil
 import signal
 from typing import TYPE_CHECKING
 
+import psycopg
 import pytest
 
 from asbuilt.events.landings import LandingDone, LandingIntended
@@ -102,6 +103,27 @@ def test_a_worker_that_is_lost_among_lanes_is_replaced_in_each_of_them(
     if how == "stopped":
         fleet.at_rest()
     assert broken(shop, leaves=[run]) == []
+
+
+def test_a_worker_that_starts_while_a_segment_is_locked_waits_for_it(fleet: Fleet) -> None:
+    shop = fleet.shop
+    shop.lands("greet.py", "plan.md")
+    run = shop.request(mode="phase")
+    with psycopg.connect(shop.where) as connection:
+        connection.execute("UPDATE asbuilt.segments SET due_at = due_at WHERE run = %s", [run])
+        fleet.start("first")
+        shop.until(lambda: _is_waited_for(shop, connection.info.backend_pid), within_s=60)
+        # Longer than the limit of a wait for a lock, which is 10 s.
+        shop.until(lambda: not _is_waited_for(shop, connection.info.backend_pid), within_s=60)
+        assert fleet.processes["first"].poll() is None
+    assert shop.over(run) == ("landed", "")
+
+
+def _is_waited_for(shop: Shop, holder: int) -> bool:
+    """Return whether a session waits for a lock that another one holds."""
+    with psycopg.connect(shop.where) as connection:
+        asked = "SELECT pid FROM pg_stat_activity WHERE %s = ANY(pg_blocking_pids(pid))"
+        return bool(connection.execute(asked, [holder]).fetchall())
 
 
 FREEZES = """\

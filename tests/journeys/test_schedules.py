@@ -86,7 +86,11 @@ Next: asbuilt run greet
     assert _typed(office, "status", "greet") == snapshot("""\
 exit 0
 --- stdout
-greet   not run
+greet   not run, 0 of 4 phases done (0%), next 1
+○ 1   Greet                      ready
+○ 2a  Part                       needs 1
+○ 2b  Shout                      needs 1
+○ 3   Both                       needs 2a, 2b
 Scheduled: every 4h; next [HH:MM] UTC, in [TIME].
 --- stderr
 Next: asbuilt run greet

@@ -122,7 +122,7 @@ def test_what_was_taken_back_since_is_not_landed_again(shop: Shop) -> None:
     said = f"Not landed: main had phase 1 at {at}, which was reverted."
     assert shop.over(run) == ("failed", f"{said} Next: Drop it here, too: asbuilt land plan --undo")
     assert shop.log() == undone
-    assert ends(shop, kind="undo") == ("undone", "")
+    assert ends(shop, kind="undo") == ("undone", "nothing had landed")
     assert shop.log() == undone
     assert ends(shop, mode="phase") == ("landed", "")
     assert shop.log() == ["Mark plan.md", "Greet", *undone]

@@ -74,6 +74,7 @@ class Worker:
     """Returns whether another version of asbuilt was installed since the worker started."""
 
     def __post_init__(self) -> None:
+        self._has_asked_again = False
         self._dropped: frozenset[str] = frozenset()
         self._asked_at = 0.0
         self._swept = 0
@@ -126,6 +127,8 @@ class Worker:
 
     def look(self, *, is_last_wanted: bool = False) -> bool:
         """Enqueue what was asked for; return, if wanted, whether anything continues without user action."""
+        if not self._has_asked_again:
+            self._ask_again()
         with self.store.read() as session:
             now, asked = session.now, segments.asked(session, self.org, machine=self.machine)
             self.flow.tidings.hear(runs.stopped(session, self.org))
@@ -151,14 +154,22 @@ class Worker:
         return goes_on or stays or self.taking is not None or self.is_needed()
 
     def _come(self, gone: threading.Event) -> None:
-        """Register before anything starts, and ask again for what is due: the engine may not have it."""
+        """Register before anything starts."""
         if self.lease is not None:
             self.lease.register()
             threading.Thread(target=self.lease.keep, args=(gone,), daemon=True).start()
             threading.Thread(target=self.store.listen, args=(self.poke, gone), daemon=True).start()
         self.engine.launch(self.flow, ended=self.poke)
+
+    def _ask_again(self) -> None:
+        """Ask for every segment that is due when the worker starts: the engine may not have it.
+
+        A worker that was frozen in a transaction locks its segment until the database ends that
+        transaction, so this fails meanwhile and belongs to the poll, which is repeated.
+        """
         with self.store.write() as session:
             segments.ask_again(session, self.org, before=session.now)
+        self._has_asked_again = True
 
     def _rest(self, ended: threading.Event, written: float | None) -> None:
         """Wait for the next poll, or until woken; `written` is the last write before the last poll."""
