@@ -25,8 +25,8 @@ from tests.journal.conftest import open_store  # noqa: E402
 from asbuilt.events.landings import LandingDone  # noqa: E402
 from asbuilt.events.plain import read_options  # noqa: E402
 from asbuilt.events.runs import RunEnded  # noqa: E402
-from asbuilt.flows.enroll import enrol  # noqa: E402
 from asbuilt.flows.fleet.membership import join, ordered  # noqa: E402
+from asbuilt.flows.registration import enrol  # noqa: E402
 from asbuilt.flows.requests import Asker, Declined, request  # noqa: E402
 from asbuilt.git.repository import open_repository  # noqa: E402
 from asbuilt.journal import runs  # noqa: E402

@@ -94,7 +94,7 @@ def known_repository(journal: Journal, root: Path, common: Path, uuid: str | Non
             before = repositories.find(session, LOCAL, uuid)
         if before is None or before.path == str(common):
             return uuid if before else None
-    from asbuilt.flows.enroll import known  # noqa: PLC0415 - it starts git
+    from asbuilt.flows.registration import known  # noqa: PLC0415 - it starts git
     from asbuilt.git.repository import open_repository  # noqa: PLC0415
 
     return known(journal.store, open_repository(root))
@@ -274,7 +274,7 @@ def reach(settings: Settings, environ: Mapping[str, str]) -> Reach:
     from asbuilt.flows.notify import Reach  # noqa: PLC0415
     from asbuilt.library.zones import zone_name  # noqa: PLC0415
     from asbuilt.lifecycle.attention import Topic  # noqa: PLC0415
-    from asbuilt.lifecycle.run.windows import read  # noqa: PLC0415
+    from asbuilt.lifecycle.run.working_hours import read  # noqa: PLC0415
 
     quiet = settings.text("notify.quiet")
     return Reach(

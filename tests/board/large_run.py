@@ -26,7 +26,7 @@ from asbuilt.events.phases import (
 from asbuilt.events.plain import read_options
 from asbuilt.events.plans import PlanNoted
 from asbuilt.events.runs import RunStarted
-from asbuilt.flows.enroll import enrol
+from asbuilt.flows.registration import enrol
 from asbuilt.git.repository import open_repository
 from asbuilt.journal import runs
 from asbuilt.journal.engine import segments

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from inline_snapshot import snapshot
 
 from asbuilt.agents.attempts import FolderAttempts
-from asbuilt.cli.live.lookout import Listener
+from asbuilt.cli.live.follow import Listener
 from asbuilt.cli.live.region import Region
 from asbuilt.cli.live.rows import Piece
 from asbuilt.cli.live.viewers import LineViewer, LiveViewer, News, viewer_for

@@ -16,8 +16,8 @@ import psycopg
 
 from asbuilt.events.plain import read_options
 from asbuilt.events.runs import TroubleMet
-from asbuilt.flows.enroll import enrol
 from asbuilt.flows.fleet.membership import join, ordered, set_secret
+from asbuilt.flows.registration import enrol
 from asbuilt.flows.requests import Asker, Declined, request
 from asbuilt.git.repository import open_repository
 from asbuilt.journal import runs

@@ -11,8 +11,8 @@ from asbuilt.errors import GateStopped
 from asbuilt.events.attempts import AttemptBegun, VerifierBegun
 from asbuilt.events.landings import LandingDone, LandingRefused
 from asbuilt.events.runs import RunTakenOver
-from asbuilt.flows.enroll import enrol
 from asbuilt.flows.fleet.membership import leave
+from asbuilt.flows.registration import enrol
 from asbuilt.git.repository import open_repository
 from asbuilt.journal import runs
 from asbuilt.journal.engine import fleet

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.flows.enroll import enrol
+from asbuilt.flows.registration import enrol
 from asbuilt.git.repository import open_repository
 from tests.crash.laptop import Laptop
 from tests.crash.test_any_machine import machines

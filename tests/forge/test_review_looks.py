@@ -26,7 +26,7 @@ from asbuilt.journal.home import Home, open_home
 from asbuilt.journal.repositories import Known
 from asbuilt.journal.reviews import Terms
 from asbuilt.lifecycle.approval import AGENT
-from asbuilt.lifecycle.run.timers import moment
+from asbuilt.lifecycle.run.retry_times import moment
 from asbuilt.plan.reader import read
 from tests.authoring.outputs import HEY
 from tests.forge.test_github import environ

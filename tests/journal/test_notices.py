@@ -24,7 +24,7 @@ from asbuilt.journal import approvals, notices, runs
 from asbuilt.journal.engine.liveness import board_address, board_at
 from asbuilt.journal.events import history
 from asbuilt.lifecycle.attention import Topic
-from asbuilt.lifecycle.run.windows import Window
+from asbuilt.lifecycle.run.working_hours import Window
 from tests.attention.receiving import receiving, until
 from tests.journal.conftest import PLAN
 from tests.support.happened import plain

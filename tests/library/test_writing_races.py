@@ -17,7 +17,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from asbuilt.errors import PlanChanged, PlanUnwritable
-from asbuilt.library.writing import replace
+from asbuilt.library.atomic_files import replace
 from asbuilt.plan.markdown.source import digest
 from tests.library.interference import at_every_step, is_told_who_writes
 
@@ -129,7 +129,7 @@ def test_a_text_that_cannot_be_put_back_is_kept_and_named(tmp_path: Path) -> Non
 _DIES_AT = """\
 import os, signal, sys
 from pathlib import Path
-from asbuilt.library.writing import replace
+from asbuilt.library.atomic_files import replace
 from asbuilt.plan.markdown.source import digest
 from tests.library.interference import at_every_step
 file = Path(sys.argv[1])
@@ -156,7 +156,7 @@ def test_killed_at_any_step_the_file_is_whole(tmp_path: Path, tick: int, content
 _WRITES_FOR_EVER = """\
 import sys
 from pathlib import Path
-from asbuilt.library.writing import replace
+from asbuilt.library.atomic_files import replace
 from asbuilt.plan.markdown.source import digest
 file, texts = Path(sys.argv[1]), [b"a" * 200_000, b"b" * 100_000]
 print(flush=True)

@@ -20,7 +20,7 @@ from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.database.schema import STEPS
 from asbuilt.journal.events import history, open_plan
 from asbuilt.journal.ids import LOCAL, Address, Segment
-from asbuilt.library.writing import replace
+from asbuilt.library.atomic_files import replace
 from asbuilt.plan.markdown.source import digest
 from asbuilt.plan.reader import read
 from tests.journal.conftest import open_store

@@ -19,7 +19,7 @@ from asbuilt.journal.database.sqlite import SqliteStore
 from asbuilt.journal.events import history
 from asbuilt.journal.home import Home
 from asbuilt.journal.ids import LOCAL
-from asbuilt.lifecycle.run.timers import written
+from asbuilt.lifecycle.run.retry_times import written
 
 if TYPE_CHECKING:
     from asbuilt.journal.database.store import Store

@@ -23,7 +23,7 @@ from asbuilt.journal.database.schema import STEPS
 from asbuilt.journal.events import open_plan
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.schedules import Schedule
-from asbuilt.lifecycle.run.timers import written
+from asbuilt.lifecycle.run.retry_times import written
 from asbuilt.lifecycle.schedule import grammar
 from asbuilt.lifecycle.schedule.firing import Setting
 from tests.faults.clocks import clock_in

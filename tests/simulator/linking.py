@@ -21,7 +21,7 @@ from asbuilt.git import commits, files, locks, objects, private, refs, repositor
 from asbuilt.git.landing import candidates, checkout, land
 from asbuilt.git.workspace import outside, snapshots, workspaces
 from asbuilt.journal import events, ids
-from asbuilt.library import writing
+from asbuilt.library import atomic_files
 from asbuilt.plan import reader
 from asbuilt.policy.shell import judge
 from tests.simulator import bench, model_git, model_spaces
@@ -76,7 +76,7 @@ def linked() -> Iterator[World]:
 
 def _replacements(world: World) -> dict[int, tuple[object, Callable[..., Any]]]:
     """Give for each function of the outside what takes its place; the function itself is kept alive."""
-    real_replace = writing.replace
+    real_replace = atomic_files.replace
 
     def splice(file: Path, data: bytes, *, expected: str) -> object:
         done = real_replace(file, data, expected=expected)
@@ -144,7 +144,7 @@ def _replacements(world: World) -> dict[int, tuple[object, Callable[..., Any]]]:
         (environment.kept, lambda _room: {}),
         (environment.kept_for, lambda _room, _kind: {}),
         (ids.new_id, lambda: world.people.next_id),
-        (writing.replace, splice),
+        (atomic_files.replace, splice),
         (reader.read, lru_cache(4_096)(reader.read)),
         (judge.argv_of, lru_cache(256)(judge.argv_of)),
     ]

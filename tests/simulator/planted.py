@@ -22,8 +22,8 @@ from asbuilt.lifecycle.plan_run import decide, lanes
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.lifecycle.run import decide as rules
 from asbuilt.lifecycle.run import moves
-from asbuilt.lifecycle.run.causes import Breaker
-from asbuilt.lifecycle.run.worktime import WorkTime
+from asbuilt.lifecycle.run.stop_causes import Breaker
+from asbuilt.lifecycle.run.working_time import WorkTime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -22,7 +22,7 @@ from asbuilt.flows.run.record import ACTOR
 from asbuilt.journal import approvals, notices, runs
 from asbuilt.journal.events import append, keyed
 from asbuilt.lifecycle.attention import Message, Topic, notice, questions_path, topic_of
-from asbuilt.lifecycle.run.timers import again_at, moment, written
+from asbuilt.lifecycle.run.retry_times import again_at, moment, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.database.store import Session, Store
     from asbuilt.journal.notices import Waiting
     from asbuilt.journal.runs import Run
-    from asbuilt.lifecycle.run.windows import Window
+    from asbuilt.lifecycle.run.working_hours import Window
     from asbuilt.ports import Attention
 
 TRIES: Final = 6

@@ -24,7 +24,7 @@ from asbuilt.journal import repositories
 from asbuilt.journal.engine import fleet
 from asbuilt.journal.ids import LOCAL
 from asbuilt.lifecycle.retention import ENGINE_DAYS, Goes
-from asbuilt.lifecycle.run.timers import written
+from asbuilt.lifecycle.run.retry_times import written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -28,7 +28,7 @@ from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.decide import TROUBLE_LIMIT
 from asbuilt.lifecycle.run.proving import ProvingFacts
-from asbuilt.lifecycle.run.timers import again_at
+from asbuilt.lifecycle.run.retry_times import again_at
 
 if TYPE_CHECKING:
     from asbuilt.flows.engine.dbos import Steps

@@ -21,7 +21,7 @@ from asbuilt.session.state import State, keep_state, state_in
 
 if TYPE_CHECKING:
     from asbuilt.flows.authoring.conversation import Conversing
-    from asbuilt.library.conversing import Plans
+    from asbuilt.library.conversation_plans import Plans
     from asbuilt.session.authoring import Bound
     from asbuilt.session.facts import PlanFacts
 
@@ -114,7 +114,7 @@ class Call:
                 # The hook starts with `-S`, without the packages that the plan reader needs.
                 site.main()
             from asbuilt import wiring  # noqa: PLC0415 - the door's dispatch
-            from asbuilt.library.conversing import Plans  # noqa: PLC0415
+            from asbuilt.library.conversation_plans import Plans  # noqa: PLC0415
 
             environ = self.environ
             self._plans = Plans(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from asbuilt.errors import NameTaken
-from asbuilt.library.writing import create
+from asbuilt.library.atomic_files import create
 from asbuilt.plan.names import ADJECTIVES, NOUNS, slug_of_name, slugify
 
 _WORD_TRIES: Final = 10

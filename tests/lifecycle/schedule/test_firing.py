@@ -7,7 +7,7 @@ import pytest
 from asbuilt.events.plain import read_options
 from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.run.moves import Attempt, Begin, Start, Wait
-from asbuilt.lifecycle.run.windows import Window, read, window_in, within
+from asbuilt.lifecycle.run.working_hours import Window, read, window_in, within
 from asbuilt.lifecycle.schedule.firing import Answer, Defer, Due, Fire, Pass, Rest, Setting, answer, ends_with
 
 EVERY_4H = Setting("4h", "UTC", "2026-11-15T08:00:00.000Z")

@@ -20,8 +20,8 @@ from asbuilt.cli.ui.words import counted
 from asbuilt.errors import GateStopped, NotFound
 from asbuilt.flows.checks.dry_run import Trying
 from asbuilt.flows.checks.prove import tree_of
-from asbuilt.flows.enroll import known
 from asbuilt.flows.environments.check_environment import Rigs
+from asbuilt.flows.registration import known
 from asbuilt.flows.run.environment import given_by
 from asbuilt.git.repository import Repository, open_repository, resolve
 from asbuilt.journal.home import Home

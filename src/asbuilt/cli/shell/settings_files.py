@@ -13,7 +13,7 @@ import tomlkit
 
 from asbuilt.cli.commands.config.show import words
 from asbuilt.errors import SettingInvalid, SettingsNotWritten
-from asbuilt.library.writing import create, replace
+from asbuilt.library.atomic_files import create, replace
 from asbuilt.plan.markdown.source import digest
 from asbuilt.settings import Chosen, Place, ServiceTable, Setting, Table, Value, presented, survey, user_place
 from asbuilt.settings.places import FOLDER, bytes_of, decoded, repository_place, table_of

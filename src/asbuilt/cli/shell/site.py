@@ -14,7 +14,7 @@ from asbuilt.cli.shell.addresses import named, never_ran, recorded, repository_o
 from asbuilt.cli.shell.desk import Desk, desk_for
 from asbuilt.cli.shell.options import Door
 from asbuilt.errors import UsageWrong
-from asbuilt.flows.enroll import enrol, known
+from asbuilt.flows.registration import enrol, known
 from asbuilt.flows.requests import Asker
 from asbuilt.git.fleet import open_mirror
 from asbuilt.git.locks import need_writable

@@ -18,7 +18,7 @@ from asbuilt.journal.drafts import drafts_of
 from asbuilt.journal.events import append, hold, keyed, open_plan, shortened, whole_history
 from asbuilt.journal.ids import LOCAL, Address, new_id
 from asbuilt.journal.queries.overview import events_of
-from asbuilt.library.writing import replace
+from asbuilt.library.atomic_files import replace
 from asbuilt.lifecycle.approval import Approved, File, Revision, Step, next_step
 from asbuilt.lifecycle.status.standing import done_now, fold_plan
 from asbuilt.pages.drafts import Change, changes

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from asbuilt.errors import AsbuiltError, ForgeBusy, GitFailed, HostFailed, RepositoryBusy, StoreFailed
 from asbuilt.git.command import ENDED
 from asbuilt.journal.events import shortened
-from asbuilt.lifecycle.run.timers import again_at, seconds_after
+from asbuilt.lifecycle.run.retry_times import again_at, seconds_after
 
 _PART: Final = 400
 """Most bytes of `what` and of `why`: names in them can be long, and the next step must not be cut off."""

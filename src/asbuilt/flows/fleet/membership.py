@@ -20,7 +20,7 @@ from msgspec import structs
 from asbuilt.errors import GateStopped
 from asbuilt.events.options import FleetOrder, RunOptions, TeamMember
 from asbuilt.flows.engine.taking import Taking
-from asbuilt.flows.enroll import shared_name
+from asbuilt.flows.registration import shared_name
 from asbuilt.flows.run import environment
 from asbuilt.git import commits
 from asbuilt.git.fleet import SharedRefs, evict

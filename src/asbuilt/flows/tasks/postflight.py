@@ -33,8 +33,8 @@ from asbuilt.git.landing import candidates
 from asbuilt.git.repository import Repository, checkouts, path_state
 from asbuilt.git.trees import file_in
 from asbuilt.ledger import tasks
+from asbuilt.library.atomic_files import clear_away, create, replace
 from asbuilt.library.reading import read_bytes
-from asbuilt.library.writing import clear_away, create, replace
 from asbuilt.lifecycle.tasks.model import Artifact, Task, failure
 from asbuilt.lifecycle.tasks.numbering import PLAN
 from asbuilt.lifecycle.tasks.results import settled

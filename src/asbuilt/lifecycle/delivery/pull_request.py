@@ -13,8 +13,8 @@ from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.pull_request.facts import CI, CONFLICT, PullFacts
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.facts import GOES_ON, PASS, PhaseFacts
+from asbuilt.lifecycle.run.retry_times import seconds_after
 from asbuilt.lifecycle.run.stoppages import stoppage
-from asbuilt.lifecycle.run.timers import seconds_after
 
 if TYPE_CHECKING:
     from asbuilt.events.pulls import PullBlocked, PullSeen

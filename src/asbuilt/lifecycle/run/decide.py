@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.events.runs import WaitReason, with_advice
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.stoppages import capped
-from asbuilt.lifecycle.run.windows import within
+from asbuilt.lifecycle.run.working_hours import within
 
 if TYPE_CHECKING:
     from asbuilt.lifecycle.run.facts import RunFacts

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple, TypeVar
 from msgspec import Struct, field
 
 from asbuilt.events.questions import QuestionKey, key_in
-from asbuilt.lifecycle.run.causes import Breaker, asks
 from asbuilt.lifecycle.run.money import UNCAPPED, Caps, Spent, caps_in, total
-from asbuilt.lifecycle.run.windows import Window, window_in
-from asbuilt.lifecycle.run.worktime import WorkTime
+from asbuilt.lifecycle.run.stop_causes import Breaker, asks
+from asbuilt.lifecycle.run.working_hours import Window, window_in
+from asbuilt.lifecycle.run.working_time import WorkTime
 
 if TYPE_CHECKING:
     from asbuilt.events.event import Cause, Entry, Event, Failure, Outcome

@@ -12,7 +12,7 @@ from asbuilt.events.plans import PlanNoted
 from asbuilt.lifecycle.run.facts import GOES_ON, PASS, Asked, AttemptFacts, ChainFacts, PhaseFacts, RunFacts
 from asbuilt.lifecycle.run.last_failure import last_failed
 from asbuilt.lifecycle.run.money import UNREPORTED, used_in
-from asbuilt.lifecycle.run.worktime import WAITS_ON
+from asbuilt.lifecycle.run.working_time import WAITS_ON
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,12 +12,12 @@ from zoneinfo import ZoneInfo
 
 from cronsim import CronSim
 
-from asbuilt.lifecycle.run.timers import moment, written
+from asbuilt.lifecycle.run.retry_times import moment, written
 from asbuilt.lifecycle.schedule import grammar
 from asbuilt.lifecycle.schedule.grammar import Cadence, Cron, DaysAt, Interval
 
 if TYPE_CHECKING:
-    from asbuilt.lifecycle.run.windows import Window
+    from asbuilt.lifecycle.run.working_hours import Window
 
 _TIMES: Final = 3
 COMPLETE: Final = "the plan is complete"

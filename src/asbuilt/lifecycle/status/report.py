@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.lifecycle.run.money import Spent
-from asbuilt.lifecycle.run.timers import moment
+from asbuilt.lifecycle.run.retry_times import moment
 from asbuilt.proof.drift.bands import structural
 from asbuilt.proof.remarks import Remark, failing
 

@@ -10,7 +10,7 @@ from asbuilt.events.landings import LandingDone, LandingIntended, LandingRefused
 from asbuilt.events.phases import PhaseBegun, PhaseMerged, PhaseRechecked
 from asbuilt.events.pulls import PullIntended
 from asbuilt.events.runs import RunParked, RunStarted, WaitReason
-from asbuilt.lifecycle.run.worktime import WAITS_ON
+from asbuilt.lifecycle.run.working_time import WAITS_ON
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

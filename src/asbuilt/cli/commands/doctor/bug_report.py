@@ -42,8 +42,8 @@ from asbuilt.git.repository import open_repository
 from asbuilt.journal.home import Home
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.queries import inventory
+from asbuilt.library.atomic_files import create
 from asbuilt.library.repository import find_repository
-from asbuilt.library.writing import create
 from asbuilt.policy.masking import MASK
 from asbuilt.policy.redaction import Redaction, secrets_in
 from asbuilt.settings import Settings, presented, setting_named, state_folder, survey

@@ -40,8 +40,8 @@ from asbuilt.errors import DONE, GitFailed, NotFound, SettingsNotWritten, UsageW
 from asbuilt.flows.checks.project import project_of
 from asbuilt.flows.checks.prove import tree_of
 from asbuilt.git.repository import open_repository, resolve
+from asbuilt.library.atomic_files import create, replace
 from asbuilt.library.repository import find_repository
-from asbuilt.library.writing import create, replace
 from asbuilt.plan.markdown.source import digest
 from asbuilt.proof.candidates import ways
 from asbuilt.session.bytecode import compile_hooks

@@ -20,11 +20,11 @@ from asbuilt.cli.ui.messages import next_command
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import NameTaken, NotFound, PlanUnreadable
+from asbuilt.library.atomic_files import create
 from asbuilt.library.bundle import MAX_BUNDLE, Packed, pack, unpack
 from asbuilt.library.naming import put_named, put_new
 from asbuilt.library.reading import read_bytes, within
 from asbuilt.library.search_path import Library, PlanFile, describe, is_inside, plans
-from asbuilt.library.writing import create
 from asbuilt.plan.markdown.source import digest
 from asbuilt.plan.reader import read
 

@@ -16,8 +16,8 @@ from asbuilt.cli.ui.messages import answer
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import DONE, FAILED, NotFound, PlanUnreadable
+from asbuilt.library.atomic_files import replace
 from asbuilt.library.search_path import PlanFile, plans
-from asbuilt.library.writing import replace
 from asbuilt.plan.contract import problem_contract
 from asbuilt.plan.editing.edit import fill_in
 from asbuilt.plan.model import Phase, Plan, Status

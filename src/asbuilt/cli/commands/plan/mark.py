@@ -21,7 +21,7 @@ from asbuilt.events.phases import PhaseMarked
 from asbuilt.events.plans import PlanCompleted
 from asbuilt.journal.events import append, open_plan
 from asbuilt.journal.ids import LOCAL, Address, new_id
-from asbuilt.library.writing import Change, replace_all
+from asbuilt.library.atomic_files import Change, replace_all
 from asbuilt.plan.editing.edit import complete, mark_item, mark_phase, the_phase
 from asbuilt.plan.model import Plan, Status
 

@@ -39,7 +39,7 @@ from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries.overview import Told, events_of
 from asbuilt.lifecycle.run.baseline import SETTLE
-from asbuilt.lifecycle.run.timers import written
+from asbuilt.lifecycle.run.retry_times import written
 from asbuilt.lifecycle.status.standing import done_now, fold_plan
 from asbuilt.plan.editing.edit import the_phase
 from asbuilt.plan.model import Phase, Plan, Status

@@ -22,14 +22,14 @@ from asbuilt.events.options import Between, RunOptions
 from asbuilt.flows.schedule import schedule, setting_of
 from asbuilt.journal import schedules
 from asbuilt.library.zones import zone_name
-from asbuilt.lifecycle.run import windows
+from asbuilt.lifecycle.run import working_hours
 from asbuilt.lifecycle.schedule import grammar
 from asbuilt.lifecycle.schedule.firing import Setting
 
 if TYPE_CHECKING:
     from asbuilt.journal.ids import Address
     from asbuilt.journal.schedules import Schedule
-    from asbuilt.lifecycle.run.windows import Window
+    from asbuilt.lifecycle.run.working_hours import Window
     from asbuilt.settings import Settings
 
 
@@ -101,7 +101,7 @@ class Timed(NamedTuple):
     def rows(self, now: str) -> list[tuple[str, str]]:
         """Return the meaning of cadence and hours, with the next three times of each."""
         rows: list[tuple[str, str]] = []
-        window = windows.window_in(self.hours)
+        window = working_hours.window_in(self.hours)
         if self.every is not None:
             setting = self.every.from_now(now)
             first = " at once, then" if self.now else ","
@@ -123,7 +123,7 @@ class Timed(NamedTuple):
         return self.every and {
             "cadence": self.every.cadence,
             "zone": self.every.zone,
-            **_meant(self.every.from_now(now), windows.window_in(self.hours)),
+            **_meant(self.every.from_now(now), working_hours.window_in(self.hours)),
         }
 
 
@@ -150,7 +150,7 @@ def _hours(settings: Settings, door: Door, between: str | None) -> Between | Uns
     if between is None:
         return UNSET
     zone = zone_name(settings.text("time.zone"), door.environ)
-    window = windows.read(between, zone)
+    window = working_hours.read(between, zone)
     if window is None:
         raise UsageWrong(
             f'"{between}" is no span of hours',
@@ -192,7 +192,7 @@ def show_next(door: Door, site: Site, address: Address) -> None:
 
 
 def _confirm(door: Door, one: Schedule, every: Every, *, is_new: bool) -> None:
-    setting, window = setting_of(one), windows.window_in(one.options.between)
+    setting, window = setting_of(one), working_hours.window_in(one.options.between)
     survives = is_installed(door.environ)
     told = {**(as_json(one) or {}), **_meant(setting, window), "survives_restart": survives}
     if door.emitted("asbuilt.schedule/1", told):

@@ -11,8 +11,8 @@ from asbuilt import wiring
 from asbuilt.cli.shell.addresses import has_fleet
 from asbuilt.cli.ui.messages import next_command
 from asbuilt.errors import GateStopped
-from asbuilt.flows.enroll import shared_name
 from asbuilt.flows.fleet.membership import is_fleets, ordered
+from asbuilt.flows.registration import shared_name
 from asbuilt.journal.engine.workers import refused_user
 from asbuilt.library.reading import read_bytes
 from asbuilt.lifecycle.fleet import check_label

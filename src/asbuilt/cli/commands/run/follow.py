@@ -15,7 +15,7 @@ from msgspec import UNSET
 from asbuilt import wiring
 from asbuilt.cli.commands.run.every import show_next
 from asbuilt.cli.commands.run.fleet import for_fleet, from_here, need_worker, serving
-from asbuilt.cli.live.lookout import Listener, Lookout
+from asbuilt.cli.live.follow import Listener, Lookout
 from asbuilt.cli.live.viewers import viewer_for
 from asbuilt.cli.runs import outcome
 from asbuilt.cli.runs.decisions import decide

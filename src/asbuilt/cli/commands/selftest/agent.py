@@ -32,7 +32,7 @@ from asbuilt.errors import DONE, FAILED, NameTaken, StoreFailed, UsageWrong
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.queries.spending import past_of
 from asbuilt.journal.repositories import every
-from asbuilt.library.writing import create
+from asbuilt.library.atomic_files import create
 from asbuilt.policy.agent_kinds import KINDS
 from asbuilt.settings import Layer, Settings, load
 

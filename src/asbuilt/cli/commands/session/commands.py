@@ -20,7 +20,7 @@ from asbuilt.cli.ui.columns import shorten, table
 from asbuilt.cli.ui.messages import answer, headline, next_command
 from asbuilt.cli.ui.screen import WIDTH, printable
 from asbuilt.errors import NotFound, UsageWrong
-from asbuilt.library.conversing import Plans
+from asbuilt.library.conversation_plans import Plans
 from asbuilt.policy.plan_mode.hold import Hold, HoldUnreadable
 from asbuilt.session import messages
 from asbuilt.session.context import reload as reloads

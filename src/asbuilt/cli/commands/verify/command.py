@@ -24,8 +24,8 @@ from asbuilt.cli.ui.messages import answer, coloured, headline, next_command
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import DONE, FAILED, GateStopped, NotFound, UsageWrong
-from asbuilt.flows.enroll import known
 from asbuilt.flows.environments.check_environment import Rigs
+from asbuilt.flows.registration import known
 from asbuilt.flows.run.environment import given_in, kept
 from asbuilt.flows.run.record import Record
 from asbuilt.flows.verification.replay import HERE, Replay, Replayed

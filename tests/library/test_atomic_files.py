@@ -16,7 +16,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from asbuilt.errors import AsbuiltError, NameTaken, PlanChanged, PlanUnwritable
-from asbuilt.library.writing import Change, clear_away, create, replace, replace_all
+from asbuilt.library.atomic_files import Change, clear_away, create, replace, replace_all
 from asbuilt.plan.markdown.source import digest
 from tests.library.interference import is_told_who_writes
 
@@ -187,7 +187,7 @@ _LIMITED = """\
 import resource, sys
 from pathlib import Path
 from asbuilt.errors import PlanUnwritable
-from asbuilt.library.writing import create, replace
+from asbuilt.library.atomic_files import create, replace
 from asbuilt.plan.markdown.source import digest
 file = Path(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
@@ -264,7 +264,7 @@ _COUNTER = """\
 import sys
 from pathlib import Path
 from asbuilt.errors import PlanChanged
-from asbuilt.library.writing import replace
+from asbuilt.library.atomic_files import replace
 from asbuilt.plan.markdown.source import digest
 file = Path(sys.argv[1])
 for number in range(25):

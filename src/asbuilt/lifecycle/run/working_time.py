@@ -17,7 +17,7 @@ from asbuilt.events.phases import PhaseBegun
 from asbuilt.events.plans import DraftWritten, PlanApproved
 from asbuilt.events.pulls import PullSeen
 from asbuilt.lifecycle.approval import REVISED
-from asbuilt.lifecycle.run.timers import moment
+from asbuilt.lifecycle.run.retry_times import moment
 
 if TYPE_CHECKING:
     from asbuilt.events.event import Entry, Event

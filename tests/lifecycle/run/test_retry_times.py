@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asbuilt.lifecycle.run.timers import again_at, reopens_at
+from asbuilt.lifecycle.run.retry_times import again_at, reopens_at
 
 NOW = "2026-11-15T02:00:00.000Z"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeGuard, assert_never
 
-from asbuilt.lifecycle.run.timers import backs_off_until
+from asbuilt.lifecycle.run.retry_times import backs_off_until
 
 if TYPE_CHECKING:
     from asbuilt.events.event import Cause

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asbuilt.lifecycle.run.timers import moment, written
-from asbuilt.lifecycle.run.windows import Window
+from asbuilt.lifecycle.run.retry_times import moment, written
+from asbuilt.lifecycle.run.working_hours import Window
 from asbuilt.settings.hours import hours_in
 
 CHANGES = {

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.run.moves import Begin, Move, Start, Wait
-from asbuilt.lifecycle.run.timers import moment, written
+from asbuilt.lifecycle.run.retry_times import moment, written
 from asbuilt.settings.hours import hours_in
 
 if TYPE_CHECKING:
