@@ -233,8 +233,8 @@ class Story:
             approvals.ask(Dated(session, clock(at)), self.made.address, key=key, wish=wish, actor="asbuilt")
         self.park(at, f"approval {key}", None)
 
-    def over(self, at: str, state: str, reason: str = "", following: str = "") -> None:
-        self.say(at, RunEnded(state=state, reason=reason, next=following), "ended")
+    def over(self, at: str, state: str, reason: str = "", following: str = "", other: str = "") -> None:
+        self.say(at, RunEnded(state=state, reason=reason, next=following, other=other), "ended")
         with self.night.store.write() as session:
             dated, made = Dated(session, clock(at)), self.made
             runs.set_state(dated, made, state)

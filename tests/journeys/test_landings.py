@@ -16,7 +16,7 @@ from asbuilt.events.landings import (
 )
 from asbuilt.events.phases import PhaseProven
 from asbuilt.events.plans import PlanCompleted
-from asbuilt.events.runs import ReportWritten
+from asbuilt.events.runs import ReportWritten, RunEnded
 from asbuilt.journal.blobs import Blobs
 from tests.journeys.shop import ALL, LANDED, PLAN, SCRIPT
 from tests.journeys.untouched import Before
@@ -215,10 +215,12 @@ def test_a_conflict_is_told_with_a_way_on_that_works(shop: Shop) -> None:
     assert reason.startswith("Not landed: greet.py changed on main too")
     shop.compare()
     (refused,) = shop.events(LandingRefused)
-    assert refused.next.splitlines() == [
+    assert (refused.next, refused.other) == (
         "Merge it by hand, which then counts as landed: `git switch main && git merge asbuilt/plan`",
-        "or revert it and run it again: `asbuilt land plan --undo`",
-    ]
+        "revert it and run it again: `asbuilt land plan --undo`",
+    )
+    (ended,) = shop.events(RunEnded)[-1:]
+    assert (ended.next, ended.other) == (refused.next, refused.other)
     shop.git("merge", "-q", "-X", "theirs", "-m", "by hand", "asbuilt/plan")
     shop.before = Before(shop.checkout)
     assert ends(shop, kind="land") == (

@@ -75,6 +75,8 @@ class LandingRefused(Event, frozen=True, kw_only=True):
     what: str = ""
     why: str = ""
     next: str = ""
+    other: str = ""
+    """An alternative to the next step."""
     reverts: bool = False
 
 

@@ -106,6 +106,8 @@ class RunEnded(Event, frozen=True, kw_only=True):
     reason: str = ""
     next: str = ""
     """Next step for the user."""
+    other: str = ""
+    """An alternative to the next step."""
     code: int | None = None
     # Only if a command that could not run ended it.
     command: str = ""

@@ -327,6 +327,7 @@ def account_of(
         failures=gathering.failures,
         failed=failures_of(record.blobs, facts.failed) if facts.failed else (),
         next_step=facts.next_step,
+        other=facts.other,
         gaps=completed.gaps if completed else (),
         brief=frozenset(order) - window.phases if window else frozenset(),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -27,8 +27,18 @@ if TYPE_CHECKING:
 MAX_REASON: Final = 900
 
 
+class Advice(NamedTuple):
+    """What the user can do about an end, and an alternative."""
+
+    following: str = ""
+    other: str = ""
+
+
+NONE: Final = Advice()
+
+
 def end(
-    session: Session, run: Run, state: str, reason: str, *, following: str = "", is_complete: bool = False
+    session: Session, run: Run, state: str, reason: str, *, advice: Advice = NONE, is_complete: bool = False
 ) -> None:
     """Record that a run is over, store its lessons, and release its plan.
 
@@ -38,7 +48,8 @@ def end(
     over = ends_with(state, is_complete=is_complete) if run.options.kind == "run" else None
     if over is not None:
         schedules.end(session, run.address, reason=over, actor=ACTOR)
-    say(session, run, RunEnded(state=state, reason=reason[:MAX_REASON], next=following), "ended")
+    ended = RunEnded(state=state, reason=reason[:MAX_REASON], next=advice.following, other=advice.other)
+    say(session, run, ended, "ended")
     runs.set_state(session, run, state)
     slug, entries = run.options.slug or run.plan, whole_history(session, run.address)
     learnt = lessons_of_run(run.run, slug=slug, plan=run.plan, entries=entries)

@@ -15,7 +15,7 @@ from asbuilt.flows.engine.transient import retry_at, trouble_in, words_of
 from asbuilt.flows.notify import NOBODY, Calling, Reach
 from asbuilt.flows.run.accounts import choose, may_start
 from asbuilt.flows.run.record import ACTOR, say
-from asbuilt.flows.run_end import MAX_REASON, end, refused
+from asbuilt.flows.run_end import MAX_REASON, Advice, end, refused
 from asbuilt.flows.schedule import clear
 from asbuilt.journal import approvals, runs
 from asbuilt.journal.engine import segments
@@ -317,12 +317,12 @@ class Runs:
     def _end(self, ending: moves.End, fenced: Fenced, found: Run, facts: Facts) -> None:
         """Write the last report of a run and release its plan."""
         state, reason = ending.state, ending.reason[:MAX_REASON]
-        following = ending.next_step[:MAX_REASON]
+        following, other = ending.next_step[:MAX_REASON], ending.other[:MAX_REASON]
         with self._store.read() as session:
             now = session.now
         if facts.ended is None:
             facts.ended = state
-            facts.reason, facts.next_step = reason, following
+            facts.reason, facts.next_step, facts.other = reason, following, other
         # Authoring has proven nothing, so there is nothing to report.
         report = self._performer.report(found, facts, now) if isinstance(facts, ProvingFacts) else None
         with fenced.closing() as (session, is_open):
@@ -332,7 +332,8 @@ class Runs:
                 if report is not None:
                     say(session, found, ReportWritten(report=report), "report/end")
                 is_complete = bool(facts.phases) and facts.done >= facts.phases.keys()
-                end(session, found, state, reason, following=following, is_complete=is_complete)
+                advice = Advice(following, other)
+                end(session, found, state, reason, advice=advice, is_complete=is_complete)
         self._calling.call(found, f"{found.run}/ended")
         if self._collector is not None:
             self._collector.send(self._store, found, state)

@@ -54,7 +54,7 @@ def next_move(facts: UndoFacts, now: str) -> Move:
 
 def _reverting(facts: UndoFacts) -> Move:
     if facts.landing.state == "refused":
-        return End("failed", facts.landing.reason, facts.landing.next_step)
+        return End("failed", facts.landing.reason, facts.landing.next_step, facts.landing.other)
     if not facts.marked:
         return Mark()
     if facts.landing.state != "landed":

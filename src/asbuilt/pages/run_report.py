@@ -212,7 +212,9 @@ def _failure(account: Account, zone: tzinfo | None) -> Iterator[doc.Block]:
     points.append(("What: ", account.reason))
     points.append(("State: ", *_what_stands(account), " Nothing was thrown away."))
     points += [("Kept: ", doc.Code(path)) for path in account.workspaces]
-    points += [("Next: ", *plan_words(account.next_step))] if account.next_step and not helped else []
+    if account.next_step and not helped:
+        points.append(("Next: ", *plan_words(account.next_step)))
+        points += [("Or: ", *plan_words(account.other))] if account.other else []
     points += [(f"{purpose}: ", doc.Code(command)) for purpose, command in _commands(account)]
     when = f" - {moment(account.at, zone)}" if account.at else ""
     failed = (block for one in account.failed[:1] for block in failure_blocks(one))

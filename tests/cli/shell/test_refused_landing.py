@@ -32,10 +32,10 @@ Next: asbuilt run rate-limit
 def test_a_conflict_has_a_next_step_and_an_alternative(quiet: Night) -> None:
     story = quiet.plan("rate-limit", "18:00:00")
     following = (
-        "Merge it by hand, which then counts as landed: `git switch main && git merge asbuilt/rate-limit`\n"
-        "or revert it and run it again: `asbuilt land rate-limit --undo`"
+        "Merge it by hand, which then counts as landed: `git switch main && git merge asbuilt/rate-limit`"
     )
-    story.over("18:31:00", "failed", "Not landed: limit.py changed on main too.", following)
+    other = "revert it and run it again: `asbuilt land rate-limit --undo`"
+    story.over("18:31:00", "failed", "Not landed: limit.py changed on main too.", following, other)
     shows = shown(quiet, ("status", "rate-limit"), "plain", 120)
     assert shows.partition("--- stderr\n")[2] == snapshot("""\
 Next: Merge it by hand, which then counts as landed:

@@ -118,8 +118,7 @@ def after(view: RunView, failures: Sequence[Failure] = ()) -> Next:
         case "failed" if command := helping(failures):
             return Next(command, also=again)
         case "failed" if view.waits_for.next_step:
-            advice, _, other = view.waits_for.next_step.partition("\nor ")
-            return Next("", advice=advice, other=other)
+            return Next("", advice=view.waits_for.next_step, other=view.waits_for.other)
         case "failed" | "stopped":
             return Next(again, other=log)
         case "undone":

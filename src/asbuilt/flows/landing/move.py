@@ -38,11 +38,12 @@ _Built = TypeVar("_Built")
 
 
 class Refusal(NamedTuple):
-    """Why nothing moved, and the user's next step."""
+    """Why nothing moved, the user's next step, and an alternative."""
 
     what: str
     why: str
     next_step: str
+    other: str = ""
 
 
 class Load(Protocol):
@@ -122,6 +123,7 @@ class Mover:
                     what=shortened(outcome.what, _WHAT),
                     why=shortened(outcome.why, _WHY),
                     next=shortened(outcome.next_step, _NEXT),
+                    other=shortened(outcome.other, _NEXT),
                     reverts=self.reverts,
                 ),
                 "refused",

@@ -166,8 +166,8 @@ class Picks(Struct, frozen=True):
             f"Not landed: on {branch} at {candidate.onto[:10]} it is not proven: {failures[0]}",
             f"{branch} has moved since, and the two do not work together; it failed twice: {told}. "
             f"Nothing moved; {plan_branch(self.repository, slug)} has it all.",
-            f"Fix {branch}, then land again: `asbuilt land {slug}`\n"
-            f"or revert it and run it again: `asbuilt land {slug} --undo`",
+            f"Fix {branch}, then land again: `asbuilt land {slug}`",
+            f"revert it and run it again: `asbuilt land {slug} --undo`",
         )
 
     def _conflict(self, found: candidates.Conflict) -> Refusal:
@@ -177,8 +177,8 @@ class Picks(Struct, frozen=True):
             f"Not landed: {_named(found)} changed on {branch} too, and the two changes conflict.",
             f"Commit {found.commit[:10]} conflicts. "
             f"Nothing moved: {branch}, your files and {ours} are unchanged.",
-            f"Merge it by hand, which then counts as landed: `git switch {branch} && git merge {ours}`\n"
-            f"or revert it and run it again: `asbuilt land {slug} --undo`",
+            f"Merge it by hand, which then counts as landed: `git switch {branch} && git merge {ours}`",
+            f"revert it and run it again: `asbuilt land {slug} --undo`",
         )
 
 

@@ -71,7 +71,7 @@ def deliver(facts: DeliveryFacts, now: str) -> moves.Move:
     if facts.way == "pr":
         return pulling(facts, now)
     if facts.landing.state == "refused":
-        return moves.End("failed", facts.landing.reason, facts.landing.next_step)
+        return moves.End("failed", facts.landing.reason, facts.landing.next_step, facts.landing.other)
     if not facts.marked:
         return moves.Mark()
     if facts.pending:

@@ -229,6 +229,8 @@ class RunFacts(Struct):
     ended: str | None = None
     reason: str = ""
     next_step: str = ""
+    other: str = ""
+    """An alternative to the next step."""
     code: int | None = None
     """Exit code of the command that follows the run, if a gate ended it."""
     costs: dict[str, Spent] = field(default_factory=dict)

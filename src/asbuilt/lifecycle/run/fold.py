@@ -65,7 +65,8 @@ def _hear(facts: RunFacts, event: Event, at: str) -> None:
             facts.pause = None
         case runs.RunEnded():
             facts.ended = event.state
-            facts.reason, facts.next_step, facts.code = event.reason, event.next, event.code
+            facts.reason, facts.code = event.reason, event.code
+            facts.next_step, facts.other = event.next, event.other
         case _:
             _hear_phase(facts, event, at)
 

@@ -19,6 +19,8 @@ class LandingState(Struct):
     state: Literal["intended", "landed", "refused"] | None = None
     reason: str = ""
     next_step: str = ""
+    other: str = ""
+    """An alternative to the next step."""
     intent: landings.LandingIntended | None = None
     """The intention; an interrupted landing is recovered from it."""
     tip: str | None = None
@@ -43,6 +45,7 @@ def hear_landing(landing: LandingState, event: Event) -> None:
         case landings.LandingDone():
             landing.state, landing.tip = "landed", event.new
         case landings.LandingRefused():
-            landing.state, landing.reason, landing.next_step = "refused", event.what, event.next
+            landing.state, landing.reason = "refused", event.what
+            landing.next_step, landing.other = event.next, event.other
         case landings.LandingTidied():
             landing.tidied = True

@@ -238,6 +238,8 @@ class End(_Move, frozen=True):
     reason: str
     next_step: str = ""
     """What the user can do about it."""
+    other: str = ""
+    """An alternative to it."""
 
 
 PullMove = Look | Push | Propose | Mend | Merge

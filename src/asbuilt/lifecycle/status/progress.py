@@ -76,6 +76,8 @@ class WaitsFor(NamedTuple):
     """Number of restarts of the agent's work in this phase."""
     next_step: str = ""
     """Advice of the reason of its end."""
+    other: str = ""
+    """An alternative to that advice."""
 
     @property
     def where(self) -> str:
@@ -114,8 +116,9 @@ def waits_for(facts: Facts, now: str) -> WaitsFor:
     phase = facts.current
     last = phase.attempts[-1] if phase is not None and phase.attempts else None
     match move:
-        case moves.End(reason=why, next_step=following):
-            return WaitsFor("nobody", why=facts.reason or why, next_step=facts.next_step or following)
+        case moves.End(reason=why, next_step=following, other=other):
+            following, other = (facts.next_step, facts.other) if facts.next_step else (following, other)
+            return WaitsFor("nobody", why=facts.reason or why, next_step=following, other=other)
         case moves.Wait(reason=WaitReason.LANES):
             lanes = lanes_wait_for(facts, now)
             return next((one for one in lanes if one.kind in _WORKS), lanes[0])

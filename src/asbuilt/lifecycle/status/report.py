@@ -182,6 +182,8 @@ class Account(NamedTuple):
     failed: tuple[Failure, ...] = ()
     next_step: str = ""
     """Advice of the reason of its end."""
+    other: str = ""
+    """An alternative to that advice."""
     gaps: tuple[str, ...] = ()
     """Phrases which suggest that a phase of a completed plan is not done."""
     brief: frozenset[str] = frozenset()
