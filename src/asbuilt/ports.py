@@ -121,7 +121,7 @@ class Result(Struct, frozen=True, kw_only=True):
     ending: Ending
     reason: str
     cause: Cause | None = None
-    """Why the agent stopped early, if it reported that; `lifecycle.run.stop_causes` decides what follows."""
+    """Why the agent stopped early, if it reported that; `lifecycle.run.agent_stops` decides what follows."""
     says: str = ""
     """The agent's last message: a claim, never a proof."""
     verdict: Opinion | None = None

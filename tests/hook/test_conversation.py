@@ -13,7 +13,7 @@ import pytest
 from asbuilt.hook.conversation import answer
 from asbuilt.policy.notation import write
 from asbuilt.session.context.notes import keep_note, shelf
-from asbuilt.session.context.reload import kept
+from asbuilt.session.context.reload_request import kept
 from asbuilt.session.loop import begin
 from asbuilt.session.state import keep_loop, loop_in, state_in
 from tests.hook.talk import FINISHED, FULL, HALF, MAIN, PLAN, Talk, files_in, talk

@@ -48,7 +48,7 @@ def test_a_run_that_lands_makes_no_workspace_and_lands_what_is_proven() -> None:
     ]
     assert names_of_moves({"kind": "land"}, events) == [
         "Start()", "ResolveTests()", "SetUp()", "Baseline()", "Compare(point='0')", "Land()", "Land()",
-        "Mark()", "Tidy()", "End(state='landed', reason='', next_step='')",
+        "Mark()", "Tidy()", "End(state='landed', reason='', next_step='', other='')",
     ]  # fmt: skip
 
 
@@ -62,7 +62,7 @@ def test_an_undo_lands_reverts_and_ends_undone() -> None:
     ]
     assert names_of_moves({"kind": "undo"}, events) == [
         "Start()", "ResolveTests()", "SetUp()", "Baseline()", "Land()", "Mark()", "Tidy()",
-        "End(state='undone', reason='', next_step='')",
+        "End(state='undone', reason='', next_step='', other='')",
     ]  # fmt: skip
 
 

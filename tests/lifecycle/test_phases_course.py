@@ -10,8 +10,8 @@ from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.kinds import fold, next_move
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.lifecycle.run import moves
+from asbuilt.lifecycle.run.agent_stops import Breaker
 from asbuilt.lifecycle.run.moves import End, Move
-from asbuilt.lifecycle.run.stop_causes import Breaker
 from tests.lifecycle.plan_run.test_decide import LATER, NOW, RESOLVED, RUN, VERIFIED
 from tests.support.happened import happened
 

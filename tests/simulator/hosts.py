@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final, get_args
 
 from asbuilt.errors import HostFailed
 from asbuilt.events.event import Cause
+from asbuilt.lifecycle.run.agent_stops import ending_of
 from asbuilt.lifecycle.run.facts import WHOLE
-from asbuilt.lifecycle.run.stop_causes import ending_of
 from asbuilt.ports import Ending, Result
 from asbuilt.proof.opinion import Entry, Line, Opinion
 from tests.simulator.authored import handed_in

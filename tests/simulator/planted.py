@@ -20,9 +20,9 @@ from asbuilt.journal.engine import segments
 from asbuilt.lifecycle import kinds
 from asbuilt.lifecycle.plan_run import decide, lanes
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
-from asbuilt.lifecycle.run import decide as rules
+from asbuilt.lifecycle.run import guards as rules
 from asbuilt.lifecycle.run import moves
-from asbuilt.lifecycle.run.stop_causes import Breaker
+from asbuilt.lifecycle.run.agent_stops import Breaker
 from asbuilt.lifecycle.run.working_time import WorkTime
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 from msgspec import Struct
 
-from asbuilt.lifecycle.run.stop_causes import ending_of
+from asbuilt.lifecycle.run.agent_stops import ending_of
 
 if TYPE_CHECKING:
     import asyncio

@@ -26,7 +26,7 @@ from asbuilt.journal.turns import breakers, landing_line
 from asbuilt.lifecycle.kinds import Facts, fold
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.lifecycle.run import moves
-from asbuilt.lifecycle.run.decide import TROUBLE_LIMIT
+from asbuilt.lifecycle.run.guards import TROUBLE_LIMIT
 from asbuilt.lifecycle.run.proving import ProvingFacts
 from asbuilt.lifecycle.run.retry_times import again_at
 

@@ -14,7 +14,7 @@ from asbuilt.hook.calls import Answer, Call
 from asbuilt.policy.plan_mode.hold import is_typed
 from asbuilt.session import messages
 from asbuilt.session.authoring import is_bound
-from asbuilt.session.context.reload import drop_stale
+from asbuilt.session.context.reload_request import drop_stale
 from asbuilt.session.context.typed import command_in, keep_typed
 from asbuilt.session.locking import Locked
 from asbuilt.session.records import clean

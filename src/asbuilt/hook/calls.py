@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from asbuilt.policy.plan_mode.hold import PLAN
-from asbuilt.session.context import reload as reloads
+from asbuilt.session.context import reload_request as reloads
 from asbuilt.session.context.notes import Note, memories, notes_in, shelf
 from asbuilt.session.context.transcript import size_of
 from asbuilt.session.conversation import folder_of, key_of

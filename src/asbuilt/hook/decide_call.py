@@ -125,7 +125,7 @@ def _ran(call: Call) -> Decided:
 
 
 def _names(folder: str) -> list[str]:
-    from asbuilt.session.folders import names_in  # noqa: PLC0415  only a wildcard, or links that are followed
+    from asbuilt.session.wildcards import names_in  # noqa: PLC0415  only a wildcard, or links that are followed
 
     return names_in(folder)
 

@@ -15,8 +15,8 @@ from asbuilt.session import loop as loops
 from asbuilt.session import messages
 from asbuilt.session.arbiter import CONTEXT, StopFacts, Wish, decide
 from asbuilt.session.authoring import is_bound
-from asbuilt.session.context import reload as reloads
 from asbuilt.session.context import reload_messages
+from asbuilt.session.context import reload_request as reloads
 from asbuilt.session.context.foreign_loop import ForeignLoop, end_foreign_loop, foreign_loop_in
 from asbuilt.session.context.meter import Limits, Use, limits_of, use_of
 from asbuilt.session.context.transcript import Said, changed_at, last_said

@@ -11,8 +11,8 @@ from asbuilt.lifecycle.landing import LandingFacts
 from asbuilt.lifecycle.plan_run import decide as plan_run
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.lifecycle.plan_run.lanes import closing
-from asbuilt.lifecycle.run.decide import admitted, paced
 from asbuilt.lifecycle.run.fold import hear
+from asbuilt.lifecycle.run.guards import admitted, paced
 from asbuilt.lifecycle.run.moves import End, Move
 from asbuilt.lifecycle.tasks import decide as tasks
 from asbuilt.lifecycle.tasks.decide import TaskRunFacts

@@ -8,7 +8,7 @@ from asbuilt.lifecycle.delivery.decide import brought_to_safety, deliver, promis
 from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 from asbuilt.lifecycle.delivery.pull_request import repair_under_way
 from asbuilt.lifecycle.run.baseline import prepare
-from asbuilt.lifecycle.run.decide import before_work, within_caps
+from asbuilt.lifecycle.run.guards import before_work, within_caps
 from asbuilt.lifecycle.run.moves import End, Move
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from asbuilt.lifecycle.kinds import fold, next_move
 from asbuilt.lifecycle.plan_run.decide import FIX_LIMIT
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.lifecycle.run import moves
-from asbuilt.lifecycle.run.decide import TROUBLE_LIMIT
+from asbuilt.lifecycle.run.guards import TROUBLE_LIMIT
 from asbuilt.lifecycle.run.moves import End, Move
 from asbuilt.proof.projects.model import Detected, Given, NoTests, Suite, Unknown
 from asbuilt.proof.projects.recorded import written

@@ -73,7 +73,7 @@ def test_what_is_proven_is_looked_for_pushed_proposed_watched_merged_and_conclud
     assert [move([*READY, *events[:count]], options) for count in range(len(events) + 1)] == [
         "Look()", "Push()", "Look()", "Propose()", "Look()", "Merge()", "Merge()", "Look()", "Land()",
         "Mark()", "Tidy()", "CloseIssues()", "CheckInvariants()",
-        "End(state='landed', reason='', next_step='')",
+        "End(state='landed', reason='', next_step='', other='')",
     ]  # fmt: skip
 
 
@@ -89,7 +89,7 @@ def test_what_is_proven_is_looked_for_pushed_proposed_watched_merged_and_conclud
         (
             {"checks": "pending", "asked_at": LATE},
             LATE,
-            f"End(state='pr-ready', reason='{URL} is open; {UNFINISHED}', next_step='')",
+            f"End(state='pr-ready', reason='{URL} is open; {UNFINISHED}', next_step='', other='')",
         ),
         (
             {"mergeable": "unknown"},
@@ -101,7 +101,7 @@ def test_what_is_proven_is_looked_for_pushed_proposed_watched_merged_and_conclud
             SOON,
             (
                 f"End(state='pr-ready', reason='{URL} is green, but the forge reports that it cannot"
-                " be merged', next_step='')"
+                " be merged', next_step='', other='')"
             ),
         ),
         ({"head": "theirs"}, SOON, "Push()"),
@@ -109,7 +109,10 @@ def test_what_is_proven_is_looked_for_pushed_proposed_watched_merged_and_conclud
         (
             {"state": "closed"},
             SOON,
-            (f"End(state='stopped', reason='{URL} was closed; all proven commits are kept', next_step='')"),
+            (
+                f"End(state='stopped', reason='{URL} was closed; all proven commits are kept',"
+                " next_step='', other='')"
+            ),
         ),
         ({"state": "merged"}, SOON, "Land()"),
     ],
@@ -146,7 +149,7 @@ def test_only_who_asked_for_a_landing_gets_a_merge() -> None:
     assert move(run, {**options, "auto": True}) == "Merge()"
     assert move(run, {**options, "auto": False}) == (
         f"End(state='pr-ready', reason='{URL} is proven and green; merge it when you are ready',"
-        " next_step='')"
+        " next_step='', other='')"
     )
     assert move(run, {**options, "hold": True}).startswith("End(state='held'")
 
@@ -162,7 +165,7 @@ def test_a_target_that_moves_too_often_is_a_persons() -> None:
     ]
     assert move([*OPEN, *moved, seen(target="t3")]) == "Merge()"
     assert move([*OPEN, *moved, seen(target="t4")]) == (
-        f"End(state='pr-ready', reason='{URL} is green;  has moved again, 3 times', next_step='')"
+        f"End(state='pr-ready', reason='{URL} is green;  has moved again, 3 times', next_step='', other='')"
     )
 
 
@@ -172,7 +175,7 @@ def test_a_merge_that_the_forge_refuses_is_looked_at_again_and_told() -> None:
     assert move([*OPEN, seen(), refused, seen(target="moved")]) == "Push()"
     assert move([*OPEN, seen(), refused, seen()]) == (
         f"End(state='pr-ready', reason='{URL} is green, but the forge refused to merge it: needs a review'"
-        ", next_step='')"
+        ", next_step='', other='')"
     )
 
 
@@ -205,7 +208,8 @@ def test_after_so_many_fixes_a_person_is_asked_and_yes_gives_as_many_again() -> 
     assert move([*OPEN, red, asked], options) == repr(until_answered(key))
     no = said("approval.answered", key=key, number=1, answer="no")
     assert (
-        move([*OPEN, red, asked, no], options) == f"End(state='pr-ci-failing', reason='{what}', next_step='')"
+        move([*OPEN, red, asked, no], options)
+        == f"End(state='pr-ci-failing', reason='{what}', next_step='', other='')"
     )
     yes = said("approval.answered", key=key, number=1, answer="yes")
     assert move([*OPEN, red, asked, yes], options) == "Look()"
@@ -237,7 +241,7 @@ def test_what_else_is_in_the_way_is_asked_once_for_each_time() -> None:
     assert [move([*events, *yes]), move([*events, *yes, look])] == ["Look()", "Push()"]
     assert move([*events, *yes, look, blocked]).startswith(f"Ask(key='{RUN}/pull/blocked/2'")
     no = said("approval.answered", key=key, number=1, answer="no")
-    assert move([*events, yes[0], no]) == "End(state='failed', reason='It is red.', next_step='')"
+    assert move([*events, yes[0], no]) == "End(state='failed', reason='It is red.', next_step='', other='')"
 
 
 def test_a_stop_waits_for_a_merge_that_was_begun() -> None:
@@ -250,7 +254,7 @@ def test_what_a_pull_request_has_brought_is_not_taken_back_here() -> None:
     events = [said("run.started", base="b", phases={"1": []}, of="r0", undoes=[["1", "r0", "a", "A"]])]
     assert move(events, {"kind": "undo", "landing": "pr"}) == (
         "End(state='failed', reason='work that landed by a pull request is reverted by another one, at the"
-        " forge', next_step='')"
+        " forge', next_step='', other='')"
     )
 
 

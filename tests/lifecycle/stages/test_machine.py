@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
+from asbuilt.lifecycle.authoring.prompts import PERSPECTIVES
 from asbuilt.lifecycle.authoring.session import Record, Session, start
 from asbuilt.lifecycle.authoring.stage_machine import (
-    PERSPECTIVES,
     Accept,
     Ask,
     Finish,

@@ -26,8 +26,8 @@ from asbuilt.policy.notation import read
 from asbuilt.policy.shell.judge import verdict
 from asbuilt.session.conversation import state_home
 from asbuilt.session.entry import ASKED, hook_argv
-from asbuilt.session.folders import names_in
 from asbuilt.session.look import rule
+from asbuilt.session.wildcards import names_in
 
 Judge = Callable[[str], str | None]
 

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from msgspec.structs import replace as evolve
 
 from asbuilt.events.attempts import AttemptBegun, TogetherJudged, TogetherJudging, VerifierBegun
+from asbuilt.flows.attempts.endings import attempt_ended, judged_of, unjudged, verdict_given, verifier_ended
 from asbuilt.flows.attempts.keep import keep_early
 from asbuilt.flows.environments.results import Results
 from asbuilt.flows.landing.commits import attempt_of, take
@@ -15,7 +16,6 @@ from asbuilt.flows.run.accounts import account_of, learn
 from asbuilt.flows.run.approval import waivers_of
 from asbuilt.flows.run.briefs import brief_for
 from asbuilt.flows.run.drift import tell
-from asbuilt.flows.run.endings import attempt_ended, judged_of, unjudged, verdict_given, verifier_ended
 from asbuilt.flows.run.environment import kept_for
 from asbuilt.flows.verification.judge import (
     Exhibits,

@@ -12,8 +12,8 @@ from asbuilt.flows.run.environment import signed_in_by
 from asbuilt.journal.engine.workers import machine_id
 from asbuilt.journal.turns import breakers
 from asbuilt.lifecycle.kinds import Facts, next_move
-from asbuilt.lifecycle.run.decide import can_wait, role_of
-from asbuilt.lifecycle.run.stop_causes import is_of_account
+from asbuilt.lifecycle.run.agent_stops import is_of_account
+from asbuilt.lifecycle.run.guards import can_wait, role_of
 
 if TYPE_CHECKING:
     from pathlib import Path

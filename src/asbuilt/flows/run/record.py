@@ -17,8 +17,8 @@ from asbuilt.events.runs import RunStarted
 from asbuilt.git.commits import Person
 from asbuilt.journal import approvals, runs
 from asbuilt.journal.events import append, keyed, whole_history
+from asbuilt.lifecycle.run.agent_stops import asks
 from asbuilt.lifecycle.run.retry_times import backs_off_until, reopens_at
-from asbuilt.lifecycle.run.stop_causes import asks
 from asbuilt.plan.editing.edit import the_phase
 from asbuilt.plan.reader import read
 from asbuilt.proof.counts import Counts, from_output, from_report

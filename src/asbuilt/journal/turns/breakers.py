@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.journal.database.table import OF_RUN, Table, insert
 from asbuilt.journal.runs import SEGMENTS, Run
+from asbuilt.lifecycle.run.agent_stops import PROBE_S, Breaker
 from asbuilt.lifecycle.run.retry_times import seconds_after
-from asbuilt.lifecycle.run.stop_causes import PROBE_S, Breaker
 
 if TYPE_CHECKING:
     from asbuilt.events.event import Cause

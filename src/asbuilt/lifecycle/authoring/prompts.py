@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.authoring.options import Options
     from asbuilt.lifecycle.flaws import Flaw
 
+PERSPECTIVES: Final = (
+    "technical: would this work, in this code, in this order?",
+    "user and maintainer: is it what was wanted, and who lives with it afterwards?",
+    "devil's advocate: what would make all of this the wrong thing to build?",
+)
+"""Perspective of each round of critique; later rounds use the last one."""
 _UNDERSTAND: Final = """\
 Say what is wanted, in at least {items} numbered points of one or two sentences: the problem and why it
 matters, what success looks like, constraints, assumptions and impact.
@@ -54,6 +60,11 @@ Answer with one object of JSON and nothing else, like this:
 _OPEN: Final = """\
 Criticise the plan in at least {items} numbered findings, each about something that the plan says or leaves
 out. Write no plan and no promise."""
+
+
+def perspective(number: int) -> str:
+    """Return the perspective of a round of critique, counted from 1."""
+    return PERSPECTIVES[min(number, len(PERSPECTIVES)) - 1]
 
 
 def instruction(stage: Stage, options: Options, *, is_final: bool = False, demands: Demands = DEMANDS) -> str:

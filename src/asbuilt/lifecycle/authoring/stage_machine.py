@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from msgspec import structs
 from msgspec.structs import replace
 
-from asbuilt.lifecycle.authoring.prompts import instruction, told
+from asbuilt.lifecycle.authoring.prompts import instruction, perspective, told
 from asbuilt.lifecycle.authoring.session import PLANS, ExitReason, Record, Session
 from asbuilt.lifecycle.authoring.stages import Stage
 from asbuilt.lifecycle.authoring.validators.demands import DEMANDS, Demands
@@ -28,12 +28,6 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.flaws import Flaw
 
 NO_PROMISE: Final = "no promise"
-PERSPECTIVES: Final = (
-    "technical: would this work, in this code, in this order?",
-    "user and maintainer: is it what was wanted, and who lives with it afterwards?",
-    "devil's advocate: what would make all of this the wrong thing to build?",
-)
-"""Perspective of each round of critique; later rounds use the last one."""
 _NOBODY = Who("", "")
 
 
@@ -131,11 +125,6 @@ def next_move(session: Session, around: Surroundings) -> Ask | Finish:
     if 0 < session.options.max_phases <= session.index:
         return Finish(without_promises(session.plan or session.records[-1].text), "max_phases_reached")
     return _ask(session, around)
-
-
-def perspective(number: int) -> str:
-    """Return the perspective of a round of critique, counted from 1."""
-    return PERSPECTIVES[min(number, len(PERSPECTIVES)) - 1]
 
 
 def progress(session: Session) -> str:

@@ -22,7 +22,7 @@ from asbuilt.lifecycle.pull_request.facts import (
     start_over,
 )
 from asbuilt.lifecycle.run.facts import PhaseFacts
-from asbuilt.lifecycle.run.landing import LandingState, hear_landing
+from asbuilt.lifecycle.run.landing_state import LandingState, hear_landing
 from asbuilt.lifecycle.run.proving import ProvingFacts
 
 if TYPE_CHECKING:

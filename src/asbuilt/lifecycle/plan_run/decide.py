@@ -12,8 +12,8 @@ from asbuilt.lifecycle.plan_run.drift import correcting
 from asbuilt.lifecycle.plan_run.lanes import coordinate, wait_for
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.baseline import asked, prepare
-from asbuilt.lifecycle.run.decide import before_work, within_caps
 from asbuilt.lifecycle.run.facts import GOES_ON, PASS, AttemptFacts, PhaseFacts
+from asbuilt.lifecycle.run.guards import before_work, within_caps
 from asbuilt.lifecycle.run.stoppages import stoppage, verifier_stoppage
 from asbuilt.plan.needs import open_needs
 

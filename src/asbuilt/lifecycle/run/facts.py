@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple, TypeVar
 from msgspec import Struct, field
 
 from asbuilt.events.questions import QuestionKey, key_in
+from asbuilt.lifecycle.run.agent_stops import Breaker, asks
 from asbuilt.lifecycle.run.money import UNCAPPED, Caps, Spent, caps_in, total
-from asbuilt.lifecycle.run.stop_causes import Breaker, asks
 from asbuilt.lifecycle.run.working_hours import Window, window_in
 from asbuilt.lifecycle.run.working_time import WorkTime
 

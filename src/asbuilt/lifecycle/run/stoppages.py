@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from asbuilt.events.questions import CapKey, StoppedKey
+from asbuilt.lifecycle.run.agent_stops import asks, course_of, is_of_account
 from asbuilt.lifecycle.run.baseline import asked
 from asbuilt.lifecycle.run.facts import GOES_ON, AttemptFacts, PhaseFacts, RunFacts
 from asbuilt.lifecycle.run.money import Caps, reached
 from asbuilt.lifecycle.run.moves import End, Move
-from asbuilt.lifecycle.run.stop_causes import asks, course_of, is_of_account
 
 if TYPE_CHECKING:
     from asbuilt.events.event import Cause

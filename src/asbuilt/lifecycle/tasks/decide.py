@@ -12,9 +12,9 @@ from msgspec import UNSET, field
 
 from asbuilt.events.authoring import TaskJudged, TaskPosted
 from asbuilt.lifecycle.run.baseline import held
-from asbuilt.lifecycle.run.decide import kept_back
 from asbuilt.lifecycle.run.facts import GOES_ON, PhaseFacts, RunFacts
-from asbuilt.lifecycle.run.landing import LandingState, hear_landing
+from asbuilt.lifecycle.run.guards import kept_back
+from asbuilt.lifecycle.run.landing_state import LandingState, hear_landing
 from asbuilt.lifecycle.run.moves import Attempt, End, Judge, Land, Move, Post, Start, Tidy
 from asbuilt.lifecycle.run.stoppages import capped, stage_stoppage
 from asbuilt.lifecycle.tasks.numbering import PLAN

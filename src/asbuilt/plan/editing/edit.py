@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from asbuilt.errors import EditRefused, NotFound, UsageWrong
 from asbuilt.plan.contract import phase_contract
-from asbuilt.plan.editing import marks
+from asbuilt.plan.editing import splices
 from asbuilt.plan.intent import UNDECIDED
 from asbuilt.plan.lint import PLAN_METADATA, TASK_METADATA
 from asbuilt.plan.markdown.source import Edit, Span, Splicer
@@ -73,29 +73,29 @@ def mark_phase(
             why="A plan cannot state an unknown status; asbuilt reports one if it cannot parse a mark.",
             next_step="Mark it pending, in_progress, done or blocked.",
         )
-    mark = marks.Mark(status, _checked_commit(commit), " ".join(note.split()) or None if note else None)
+    mark = splices.Mark(status, _checked_commit(commit), " ".join(note.split()) or None if note else None)
     splicer = Splicer(plan.source)
     left_out: tuple[str, ...] = ()
     # A companion document may state the status in `plan`; here only this file counts.
     before = read(plan.source.data)
     says_so = the_phase(before, phase.id).status is status and not mark.tail
     if phase.row is not None:
-        left_out = marks.mark_row(plan, splicer, phase.row, mark)
+        left_out = splices.mark_row(plan, splicer, phase.row, mark)
     elif phase.spot is not None:
-        marks.mark_spot(plan, splicer, phase, phase.spot, mark)
-    elif phase.boxes and (status in marks.TICKABLE or plan.format is Format.CHECKLIST):
-        left_out = () if says_so else marks.mark_boxes(splicer, phase, mark)
+        splices.mark_spot(plan, splicer, phase, phase.spot, mark)
+    elif phase.boxes and (status in splices.TICKABLE or plan.format is Format.CHECKLIST):
+        left_out = () if says_so else splices.mark_boxes(splicer, phase, mark)
     elif phase.heading_after is not None and plan.format is not Format.CHECKLIST:
         if not says_so:
-            marks.insert_status(plan, splicer, phase.heading_after, mark)
+            splices.insert_status(plan, splicer, phase.heading_after, mark)
     else:
         raise EditRefused(
             f"phase {phase.id} has no place for a status",
             why="It is written in prose, so the position of a mark is ambiguous.",
             next_step="Add a table with the columns Phase and Status, or headings like ## Phase 1 — Title.",
         )
-    if items and status in marks.TICKABLE and (phase.row or phase.spot):
-        marks.mark_boxes(splicer, phase, marks.Mark(status, None, None))
+    if items and status in splices.TICKABLE and (phase.row or phase.spot):
+        splices.mark_boxes(splicer, phase, splices.Mark(status, None, None))
     return Marked(_checked(before, splicer, only=phase.id, status=status, is_own=True), left_out)
 
 
@@ -123,7 +123,7 @@ def mark_item(plan: Plan, phase_id: str, number: int, *, done: bool, commit: str
             next_step="Write it as - [ ] and try again.",
         )
     splicer = Splicer(plan.source)
-    marks.tick(splicer, box, done=done, commit=commit)
+    splices.tick(splicer, box, done=done, commit=commit)
     return _checked(plan, splicer, only=phase.id)
 
 
@@ -133,14 +133,14 @@ def complete(plan: Plan, at: datetime) -> Edit:
     splicer = Splicer(plan.source)
     stated = next((datum for datum in plan.metadata if datum.key.casefold() == "status"), None)
     if plan.format is Format.TASK and stated is not None and not plan.front.present:
-        marks.set_metadatum(plan, splicer, stated, bracket_of(Status.DONE))
+        splices.set_metadatum(plan, splicer, stated, bracket_of(Status.DONE))
         when = next((datum for datum in plan.metadata if datum.key.casefold() == "completed"), None)
         if when is not None:
-            marks.set_metadatum(plan, splicer, when, stamp)
+            splices.set_metadatum(plan, splicer, when, stamp)
         else:
-            marks.insert_metadata(plan, splicer, stated, {"Completed": stamp})
+            splices.insert_metadata(plan, splicer, stated, {"Completed": stamp})
     else:
-        marks.set_keys(plan, splicer, {"status": "complete", "completed": stamp})
+        splices.set_keys(plan, splicer, {"status": "complete", "completed": stamp})
     return _checked(plan, splicer)
 
 
@@ -153,12 +153,14 @@ def reopen(plan: Plan) -> Edit:
     splicer = Splicer(plan.source)
     for datum in plan.metadata if not plan.front.present else ():
         if datum.key.casefold() == "status":
-            marks.set_metadatum(plan, splicer, datum, bracket_of(Status.IN_PROGRESS))
+            splices.set_metadatum(plan, splicer, datum, bracket_of(Status.IN_PROGRESS))
         elif datum.key.casefold() == "completed":
-            marks.set_metadatum(plan, splicer, datum, UNDECIDED)
+            splices.set_metadatum(plan, splicer, datum, UNDECIDED)
     if plan.front.present:
         values = {"status": "active", "completed": UNDECIDED}
-        marks.set_keys(plan, splicer, {key: value for key, value in values.items() if plan.front.entry(key)})
+        splices.set_keys(
+            plan, splicer, {key: value for key, value in values.items() if plan.front.entry(key)}
+        )
     return _checked(plan, splicer)
 
 
@@ -230,10 +232,10 @@ def fill_in(plan: Plan) -> Edit:
         have = {datum.key.casefold() for datum in plan.metadata}
         missing = {key: UNDECIDED for key in TASK_METADATA if key.casefold() not in have}
         if missing:
-            marks.insert_metadata(plan, splicer, plan.metadata[-1], missing)
+            splices.insert_metadata(plan, splicer, plan.metadata[-1], missing)
     elif plan.front.is_ours:
         have = {entry.key for entry in plan.front.entries}
-        marks.set_keys(plan, splicer, {key: UNDECIDED for key in PLAN_METADATA if key not in have})
+        splices.set_keys(plan, splicer, {key: UNDECIDED for key in PLAN_METADATA if key not in have})
     return _checked(plan, splicer)
 
 

@@ -9,7 +9,7 @@ from asbuilt.session.messages import COMES_FIRST, ago, counted, names_of, place,
 
 if TYPE_CHECKING:
     from asbuilt.session.context.notes import Note
-    from asbuilt.session.context.reload import Reload
+    from asbuilt.session.context.reload_request import Reload
     from asbuilt.session.facts import PlanFacts
 
 

@@ -23,8 +23,8 @@ from asbuilt.errors import NotFound, UsageWrong
 from asbuilt.library.conversation_plans import Plans
 from asbuilt.policy.plan_mode.hold import Hold, HoldUnreadable
 from asbuilt.session import messages
-from asbuilt.session.context import reload as reloads
 from asbuilt.session.context import reload_messages
+from asbuilt.session.context import reload_request as reloads
 from asbuilt.session.context.meter import limits_of, use_of
 from asbuilt.session.context.transcript import last_said
 from asbuilt.session.conversation import folder_of, hold_in, key_of, lives

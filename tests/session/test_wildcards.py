@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from asbuilt.session.folders import MOST_NAMES, names_in
+from asbuilt.session.wildcards import MOST_NAMES, names_in
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asbuilt.session.context.reload import LASTS_S, Reload, drop, keep, kept, take
+from asbuilt.session.context.reload_request import LASTS_S, Reload, drop, keep, kept, take
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,7 +67,7 @@ def test_whatever_the_file_holds_nothing_is_raised(
 
 RACER = """
 import sys
-from asbuilt.session.context.reload import take
+from asbuilt.session.context.reload_request import take
 sys.stdin.readline()
 won = [at for at in range(int(sys.argv[2])) if take(f"{sys.argv[1]}/{at}", now=1_000_000.0)]
 print(" ".join(map(str, won)))
