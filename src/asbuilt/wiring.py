@@ -317,7 +317,7 @@ def is_due(journal: Journal) -> bool:
     from asbuilt.journal import reviews, runs, schedules  # noqa: PLC0415 - only where it is used
 
     with journal.store.read() as session:
-        is_open = any(one.due_at != runs.FAR for one in runs.open_segments(session, LOCAL))
+        is_open = any(segment.due_at != runs.FAR for segment in runs.open_segments(session, LOCAL))
         reviewed = reviews.is_any(session, LOCAL, machine=None)
         return is_open or reviewed or schedules.is_any(session, LOCAL, machine=None)
 

@@ -215,7 +215,7 @@ def tries_in(file: Path) -> tuple[tuple[str, ...], ...]:
     except (Unreadable, OSError, ValueError, RecursionError):
         return ()
     return tuple(
-        tuple(map(str, one)) for one in tries if isinstance(one, list) and one[:1] in (["page"], ["terminal"])
+        tuple(map(str, row)) for row in tries if isinstance(row, list) and row[:1] in (["page"], ["terminal"])
     )
 
 

@@ -140,7 +140,7 @@ class SandboxProcesses:
             raise
         finally:
             os.close(theirs)
-        with os.fdopen(status, "rb") as told, process, served(egress):
+        with os.fdopen(status, "rb") as status_file, process, served(egress):
             try:
                 in_time = _collect(process, capture, began + command.timeout_s, self._is_over)
             finally:
@@ -152,7 +152,7 @@ class SandboxProcesses:
                     gone=lambda: process.poll() is not None,
                 )
             if in_time and level == "bwrap":
-                _check_started(process.returncode, told.read(_PIECE), capture, command.argv)
+                _check_started(process.returncode, status_file.read(_PIECE), capture, command.argv)
         code = process.returncode
         return Ended(
             exit_code=(128 - code if code < 0 else code) if in_time else None,
@@ -209,13 +209,16 @@ def _collect(
 def attended(services: Iterable[Service], argv: tuple[str, ...], cwd: str) -> tuple[str, ...]:
     """Start services before a command, in the same sandbox."""
     fixed = {"variables": {}, "cwd": cwd, "code": NOT_STARTED}
-    told = [one._asdict() | fixed | {"refusal": REFUSAL.replace("{name}", one.name)} for one in services]
-    return (sys.executable, "-I", "-S", str(_SERVICES), json.dumps(told), "--", *argv) if told else argv
+    data = [
+        service._asdict() | fixed | {"refusal": REFUSAL.replace("{name}", service.name)}
+        for service in services
+    ]
+    return (sys.executable, "-I", "-S", str(_SERVICES), json.dumps(data), "--", *argv) if data else argv
 
 
 def _told(refused: Iterable[str]) -> bytes:
     """List the refused hosts after the output: few programs show a proxy's error."""
-    lines = "".join(f"asbuilt: the sandbox refused {one}\n" for one in refused)
+    lines = "".join(f"asbuilt: the sandbox refused {target}\n" for target in refused)
     return f"\n{lines}asbuilt: `asbuilt config set sandbox.hosts HOST` lets a host through\n".encode()
 
 
@@ -223,15 +226,15 @@ def _plain_user() -> int | None:
     """Return 1000 if that user exists, else 65534; None if we are not root. Programs look up their user."""
     if os.getuid():
         return None
-    return next((one.pw_uid for one in pwd.getpwall() if one.pw_uid == _FIRST_USER), _NOBODY)
+    return next((account.pw_uid for account in pwd.getpwall() if account.pw_uid == _FIRST_USER), _NOBODY)
 
 
-def _check_started(code: int, told: bytes, capture: Capture, argv: tuple[str, ...]) -> None:
+def _check_started(code: int, status: bytes, capture: Capture, argv: tuple[str, ...]) -> None:
     """Raise `SandboxUnavailable` if bubblewrap failed before it ran the command.
 
     bubblewrap reports an exit code only for a command that ran.
     """
-    lines = [json.loads(line) for line in told.splitlines() if line.strip()]
+    lines = [json.loads(line) for line in status.splitlines() if line.strip()]
     if code < 0 or any("exit-code" in line for line in lines):
         return
     output = capture.value()

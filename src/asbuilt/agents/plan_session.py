@@ -87,8 +87,10 @@ class PlanningSeat(Struct, frozen=True, kw_only=True):
         """Return the sandbox request: what the session may access, and what `program` needs to start."""
         state = self.state
         own = [name for name in self.environ if name.startswith(_OWN)]
-        told = {
-            name: one for name, one in state.environment.items() if name.endswith(("CONFIG_DIR", "UPDATER"))
+        request_data = {
+            name: value
+            for name, value in state.environment.items()
+            if name.endswith(("CONFIG_DIR", "UPDATER"))
         }
         return settle(
             Request(
@@ -106,7 +108,7 @@ class PlanningSeat(Struct, frozen=True, kw_only=True):
                 network=egress is None and self.opened.network != "none",
                 environment={
                     **passed(self.environ, [*KINDS["claude"].variables, *own]),
-                    **told,
+                    **request_data,
                     **more,
                     **(egress.environment if egress else {}),
                 },
@@ -155,7 +157,7 @@ def run(
     else:
         held = without_mounts(level, request, argv)
     # A no-op handler, not SIG_IGN: the child would inherit an ignored signal.
-    before = {one: signal.signal(one, lambda *_: None) for one in (signal.SIGINT, signal.SIGQUIT)}
+    before = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGQUIT)}
     try:
         with (
             subprocess.Popen(  # noqa: S603  what the user asked for, held
@@ -167,8 +169,8 @@ def run(
     finally:
         for descriptor in kept:
             os.close(descriptor)
-        for one, answer in before.items():
-            signal.signal(one, answer)
+        for number, answer in before.items():
+            signal.signal(number, answer)
     return 128 - code if code < 0 else code
 
 

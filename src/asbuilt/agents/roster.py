@@ -78,7 +78,7 @@ class Roster(NamedTuple):
         program = words[0] if words and words[0] else self.kinds[kind].program
         if self.kinds[kind] in self.lacking and not chosen:
             raise _without_adapter(self.kinds[kind])
-        there = ", ".join(f"--agent {one}" for one in self.found)
+        there = ", ".join(f"--agent {agent}" for agent in self.found)
         raise NotFound(
             f'agent {name} is not installed: no program "{program}" on PATH',
             why="asbuilt uses the agent programs that you installed; it includes none.",
@@ -89,7 +89,7 @@ class Roster(NamedTuple):
 def roster(settings: Settings, environ: Mapping[str, str], kinds: Mapping[str, Kind] = KINDS) -> Roster:
     """Find the defined and installed agents."""
     path = environ.get("PATH", os.defpath)
-    places = {one.name: shutil.which(one.program, path=path) for one in kinds.values() if one.program}
+    places = {kind.name: shutil.which(kind.program, path=path) for kind in kinds.values() if kind.program}
     found = {name: place for name, place in places.items() if place and Path(place).is_absolute()}
     first = {name: found[name] for name in (_FIRST,) if name in found}
     defined = {

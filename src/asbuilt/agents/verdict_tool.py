@@ -175,10 +175,10 @@ def reply_to(desk: Desk, line: str) -> dict[str, Any] | None:
         return None
     params = message.get("params")
     result = desk.answer(message.get("method"), params if isinstance(params, dict) else {})
-    told = (
+    outcome = (
         {"error": {"code": _NO_METHOD, "message": "no such method"}} if result is None else {"result": result}
     )
-    return {"jsonrpc": "2.0", "id": message["id"], **told}
+    return {"jsonrpc": "2.0", "id": message["id"], **outcome}
 
 
 def main() -> int:

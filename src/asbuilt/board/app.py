@@ -142,8 +142,10 @@ class Board:
     async def _enter(self, path: str, send: Send) -> None:
         token = path.removeprefix(access.ENTER)
         if not await asyncio.to_thread(keys.take_token, self._folder, token):
-            told = "This link was used before or is older than 10 minutes. Run `asbuilt board --print-link`."
-            await _send(send, 401, self._page(_plain("Refused", told)))
+            refusal = (
+                "This link was used before or is older than 10 minutes. Run `asbuilt board --print-link`."
+            )
+            await _send(send, 401, self._page(_plain("Refused", refusal)))
             return
         secure = "; Secure" if self._place.scheme == "https" else ""
         cookie = f"{self._place.cookie_name}={self._place.cookie}; Path=/; HttpOnly; SameSite=Strict{secure}"

@@ -94,7 +94,7 @@ def _growing(reading: Reading, run: Run) -> bytes:
     repository = reading.repository(run.repo)
     folder = reading.home.workspaces / run.repo / run.run
     places = () if repository is None else checkouts(repository)
-    for place in (one for one in places if one.path.is_relative_to(folder)):
+    for place in (checkout for checkout in places if checkout.path.is_relative_to(folder)):
         git = place.git.with_environment(GIT_OPTIONAL_LOCKS="0")
         new = git.said("ls-files", "-z", "--others", "--exclude-standard").out.split(b"\0")[:-1]
         text = git.said("diff-index", *PLAIN, "--patch", "HEAD").out

@@ -56,29 +56,29 @@ def question_page(reading: Reading, repo: str, number: int, note: str = "") -> d
         run = None if asked is None else runs.find(session, LOCAL, repo, asked.run)
     if asked is None:
         return None
-    told: list[doc.Block] = [doc.Paragraph((note,))] if note else []
+    blocks: list[doc.Block] = [doc.Paragraph((note,))] if note else []
     lines = asked.question.split("\n")
-    told += [doc.Listing("\n".join(lines[1:]))] if len(lines) > 1 else []
-    told += _draft(reading, repo, asked) if asked.kind == "plan" else []
+    blocks += [doc.Listing("\n".join(lines[1:]))] if len(lines) > 1 else []
+    blocks += _draft(reading, repo, asked) if asked.kind == "plan" else []
     if run is not None:
-        told.append(doc.Paragraph(("Asked by ", doc.Link(run.name, run_path(run)))))
-        told += _subject(reading, run, asked) if asked.kind in _ABOUT_WORK else []
+        blocks.append(doc.Paragraph(("Asked by ", doc.Link(run.name, run_path(run)))))
+        blocks += _subject(reading, run, asked) if asked.kind in _ABOUT_WORK else []
     if asked.answer is not None:
         who = f" {asked.answer}, by {asked.answered_by}, {moment(asked.answered_at or '', reading.zone)}"
         note = f": {asked.note}" if asked.note else ""
-        told.append(doc.Paragraph((doc.Mark("answered", "plain"), who, note)))
+        blocks.append(doc.Paragraph((doc.Mark("answered", "plain"), who, note)))
     elif is_refinement(asked.run):
         typed = doc.Code(f"asbuilt approve yes {asked.name}")
-        told.append(doc.Paragraph(("Answer this one in the terminal: ", typed)))
+        blocks.append(doc.Paragraph(("Answer this one in the terminal: ", typed)))
     else:
-        told.append(_form(repo, asked))
+        blocks.append(_form(repo, asked))
     age = lasting(seconds(asked.asked_at, reading.now.isoformat()))
     above = (doc.Link("Now", "/"), " / ", doc.Link("Questions", "/questions"))
     return doc.Document(
         f"{lines[0][:1].upper()}{lines[0][1:]}",
         above,
         (doc.Mark(asked.kind, "open"), f" {asked.name}, asked {age} ago"),
-        tuple(told),
+        tuple(blocks),
         (),
     )
 
@@ -115,7 +115,7 @@ def _draft(reading: Reading, repo: str, asked: Approval) -> list[doc.Block]:
     draft = draft_asked(reading.store, reading.blobs, repo, asked)
     blocks: list[doc.Block] = []
     if draft.since:
-        rows = "\n".join(f"{one.sign} {one.text}" for one in draft.changes)
+        rows = "\n".join(f"{change.sign} {change.text}" for change in draft.changes)
         blocks.append(doc.Section((f"What differs from {draft.since}",), (doc.Patch(clipped(rows)),)))
     text = draft.plan.source.data.decode("utf-8", "replace")
     name = f"{draft.name[:1].upper()}{draft.name[1:]}"

@@ -65,7 +65,7 @@ class Reading(NamedTuple):
                 )
                 for known in repositories.every(session, LOCAL)
             ]
-        return [one for one in found if one.plans]
+        return [place for place in found if place.plans]
 
     def folder(self, attempt: str) -> Path:
         """Return the folder of an attempt; raises `ValueError` for a name that is none."""

@@ -81,14 +81,21 @@ def phase_page(reading: Reading, repo: str, plan: str, phase: str) -> Document |
         account = _account(reading, run, facts, events, now, window)
         words: Words = (facts.phases[phase].title,)
         points = tuple(
-            Point((Link(f"attempt {one.number}", attempt_path(run.repo, f"{run.run}.{phase}.{one.number}")),))
-            for one in facts.phases[phase].attempts
+            Point(
+                (
+                    Link(
+                        f"attempt {attempt.number}",
+                        attempt_path(run.repo, f"{run.run}.{phase}.{attempt.number}"),
+                    ),
+                )
+            )
+            for attempt in facts.phases[phase].attempts
         )
     attempts = (Section(("What the agents did",), (Points(points),)),) if points else ()
     above: Words = (Link("Now", "/"), " / ", Link(plan, plan_path(repo, plan)))
     blocks: tuple[Block, ...] = (Paragraph(("No work yet.",)),)
-    for one in account.phases:
-        section = phase_section(account, one, is_folded=False)
+    for phase_account in account.phases:
+        section = phase_section(account, phase_account, is_folded=False)
         words, blocks = section.words[1:], (*section.blocks, *attempts)
     return Document(f"Phase {phase}", above, words, blocks, ())
 

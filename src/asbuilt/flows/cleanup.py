@@ -88,7 +88,7 @@ class Leavings:
             if ref.startswith(snapshots.ATTEMPTS)
         }
         folders = [folder.name for folder in self._home.runs.glob("*")]
-        there = {one.run for one in self._leftovers} | {name.partition(".")[0] for name in self._refs}
+        there = {rest.run for rest in self._leftovers} | {name.partition(".")[0] for name in self._refs}
         there |= {_run_of(ref) for ref in self._results}
         with self._store.read() as session:
             self._now = session.now
@@ -120,9 +120,9 @@ class Leavings:
     def strange(self) -> Iterator[Thing]:
         """Find what no run of these plans made. Its worth is unknown, so it stays."""
         fate = Stays("the journal does not know its run")
-        for one in self._leftovers:
-            if one.run not in self._runs:
-                name, size = f"{one.run} {one.lane}", size_of(one.workspace.path)
+        for rest in self._leftovers:
+            if rest.run not in self._runs:
+                name, size = f"{rest.run} {rest.lane}", size_of(rest.workspace.path)
                 yield Thing("workspace", name, size, fate, lambda: None)
         for name in self._refs:
             if name.partition(".")[0] not in self._runs:
@@ -145,9 +145,9 @@ class Leavings:
     def _attempts(self, plan: Address, days: int) -> Iterator[Thing]:
         """Judge the attempts of a plan whose trees are kept, newest first."""
         with self._store.read() as session:
-            told = [whole(entry, self._blobs.get) for entry in of_kinds(session, plan, _TELLING)]
-        landed = retention.landings(told)
-        for made in sorted(attempts_in(told), key=lambda one: one.began_at, reverse=True):
+            entries = [whole(entry, self._blobs.get) for entry in of_kinds(session, plan, _TELLING)]
+        landed = retention.landings(entries)
+        for made in sorted(attempts_in(entries), key=lambda attempt: attempt.began_at, reverse=True):
             run, commit = self._runs.get(made.run), self._refs.get(made.id)
             if run is None or commit is None:
                 continue
@@ -225,7 +225,7 @@ def size_of(path: Path) -> int:
     """Return the size of a file, or of all files below a folder."""
     if not path.is_dir() or path.is_symlink():
         return path.lstat().st_size if path.exists() else 0
-    return sum(one.lstat().st_size for one in path.rglob("*") if not one.is_dir())
+    return sum(file.lstat().st_size for file in path.rglob("*") if not file.is_dir())
 
 
 class Commons:

@@ -72,9 +72,11 @@ class Notifying:
                 if not taken:
                     break
                 message = _message(session, taken, self._reach)
-                notices.put_off(session, taken, until=again_at(max(one.tries for one in taken), session.now))
+                notices.put_off(
+                    session, taken, until=again_at(max(wait.tries for wait in taken), session.now)
+                )
             said = None if message is None else self._ways[way].call(message)
-            is_over = said is None or max(one.tries for one in taken) + 1 >= TRIES
+            is_over = said is None or max(wait.tries for wait in taken) + 1 >= TRIES
             with self._store.write() as session:
                 notices.answered(session, taken, said=said, is_over=is_over)
                 notices.forget(session, self._org, before=written(moment(session.now) - _KEPT))
@@ -96,28 +98,28 @@ def sending(store: Store, reach: Reach, *, org: str) -> AbstractContextManager[C
 def _message(session: Session, taken: Sequence[Waiting], reach: Reach) -> Message | None:
     """Return a message with the notices that still apply; None if none does."""
     said = []
-    for one in taken:
-        entry = keyed(session, one.address, one.key)
-        run = runs.find(session, one.org, one.repo, one.run)
+    for wait in taken:
+        entry = keyed(session, wait.address, wait.key)
+        run = runs.find(session, wait.org, wait.repo, wait.run)
         if entry is None or run is None:
             continue
-        told = notice(run.name, entry.event, reach.questions(run.repo))
-        if told is not None and not _is_answered(session, one, entry.event):
-            said.append((entry.at, entry.seq, told))
+        message = notice(run.name, entry.event, reach.questions(run.repo))
+        if message is not None and not _is_answered(session, wait, entry.event):
+            said.append((entry.at, entry.seq, message))
     if not said:
         return None
-    said.sort(key=lambda one: one[:2])  # a plan's own events of one millisecond keep their order
-    names = "\n".join(f"{one.repo}\t{one.plan}\t{one.key}" for one in taken)
+    said.sort(key=lambda pair: pair[:2])  # a plan's own events of one millisecond keep their order
+    names = "\n".join(f"{wait.repo}\t{wait.plan}\t{wait.key}" for wait in taken)
     return Message(
-        hashlib.sha256(names.encode()).hexdigest()[:32], said[0][0], tuple(told for *_, told in said)
+        hashlib.sha256(names.encode()).hexdigest()[:32], said[0][0], tuple(pushed for *_, pushed in said)
     )
 
 
-def _is_answered(session: Session, one: Waiting, event: Event) -> bool:
+def _is_answered(session: Session, wait: Waiting, event: Event) -> bool:
     """Return whether a question was answered before its notification was sent."""
     if not isinstance(event, ApprovalAsked):
         return False
-    found = approvals.named(session, one.org, one.repo, event.number)
+    found = approvals.named(session, wait.org, wait.repo, event.number)
     return found is not None and found.answer is not None
 
 

@@ -108,7 +108,7 @@ class _Gathering:
 
     def last(self, kind: type[_Kind]) -> _Kind | None:
         """Return the last event of a kind."""
-        found = (one.event for one in reversed(self.entries))
+        found = (entry.event for entry in reversed(self.entries))
         return next((event for event in found if isinstance(event, kind)), None)
 
     def frozen(self, phase: str) -> Plan | None:
@@ -127,7 +127,7 @@ class _Gathering:
         frozen = the_phase(plan, phase.id) if plan else None
         attempts = tuple(self._attempt(phase.id, attempt) for attempt in self._shown(phase))
         landed = self._facts.landed if isinstance(self._facts, DeliveryFacts) else ()
-        stands = {one.commit: one.stands for one in landed}
+        stands = {landed_phase.commit: landed_phase.stands for landed_phase in landed}
         rechecked = self.told(PhaseRechecked, f"{phase.id}/rechecked")
         begun = self.told(PhaseBegun, f"{phase.id}/begun")
         return PhaseAccount(
@@ -150,7 +150,7 @@ class _Gathering:
             return phase.attempts
         if phase.id in window.phases:
             return phase.attempts[-window.attempts :]
-        return [one for one in phase.attempts if one.evidence or one.remarks][-1:]
+        return [attempt for attempt in phase.attempts if attempt.evidence or attempt.remarks][-1:]
 
     def _attempt(self, phase: str, attempt: AttemptFacts) -> AttemptAccount:
         key, name = f"{phase}/{attempt.number}", f"{phase}.{attempt.number}"
@@ -166,11 +166,11 @@ class _Gathering:
             says=attempt.says,
             kept=f"{snapshots.ATTEMPTS}{self._record.run.run}.{name}" if attempt.commit else None,
             evidence=(*self._evidence(attempt.evidence), *self._evidence(attempt.tries)),
-            items=tuple(item_from(one) for one in items or ()),
+            items=tuple(item_from(item) for item in items or ()),
             opinion=self._opinion(verdict),
             faults=faults_in(verdict.failures if verdict else ()),
-            remarks=tuple(remark_from(one) for one in self._plain(attempt.remarks) or ()),
-            numbers=tuple(Number(*one) for one in self._plain(attempt.numbers) or ()),
+            remarks=tuple(remark_from(row) for row in self._plain(attempt.remarks) or ()),
+            numbers=tuple(Number(*row) for row in self._plain(attempt.numbers) or ()),
             claims=drift.notes if drift else (),
             agent=begun.agent if begun else "",
             began_at=attempt.began_at,
@@ -195,7 +195,7 @@ class _Gathering:
             says=judged.says if judged else "",
             kept=None,
             evidence=self._evidence(proven.evidence),
-            items=tuple(item_from(one) for one in self._plain(judged.items if judged else None) or ()),
+            items=tuple(item_from(row) for row in self._plain(judged.items if judged else None) or ()),
             opinion=self._opinion(judged),
             faults=faults_in(judged.failures if judged else ()),
         )
@@ -206,9 +206,9 @@ class _Gathering:
 
     def pictures(self) -> tuple[Picture, ...]:
         """Return the pictures of the UI: the latest of a command, and each phase's latest of a tester."""
-        told = [one.event for one in self.entries if isinstance(one.event, PicturesTaken)]
-        last = {(one.command, one.tree if one.command == TESTER else ""): one for one in told}
-        return tuple(picture for one in last.values() for picture in pictures_in(self._record.blobs, one))
+        events = [entry.event for entry in self.entries if isinstance(entry.event, PicturesTaken)]
+        last = {(taken.command, taken.tree if taken.command == TESTER else ""): taken for taken in events}
+        return tuple(picture for taken in last.values() for picture in pictures_in(self._record.blobs, taken))
 
     def pull(self) -> PullAccount | None:
         """Return the account of the pull request; None before it is opened."""
@@ -219,7 +219,7 @@ class _Gathering:
         return PullAccount(
             opened.number,
             opened.url,
-            sum(isinstance(one.event, PullMended) for one in self.entries),
+            sum(isinstance(entry.event, PullMended) for entry in self.entries),
             found.broken if found else None,
             found.warned if found else (),
         )
@@ -227,16 +227,18 @@ class _Gathering:
     def decisions(self) -> tuple[Decision, ...]:
         """List questions to users and their answers, newest first."""
         answers = {
-            one.event.key: (one.event, one) for one in self.entries if isinstance(one.event, ApprovalAnswered)
+            row.event.key: (row.event, row) for row in self.entries if isinstance(row.event, ApprovalAnswered)
         }
-        asked = [one.event for one in self.entries if isinstance(one.event, ApprovalAsked)]
-        return tuple(_decision(one, *answers.get(one.key, (None, None))) for one in reversed(asked))
+        asked = [entry.event for entry in self.entries if isinstance(entry.event, ApprovalAsked)]
+        return tuple(
+            _decision(request, *answers.get(request.key, (None, None))) for request in reversed(asked)
+        )
 
     def _evidence(self, digest: str | None) -> tuple[Evidence, ...]:
-        shown = tuple(evidence_from(one) for one in self._plain(digest) or ())
-        for one in shown:
-            if one.outcome != "PASS":
-                self.failures[one.output] = failure_of(one, self._blob(one.output) or b"")
+        shown = tuple(evidence_from(row) for row in self._plain(digest) or ())
+        for evidence in shown:
+            if evidence.outcome != "PASS":
+                self.failures[evidence.output] = failure_of(evidence, self._blob(evidence.output) or b"")
         return shown
 
     def _plain(self, digest: str | None) -> Any:  # noqa: ANN401 - JSON

@@ -94,8 +94,8 @@ def enter(  # noqa: PLR0913 - a run has these parts
     requested = runs.request(
         session, address, run=run, slug=slug, options=options, actor=asker.actor, place=place
     )
-    for one in before:
-        _tell_changes(session, requested, differing(one.options, options), asker)
+    for other_run in before:
+        _tell_changes(session, requested, differing(other_run.options, options), asker)
     return requested
 
 
@@ -167,14 +167,14 @@ def pause(store: Store, run: Run, *, reason: str, asker: Asker) -> bool:
 def _tell_changes(session: Session, run: Run, changes: Sequence[Change], asker: Asker) -> None:
     """Record which settings of a run differ from the plan's last run, or from its own earlier ones."""
     revision = run.options.revision or 0
-    for one in changes:
+    for file in changes:
         say(
             session,
             run,
             SettingsChanged(
-                key=one.key, before=_in_event(one.before), after=_in_event(one.after), revision=revision
+                key=file.key, before=_in_event(file.before), after=_in_event(file.after), revision=revision
             ),
-            f"settings/{revision}/{one.key}",
+            f"settings/{revision}/{file.key}",
             actor=asker.actor,
         )
 

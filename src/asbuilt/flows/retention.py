@@ -62,12 +62,12 @@ class Retention:
         if not self._engine.is_launched or not self._is_due():
             return 0
         gone = 0
-        for one in self._found():
-            if isinstance(one.fate, Goes):
+        for thing in self._found():
+            if isinstance(thing.fate, Goes):
                 if gone == _AT_ONCE:
                     return gone
                 with suppress(AsbuiltError, OSError):
-                    one.remove()
+                    thing.remove()
                     gone += 1
         gone += self._engine.forget(written(datetime.now(UTC) - timedelta(days=ENGINE_DAYS)))
         self._stamp.touch()
@@ -92,11 +92,11 @@ class Retention:
     def _here(self) -> Iterator[Leavings]:
         with self._journal[1].read() as session:
             known = repositories.every(session, LOCAL)
-        for one in known:
-            is_here = self._machine is None or one.machine in (None, self._machine)
-            if one.remote is None and is_here:
+        for plan in known:
+            is_here = self._machine is None or plan.machine in (None, self._machine)
+            if plan.remote is None and is_here:
                 with suppress(AsbuiltError, OSError):
-                    yield Leavings(self._journal, open_repository(Path(one.folder)), repo=one.repo)
+                    yield Leavings(self._journal, open_repository(Path(plan.folder)), repo=plan.repo)
 
     def _of_fleet(self) -> Iterator[Leavings]:
         """Return the leftovers of the fleet's runs, if this worker has joined it."""

@@ -83,9 +83,9 @@ def clear(store: Store, home: Home, address: Address) -> None:
             shutil.rmtree(room, ignore_errors=True)
 
 
-def setting_of(one: Schedule) -> Setting:
+def setting_of(timer: Schedule) -> Setting:
     """Return the cadence, zone and start of a schedule."""
-    return Setting(one.cadence, one.zone, one.since)
+    return Setting(timer.cadence, timer.zone, timer.since)
 
 
 def room_of(home: Home, address: Address) -> Path:
@@ -115,20 +115,21 @@ class Schedules:
         """Start a run for every plan that is due; return the runs."""
         with self._store.read() as session:
             due = schedules.to_look_at(session, self._org, machine=self._machine)
-        fired = [self._look_at(one.address) for one in due]
+        fired = [self._look_at(scheduled.address) for scheduled in due]
         return [run for run in fired if run is not None]
 
     def _look_at(self, address: Address) -> Run | None:
         """Fire, defer or pass one schedule, with the plan locked."""
         with self._store.write() as session:
             hold(session, address)
-            one = schedules.find(session, address)
-            if one is None:
+            timer = schedules.find(session, address)
+            if timer is None:
                 return None
             claim = claims.find(session, address)
             due = Due(
-                setting_of(one), one.slot, one.due_at, one.set_at, schedules.has_fired(session, one),
-                busy=None if claim is None else claim.phase or "-", phase=one.phase, deferrals=one.deferrals,
+                setting_of(timer), timer.slot, timer.due_at, timer.set_at,
+                schedules.has_fired(session, timer), busy=None if claim is None else claim.phase or "-",
+                phase=timer.phase, deferrals=timer.deferrals,
             )  # fmt: skip
             answer: firing.Answer | None = None
             try:
@@ -139,11 +140,11 @@ class Schedules:
                 schedules.end(session, address, reason=reason, actor=ACTOR)
             match answer:
                 case Fire(next_slot):
-                    return self._send_off(session, one, next_slot)
+                    return self._send_off(session, timer, next_slot)
                 case Defer(phase, number, until):
-                    schedules.defer(session, one, phase=phase, number=number, until=until)
+                    schedules.defer(session, timer, phase=phase, number=number, until=until)
                 case Pass(next_slot):
-                    schedules.wait_for(session, one, next_slot)
+                    schedules.wait_for(session, timer, next_slot)
                 case Rest() | None:
                     pass
                 case never:
@@ -152,24 +153,29 @@ class Schedules:
             clear(self._store, self._home, address)
         return None
 
-    def _send_off(self, session: Session, one: Schedule, next_slot: str) -> Run:
+    def _send_off(self, session: Session, timer: Schedule, next_slot: str) -> Run:
         run, host = new_id(), machine()
         try:
-            environment.hand_on(room_of(self._home, one.address), self._home.runs / run)
+            environment.hand_on(room_of(self._home, timer.address), self._home.runs / run)
         except OSError as error:
             raise StoreFailed(
-                f"the run that {one.slug} is scheduled for has no folder: {error.strerror or error}",
+                f"the run that {timer.slug} is scheduled for has no folder: {error.strerror or error}",
                 why="The folder has the environment variables that the run may read.",
                 next_step="Free some disk space. The schedule still fires for the missed time.",
             ) from error
-        options = structs.replace(one.options, host=host)
+        options = structs.replace(timer.options, host=host)
         sent = enter(
-            session, one.address, run=run, slug=one.slug, options=options, asker=Asker(one.actor, host, {})
+            session,
+            timer.address,
+            run=run,
+            slug=timer.slug,
+            options=options,
+            asker=Asker(timer.actor, host, {}),
         )
         match sent:
             case Declined(claim, _):
                 # The plan's head row is locked and had no claim, so no other run can have claimed it.
                 raise LookupError(claim.run)
             case _:
-                schedules.fire(session, one, run=run, next_slot=next_slot)
+                schedules.fire(session, timer, run=run, next_slot=next_slot)
                 return sent

@@ -55,7 +55,7 @@ def start(context: Context, *, pushed: str | None = None) -> None:
     claim(record)
     began_on = _began_on(repository, context.room, target)
     ground = _ground(record, repository, began_on)
-    ours = {one.phase for one in commits.outcomes(repository, target, run.run, since=began_on)}
+    ours = {outcome.phase for outcome in commits.outcomes(repository, target, run.run, since=began_on)}
     marked = [phase.id for phase in plan.phases if phase.status is Status.DONE and phase.id not in ours]
     outline: dict[str, Any] = {
         "phases": {phase.id: list(phase.depends_on.on) for phase in plan.phases},
@@ -103,10 +103,12 @@ def _author(record: Record, repository: Repository) -> Person:
 
 def _left(record: Record, repository: Repository, spaces: Path) -> tuple[str, ...]:
     """Name the workspaces that earlier runs of this plan left behind; none is removed."""
-    run, there = record.run, {one.run: one.lane for one in workspaces.leftovers(repository, spaces)}
+    run, there = record.run, {rest.run: rest.lane for rest in workspaces.leftovers(repository, spaces)}
     with record.store.read() as session:
-        earlier = [runs.find(session, run.org, run.repo, one) for one in sorted(there) if one != run.run]
-    return tuple(one.name for one in earlier if one and one.plan == run.plan)[:_LEFT]
+        earlier = [
+            runs.find(session, run.org, run.repo, address) for address in sorted(there) if address != run.run
+        ]
+    return tuple(other_run.name for other_run in earlier if other_run and other_run.plan == run.plan)[:_LEFT]
 
 
 def _began_on(repository: Repository, room: Path, target: str) -> str:
@@ -145,7 +147,7 @@ def _carried(record: Record, repository: Repository, base: str) -> list[tuple[st
         and run.options.phase in (None, phase.id)
     ]
     found = (_last_on(repository, phase, base) for phase in phases)
-    return [one for one in found if one is not None]
+    return [pair for pair in found if pair is not None]
 
 
 def _last_on(repository: Repository, phase: PhaseFacts, base: str) -> tuple[str, str, list[str]] | None:
@@ -175,10 +177,10 @@ def _ground(record: Record, repository: Repository, target: str) -> Ground:
     with record.store.read() as session:
         standing = fold_plan(events_of(session, record.blobs, record.run.address))
     stands = {
-        (one.run, one.phase): one.commit
+        (outcome.run, outcome.phase): outcome.commit
         for run in sorted({work.run for work in standing.unlanded})
-        for one in commits.outcomes(repository, target, run)
-        if not one.undone
+        for outcome in commits.outcomes(repository, target, run)
+        if not outcome.undone
     }
     return Ground(
         target=target,
@@ -207,5 +209,5 @@ def _undo(record: Record, ground: Ground, of: str | None) -> dict[str, Any]:
             why="It builds on the work that would be reverted.",
             next_step=f"Land it (asbuilt land {record.run.options.slug}), or undo {name} first.",
         )
-    there = [one for one in ground.there if one.run == of]
+    there = [landed for landed in ground.there if landed.run == of]
     return {"undoes": [*ground.standing.landed_by(of or ""), *there], "drops": drops}

@@ -112,43 +112,43 @@ class _Load:
 
 def payload(run: str, spans: Iterable[Traced]) -> dict[str, Any]:
     """Return an export request of OTLP as JSON."""
-    told = [
+    span_data = [
         {
             "traceId": trace_id(run),
-            "spanId": one.id,
-            "parentSpanId": one.parent,
-            "name": one.name,
+            "spanId": span.id,
+            "parentSpanId": span.parent,
+            "name": span.name,
             "kind": _INTERNAL,
-            "startTimeUnixNano": _nanos(one.began),
-            "endTimeUnixNano": _nanos(one.ended),
-            "attributes": [_attribute(key, value) for key, value in one.about.items()],
-            "status": {"code": _ERROR if one.is_error else _OK},
+            "startTimeUnixNano": _nanos(span.began),
+            "endTimeUnixNano": _nanos(span.ended),
+            "attributes": [_attribute(key, value) for key, value in span.about.items()],
+            "status": {"code": _ERROR if span.is_error else _OK},
         }
-        for one in spans
+        for span in spans
     ]
-    return {"resourceSpans": [{"resource": _RESOURCE, "scopeSpans": [{"scope": _SCOPE, "spans": told}]}]}
+    return {"resourceSpans": [{"resource": _RESOURCE, "scopeSpans": [{"scope": _SCOPE, "spans": span_data}]}]}
 
 
 def _metrics(figures: Iterable[Figure], at: str, *, began: str | None = None) -> dict[str, Any]:
     """Return an export request: counters of what happened since `began`, or gauges."""
     named: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for one in figures:
+    for figure in figures:
         point: dict[str, Any] = {
-            "attributes": [_attribute(key, value) for key, value in one.about.items()],
+            "attributes": [_attribute(key, value) for key, value in figure.about.items()],
             "timeUnixNano": _nanos(at),
         }
         if began is not None:
             point["startTimeUnixNano"] = _nanos(began)
-        point |= {"asInt": str(one.value)} if isinstance(one.value, int) else {"asDouble": one.value}
-        named.setdefault((one.name, one.unit), []).append(point)
+        point |= {"asInt": str(figure.value)} if isinstance(figure.value, int) else {"asDouble": figure.value}
+        named.setdefault((figure.name, figure.unit), []).append(point)
     how = {"aggregationTemporality": _DELTA, "isMonotonic": True}
-    told = [
+    metrics = [
         {"name": name, "unit": unit}
         | ({"gauge": {"dataPoints": points}} if began is None else {"sum": {**how, "dataPoints": points}})
         for (name, unit), points in named.items()
     ]
     return {
-        "resourceMetrics": [{"resource": _RESOURCE, "scopeMetrics": [{"scope": _SCOPE, "metrics": told}]}]
+        "resourceMetrics": [{"resource": _RESOURCE, "scopeMetrics": [{"scope": _SCOPE, "metrics": metrics}]}]
     }
 
 

@@ -128,7 +128,7 @@ class Git(Struct, frozen=True, kw_only=True):
         return replace(self, environment={**self.environment, **more})
 
     def _once(self, argv: tuple[str | bytes, ...], stdin: bytes) -> Said:
-        with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as told:
+        with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as errors:
             given.write(stdin)
             given.seek(0)
             # Arguments are a list, and names in them are validated; no shell is involved.
@@ -138,7 +138,7 @@ class Git(Struct, frozen=True, kw_only=True):
                 env=self._environment(),
                 stdin=given,
                 stdout=subprocess.PIPE,
-                stderr=told,
+                stderr=errors,
                 pass_fds=self.descriptors,
                 start_new_session=self.shielded,
             ) as process:
@@ -147,8 +147,8 @@ class Git(Struct, frozen=True, kw_only=True):
                 except BaseException:  # ended, and raised again
                     process.kill()
                     raise
-            told.seek(0)
-            err = told.read(_TOLD).decode("utf-8", "replace")
+            errors.seek(0)
+            err = errors.read(_TOLD).decode("utf-8", "replace")
         return Said(code=process.returncode, out=out, err=err.strip())
 
     @staticmethod
@@ -247,10 +247,10 @@ def _verb(argv: tuple[str | bytes, ...]) -> str:
 
 
 def _failed(argv: tuple[str | bytes, ...], said: Said) -> GitFailed:
-    told = f"git said: {said.err or said.line[:_TOLD] or 'nothing'}"
+    message = f"git said: {said.err or said.line[:_TOLD] or 'nothing'}"
     return GitFailed(
         f"git {_verb(argv)} failed (exit {said.code})",
-        why=f"{ENDED} {-said.code}" if said.code < 0 else told,
+        why=f"{ENDED} {-said.code}" if said.code < 0 else message,
         next_step="Wait for the git that holds the lock, or remove it if none runs; then try again."
         if _LOCKED.search(said.err)
         else "Fix what git reports, then try again; nothing was lost.",

@@ -105,7 +105,7 @@ def message_for(subject: str, body: str = "", **trailers: str | Sequence[str]) -
     A trailer with several values is repeated.
     """
     lines = []
-    each = ((key, [told] if isinstance(told, str) else told) for key, told in trailers.items())
+    each = ((key, [content] if isinstance(content, str) else content) for key, content in trailers.items())
     for key, value in ((key, value) for key, values in each for value in values):
         if not value or any(char in value for char in "\n\r\0"):
             raise UsageWrong(
@@ -159,7 +159,7 @@ def read_commit(repository: Repository, name: str) -> Commit:
     return Commit(
         name=name,
         tree=facts[b"tree"][0].decode("ascii"),
-        parents=tuple(one.decode("ascii") for one in facts.get(b"parent", [])),
+        parents=tuple(data.decode("ascii") for data in facts.get(b"parent", [])),
         author=_person(facts[b"author"][0]),
         committer=_person(facts[b"committer"][0]),
         message=message,

@@ -160,11 +160,11 @@ def _overriding(named: Iterable[Setting], users: list[Setting]) -> Iterable[Sett
 
 
 def _digest(root: Path, common: Path, named: Iterable[Setting]) -> str:
-    told = hashlib.sha256(os.fsencode(common.resolve()))
+    digest = hashlib.sha256(os.fsencode(common.resolve()))
     for setting in sorted(named):
         for part in (*setting, *_contents(root, common, setting[1])):
-            told.update(b"\0" + hashlib.sha256(os.fsencode(part)).digest())
-    return told.hexdigest()[:12]
+            digest.update(b"\0" + hashlib.sha256(os.fsencode(part)).digest())
+    return digest.hexdigest()[:12]
 
 
 def _contents(root: Path, common: Path, value: str) -> Iterable[str]:

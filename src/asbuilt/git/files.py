@@ -136,9 +136,9 @@ def listed(root: Path, folder: bytes, *, but: bytes = b"") -> list[tuple[bytes, 
     try:
         with os.scandir(os.fsencode(root / os.fsdecode(folder))) as scanned:
             return [
-                (before + one.name, one.stat(follow_symlinks=False))
-                for one in sorted(scanned, key=lambda entry: entry.name)
-                if one.name.lower() != but
+                (before + dir_entry.name, dir_entry.stat(follow_symlinks=False))
+                for dir_entry in sorted(scanned, key=lambda entry: entry.name)
+                if dir_entry.name.lower() != but
             ]
     except OSError as error:
         named = os.fsdecode(folder) or "the workspace"

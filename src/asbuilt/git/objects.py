@@ -98,8 +98,12 @@ def walk(git: Git, tree: str) -> Iterator[tuple[bytes, Entry]]:
     while level:
         found = read_all(git, [name for _, name in level])
         deeper = []
-        for (path, name), one in zip(level, found, strict=True):
-            data = one.data if one is not None and one.kind == "tree" else read_object(git, name, "tree")
+        for (path, name), git_object in zip(level, found, strict=True):
+            data = (
+                git_object.data
+                if git_object is not None and git_object.kind == "tree"
+                else read_object(git, name, "tree")
+            )
             for entry in _parsed(data, len(name) // 2):
                 if entry.mode == FOLDER:
                     deeper.append((path + entry.name + b"/", entry.oid))
@@ -113,12 +117,12 @@ def compare(git: Git, before: str, after: str) -> list[Changed]:
     found: list[Changed] = []
     level: list[tuple[bytes, str | None, str | None]] = [(b"", tree_of(git, before), tree_of(git, after))]
     while level:
-        level = [one for one in level if one[1] != one[2]]
+        level = [pair for pair in level if pair[1] != pair[2]]
         names = [name for _, *both in level for name in both if name is not None]
         read_all(git, names)  # one request; what follows is in memory, unless it is very large
         deeper: list[tuple[bytes, str | None, str | None]] = []
         for path, *both in level:
-            old, new = ({one.name: one for one in entries_of(git, name)} if name else {} for name in both)
+            old, new = ({row.name: row for row in entries_of(git, name)} if name else {} for name in both)
             for name in old.keys() | new.keys():
                 sides = old.get(name), new.get(name)
                 if sides[0] == sides[1]:
@@ -130,7 +134,7 @@ def compare(git: Git, before: str, after: str) -> list[Changed]:
                 if any(files):
                     found.append(Changed(path + name, files[0], files[1]))
         level = deeper
-    return sorted(found, key=lambda one: one.path)
+    return sorted(found, key=lambda change: change.path)
 
 
 def find(git: Git, tree: str, path: bytes) -> Entry | None:
@@ -138,11 +142,11 @@ def find(git: Git, tree: str, path: bytes) -> Entry | None:
     *folders, last = path.split(b"/")
     here = tree_of(git, tree)
     for folder in folders:
-        entry = next((one for one in entries_of(git, here) if one.name == folder), None)
+        entry = next((candidate for candidate in entries_of(git, here) if candidate.name == folder), None)
         if entry is None or entry.mode != FOLDER:
             return None
         here = entry.oid
-    return next((one for one in entries_of(git, here) if one.name == last), None)
+    return next((candidate for candidate in entries_of(git, here) if candidate.name == last), None)
 
 
 def _parsed(data: bytes, width: int) -> Iterator[Entry]:
@@ -170,9 +174,9 @@ class _Reader:
             missing = [name for name in dict.fromkeys(names) if name not in self._kept]
             found = self._asked("contents", missing)
             answer = [self._kept.get(name) or found.get(name) for name in names]
-            for name, one in found.items():
-                if one.kind in ("commit", "tree") and one.size <= _KEPT_SIZE:
-                    self._kept[name] = one
+            for name, git_object in found.items():
+                if git_object.kind in ("commit", "tree") and git_object.size <= _KEPT_SIZE:
+                    self._kept[name] = git_object
             while len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)
             return answer

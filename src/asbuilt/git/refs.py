@@ -38,7 +38,9 @@ def listed(repository: Repository, pattern: str) -> list[tuple[str, str]]:
     if pattern.endswith(("/", "*")) and not set("*?[") & set(start):
         with suppress(LeftToGit):
             found = read_refs(repository.common, start, repository.ref_format).items()
-            return [*found] if start == pattern else [one for one in found if "/" not in one[0][len(start) :]]
+            return (
+                [*found] if start == pattern else [pair for pair in found if "/" not in pair[0][len(start) :]]
+            )
     said = repository.git.said("for-each-ref", "--format=%(refname)%00%(objectname)", pattern)
     lines = os.fsdecode(said.out).splitlines()
     return [(ref, commit) for ref, _, commit in (line.partition("\0") for line in lines)]
@@ -65,14 +67,14 @@ def changes(repository: Repository, commit: str) -> list[Change]:
     said = repository.git.said(
         "diff-tree", *PLAIN, "-z", "--numstat", base_of(repository, commit), check_oid(commit)
     )
-    rows = (one.split(b"\t", 2) for one in said.fields)
+    rows = (field.split(b"\t", 2) for field in said.fields)
     return [Change(os.fsdecode(path), _count(added), _count(removed)) for added, removed, path in rows]
 
 
 def touched(repository: Repository, before: str, after: str) -> dict[str, bool]:
     """Return the files that differ between two trees or commits, and whether each exists afterwards."""
     found = compare(repository.git, before, after)
-    return {os.fsdecode(one.path): one.new is not None for one in found}
+    return {os.fsdecode(change.path): change.new is not None for change in found}
 
 
 def patch(repository: Repository, commit: str) -> bytes:

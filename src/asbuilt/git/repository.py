@@ -214,7 +214,7 @@ def operations(git_dir: Path) -> tuple[str, ...]:
 def conflicts(checkout: Checkout) -> tuple[str, ...]:
     """List the files of a checkout that have unresolved conflicts."""
     fields = checkout.git.said("ls-files", "-z", "--unmerged").fields
-    return tuple(sorted({os.fsdecode(one.split(b"\t", 1)[1]) for one in fields}))
+    return tuple(sorted({os.fsdecode(field.split(b"\t", 1)[1]) for field in fields}))
 
 
 def leftover_stashes(repository: Repository) -> tuple[str, ...]:
@@ -222,7 +222,7 @@ def leftover_stashes(repository: Repository) -> tuple[str, ...]:
     said = repository.git.said(
         "reflog", "show", "-z", "--format=%gd: %gs", "refs/stash", "--", allowed=(0, 128)
     )
-    return tuple(text for one in said.fields if "pre-cherry-pick" in (text := os.fsdecode(one)))
+    return tuple(text for field in said.fields if "pre-cherry-pick" in (text := os.fsdecode(field)))
 
 
 def path_state(checkout: Checkout, path: str) -> PathState:

@@ -45,20 +45,20 @@ def differing(
     links: dict[str, str] = {}
     submodules: dict[str, str] = {}
     followed = 0
-    for one in compare(repository.git, check_oid(before), check_oid(after)):
-        path = os.fsdecode(one.path)
+    for change in compare(repository.git, check_oid(before), check_oid(after)):
+        path = os.fsdecode(change.path)
         if among is not None and path not in among:
             continue
         found = []
-        for tree, entry in ((before, one.old), (after, one.new)):
+        for tree, entry in ((before, change.old), (after, change.new)):
             end = repository.nothing if entry is None or entry.mode == LINK_TO_REPOSITORY else entry.oid
             if entry is not None and entry.mode == _LINK and followed < _FOLLOWED:
                 followed += 1
-                end = _end_of(repository, tree, one.path) or end
+                end = _end_of(repository, tree, change.path) or end
             found.append(end)
         sides[path] = (found[0], found[1])
-        if one.new is not None and one.new.mode in (_LINK, LINK_TO_REPOSITORY):
-            (links if one.new.mode == _LINK else submodules)[path] = one.new.oid
+        if change.new is not None and change.new.mode in (_LINK, LINK_TO_REPOSITORY):
+            (links if change.new.mode == _LINK else submodules)[path] = change.new.oid
     wanted = {*links.values(), *(file for both in sides.values() for file in both)} - {repository.nothing}
     read = dict(contents(repository, sorted(wanted), cap))
     targets = {path: os.fsdecode(read.get(file, b"")) for path, file in links.items()}

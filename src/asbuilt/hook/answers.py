@@ -61,9 +61,9 @@ def _beside(call: Call, said: Answer | None) -> Answer | None:
         return said
     from asbuilt.hook.authoring import interrupted  # noqa: PLC0415 - few conversations author
 
-    told = interrupted(call, is_new=call.text("source") == "clear")
+    note = interrupted(call, is_new=call.text("source") == "clear")
     said = said or Answer()
-    return said._replace(context="\n".join(filter(None, [said.context, told]))) if told else said
+    return said._replace(context="\n".join(filter(None, [said.context, note]))) if note else said
 
 
 def status_line(payload: Mapping[str, object], environ: Mapping[str, str], now: float) -> str:

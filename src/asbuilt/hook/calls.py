@@ -103,9 +103,9 @@ class Call:
     def keep_reload(self, state: State, kind: reloads.Kind = "plan-pending") -> None:
         """Store a reload, so that the conversation resumes after a /clear."""
         plan = "" if kind == "no-plan" else state.plan
-        one = reloads.Reload(plan, self.session, self.now, self.cwd, kind, state.approved)
+        reload = reloads.Reload(plan, self.session, self.now, self.cwd, kind, state.approved)
         with Locked(self.folder):
-            reloads.keep(self.folder, one)
+            reloads.keep(self.folder, reload)
 
     def plans(self) -> Plans:
         """Open the plans around the conversation. The plan reader is imported only here."""

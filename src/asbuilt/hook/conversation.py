@@ -73,8 +73,8 @@ def _written(event: str, said: Answer) -> str:
 def _log(environ: Mapping[str, str], event: str, error: Exception) -> None:
     """Append one line to the log; ignore a failure to write it."""
     path = f"{state_home(environ)}/{_LOG}"
-    told = " ".join(f"{type(error).__name__}: {error}".split())[:500]
-    line = f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {event} {told}\n"
+    problem = " ".join(f"{type(error).__name__}: {error}".split())[:500]
+    line = f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {event} {problem}\n"
     try:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)

@@ -153,7 +153,7 @@ def _read(call: Call) -> str:
         secret = holds_secrets(real, reach) or is_secret(real, reach)
     else:
         secret = is_secret(path, reach) or is_secret(real, reach)
-    if secret or any(aims_at_secret(one) for one in filters):
+    if secret or any(aims_at_secret(text) for text in filters):
         return f"plan mode does not read secrets, and {_shown(call, path)} is or contains one."
     return ""
 
@@ -191,10 +191,12 @@ def _is_plain(path: str) -> bool:
 
 def _is_own(call: Call, path: str) -> bool:
     """Return whether a path is the conversation's own plan; a new file in a plan folder becomes its plan."""
-    own = [os.path.realpath(one) for one in call.hold.plans]
+    own = [os.path.realpath(plan) for plan in call.hold.plans]
     if call.agent:
         mains = (
-            own if any(one.endswith(".md") for one in own) else [os.path.realpath(_awaited_plan(call) or "/")]
+            own
+            if any(plan_path.endswith(".md") for plan_path in own)
+            else [os.path.realpath(_awaited_plan(call) or "/")]
         )
         return path not in own and _is_beside(path, mains, agent=call.agent)
     if path in own:
@@ -244,7 +246,7 @@ def _given_plan(call: Call) -> str:
 
 
 def _legal_way(call: Call) -> str:
-    own = [one for one in call.hold.plans if one.endswith(".md")]
+    own = [path for path in call.hold.plans if path.endswith(".md")]
     plan = own[-1] if own else _given_plan(call)
     if plan and call.agent:
         plan = f"{plan[:-3]}{_BY_AGENT}{call.agent}.md"

@@ -38,8 +38,8 @@ class Held:
 def held(event: str, payload: Mapping[str, object], environ: Mapping[str, str], now: float) -> Held:
     """Return the hold before and after an event, and store the new one."""
     folder = folder_of(environ, key_of(environ))
-    told = event_in(event, payload)
-    if not os.path.isdir(folder) and told.mode != PLAN:
+    new_event = event_in(event, payload)
+    if not os.path.isdir(folder) and new_event.mode != PLAN:
         return Held()
     root = environ.get("CLAUDE_PROJECT_DIR") or str(payload.get("cwd") or "")
     with Locked(folder):
@@ -48,7 +48,7 @@ def held(event: str, payload: Mapping[str, object], environ: Mapping[str, str], 
         except HoldUnreadable:
             # The gate refuses everything until the user ends plan mode; no event changes that.
             return Held(Hold(), Hold())
-        new = after(before, told, now=now, root=root)
+        new = after(before, new_event, now=now, root=root)
         if (new and new.fields()) != (before and before.fields()):
             keep_hold(folder, new)
     return Held(before, new)

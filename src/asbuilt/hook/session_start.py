@@ -42,8 +42,8 @@ def tool_used(call: Call, held: Held) -> Answer | None:
     """Answer PostToolUse of ExitPlanMode: the user has just approved the plan."""
     if call.text("tool_name") != EXIT or not call.is_main:
         return None
-    told = call.inner("tool_response").get("filePath")
-    plan = _approved(call, told if isinstance(told, str) and told else held.proposed)
+    path = call.inner("tool_response").get("filePath")
+    plan = _approved(call, path if isinstance(path, str) and path else held.proposed)
     return Answer(messages.approved(plan, mode=call.mode)) if plan else None
 
 
@@ -126,26 +126,30 @@ def _compacted(call: Call) -> Answer | None:
 
 def _adopt(call: Call) -> None:
     """Take over the stored state of a session that this process resumes and whose process has ended."""
-    for one in records(call.environ, but=call.key):
-        if one.state.session == call.session and not one.is_alive:
-            call.keep(call.seen(one.state))
-            loop = loop_in(one.folder)
+    for record in records(call.environ, but=call.key):
+        if record.state.session == call.session and not record.is_alive:
+            call.keep(call.seen(record.state))
+            loop = loop_in(record.folder)
             if loop is not None:
                 with Locked(call.folder):
                     keep_loop(call.folder, loop)
-            move(one.folder, call.folder)
+            move(record.folder, call.folder)
             return
 
 
 def _others(call: Call) -> Answer | None:
     """Name a plan of this folder that belongs to another live conversation or to one that has ended."""
-    for one in records(call.environ, but=call.key):
-        age = call.now - one.state.at
-        if one.state.cwd != call.cwd or not one.state.plan or not (one.is_alive or 0 <= age <= USABLE_S):
+    for record in records(call.environ, but=call.key):
+        age = call.now - record.state.at
+        if (
+            record.state.cwd != call.cwd
+            or not record.state.plan
+            or not (record.is_alive or 0 <= age <= USABLE_S)
+        ):
             continue
-        plan = call.plan(one.state.plan)
+        plan = call.plan(record.state.plan)
         if plan is None or plan.is_over:
             continue
-        told = elsewhere(plan.name) if one.is_alive else left_behind(plan.name, seconds=age)
-        return Answer(told, told)
+        notice = elsewhere(plan.name) if record.is_alive else left_behind(plan.name, seconds=age)
+        return Answer(notice, notice)
     return None

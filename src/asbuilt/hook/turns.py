@@ -59,7 +59,7 @@ def prompted(call: Call, held: Held) -> Answer | None:
 
 def _planning(call: Call, held: Held, state: State, *, typed: bool) -> Answer | None:
     """Store a reload while a plan is being written: the event that ends plan mode may never come."""
-    own = [one for one in (held.after.plans if held.after else ()) if one.endswith(".md")]
+    own = [path for path in (held.after.plans if held.after else ()) if path.endswith(".md")]
     plan = held.proposed or (own[-1] if own else state.plan)
     # A plan that is being written is not approved, whatever was approved before.
     state = state._replace(plan=plan, approved=False)
@@ -72,9 +72,9 @@ def _reminded(call: Call, hold: Hold | None, state: State, *, typed: bool) -> An
     """Remind the agent that plan mode is on, or report that it is off, unless Claude Code does so."""
     from asbuilt.session.reminding import reminded  # noqa: PLC0415 - few conversations need it
 
-    state, told = reminded(state, hold, mode=call.mode, is_typed=typed)
+    state, reminder = reminded(state, hold, mode=call.mode, is_typed=typed)
     call.keep(state)
-    return Answer(told) if told else None
+    return Answer(reminder) if reminder else None
 
 
 def _restored_late(call: Call, state: State, *, ordered: bool) -> Answer | None:
@@ -119,8 +119,8 @@ def _metered(call: Call, state: State) -> Answer | None:
         return Answer(messages.round_over(loop), messages.round_over(loop))
     if state.warned:
         return None
-    told = messages.warned(use.percent, plan)
-    return Answer(f"{told} {messages.save_advice(plan)}", told)
+    warning = messages.warned(use.percent, plan)
+    return Answer(f"{warning} {messages.save_advice(plan)}", warning)
 
 
 def _stay(call: Call, state: State) -> None:
@@ -227,7 +227,7 @@ def _unasked(call: Call, held: Held, state: State) -> str:
     last = call.text("last_assistant_message").rstrip()
     if any(mark in last.rpartition("\n\n")[2] for mark in _QUESTION_MARKS):
         return ""
-    own = [one for one in hold.plans if one.endswith(".md")]
+    own = [plan for plan in hold.plans if plan.endswith(".md")]
     return messages.unasked(own[-1] if own else state.plan, is_own=hold.by != "mode" and call.mode != PLAN)
 
 

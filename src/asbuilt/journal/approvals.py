@@ -104,8 +104,8 @@ def answer(  # noqa: PLR0913 - an answer has these parts
 
 def withdraw(session: Session, org: str, repo: str, run: str, *, actor: str) -> None:
     """Withdraw a run's unanswered questions from the inbox."""
-    for one in waiting_of(session, org, repo, run):
-        answer(session, org, repo, one.number, said=WITHDRAWN, actor=actor)
+    for approval in waiting_of(session, org, repo, run):
+        answer(session, org, repo, approval.number, said=WITHDRAWN, actor=actor)
 
 
 def last_answered(session: Session, org: str, repo: str, *, under: str) -> Approval | None:

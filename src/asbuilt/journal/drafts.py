@@ -44,9 +44,9 @@ def overtake(session: Session, address: Address) -> None:
     hold(session, address)
     drafts = drafts_of(session, address)
     newest = drafts.newest
-    for one in drafts.questions:
-        if newest is not None and one.answer is None and one.revision != newest.number:
-            number, note = int(one.name[1:]), f"revision {newest.number} took its place"
+    for question in drafts.questions:
+        if newest is not None and question.answer is None and question.revision != newest.number:
+            number, note = int(question.name[1:]), f"revision {newest.number} took its place"
             approvals.answer(
                 session, address.org, address.repo, number, said=REVISED, actor=newest.by, note=note
             )
@@ -67,7 +67,7 @@ def ask(
 def approve(session: Session, address: Address, number: int, *, actor: str) -> None:
     """Record the approval of a question, with the text that it covers."""
     drafts = drafts_of(session, address)
-    asked = next(one for one in drafts.questions if one.name == f"a{number}")
+    asked = next(question for question in drafts.questions if question.name == f"a{number}")
     revision = drafts.revision(asked.revision)
     if revision is None:
         raise LookupError(asked.name)

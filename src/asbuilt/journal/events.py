@@ -56,12 +56,12 @@ def _cut(value: object, size: int) -> object:
     if isinstance(value, str):
         return shortened(value, size)
     if isinstance(value, dict):
-        return {name: _cut(one, size) for name, one in value.items()}
+        return {name: _cut(member, size) for name, member in value.items()}
     if not isinstance(value, list | tuple):
         return value
     # Keep the beginning of a long list.
     some = value[: max(1, size // _SHORTEST)]
-    return [_cut(one, size // len(some)) for one in some]
+    return [_cut(element, size // len(some)) for element in some]
 
 
 def open_plan(session: Session, address: Address, slug: str) -> None:

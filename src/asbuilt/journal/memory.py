@@ -41,7 +41,7 @@ def remember(session: Session, org: str, repo: str, lessons: Iterable[Lesson], *
         kept = None if number is None else named(session, org, repo, number)
         if kept is not None:
             new.append(kept)
-    for kind in sorted({one.kind for one in new}):
+    for kind in sorted({memory.kind for memory in new}):
         delete = (
             f"DELETE FROM memories WHERE {OF_REPO} AND kind = :kind AND number <="
             f" (SELECT number FROM memories WHERE {OF_REPO} AND kind = :kind"

@@ -72,17 +72,17 @@ def next_due(session: Session, org: str, way: str) -> list[Waiting]:
 
 def put_off(session: Session, waiting: Sequence[Waiting], *, until: str) -> None:
     """Count a try, and set the time of the next try in case no result is recorded."""
-    for one in waiting:
+    for wait in waiting:
         change = f"UPDATE notices SET due_at = :until, tries = tries + 1 WHERE {_MINE}"
-        session.run(change, **one._asdict(), until=until)
+        session.run(change, **wait._asdict(), until=until)
 
 
 def answered(session: Session, waiting: Sequence[Waiting], *, said: str | None, is_over: bool) -> None:
     """Record the result of a try; `said` is the error, None on success."""
     change = f"UPDATE notices SET said = :said, said_at = :now, done_at = :done_at WHERE {_MINE}"
     done_at = session.now if is_over else None
-    for one in waiting:
-        session.run(change, **one._asdict(), said=said, now=session.now, done_at=done_at)
+    for wait in waiting:
+        session.run(change, **wait._asdict(), said=said, now=session.now, done_at=done_at)
 
 
 def waits(session: Session, org: str, ways: Sequence[str]) -> bool:

@@ -171,7 +171,11 @@ def open_segments(session: Session, org: str, *, limit: int = 500) -> list[Segme
 def set_state(session: Session, run: Run, state: str) -> None:
     """Set a run's state, and its plan's if it changed something; the caller writes the event."""
     is_idle = run._replace(state=state).is_idle
-    earlier = [one for one in of_plan(session, run.address) if one.number < run.number] if is_idle else []
+    earlier = (
+        [other_run for other_run in of_plan(session, run.address) if other_run.number < run.number]
+        if is_idle
+        else []
+    )
     before = standing(earlier)
     of_plan_now = before.state if before is not None else state
     change = f"UPDATE heads SET state = :state WHERE {OF_PLAN} AND runs = :number"

@@ -150,7 +150,12 @@ def take(
     for at, number in enumerate(differ, before.seq + 1):
         _append(session, org, repo, number, Imported(tasks[number]), key=f"import/{at}", actor=actor)
         _keep(session, org, repo, tasks[number])
-    _count(session, org, repo, max([before.next_number, next_number, *(one + 1 for one in tasks)]))
+    _count(
+        session,
+        org,
+        repo,
+        max([before.next_number, next_number, *(task_number + 1 for task_number in tasks)]),
+    )
     _set(session, org, repo, "imported = seq")
     return differ
 
@@ -180,7 +185,7 @@ def history(
 
 def as_of(session: Session, org: str, repo: str, seq: int) -> dict[int, Task]:
     """Return the tasks as of a sequence number."""
-    return fold((one.number, one.event) for one in history(session, org, repo, until=seq))
+    return fold((entry.number, entry.event) for entry in history(session, org, repo, until=seq))
 
 
 def set_writing(session: Session, org: str, repo: str, writing: Mapping[str, Any] | None) -> None:

@@ -102,7 +102,7 @@ class Plans:
 
 def _current(left: list[Phase], following: str | None) -> Phase | None:
     """Return the current phase: one in progress, else the plan's next, else the first that is left."""
-    for fits in (lambda one: one.status is Status.IN_PROGRESS, lambda one: one.id == following):
+    for fits in (lambda task: task.status is Status.IN_PROGRESS, lambda task: task.id == following):
         for phase in left:
             if fits(phase):
                 return phase

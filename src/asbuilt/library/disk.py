@@ -97,9 +97,9 @@ def write_beside(real: Path, data: bytes) -> Path:
     return fresh
 
 
-def exchange(one: Path, other: Path) -> bool:
+def exchange(path: Path, other: Path) -> bool:
     """Swap two files atomically; return False where the system or the file system cannot."""
-    return _rename(one, other, _EXCHANGE)
+    return _rename(path, other, _EXCHANGE)
 
 
 def appear(fresh: Path, file: Path) -> None:
@@ -115,18 +115,18 @@ def appear(fresh: Path, file: Path) -> None:
         fresh.unlink()
 
 
-def _rename(one: Path, other: Path, flag: int) -> bool:
+def _rename(path: Path, other: Path, flag: int) -> bool:
     library = ctypes.CDLL(None, use_errno=True)
     if sys.platform == "linux" and hasattr(library, "renameat2"):
         at = _AT_FDCWD
-        failed = library.renameat2(at, os.fsencode(one), at, os.fsencode(other), flag)
+        failed = library.renameat2(at, os.fsencode(path), at, os.fsencode(other), flag)
     elif sys.platform == "darwin" and hasattr(library, "renamex_np"):
-        failed = library.renamex_np(os.fsencode(one), os.fsencode(other), flag)
+        failed = library.renamex_np(os.fsencode(path), os.fsencode(other), flag)
     else:
         return False
     code = ctypes.get_errno()
     if failed and code not in _CANNOT:
-        raise OSError(code, os.strerror(code), str(one), None, str(other))
+        raise OSError(code, os.strerror(code), str(path), None, str(other))
     return not failed
 
 

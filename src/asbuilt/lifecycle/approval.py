@@ -78,7 +78,7 @@ class Drafts(NamedTuple):
 
     def revision(self, number: int) -> Revision | None:
         """Return a revision by its number. Numbers are unique across all runs of the plan."""
-        return next((one for one in self.revisions if one.number == number), None)
+        return next((candidate for candidate in self.revisions if candidate.number == number), None)
 
     @property
     def newest(self) -> Revision | None:
@@ -89,11 +89,11 @@ class Drafts(NamedTuple):
     def asked(self) -> Question | None:
         """Return the last question about the newest revision."""
         number = self.newest.number if self.newest else 0
-        return next((one for one in reversed(self.questions) if one.revision == number), None)
+        return next((question for question in reversed(self.questions) if question.revision == number), None)
 
     def covering(self, intent: str) -> Approved | None:
         """Return the first approval of this intent."""
-        return next((one for one in self.approved if one.intent == intent), None)
+        return next((approval for approval in self.approved if approval.intent == intent), None)
 
 
 def fold_drafts(entries: Iterable[Entry]) -> Drafts:
@@ -123,8 +123,8 @@ def hear(drafts: Drafts, entry: Entry) -> Drafts:
         case ApprovalAnswered():
             name = f"a{event.number}"
             answered = (
-                one._replace(answer=event.answer, note=event.note) if one.name == name else one
-                for one in drafts.questions
+                question._replace(answer=event.answer, note=event.note) if question.name == name else question
+                for question in drafts.questions
             )
             return drafts._replace(questions=tuple(answered))
         case AnswerTaken():
@@ -201,20 +201,28 @@ def next_step(drafts: Drafts) -> Step | None:
         return File(approved)
     if asked.note.strip():
         return Rewrite(asked)
-    if any(one.is_again for one in drafts.questions if one.run == asked.run):
+    if any(question.is_again for question in drafts.questions if question.run == asked.run):
         return GiveUp(asked)
     return Ask(newest, again=True)
 
 
 def unchanged(drafts: Drafts, intent: str) -> Question | None:
     """Return the no that this intent got before. An unchanged text is refused without asking the user."""
-    said = (one for one in reversed(drafts.questions) if one.intent == intent and one.answer == "no")
+    said = (
+        question
+        for question in reversed(drafts.questions)
+        if question.intent == intent and question.answer == "no"
+    )
     return next(said, None)
 
 
 def is_edited(drafts: Drafts, revision: Revision) -> bool:
     """Return whether a revision differs from the last text that an agent submitted."""
-    theirs = [one for one in drafts.revisions if one.by == AGENT and one.number <= revision.number]
+    theirs = [
+        candidate
+        for candidate in drafts.revisions
+        if candidate.by == AGENT and candidate.number <= revision.number
+    ]
     return not theirs or theirs[-1].digest != revision.digest
 
 

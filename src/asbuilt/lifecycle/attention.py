@@ -71,16 +71,16 @@ _ENDED: Final = {
 
 def topic_of(event: Event) -> Topic | None:
     """Return the topic of an event; None if it notifies no user."""
-    told = _told(event)
-    return None if told is None else told[0]
+    parts = _told(event)
+    return None if parts is None else parts[0]
 
 
 def notice(name: str, event: Event, questions: str = "") -> Notice | None:
     """Return the notice for an event of a run, if it has one; `questions` is the board's page of them."""
-    told = _told(event)
-    if told is None:
+    parts = _told(event)
+    if parts is None:
         return None
-    said = _notice(name, *told[1:])
+    said = _notice(name, *parts[1:])
     if questions and isinstance(event, ApprovalAsked):
         return said._replace(text=f"{said.text}, or {questions}a{event.number}")
     return said

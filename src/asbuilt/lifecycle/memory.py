@@ -104,8 +104,11 @@ def lessons_of_run(run: str, *, slug: str, plan: str, entries: Iterable[Entry]) 
 
 def lessons_of_critique(standings: Iterable[Standing], *, task: str) -> tuple[Lesson, ...]:
     """Return the lessons of a critique: its material findings, resolved or not, the worst first."""
-    worst = sorted((one for one in standings if one.finding.is_material), key=lambda one: -one.finding.level)
-    return tuple(_of_finding(one, task) for one in worst[:OF_ONE])
+    worst = sorted(
+        (standing for standing in standings if standing.finding.is_material),
+        key=lambda standing: -standing.finding.level,
+    )
+    return tuple(_of_finding(standing, task) for standing in worst[:OF_ONE])
 
 
 def recall(known: Sequence[Memory], *, about: str = "", budget: int = BUDGET) -> tuple[Memory, ...]:
@@ -149,7 +152,7 @@ def _told(event: Event) -> Iterator[str]:
 
 def _of_finding(standing: Standing, task: str) -> Lesson:
     finding = standing.finding
-    cited = [one[0] for one in finding.evidence if isinstance(one[0], str)]
+    cited = [citation[0] for citation in finding.evidence if isinstance(citation[0], str)]
     where = f" at “{finding.anchor.item}”" if finding.anchor.item else ""
     text = f"{finding.principle} {finding.kind}{where}: {finding.text} (plan for: {task})"
     return lesson(Kind.LESSON, text, files=[*filter(None, [finding.anchor.file]), *cited])
@@ -159,5 +162,5 @@ def _nearness(path: str, files: Collection[str]) -> int:
     if path in files:
         return _ON_THE_FILE
     folder = path.rpartition("/")[0]
-    is_beside = folder and any(one.rpartition("/")[0] == folder for one in files)
+    is_beside = folder and any(file.rpartition("/")[0] == folder for file in files)
     return _IN_THE_FOLDER if is_beside else 0

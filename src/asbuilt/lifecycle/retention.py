@@ -68,7 +68,7 @@ def landings(entries: Iterable[Entry]) -> dict[str, str]:
             case LandingDone(commits=commits):
                 landed |= {phase: (commit, entry.at) for phase, _, commit, _ in commits}
             case LandingUndone(commits=gone):
-                landed = {phase: one for phase, one in landed.items() if one[0] not in gone}
+                landed = {phase: pair for phase, pair in landed.items() if pair[0] not in gone}
     return {phase: at for phase, (_, at) in landed.items()}
 
 
@@ -84,5 +84,5 @@ def of_attempt(phase: str, *, began_at: str, landed_at: str | None, now: str, da
 def of_age(what: str, at: str, *, now: str, days: int) -> Fate:
     """Judge data that is kept for some days after an event."""
     since = (datetime.fromisoformat(now) - datetime.fromisoformat(at)).days
-    told = f"{what} {since} {'day' if since == 1 else 'days'} ago"
-    return Goes(told) if since >= days else Stays(f"{told}; deleted after {days} day{'s' * (days != 1)}")
+    age = f"{what} {since} {'day' if since == 1 else 'days'} ago"
+    return Goes(age) if since >= days else Stays(f"{age}; deleted after {days} day{'s' * (days != 1)}")

@@ -127,7 +127,7 @@ def _read(text: str, is_plan: Callable[[str], bool]) -> _Read:
         else:
             unknown.append(atom.text)
     return _Read(
-        plan, frozenset(words), tuple(phases), tuple(" ".join(one) for one in schedules), tuple(unknown)
+        plan, frozenset(words), tuple(phases), tuple(" ".join(timer) for timer in schedules), tuple(unknown)
     )
 
 

@@ -26,8 +26,8 @@ def words(text: str) -> frozenset[str]:
     return frozenset(word.removesuffix("s") for word in found if word not in _COMMON)
 
 
-def alike(one: str, other: str) -> float:
+def alike(left: str, other: str) -> float:
     """Return the share of the shorter text's words that the other has too; 0 below two shared words."""
-    first, second = words(one), words(other)
+    first, second = words(left), words(other)
     shared = len(first & second)
     return shared / min(len(first), len(second)) if shared >= _SHARED else 0.0

@@ -34,7 +34,7 @@ class UndoFacts(DeliveryFacts):
         super().hear(entry)
         if isinstance(entry.event, RunStarted):
             self.of = entry.event.of
-            self.undoes = tuple(Landed(*one) for one in entry.event.undoes)
+            self.undoes = tuple(Landed(*undo) for undo in entry.event.undoes)
             self.drops = tuple(Work(*work) for work in entry.event.drops)
         if isinstance(entry.event, LandingUndone) and not entry.event.reverted:
             self.outcome = entry.event.words

@@ -77,7 +77,7 @@ def _row(plan: Plan, phase: Phase) -> Row:
 
 def _section(plan: Plan, name: str) -> str:
     inside = {line for phase in plan.phases for line in range(phase.lines[0] - 1, phase.lines[1])}
-    told: list[str] = []
+    texts: list[str] = []
     level = 0
     for block in parse(plan.source.lines, plan.front.after):
         if block.line in inside:
@@ -86,8 +86,8 @@ def _section(plan: Plan, name: str) -> str:
             if not level or block.level <= level:
                 level = block.level if name in sections_in(block.text) else 0
         elif level and isinstance(block, Paragraph | Item):
-            told.append(" ".join(block.text.split()))
-    return " ".join(told)
+            texts.append(" ".join(block.text.split()))
+    return " ".join(texts)
 
 
 class Change(NamedTuple):

@@ -47,18 +47,20 @@ def edges(outline: Sequence[Outlined]) -> list[tuple[str, str]]:
 
 
 def _known(outline: Sequence[Outlined]) -> dict[str, tuple[str, ...]]:
-    ids = {one.id for one in outline}
-    return {one.id: tuple(need for need in one.needs if need in ids and need != one.id) for one in outline}
+    ids = {phase.id for phase in outline}
+    return {
+        phase.id: tuple(need for need in phase.needs if need in ids and need != phase.id) for phase in outline
+    }
 
 
 def _all_below(phase: str, needs: Mapping[str, tuple[str, ...]]) -> set[str]:
     found: set[str] = set()
     to_visit = [*needs[phase]]
     while to_visit:
-        one = to_visit.pop()
-        if one not in found:
-            found.add(one)
-            to_visit += needs[one]
+        place = to_visit.pop()
+        if place not in found:
+            found.add(place)
+            to_visit += needs[place]
     return found
 
 
@@ -68,11 +70,13 @@ def _rows(outline: Sequence[Outlined]) -> list[list[Outlined]]:
     depth: dict[str, int] = {}
     for _ in outline:
         before = dict(depth)
-        for one in outline:
-            depth[one.id] = 1 + max((depth.get(need, 0) for need in needs[one.id]), default=-1)
+        for phase in outline:
+            depth[phase.id] = 1 + max((depth.get(need, 0) for need in needs[phase.id]), default=-1)
         if depth == before:
             break
-    layers = [[one for one in outline if depth[one.id] == level] for level in sorted(set(depth.values()))]
+    layers = [
+        [phase for phase in outline if depth[phase.id] == level] for level in sorted(set(depth.values()))
+    ]
     return [layer[at : at + _ABREAST] for layer in layers for at in range(0, len(layer), _ABREAST)]
 
 
@@ -82,9 +86,9 @@ def graph(
     """Draw the phases, their dependencies and their states; a phase may link to its own place."""
     rows = _rows(outline)
     places = {
-        one.id: (100 * (2 * at + 1) / (2 * len(row)), number * (_BOX + _GAP))
+        phase.id: (100 * (2 * at + 1) / (2 * len(row)), number * (_BOX + _GAP))
         for number, row in enumerate(rows)
-        for at, one in enumerate(row)
+        for at, phase in enumerate(row)
     }
     lines = [
         f'<line class="edge" x1="{places[above][0]:.2f}%" y1="{places[above][1] + _BOX}"'
@@ -94,14 +98,14 @@ def graph(
     boxes = []
     for row in rows:
         wide = min(50.0, 100 / len(row)) - 2
-        for one in row:
-            (middle, top), tone = places[one.id], tones.get(one.id, "plain")
+        for phase in row:
+            (middle, top), tone = places[phase.id], tones.get(phase.id, "plain")
             where = f'x="{middle - wide / 2:.2f}%" y="{top}" width="{wide:.2f}%" height="{_BOX}"'
             box = (
                 f'<rect class="box {tone}" {where} rx="8"/><foreignObject {where}><div class="node">'
-                f"<b>{_text(one.id)}</b> <span>{_text(one.title)}</span></div></foreignObject>"
+                f"<b>{_text(phase.id)}</b> <span>{_text(phase.title)}</span></div></foreignObject>"
             )
-            href = (links or {}).get(one.id)
+            href = (links or {}).get(phase.id)
             boxes.append(f'<a href="{_text(href)}">{box}</a>' if href else box)
     height = len(rows) * (_BOX + _GAP) - _GAP
     return _svg("graph", height, "Which phase builds on which", [*lines, *boxes])
@@ -126,9 +130,9 @@ def timeline(spans: Sequence[Span], titles: Mapping[str, str], zone: tzinfo | No
         for span in lane:
             at = min(100 - _SEEN, 100 * seconds(began, span.began) / whole)
             wide = max(_SEEN, 100 * seconds(span.began, span.ended) / whole)
-            told = f"{span.what}: {lasting(seconds(span.began, span.ended))}"
+            tip = f"{span.what}: {lasting(seconds(span.began, span.ended))}"
             place = f'x="{at:.2f}%" y="{top + 20}" width="{wide:.2f}%" height="12" rx="2"'
-            parts.append(f'<rect class="{span.doing}" {place}><title>{_text(told)}</title></rect>')
+            parts.append(f'<rect class="{span.doing}" {place}><title>{_text(tip)}</title></rect>')
     bottom = len(lanes) * _LANE + 14
     parts.append(f'<text class="small" x="0" y="{bottom}">{clock(began, zone)}</text>')
     parts.append(f'<text class="small" x="100%" y="{bottom}" text-anchor="end">{clock(ended, zone)}</text>')

@@ -114,22 +114,22 @@ def _block(block: doc.Block, level: int) -> Iterator[str]:
             yield f'<pre class="patch" tabindex="0">{"".join(map(_patched, lines))}</pre>'
         case doc.Figures(figures=figures):
             tiles = (
-                f'<div class="{one.tone}"><dd>{text(one.value)}</dd><dt>{text(one.label)}</dt></div>'
-                for one in figures
+                f'<div class="{figure.tone}"><dd>{text(figure.value)}</dd><dt>{text(figure.label)}</dt></div>'
+                for figure in figures
             )
             yield f'<dl class="figures">{"".join(tiles)}</dl>'
         case doc.Drawing(svg=svg):
             yield f"<figure>{svg}</figure>"
         case doc.Pictures(pictures=pictures):
-            for one in pictures:
-                data = f"data:{one.media};base64,{b64encode(one.content).decode()}"
-                caption = f"<figcaption>{text(one.name)}</figcaption>"
+            for picture in pictures:
+                data = f"data:{picture.media};base64,{b64encode(picture.content).decode()}"
+                caption = f"<figcaption>{text(picture.name)}</figcaption>"
                 yield f'<figure><img alt="picture" src="{data}">{caption}</figure>'
         case doc.Form():
             yield _form(block)
         case doc.Beside(left=left, right=right):
-            columns = ("\n".join(_blocks(one, level)) for one in (left, right))
-            yield f'<div class="beside">{"".join(f"<div>{one}</div>" for one in columns)}</div>'
+            columns = ("\n".join(_blocks(pair, level)) for pair in (left, right))
+            yield f'<div class="beside">{"".join(f"<div>{column}</div>" for column in columns)}</div>'
         case doc.Section():
             yield from _section(block, level)
         case _:

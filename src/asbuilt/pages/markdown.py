@@ -90,12 +90,12 @@ def _block(block: doc.Block, level: int) -> Iterator[str]:
             fence = "`" * max(3, *(len(run) + 1 for run in _TICKS.findall(text)), 3)
             yield from (fence, *doc.visible(text, lines=True).rstrip("\n").split("\n"), fence, "")
         case doc.Figures(figures=figures):
-            yield from (f"- {escaped(one.value)} {escaped(one.label)}" for one in figures)
+            yield from (f"- {escaped(figure.value)} {escaped(figure.label)}" for figure in figures)
             yield ""
         case doc.Drawing(instead=instead):
             yield from _blocks(instead, level)
         case doc.Pictures(pictures=pictures):
-            yield from (f"- {code(one.name)}" for one in pictures)
+            yield from (f"- {code(picture.name)}" for picture in pictures)
             yield ""
         case doc.Form():
             pass

@@ -42,9 +42,9 @@ _SEVERE: Final[dict[Severity, tuple[str, doc.Tone]]] = {
 }
 
 
-def counted(number: int, one: str, many: str = "") -> str:
+def counted(number: int, singular: str, many: str = "") -> str:
     """Format a count with its noun in singular or plural."""
-    return f"{number} {one if number == 1 else many or one + 's'}"
+    return f"{number} {singular if number == 1 else many or singular + 's'}"
 
 
 def codes(names: Sequence[str]) -> doc.Words:
@@ -66,7 +66,7 @@ def plan_words(text: str) -> doc.Words:
 def state_of(phase: PhaseAccount) -> doc.Mark:
     """Return the state of a phase."""
     if phase.rechecked:
-        holds = all(one.outcome == "PASS" for one in phase.rechecked)
+        holds = all(check.outcome == "PASS" for check in phase.rechecked)
         return doc.Mark("holds", "proven") if holds else doc.Mark("does not hold", "failed")
     if phase.proven is None:
         return doc.Mark("not proven", "failed" if phase.judged else "open")
@@ -86,7 +86,7 @@ def phase_section(account: Account, phase: PhaseAccount, *, is_folded: bool) -> 
     blocks += _numbers(judged)
     blocks += _titled("Claims about numbers", (doc.Point((claim,)) for claim in phase.claims))
     blocks += _noticed(phase)
-    blocks += _titled("Attempts", (_attempt(account, phase, one) for one in reversed(phase.attempts)))
+    blocks += _titled("Attempts", (_attempt(account, phase, attempt) for attempt in reversed(phase.attempts)))
     blocks += _repeat(account, phase)
     return doc.Section((f"Phase {phase.id}: ", phase.title, " ", state_of(phase)), tuple(blocks), is_folded)
 
@@ -119,14 +119,14 @@ def _facts(account: Account, phase: PhaseAccount) -> doc.Words:
         words += ["Proven as ", doc.Code(phase.proven[:HASH])]
     else:
         words += ["Nothing of it was committed"] if phase.attempts else ["No agent worked on it in this run"]
-    spent_s = sum(seconds(one.began, one.ended) for one in account.spans if one.phase == phase.id)
-    used = total(one.spent for one in phase.attempts)
+    spent_s = sum(seconds(span.began, span.ended) for span in account.spans if span.phase == phase.id)
+    used = total(attempt.spent for attempt in phase.attempts)
     spent = [
         counted(len(phase.attempts), "attempt") if phase.attempts else "",
         lasting(spent_s) if spent_s else "",
         used.words if used.brief else "",
     ]
-    words += [f". {told}." if (told := ", ".join(filter(None, spent))) else "."]
+    words += [f". {amounts}." if (amounts := ", ".join(filter(None, spent))) else "."]
     if phase.intent:
         frozen = doc.Code(phase.intent.removeprefix("sha256:")[:HASH])
         words += [" Judged against the text frozen as ", frozen, "."]
@@ -140,14 +140,16 @@ def _promises(phase: PhaseAccount, judged: AttemptAccount | None) -> Iterator[do
     numbered = [*enumerate(phase.promised, 1)]
     for title, is_criterion in (("Promised", False), ("Acceptance criteria", True)):
         listed = [number for number, promise in numbered if promise.is_criterion == is_criterion]
-        yield from _titled(title, [_promise(phase, judged, one, found.get(one)) for one in listed])
+        yield from _titled(
+            title, [_promise(phase, judged, listed_item, found.get(listed_item)) for listed_item in listed]
+        )
 
 
 def _promise(
     phase: PhaseAccount, judged: AttemptAccount | None, number: int, item: ItemVerdict | None
 ) -> doc.Point:
     text = phase.promised[number - 1].text
-    waived = next((one for one in phase.waived if one.item == number), None)
+    waived = next((waiver for waiver in phase.waived if waiver.item == number), None)
     below: list[doc.Words] = []
     if waived is not None:
         below.append(("Accepted unmet on ", waived.on, ". ", doc.Said(waived.by, waived.reason)))
@@ -195,7 +197,7 @@ def _cited(evidence: Sequence[str]) -> Iterator[str | doc.Code]:
     for number, words in enumerate(evidence):
         if number:
             yield ", "
-        lead = next((one for one in _CITED if words.startswith(one)), "")
+        lead = next((prefix for prefix in _CITED if words.startswith(prefix)), "")
         yield from (lead,) if lead else ()
         yield doc.Code(words.removeprefix(lead).strip("`"))
 
@@ -206,38 +208,38 @@ def _checks(evidence: Sequence[Evidence], failures: Mapping[str, Failure]) -> It
     yield doc.Heading(("Checks, run by asbuilt on a clean checkout",))
     yield doc.Table(
         ("check", "outcome", "exit", "ran", "skipped", "failed", "took", "tree"),
-        tuple(_check(one) for one in evidence),
+        tuple(_check(check) for check in evidence),
     )
-    for one in evidence:
-        if one.output in failures and one.outcome != "PASS":
-            yield from failure_blocks(failures[one.output])
+    for check in evidence:
+        if check.output in failures and check.outcome != "PASS":
+            yield from failure_blocks(failures[check.output])
 
 
-def _check(one: Evidence) -> tuple[doc.Words, ...]:
-    why: doc.Words = (" ", one.why) if one.outcome != "PASS" and one.why else ()
-    numbers = (one.exit_code, one.ran, one.skipped, one.failed)
+def _check(check: Evidence) -> tuple[doc.Words, ...]:
+    why: doc.Words = (" ", check.why) if check.outcome != "PASS" and check.why else ()
+    numbers = (check.exit_code, check.ran, check.skipped, check.failed)
     return (
-        (doc.Code(one.command),),
-        (doc.Mark(one.outcome, _TONES[one.outcome]), *why),
+        (doc.Code(check.command),),
+        (doc.Mark(check.outcome, _TONES[check.outcome]), *why),
         *((() if number is None else (str(number),)) for number in numbers),
-        ("shown before" if one.reused else lasting(one.duration_s),),
-        (doc.Code(one.tree[:HASH]),),
+        ("shown before" if check.reused else lasting(check.duration_s),),
+        (doc.Code(check.tree[:HASH]),),
     )
 
 
 def _trials(evidence: Sequence[Evidence]) -> Iterator[doc.Block]:
     points = []
-    for one in evidence:
-        points += [doc.Point((note,)) for note in one.notes]
+    for check in evidence:
+        points += [doc.Point((note,)) for note in check.notes]
         for title, names in (
-            ("Pass with this phase's work and fail without it", one.proves),
-            ("Also pass on the base, and prove nothing about this phase", one.idle),
-            ("Failed before this phase too, and count as old", one.old_failures),
-            ("Fail, and did not before", one.new_failures),
+            ("Pass with this phase's work and fail without it", check.proves),
+            ("Also pass on the base, and prove nothing about this phase", check.idle),
+            ("Failed before this phase too, and count as old", check.old_failures),
+            ("Fail, and did not before", check.new_failures),
         ):
             if names:
-                told = f"{title}: {counted(len(names), 'test')}."
-                points.append(doc.Point((told,), (codes(names),)))
+                summary = f"{title}: {counted(len(names), 'test')}."
+                points.append(doc.Point((summary,), (codes(names),)))
     return _titled("How the test run was tried", points)
 
 
@@ -247,8 +249,14 @@ def _numbers(judged: AttemptAccount | None) -> Iterator[doc.Block]:
         yield doc.Table(
             ("criterion", "stated", "measured", "by", "holds"),
             tuple(
-                (plan_words(one.text), (one.stated,), (str(one.actual),), (doc.Code(one.by),), (_holds(one),))
-                for one in judged.numbers
+                (
+                    plan_words(number.text),
+                    (number.stated,),
+                    (str(number.actual),),
+                    (doc.Code(number.by),),
+                    (_holds(number),),
+                )
+                for number in judged.numbers
             ),
         )
 
@@ -261,45 +269,47 @@ def _holds(number: Number) -> doc.Mark:
 
 def _noticed(phase: PhaseAccount) -> Iterator[doc.Block]:
     remarks = phase.judged.remarks if phase.judged else ()
-    points = (_remark(one, phase.signed.get(one.key, "")) for one in remarks)
+    points = (_remark(remark, phase.signed.get(remark.key, "")) for remark in remarks)
     return _titled("Noticed about the changes", points)
 
 
-def _remark(one: Remark, signed: str) -> doc.Point:
-    word, tone = _SEVERE[one.severity]
+def _remark(remark: Remark, signed: str) -> doc.Point:
+    word, tone = _SEVERE[remark.severity]
     below: list[doc.Words] = []
-    if one.was:
-        below.append(("Before: ", doc.Code(one.was)))
-    if one.now:
-        below.append(("Now: ", doc.Code(one.now)))
-    if one.cited:
-        below.append(("The plan orders it: ", one.cited))
-    if one.severity is Severity.SIGN_OFF:
+    if remark.was:
+        below.append(("Before: ", doc.Code(remark.was)))
+    if remark.now:
+        below.append(("Now: ", doc.Code(remark.now)))
+    if remark.cited:
+        below.append(("The plan orders it: ", remark.cited))
+    if remark.severity is Severity.SIGN_OFF:
         below.append(("Signed off: ", signed or "not yet"))
     return doc.Point(
-        (doc.Mark(word, tone), f" {one.rule.replace('-', ' ')}, ", doc.Code(one.place)), tuple(below)
+        (doc.Mark(word, tone), f" {remark.rule.replace('-', ' ')}, ", doc.Code(remark.place)), tuple(below)
     )
 
 
-def _attempt(account: Account, phase: PhaseAccount, one: AttemptAccount) -> doc.Point:
-    by = f" by {one.agent}" if one.agent else ""
-    took = f", {lasting(seconds(one.began_at, one.ended_at))}" if one.ended_at else ""
-    cost = f", {one.spent.words}" if one.spent.brief else ""
-    ending = "says that it is done" if one.ending == "done" else one.ending
-    reason = f": {one.reason}" if one.reason and one.ending != "done" else ""
-    below: list[doc.Words] = [(doc.Said(one.agent or "the agent", one.says),)] if one.says else []
-    below += [(f"Note from a person: {note}",) for note in one.notes]
-    below += [(f"The sandbox refused it {host}",) for host in one.refused]
-    below += failures_of(one)
-    if one.kept:
-        name = f"{account.name}.{phase.id}.{one.number}"
-        below.append(("Kept: ", doc.Code(f"asbuilt log {name} --patch"), " shows ", doc.Code(one.kept)))
-    return doc.Point((f"Attempt {one.number}, {one.role}{by}{took}{cost}: {ending}{reason}",), tuple(below))
+def _attempt(account: Account, phase: PhaseAccount, attempt: AttemptAccount) -> doc.Point:
+    by = f" by {attempt.agent}" if attempt.agent else ""
+    took = f", {lasting(seconds(attempt.began_at, attempt.ended_at))}" if attempt.ended_at else ""
+    cost = f", {attempt.spent.words}" if attempt.spent.brief else ""
+    ending = "says that it is done" if attempt.ending == "done" else attempt.ending
+    reason = f": {attempt.reason}" if attempt.reason and attempt.ending != "done" else ""
+    below: list[doc.Words] = [(doc.Said(attempt.agent or "the agent", attempt.says),)] if attempt.says else []
+    below += [(f"Note from a person: {note}",) for note in attempt.notes]
+    below += [(f"The sandbox refused it {host}",) for host in attempt.refused]
+    below += failures_of(attempt)
+    if attempt.kept:
+        name = f"{account.name}.{phase.id}.{attempt.number}"
+        below.append(("Kept: ", doc.Code(f"asbuilt log {name} --patch"), " shows ", doc.Code(attempt.kept)))
+    return doc.Point(
+        (f"Attempt {attempt.number}, {attempt.role}{by}{took}{cost}: {ending}{reason}",), tuple(below)
+    )
 
 
 def failures_of(attempt: AttemptAccount) -> list[doc.Words]:
     """Describe what kept an attempt from being proven, and who found it."""
-    found: list[doc.Words] = [(f"asbuilt noticed: {one.words}",) for one in failing(attempt.remarks)]
+    found: list[doc.Words] = [(f"asbuilt noticed: {remark.words}",) for remark in failing(attempt.remarks)]
     found += [
         ("asbuilt ran ", doc.Code(check.command), f": {check.outcome}, {check.why}")
         for check in attempt.evidence
@@ -322,9 +332,9 @@ def _repeat(account: Account, phase: PhaseAccount) -> Iterator[doc.Block]:
         return
     folder = f"../{account.slug}-{phase.id}"
     lines = [shlex.join(("git", "worktree", "add", "--detach", folder, commit)), shlex.join(("cd", folder))]
-    back = dict.fromkeys(path for one in phase.evidence for path in one.put_back)
+    back = dict.fromkeys(path for check in phase.evidence for path in check.put_back)
     lines += [shlex.join(("git", "checkout", "HEAD^", "--", *back))] if back else []
     lines += [account.setup] if account.setup else []
-    lines += dict.fromkeys(one.command for one in phase.evidence)
+    lines += dict.fromkeys(check.command for check in phase.evidence)
     yield doc.Heading(("Repeat it by hand",))
     yield doc.Listing("\n".join(line.replace("\n", " ") for line in lines))

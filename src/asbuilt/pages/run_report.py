@@ -53,17 +53,17 @@ def _of_run(account: Account) -> Iterator[Words]:
 
 
 def _of_phase(phase: PhaseAccount) -> Iterator[Words]:
-    for one in phase.waived:
-        said = Said(one.by, one.reason)
-        yield Mark("waived", "open"), f" item {one.item}, ", *plan_words(one.text), ". ", said
+    for waived in phase.waived:
+        said = Said(waived.by, waived.reason)
+        yield Mark("waived", "open"), f" item {waived.item}, ", *plan_words(waived.text), ". ", said
     for attempt in phase.attempts:
         failures = failures_of(attempt)
         if failures and attempt.ending == "done":
             says: Words = (Said(attempt.agent or "the agent", attempt.says), " But ") if attempt.says else ()
             yield Mark("refuted", "failed"), f" attempt {attempt.number}. ", *says, *failures[0]
         elif attempt.was_cut_off:
-            told = f" attempt {attempt.number}: {attempt.ending}, {attempt.reason}"
-            yield Mark("restarted", "plain"), told
+            words = f" attempt {attempt.number}: {attempt.ending}, {attempt.reason}"
+            yield Mark("restarted", "plain"), words
     wanted = for_a_person(phase.judged.remarks if phase.judged else ())
     unsigned = [remark for remark in wanted if remark.key not in phase.signed]
     for remark in unsigned[:_NAMED]:
@@ -84,11 +84,11 @@ def _of_suite(shown: Evidence) -> Iterator[Words]:
             *codes(shown.put_back),
         )
     if shown.idle and not shown.proves:
-        told = f" Also passing on the base: {counted(len(shown.idle), 'new or changed test')}"
-        yield Mark("nothing new shown", "plain"), told, "; no test of this phase fails there"
+        words = f" Also passing on the base: {counted(len(shown.idle), 'new or changed test')}"
+        yield Mark("nothing new shown", "plain"), words, "; no test of this phase fails there"
     if shown.old_failures:
-        told = f" {counted(len(shown.old_failures), 'test')} failed before as well"
-        yield Mark("old failures", "plain"), told
+        words = f" {counted(len(shown.old_failures), 'test')} failed before as well"
+        yield Mark("old failures", "plain"), words
 
 
 _GOOD: Final = ("landed", "held", "proven", "done", "undone", "pr-ready")
@@ -160,9 +160,9 @@ def _pull(account: Account) -> Iterator[doc.Block]:
         points.append((f"Fixed by an agent and proven: {counted(pull.mended, 'time')}",))
     if pull.broken is not None and not pull.broken:
         points.append((doc.Mark("in order", "proven"), ": nothing is left behind"))
-    points += [(doc.Mark("left behind", "failed"), f": {one}") for one in pull.broken or ()]
-    points += [(doc.Mark("to know", "open"), f": {one}") for one in pull.warned]
-    yield doc.Section(("Pull request",), (doc.Points(tuple(doc.Point(one) for one in points)),))
+    points += [(doc.Mark("left behind", "failed"), f": {check}") for check in pull.broken or ()]
+    points += [(doc.Mark("to know", "open"), f": {warning}") for warning in pull.warned]
+    yield doc.Section(("Pull request",), (doc.Points(tuple(doc.Point(point) for point in points)),))
 
 
 def _standing(account: Account, zone: tzinfo | None) -> doc.Words:
@@ -205,7 +205,7 @@ def _share(part: int, whole: int, label: str, *, waived: int = 0) -> doc.Figure:
 
 def _failure(account: Account, zone: tzinfo | None) -> Iterator[doc.Block]:
     points: list[doc.Words] = []
-    helped = any(one.next_command for one in account.failed[:1])
+    helped = any(failure.next_command for failure in account.failed[:1])
     unproven = [phase.id for phase in account.phases if phase.proven is None]
     if unproven:
         points.append(("Phase: ", unproven[0]))
@@ -217,7 +217,7 @@ def _failure(account: Account, zone: tzinfo | None) -> Iterator[doc.Block]:
         points += [("Or: ", *plan_words(account.other))] if account.other else []
     points += [(f"{purpose}: ", doc.Code(command)) for purpose, command in _commands(account)]
     when = f" - {moment(account.at, zone)}" if account.at else ""
-    failed = (block for one in account.failed[:1] for block in failure_blocks(one))
+    failed = (block for failure in account.failed[:1] for block in failure_blocks(failure))
     yield doc.Section((f"Run failed{when}",), (doc.Points(tuple(map(doc.Point, points))), *failed))
 
 
@@ -242,18 +242,22 @@ def _commands(account: Account) -> Iterator[tuple[str, str]]:
 
 
 def _drawings(account: Account, zone: tzinfo | None) -> Iterator[doc.Block]:
-    titles = {one.id: one.title for one in account.outline}
+    titles = {outlined.id: outlined.title for outlined in account.outline}
     if len(account.outline) > 1:
-        tones: dict[str, doc.Tone] = {one.id: "plain" for one in account.outline}
+        tones: dict[str, doc.Tone] = {outlined.id: "plain" for outlined in account.outline}
         tones |= {phase.id: state_of(phase).tone for phase in account.phases}
         above: dict[str, list[str]] = {}
         for need, phase in edges(account.outline):
             above.setdefault(phase, []).append(need)
         points = tuple(
             doc.Point(
-                (f"{one.id} ", one.title, f", after {', '.join(above[one.id])}" if one.id in above else "")
+                (
+                    f"{outlined.id} ",
+                    outlined.title,
+                    f", after {', '.join(above[outlined.id])}" if outlined.id in above else "",
+                )
             )
-            for one in account.outline
+            for outlined in account.outline
         )
         yield doc.Section(("Phases",), (doc.Drawing(graph(account.outline, tones), (doc.Points(points),)),))
     if account.spans:
@@ -283,9 +287,9 @@ def _seen(account: Account) -> Iterator[doc.Block]:
 
 def _commits(account: Account) -> Iterator[doc.Block]:
     target, branch = doc.Code(account.target), doc.Code(account.branch)
-    landed = [(one.phase, one.stands, one.commit) for one in account.landed]
+    landed = [(landing.phase, landing.stands, landing.commit) for landing in account.landed]
     pending = [(work.phase, work.commit, work.commit) for work in account.pending]
-    undone = [(one.phase, one.stands, one.stands) for one in account.undone]
+    undone = [(landing.phase, landing.stands, landing.stands) for landing in account.undone]
     listed: tuple[tuple[doc.Words, list[tuple[str, str, str]]], ...] = (
         (("Landed on ", target), landed),
         (("Proven on ", branch, ", not landed"), pending),
@@ -302,18 +306,22 @@ def _commits(account: Account) -> Iterator[doc.Block]:
 
 def _decisions(account: Account, zone: tzinfo | None) -> Iterator[doc.Block]:
     for title, is_sign_off in (("Sign-offs", True), ("Who decided", False)):
-        found = [one for one in account.decisions if (one.kind == "sign-off") == is_sign_off]
+        found = [decision for decision in account.decisions if (decision.kind == "sign-off") == is_sign_off]
         if found:
-            yield doc.Section((title,), (doc.Points(tuple(_decision(one, zone) for one in found)),))
+            yield doc.Section((title,), (doc.Points(tuple(_decision(decision, zone) for decision in found)),))
 
 
-def _decision(one: Decision, zone: tzinfo | None) -> doc.Point:
-    if not one.answer:
-        below: tuple[doc.Words, ...] = (("Not answered: ", doc.Code(f"asbuilt approve yes {one.name}")),)
-        return doc.Point((doc.Mark("open", "open"), f" {one.name}, {one.kind}: ", one.question), below)
-    note: doc.Words = (" ", doc.Said("reason", one.note)) if one.note else ()
-    below = ((f"{one.by}, {moment(one.at, zone)}.", *note),)
-    return doc.Point((doc.Mark(one.answer, "plain"), f" {one.name}, {one.kind}: ", one.question), below)
+def _decision(decision: Decision, zone: tzinfo | None) -> doc.Point:
+    if not decision.answer:
+        below: tuple[doc.Words, ...] = (("Not answered: ", doc.Code(f"asbuilt approve yes {decision.name}")),)
+        return doc.Point(
+            (doc.Mark("open", "open"), f" {decision.name}, {decision.kind}: ", decision.question), below
+        )
+    note: doc.Words = (" ", doc.Said("reason", decision.note)) if decision.note else ()
+    below = ((f"{decision.by}, {moment(decision.at, zone)}.", *note),)
+    return doc.Point(
+        (doc.Mark(decision.answer, "plain"), f" {decision.name}, {decision.kind}: ", decision.question), below
+    )
 
 
 def _repeat(account: Account) -> Iterator[doc.Block]:

@@ -49,8 +49,8 @@ def phase_contract(phase: Phase) -> dict[str, Any]:
         "delegate": phase.delegate,
         "work_items": [_without(item, "box") for item in phase.work_items],
         "criteria": [
-            _without(one, "box") | {"claim": one.claim and _without(one.claim, "rule", "stated")}
-            for one in phase.criteria
+            _without(rule, "box") | {"claim": rule.claim and _without(rule.claim, "rule", "stated")}
+            for rule in phase.criteria
         ],
         "checks": [check.command for check in phase.checks],
         "lines": list(phase.lines),

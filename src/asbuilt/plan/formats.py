@@ -129,7 +129,9 @@ def _checklist(
     source: Source, blocks: Sequence[Block], headings: Sequence[Heading], starts: Sequence[int]
 ) -> list[Draft]:
     """Group boxes under their `##` heading; a box before the first heading is a phase of its own."""
-    groups = [one for one in headings if one.level == 2] or [one for one in headings if one.level > 2]
+    groups = [section for section in headings if section.level == 2] or [
+        section for section in headings if section.level > 2
+    ]
     drafts: list[Draft] = []
     ends = _ends(headings, len(source.lines))
     for at, heading in enumerate(groups):

@@ -60,8 +60,8 @@ def references_in(text: str, line: int, *, bare: bool) -> tuple[list[Reference],
         whole = _BARE_LIST.fullmatch(text)
         groups = [whole.group(1)] if whole else []
     if groups:
-        found = [one for group in groups for one in _ITEM.finditer(group)]
-        return [Reference(one[1] or one[3], one[2] or one[3], line) for one in found], False, True
+        found = [match for group in groups for match in _ITEM.finditer(group)]
+        return [Reference(match[1] or match[3], match[2] or match[3], line) for match in found], False, True
     return [], False, False
 
 

@@ -63,13 +63,13 @@ def with_problems(
     every = [
         *problems,
         *plan.front.problems,
-        *(one for fact in facts for one in fact.problems),
+        *(flaw for fact in facts for flaw in fact.problems),
         *_bytes(plan.source),
         *_whole(plan, found),
         *by_characters(len(plan.source.text)),
         *by_policy(length, plan.source, body, found.loose, plan.checks),
         *_structure(plan, found, facts),
-        *(one for phase, fact in zip(plan.phases, facts, strict=True) for one in _phase(phase, fact)),
+        *(flaw for phase, fact in zip(plan.phases, facts, strict=True) for flaw in _phase(phase, fact)),
     ]
     return replace(plan, problems=tuple(sorted(dict.fromkeys(every))))
 
@@ -250,8 +250,10 @@ def _context(
     for at, block in enumerate(loose):
         if not isinstance(block, Heading) or block.text.strip(" :*_#").casefold() not in names:
             continue
-        under = takewhile(lambda one: not isinstance(one, Heading), loose[at + 1 :])
-        lines = {line for one in under for line in range(one.line, one.after) if source.lines[line].strip()}
+        under = takewhile(lambda piece: not isinstance(piece, Heading), loose[at + 1 :])
+        lines = {
+            line for piece in under for line in range(piece.line, piece.after) if source.lines[line].strip()
+        }
         if len(lines) > most:
             wanted = "one is enough" if most else "none is needed"
             message = f"has {len(lines)} lines under {block.text.strip()}; {wanted}"

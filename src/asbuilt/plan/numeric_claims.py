@@ -120,7 +120,7 @@ def rules_in(text: str) -> list[Derivation]:
     if not any(char.isdigit() for char in text):
         return []
     # A code span that is a whole sum is a rule; others name what a rule is about.
-    keys = tuple(one for one in dict.fromkeys(CODE.findall(text)) if not _is_sum(one))
+    keys = tuple(span for span in dict.fromkeys(CODE.findall(text)) if not _is_sum(span))
     plain = CODE.sub(lambda code: f" {code[1]} " if _is_sum(code[1]) else " " * len(code[0]), text)
     found: list[Derivation] = []
     for lines in _LINES.finditer(plain):

@@ -146,17 +146,17 @@ def _stated(source: Source, bullet: Item) -> tuple[StatedClaim, Span] | None:
 
 
 def _dependencies(found: Iterable[Piece]) -> Stated:
-    told: list[tuple[list[Reference], bool, bool]] = []
+    stated: list[tuple[list[Reference], bool, bool]] = []
     for piece in found:
         if isinstance(piece.block, Heading | Fence):
             continue
         if piece.part == "dependencies":
-            told.append(references_in(piece.text, piece.line + 1, bare=True))
+            stated.append(references_in(piece.text, piece.line + 1, bare=True))
         elif piece.part not in _NO_WORK and "depends" in (text := piece.text.lower()):
             sentences = DEPENDS_ON.finditer(text)
-            told += [references_in(one.group(1), piece.line + 1, bare=False) for one in sentences]
-    references = tuple(one for found_here, _, _ in told for one in found_here)
-    return Stated(references, any(before for _, before, _ in told), any(says for _, _, says in told))
+            stated += [references_in(sentence.group(1), piece.line + 1, bare=False) for sentence in sentences]
+    references = tuple(reference for found_here, _, _ in stated for reference in found_here)
+    return Stated(references, any(before for _, before, _ in stated), any(says for _, _, says in stated))
 
 
 def _execution(found: Iterable[Piece]) -> tuple[Execution, str | None, list[Problem]]:

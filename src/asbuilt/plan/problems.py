@@ -94,5 +94,5 @@ def problem(
     line: int, rule: Rule, message: str, *, advice: str = "", severity: Severity | None = None
 ) -> Problem:
     """Return a problem with the usual severity and advice of its rule, unless others are given."""
-    usual, told = _USUAL[rule]
-    return Problem(line, severity or usual, rule, message, advice or told)
+    usual, usual_advice = _USUAL[rule]
+    return Problem(line, severity or usual, rule, message, advice or usual_advice)

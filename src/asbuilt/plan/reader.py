@@ -105,13 +105,13 @@ def _read(data: bytes, companion: Plan | None, ui_patterns: Sequence[str], lengt
     blocks = parse(source.lines, front.after)
     found = find_phases(source, blocks)
     boxes = locate_boxes(source, blocks)
-    told = _told(source, found, boxes, companion)
-    spots = [one.standing.spot for one in told if one.standing.spot and one.standing.spot.kind != "cell"]
-    spots += [one.facts.spot for one in told if one.facts.spot is not None]
+    rows = _told(source, found, boxes, companion)
+    spots = [row.standing.spot for row in rows if row.standing.spot and row.standing.spot.kind != "cell"]
+    spots += [row.facts.spot for row in rows if row.facts.spot is not None]
     blanks = blanks_of(source, front, boxes.values(), found, spots)
     loose = list(pieces(found.loose))
     for_all, for_plan = checks_of(loose, frozenset({"commands"})), checks_of(loose, frozenset({"verify"}))
-    phases, problems = _phases(source, told, blanks, for_all, ui_patterns)
+    phases, problems = _phases(source, rows, blanks, for_all, ui_patterns)
     headings = [block for block in blocks if isinstance(block, Heading)]
     firsts = {phase.id: phase for phase in reversed(phases)}
     needs = {phase.id: firsts[phase.id].depends_on.on for phase in phases}
@@ -141,7 +141,7 @@ def _read(data: bytes, companion: Plan | None, ui_patterns: Sequence[str], lengt
         problems=(),
     )
     body = blanks.wanted(source.text, source.span(front.after, len(source.lines)))
-    return lint.with_problems(plan, found, [one.facts for one in told], problems, length, body)
+    return lint.with_problems(plan, found, [row.facts for row in rows], problems, length, body)
 
 
 def _told(source: Source, found: Found, boxes: Mapping[int, Box], companion: Plan | None) -> list[_Told]:
@@ -150,7 +150,7 @@ def _told(source: Source, found: Found, boxes: Mapping[int, Box], companion: Pla
         if phase.status is not Status.UNKNOWN:
             for name in (phase.id, slugify(phase.title)):
                 elsewhere.setdefault(name, _Standing(phase.status, phase.commit, None))
-    told: list[_Told] = []
+    rows: list[_Told] = []
     for draft in found.drafts:
         facts = read_phase(source, draft.blocks, boxes)
         standing = _standing(source, draft, facts)
@@ -159,8 +159,8 @@ def _told(source: Source, found: Found, boxes: Mapping[int, Box], companion: Pla
         if standing is None:
             silent = Status.UNKNOWN if found.format is Format.NARRATIVE else Status.PENDING
             standing = _Standing(silent, None, None)
-        told.append(_Told(draft, facts, standing))
-    return told
+        rows.append(_Told(draft, facts, standing))
+    return rows
 
 
 def _standing(source: Source, draft: Draft, facts: Facts) -> _Standing | None:
@@ -175,24 +175,24 @@ def _standing(source: Source, draft: Draft, facts: Facts) -> _Standing | None:
         line = "" if facts.spot is None else facts.spot.text
         return _Standing(read_status(spot.text), stated_commit(line) or facts.commit, spot)
     if facts.spot is not None:
-        told = facts.spot.text
-        return _Standing(read_status(told), stated_commit(told) or facts.commit, facts.spot)
+        text = facts.spot.text
+        return _Standing(read_status(text), stated_commit(text) or facts.commit, facts.spot)
     boxes = status_from_boxes(facts.work_items)
     return None if boxes is None else _Standing(boxes, facts.commit, None)
 
 
 def _phases(
     source: Source,
-    told: Sequence[_Told],
+    rows: Sequence[_Told],
     blanks: Blanks,
     for_all: tuple[Check, ...],
     ui_patterns: Sequence[str],
 ) -> tuple[tuple[Phase, ...], list[Problem]]:
-    order = Order(one.draft.id for one in told)
+    order = Order(row.draft.id for row in rows)
     commands = {check.command for check in for_all}
     phases: list[Phase] = []
     problems: list[Problem] = []
-    for at, (draft, fact, standing) in enumerate(told):
+    for at, (draft, fact, standing) in enumerate(rows):
         depends_on, unknown = order.resolve(at, fact.dependencies)
         problems += [lint.unknown_dependency(draft.id, reference) for reference in unknown]
         own = {check.command for check in fact.checks}
@@ -226,17 +226,17 @@ def _phases(
 
 
 def _title(front: FrontMatter, headings: Iterable[Heading]) -> str:
-    told = front.value("title")
-    if told:
-        return told
+    title = front.value("title")
+    if title:
+        return title
     first = next((heading.text for heading in headings if heading.level == 1), "")
     return _TITLE_LABEL.sub("", clean_title(first), count=1)
 
 
 def _status(front: FrontMatter, found: Found) -> str | None:
-    told = front.value("status")
-    if told:
-        return told
+    status = front.value("status")
+    if status:
+        return status
     stated = next((datum.value for datum in found.metadata if datum.key.casefold() == "status"), None)
     return stated.strip("[]` ").casefold() if stated else None
 

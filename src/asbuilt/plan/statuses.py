@@ -41,16 +41,16 @@ _DECORATION: Final = " \t*_`"
 
 def read_status(text: str) -> Status:
     """Parse a status text. A leading glyph outweighs the words after it; an empty text is pending."""
-    told = text.strip(_DECORATION)
-    if not told:
+    bare = text.strip(_DECORATION)
+    if not bare:
         return Status.PENDING
-    glyph = _GLYPHS.get(told[0])
+    glyph = _GLYPHS.get(bare[0])
     if glyph is not None:
         return glyph
-    box = _BOXES.get(told[:3].lower())
-    if box is not None and told[3:4] in {"", " "}:
+    box = _BOXES.get(bare[:3].lower())
+    if box is not None and bare[3:4] in {"", " "}:
         return box
-    plain = told.replace("_", " ").strip("[]()").casefold()
+    plain = bare.replace("_", " ").strip("[]()").casefold()
     if plain in _WORDS:
         return _WORDS[plain]
     word = _WORD.match(plain)
@@ -85,12 +85,12 @@ _LOWER: Final = re.compile(r"[a-z]+(?:[ _][a-z]+)?(?=\s*(?:[(:]|$))")
 
 def write_status(status: Status, like: str) -> str:
     """Write a status in the style of the text it replaces: glyph, box, `[BRACKET]`, or lower-case word."""
-    told = like.strip()
-    if told[:3].lower() in _BOXES:
+    mark = like.strip()
+    if mark[:3].lower() in _BOXES:
         return _AS_BOX[status]
-    if told.startswith("["):
+    if mark.startswith("["):
         return _STYLES[status][2]
-    lower = _LOWER.match(told)
+    lower = _LOWER.match(mark)
     if lower is not None and not HASH.fullmatch(lower.group()):
         return "done" if lower.group() == "done" and status is Status.DONE else _STYLES[status][1]
     return _STYLES[status][0]

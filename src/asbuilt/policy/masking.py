@@ -101,7 +101,7 @@ def names_a_secret(name: str) -> bool:
     pieces = [piece.lower() for piece in _PIECE.findall(name)]
     if not pieces or pieces[-1] in _ABOUT:
         return False
-    joined = [*pieces, *(one + other for one, other in pairwise(pieces))]
+    joined = [*pieces, *(left + other for left, other in pairwise(pieces))]
     if any(piece.removesuffix("s").endswith(_SECRETS) for piece in joined) or name.endswith("_auth"):
         return True
     return pieces[-1] == "pass" and (len(pieces) > 1 or name.startswith("-"))

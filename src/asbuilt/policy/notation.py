@@ -51,7 +51,7 @@ def write(value: object) -> str:
     if isinstance(value, int | float):
         return repr(value)
     if isinstance(value, dict):
-        return "{" + ",".join(f"{write(str(key))}:{write(one)}" for key, one in value.items()) + "}"
+        return "{" + ",".join(f"{write(str(key))}:{write(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list | tuple):
         return "[" + ",".join(map(write, value)) + "]"
     raise ValueError(f"{type(value).__name__} is no JSON")

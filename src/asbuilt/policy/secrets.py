@@ -143,7 +143,7 @@ def is_secret(path: str, reach: Reach, *, pattern: bool = False) -> bool:
         return len(parts) > 2 or parts[-1] not in _ETC
     if parts[0] in ("proc", "dev") and path not in _DEVICES:
         return not (parts[0] == "proc" and len(parts) > 1 and parts[1] in _PROC)
-    if any(lower == one or lower.startswith(f"{one}/") for one in _system(lower, pattern=pattern)):
+    if any(lower == folder or lower.startswith(f"{folder}/") for folder in _system(lower, pattern=pattern)):
         return True
     return any(_is_folder(part, pattern=pattern) for part in parts[:-1]) or _is_name(parts, pattern=pattern)
 
@@ -161,7 +161,7 @@ def holds_secrets(path: str, reach: Reach) -> bool:
     below = f"{clean}/"
     if below.startswith(("/etc/", "/private/etc/")):
         return True
-    if any(one.startswith(below) for one in _SYSTEM):
+    if any(folder.startswith(below) for folder in _SYSTEM):
         return True
     return is_secret_folder(clean, reach)
 
@@ -173,7 +173,7 @@ def aims_at_secret(name: str) -> bool:
     before, brace, rest = name.partition("{")
     inner, closed, after = rest.partition("}")
     if brace and closed:
-        return any(aims_at_secret(f"{before}{one}{after}") for one in inner.split(","))
+        return any(aims_at_secret(f"{before}{choice}{after}") for choice in inner.split(","))
     parts = _parts(name.lower())
     whole = not parts or (not parts[-1].strip("*?.") and parts[-1][0] != ".")
     if name.startswith("!"):
@@ -183,7 +183,7 @@ def aims_at_secret(name: str) -> bool:
     if any(_is_folder(part, pattern=True) for part in parts[:-1]) or _is_name(parts, pattern=True):
         return True
     # Unlike the shell's wildcards, those of a program may also match a leading dot.
-    return any(meets(form, one) for form in _dotted(parts[-1]) for one in _HIDDEN)
+    return any(meets(form, hidden) for form in _dotted(parts[-1]) for hidden in _HIDDEN)
 
 
 def leaves_secrets(name: str) -> bool:
@@ -215,38 +215,38 @@ def _system(lower: str, *, pattern: bool) -> tuple[str, ...]:
         return _SYSTEM
     parts = lower.split("/")
     fitting = [
-        "/".join(parts[: one.count("/") + 1])
-        for one in _SYSTEM
-        if len(parts) > one.count("/")
-        and all(meets(mine, other) for mine, other in zip(parts, one.split("/"), strict=False))
+        "/".join(parts[: folder.count("/") + 1])
+        for folder in _SYSTEM
+        if len(parts) > folder.count("/")
+        and all(meets(mine, other) for mine, other in zip(parts, folder.split("/"), strict=False))
     ]
     return (*_SYSTEM, *fitting)
 
 
 def _is_folder(part: str, *, pattern: bool) -> bool:
     if pattern and part.strip("*") and is_wild(part):
-        return any(meets(part, one) for one in _FOLDERS)
+        return any(meets(part, folder) for folder in _FOLDERS)
     return part in _FOLDERS
 
 
 def _is_name(parts: list[str], *, pattern: bool) -> bool:
     name = parts[-1]
     stem, dot, ending = name.rpartition(".")
-    known = [one for folder, names in _IN_FOLDERS.items() if folder in parts[:-1] for one in names]
-    if any(one == name or (pattern and meets(name, one)) for one in known):
+    known = [file for folder, names in _IN_FOLDERS.items() if folder in parts[:-1] for file in names]
+    if any(form == name or (pattern and meets(name, form)) for form in known):
         return True
     if ending not in _SOURCE and any(meets(part, "secrets") for part in parts[:-1] if part.strip("*")):
         return True
     if pattern and is_wild(name):
-        if name.startswith((".env", *_STARTS)) or any(meets(name, one) for one in (".env", ".env.local")):
+        if name.startswith((".env", *_STARTS)) or any(meets(name, form) for form in (".env", ".env.local")):
             return True
-        if dot and ending.strip("*") and any(meets(ending, one) for one in _ENDINGS):
+        if dot and ending.strip("*") and any(meets(ending, suffix) for suffix in _ENDINGS):
             return True
         takes_all = not name.strip("*?") or (stem and not stem.strip("*?"))
-        return not takes_all and any(meets(name, one) for one in _NAMES)
+        return not takes_all and any(meets(name, form) for form in _NAMES)
     if dot and ending in _SHOWN:
         return False
-    if ending not in _SOURCE and any(one in name for one in _CONTAINED):
+    if ending not in _SOURCE and any(fragment in name for fragment in _CONTAINED):
         return True
     if name in _NAMES or name.startswith(_STARTS) or (dot and ending in _ENDINGS):
         return True

@@ -56,21 +56,24 @@ class Seen(NamedTuple):
     @property
     def is_green(self) -> bool:
         """Whether it can prove work, and no test fails."""
-        return self.is_usable and not any(one.counts is not None and one.counts.failed for one in self.ran)
+        return self.is_usable and not any(ran.counts is not None and ran.counts.failed for ran in self.ran)
 
     @property
     def is_uncounted(self) -> bool:
         """Whether every suite passes, but the output of one does not show which tests ran."""
-        passes = all(_proves(one) or (one.exit_code == 0 and one.counts is None) for one in self.ran)
+        passes = all(_proves(ran) or (ran.exit_code == 0 and ran.counts is None) for ran in self.ran)
         return bool(self.ran) and not self.setup and passes and not self.is_usable
 
     @property
     def by_exit_code(self) -> Seen:
         """The same result, with the exit code alone for each suite whose tests cannot be counted."""
         suites, ran = list(self.way.suites), list(self.ran)
-        for at, one in enumerate(self.ran):
-            if not _proves(one):
-                suites[at], ran[at] = suites[at]._replace(counts="exit-code"), one._replace(by_exit=True)
+        for at, trial_run in enumerate(self.ran):
+            if not _proves(trial_run):
+                suites[at], ran[at] = (
+                    suites[at]._replace(counts="exit-code"),
+                    trial_run._replace(by_exit=True),
+                )
         return self._replace(way=self.way._replace(suites=tuple(suites)), ran=tuple(ran))
 
     @property
@@ -80,21 +83,21 @@ class Seen(NamedTuple):
             return self.why
         if self.setup:
             return f"setup `{self.setup}` failed: {_ending(self.ran[-1])}"
-        unclear = next((one for one in self.ran if not _proves(one)), None)
+        unclear = next((trial_run for trial_run in self.ran if not _proves(trial_run)), None)
         if unclear is not None:
             return _ending(unclear)
-        counted = [one.counts for one in self.ran if one.counts is not None]
+        counted = [trial_run.counts for trial_run in self.ran if trial_run.counts is not None]
         if not counted:
             return "exit 0, by exit code alone"
         ran, failed, skipped = (
-            sum(getattr(one, name) for one in counted) for name in ("ran", "failed", "skipped")
+            sum(getattr(counts, name) for counts in counted) for name in ("ran", "failed", "skipped")
         )
         return f"ran {ran}, failed {failed}" + (f", skipped {skipped}" if skipped else "")
 
     @property
     def lines(self) -> tuple[str, ...]:
         """The last lines of the first suite that proves nothing; empty if every suite does."""
-        return next((one.lines for one in self.ran if self.setup or not _proves(one)), ())
+        return next((ran.lines for ran in self.ran if self.setup or not _proves(ran)), ())
 
 
 def ways(project: Project) -> tuple[Way, ...]:
@@ -114,7 +117,7 @@ def ways(project: Project) -> tuple[Way, ...]:
 
 def best(seen: Sequence[Seen]) -> Seen | None:
     """Return the first usable way. A later way with no failures may only run fewer tests."""
-    return next((one for one in seen if one.is_usable), None)
+    return next((observed for observed in seen if observed.is_usable), None)
 
 
 def _proves(ran: Ran) -> bool:

@@ -199,8 +199,8 @@ def disagreement(
     if bool(printed.failed) != bool(reported.failed):
         return f"its report says {reported.failed} failed, its output {printed.failed}"
     if not printed.failed and (printed.ran, printed.skipped) != (reported.ran, reported.skipped):
-        told = f"{reported.ran} ran and {reported.skipped} skipped"
-        return f"its report says {told}, its output {printed.ran} and {printed.skipped}"
+        in_report = f"{reported.ran} ran and {reported.skipped} skipped"
+        return f"its report says {in_report}, its output {printed.ran} and {printed.skipped}"
     return None
 
 

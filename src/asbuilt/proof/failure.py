@@ -187,7 +187,7 @@ _REMEDIES: Final = (
             f"asbuilt config set checks.services {name}",
             _CHECKS,
         )
-        for name, port in ((one.name, one.port) for one in TABLE.values())
+        for name, port in ((service.name, service.port) for service in TABLE.values())
     ),
     _Remedy(
         r"(?:ECONNREFUSED|[Cc]onnection refused|connection to server at)[^\n]{0,60}?"

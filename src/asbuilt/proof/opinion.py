@@ -85,17 +85,19 @@ def opinion_from(plain: object) -> Opinion:
         return Opinion(None, (), ("the verdict has no list of items",))
     intent, troubles, says = (whole.get(name) for name in ("intent", "troubles", "says"))
     entries: list[Entry] = []
-    told = [one for one in troubles if isinstance(one, str)] if isinstance(troubles, list) else []
+    problems = (
+        [trouble for trouble in troubles if isinstance(trouble, str)] if isinstance(troubles, list) else []
+    )
     for number, row in enumerate(rows, 1):
-        entry = _entry(row, told)
+        entry = _entry(row, problems)
         if entry is None:
-            told.append(f"row {number} of the verdict says nothing about an item")
+            problems.append(f"row {number} of the verdict says nothing about an item")
         else:
             entries.append(entry)
     return Opinion(
         intent if isinstance(intent, str) else None,
         tuple(entries),
-        tuple(told),
+        tuple(problems),
         says if isinstance(says, str) else "",
         tuple(_answers(whole.get("answers"))),
     )
@@ -128,13 +130,13 @@ def form(items: int) -> dict[str, Any]:
 
 def plain_opinion(opinion: Opinion) -> dict[str, Any]:
     """Return the opinion as JSON, in the format that a verifier writes."""
-    answers = [one._asdict() | (_plain(one.place) if one.place else {}) for one in opinion.answers]
+    answers = [reply._asdict() | (_plain(reply.place) if reply.place else {}) for reply in opinion.answers]
     for answer in answers:
         del answer["place"]
     return {
         "intent": opinion.intent,
         "items": [
-            entry._asdict() | {"evidence": [_plain(one) for one in entry.evidence]}
+            entry._asdict() | {"evidence": [_plain(citation) for citation in entry.evidence]}
             for entry in opinion.entries
         ],
         "troubles": list(opinion.troubles),
@@ -160,10 +162,10 @@ def words_of(citation: Citation) -> str:
             assert_never(citation)
 
 
-def _entry(row: object, told: list[str]) -> Entry | None:
+def _entry(row: object, problems: list[str]) -> Entry | None:
     match row:
         case {"item": int(item), "outcome": str(outcome), **rest} if not isinstance(item, bool):
-            cited = _citations(item, rest.get("evidence", []), told)
+            cited = _citations(item, rest.get("evidence", []), problems)
             return Entry(item, outcome, str(rest.get("why", ""))[:_WHY], tuple(cited))
         case [int(item), str(outcome), str(why)] if not isinstance(item, bool):
             return Entry(item, outcome, why[:_WHY])
@@ -173,11 +175,11 @@ def _entry(row: object, told: list[str]) -> Entry | None:
 
 def _answers(rows: object) -> Iterator[Answer]:
     """Yield the valid answers, one for each question; other rows are ignored."""
-    told: set[str] = set()
+    answered: set[str] = set()
     for row in rows if isinstance(rows, list) else ():
         match row:
-            case {"question": str(asked), "found": bool(found), **rest} if asked in {*QUESTIONS} - told:
-                told.add(asked)
+            case {"question": str(asked), "found": bool(found), **rest} if asked in {*QUESTIONS} - answered:
+                answered.add(asked)
                 place = _citation({str(name): value for name, value in rest.items()})
                 why = str(rest.get("why", ""))[:_WHY]
                 yield Answer(asked, found, why, place if isinstance(place, Line) else None)
@@ -185,14 +187,16 @@ def _answers(rows: object) -> Iterator[Answer]:
                 continue
 
 
-def _citations(item: int, cited: object, told: list[str]) -> Iterator[Citation]:
+def _citations(item: int, cited: object, problems: list[str]) -> Iterator[Citation]:
     rows = cited if isinstance(cited, list) else [cited]
     if len(rows) > _CITED:
-        told.append(f"item {item} cites {len(rows)} pieces of evidence; {_CITED} are read")
+        problems.append(f"item {item} cites {len(rows)} pieces of evidence; {_CITED} are read")
     for row in rows[:_CITED]:
         citation = _citation(row) if isinstance(row, dict) else None
         if citation is None:
-            told.append(f"item {item} cites something that is neither a check, a file, a removal nor a test")
+            problems.append(
+                f"item {item} cites something that is neither a check, a file, a removal nor a test"
+            )
         else:
             yield citation
 

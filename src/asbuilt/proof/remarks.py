@@ -58,13 +58,13 @@ class Remark(NamedTuple):
     @property
     def words(self) -> str:
         """The remark in words, for the agent that repairs it. Code is quoted, a sentence is not."""
-        told = f"{self.place}: {self.rule.replace('-', ' ')}"
+        lead = f"{self.place}: {self.rule.replace('-', ' ')}"
         if self.identity is not None and not self.was:
             change = self.now
         else:
             parts = [f"was “{self.was}”" * bool(self.was), f"now “{self.now}”" * bool(self.now)]
             change = ", ".join(part for part in parts if part)
-        return f"{told}: {change}" if change else told
+        return f"{lead}: {change}" if change else lead
 
     @property
     def key(self) -> str:
@@ -79,18 +79,28 @@ def remarks_on(findings: Iterable[Finding], changes: Iterable[Change]) -> tuple[
     contents = {change.path: content_of(change) for change in changes}
     return tuple(
         Remark(
-            *(one.kind.value, one.severity, one.path, one.test, one.line, one.was, one.now),
-            cited=cited_words(one.cited),
-            content=contents.get(one.path, ""),
+            *(
+                finding.kind.value,
+                finding.severity,
+                finding.path,
+                finding.test,
+                finding.line,
+                finding.was,
+                finding.now,
+            ),
+            cited=cited_words(finding.cited),
+            content=contents.get(finding.path, ""),
         )
-        for one in findings
+        for finding in findings
     )
 
 
 def content_of(change: Change) -> str:
     """Return a digest of a file before and after."""
-    told = (b"" if side is None else hashlib.sha256(side).digest() for side in (change.before, change.after))
-    return hashlib.sha256(b"|".join(told)).hexdigest()[:16]
+    digests = (
+        b"" if side is None else hashlib.sha256(side).digest() for side in (change.before, change.after)
+    )
+    return hashlib.sha256(b"|".join(digests)).hexdigest()[:16]
 
 
 def cited_words(cited: Citation | None) -> str:
@@ -100,28 +110,28 @@ def cited_words(cited: Citation | None) -> str:
 
 def failing(remarks: Iterable[Remark]) -> list[Remark]:
     """Return the remarks that fail a phase."""
-    return [one for one in remarks if one.severity is Severity.FAILS]
+    return [remark for remark in remarks if remark.severity is Severity.FAILS]
 
 
 def for_a_person(remarks: Iterable[Remark]) -> list[Remark]:
     """Return the remarks that need a sign-off before the work lands."""
-    return [one for one in remarks if one.severity is Severity.SIGN_OFF]
+    return [remark for remark in remarks if remark.severity is Severity.SIGN_OFF]
 
 
 def asked_about(remarks: Iterable[Remark]) -> list[tuple[Remark, ...]]:
     """Group sign-offs into questions: one for each change, but one for more than 3 of a kind."""
     kinds: dict[str, list[Remark]] = {}
-    for one in for_a_person(remarks):
-        kinds.setdefault(one.rule, []).append(one)
+    for remark in for_a_person(remarks):
+        kinds.setdefault(remark.rule, []).append(remark)
     asked: list[tuple[Remark, ...]] = []
     for group in kinds.values():
-        asked += [tuple(group)] if len(group) > _APART else [(one,) for one in group]
+        asked += [tuple(group)] if len(group) > _APART else [(remark,) for remark in group]
     return asked
 
 
 def key_of(group: Sequence[Remark]) -> str:
     """Return the key of a question; another change or other content gives another key."""
-    keys = sorted({one.key for one in group})
+    keys = sorted({remark.key for remark in group})
     return keys[0] if len(keys) == 1 else hashlib.sha256("".join(keys).encode()).hexdigest()[:16]
 
 
@@ -129,7 +139,7 @@ def words_of(group: Sequence[Remark]) -> str:
     """Describe the subject of a question."""
     if len(group) == 1:
         return group[0].words
-    places = ", ".join(one.place for one in group[:_APART])
+    places = ", ".join(remark.place for remark in group[:_APART])
     rule = group[0].rule.replace("-", " ")
     return (
         f"{len(group)} times {rule}: {places} and {len(group) - _APART} more; `asbuilt report` has them all"

@@ -37,36 +37,36 @@ class Again(NamedTuple):
 
 def checks_again(then: Sequence[Evidence], now: Sequence[Evidence]) -> Iterator[Again]:
     """Compare the checks' stored evidence with the new one."""
-    found = {one.name: one for one in now}
-    instead = "; ".join(f"{one.name}: {one.why}" for one in now if one.outcome != "PASS")
-    for one in then:
-        again = found.get(one.name)
+    found = {evidence.name: evidence for evidence in now}
+    instead = "; ".join(f"{evidence.name}: {evidence.why}" for evidence in now if evidence.outcome != "PASS")
+    for evidence in then:
+        again = found.get(evidence.name)
         if again is None:
-            yield Again(one.name, one.outcome, "NOT_RUN", instead or "it is not part of the phase")
-        elif again.outcome != one.outcome:
-            yield Again(one.name, one.outcome, again.outcome, again.why)
+            yield Again(evidence.name, evidence.outcome, "NOT_RUN", instead or "it is not part of the phase")
+        elif again.outcome != evidence.outcome:
+            yield Again(evidence.name, evidence.outcome, again.outcome, again.why)
         else:
-            yield Again(one.name, one.outcome, again.outcome, _difference(one, again))
+            yield Again(evidence.name, evidence.outcome, again.outcome, _difference(evidence, again))
 
 
 def _difference(then: Evidence, now: Evidence) -> str:
-    counts = [(one.ran, one.skipped, one.failed) for one in (then, now)]
-    told = []
+    counts = [(evidence.ran, evidence.skipped, evidence.failed) for evidence in (then, now)]
+    differences = []
     if then.is_suite and counts[0] != counts[1]:
         was, is_now = (f"{ran} ran, {skipped} skipped, {failed} failed" for ran, skipped, failed in counts)
-        told.append(f"{is_now}; then {was}")
+        differences.append(f"{is_now}; then {was}")
     if then.ring != now.ring:
-        told.append(f"held by {now.ring or 'nothing'}; then by {then.ring or 'nothing'}")
-    return "; ".join(told)
+        differences.append(f"held by {now.ring or 'nothing'}; then by {then.ring or 'nothing'}")
+    return "; ".join(differences)
 
 
 def remarks_again(then: Sequence[Remark], now: Sequence[Remark]) -> Iterator[Again]:
     """Compare stored remarks with new ones; remarks that only a live run can observe are left out."""
-    lasting = ([one for one in remarks if one.rule not in OBSERVED] for remarks in (then, now))
-    was, is_now = ({one.key: one for one in remarks} for remarks in lasting)
+    lasting = ([remark for remark in remarks if remark.rule not in OBSERVED] for remarks in (then, now))
+    was, is_now = ({remark.key: remark for remark in remarks} for remarks in lasting)
     # An older version identified a remark by its wording.
-    older = {key: one._replace(identity=None).key for key, one in is_now.items() if key not in was}
-    is_now = {older[key] if older.get(key) in was else key: one for key, one in is_now.items()}
+    older = {key: remark._replace(identity=None).key for key, remark in is_now.items() if key not in was}
+    is_now = {older[key] if older.get(key) in was else key: remark for key, remark in is_now.items()}
     yield Again(NOTICED, str(len(was)), str(len(is_now)))
     for key in dict.fromkeys((*was, *is_now)):
         words = [side[key].severity.value if key in side else "not noticed" for side in (was, is_now)]

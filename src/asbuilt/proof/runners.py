@@ -268,7 +268,7 @@ def narrowed(
     wanted = " or ".join((word, *also)) if runner == "pytest" else word
     if not row.word or (runner == "gradle" and not _is_test_task(line)):
         return None
-    words = [one.replace("{word}", wanted) for one in row.word.split()]
+    words = [part.replace("{word}", wanted) for part in row.word.split()]
     if row.find(line.words) is not None:
         return _call(line, row, report, words)
     if runner == "pytest":

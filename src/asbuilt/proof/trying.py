@@ -164,16 +164,16 @@ def _slashed(program: re.Match[str]) -> str:
 def problems_of(tried: Sequence[Tried]) -> list[Problem]:
     """Return the problems of checks that were tried, in the linter's format."""
     # A phase with a check that fails now can be proven.
-    proven = frozenset(one.phase for one in tried if one.phase and one.is_fit)
-    return [found for one in tried for found in _problems(one, proven)]
+    proven = frozenset(trial.phase for trial in tried if trial.phase and trial.is_fit)
+    return [found for trial in tried for found in _problems(trial, proven)]
 
 
 def told(tried: Sequence[Tried]) -> str:
     """Summarize the tried checks, for the approval of the plan."""
-    counts = {before: sum(one.before is before for one in tried) for before in Before}
+    counts = {before: sum(trial.before is before for trial in tried) for before in Before}
     fail, passes = counts[Before.FAILS] + counts[Before.ABSENT], counts[Before.PASSES]
     cannot = counts[Before.UNREADABLE] + counts[Before.NO_PROGRAM]
-    unclear = [one.why for one in tried if one.before is Before.UNCLEAR]
+    unclear = [trial.why for trial in tried if trial.before is Before.UNCLEAR]
     one_fails = "1 fails before the work, as it should"
     parts = (
         (fail, one_fails if fail == 1 else f"{fail} fail before the work, as they should"),
@@ -184,21 +184,23 @@ def told(tried: Sequence[Tried]) -> str:
     return "; ".join(words for count, words in parts if count)
 
 
-def _problems(one: Tried, proven: frozenset[str]) -> Iterator[Problem]:
-    shown = one.command.partition("\n")[0][:_SHOWN]
-    whose = f"of phase {one.phase}" if one.phase else "of the whole"
-    match one.before:
+def _problems(trial: Tried, proven: frozenset[str]) -> Iterator[Problem]:
+    shown = trial.command.partition("\n")[0][:_SHOWN]
+    whose = f"of phase {trial.phase}" if trial.phase else "of the whole"
+    match trial.before:
         case Before.UNREADABLE:
-            yield problem(one.line, Rule.UNREADABLE_CHECK, f"`{shown}` {whose} cannot be read: {one.why}")
+            yield problem(trial.line, Rule.UNREADABLE_CHECK, f"`{shown}` {whose} cannot be read: {trial.why}")
         case Before.NO_PROGRAM:
-            yield problem(one.line, Rule.NO_PROGRAM, f"`{shown}` {whose} cannot run: {one.why}")
+            yield problem(trial.line, Rule.NO_PROGRAM, f"`{shown}` {whose} cannot run: {trial.why}")
         case Before.UNCLEAR:
-            yield problem(one.line, Rule.UNTRIED_CHECK, f"`{shown}` {whose} could not be tried: {one.why}")
-        case Before.PASSES if one.phase:
+            yield problem(
+                trial.line, Rule.UNTRIED_CHECK, f"`{shown}` {whose} could not be tried: {trial.why}"
+            )
+        case Before.PASSES if trial.phase:
             # Beside a check that fails now, a check that passes guards existing behaviour.
-            severity = Severity.INFO if one.phase in proven else None
-            message = f"`{shown}` passes before the work, so it proves nothing of phase {one.phase}"
-            yield problem(one.line, Rule.PROVES_NOTHING, message, severity=severity)
+            severity = Severity.INFO if trial.phase in proven else None
+            message = f"`{shown}` passes before the work, so it proves nothing of phase {trial.phase}"
+            yield problem(trial.line, Rule.PROVES_NOTHING, message, severity=severity)
         case _:
             return
 

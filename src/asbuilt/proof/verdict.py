@@ -155,8 +155,8 @@ def _faults(items: int, opinion: Opinion | None, held: Held) -> Iterator[str]:
         yield "there is none, only words: every item needs an entry with an outcome and evidence"
         return
     if opinion.intent != held.intent:
-        told = f"for another intent, {opinion.intent}" if opinion.intent else "for no intent"
-        yield f"it is {told}; this phase's is {held.intent}"
+        subject = f"for another intent, {opinion.intent}" if opinion.intent else "for no intent"
+        yield f"it is {subject}; this phase's is {held.intent}"
     yield from opinion.troubles[:_NAMED]
     extra = sorted({entry.item for entry in opinion.entries if not 1 <= entry.item <= items})
     if extra:
@@ -166,12 +166,12 @@ def _faults(items: int, opinion: Opinion | None, held: Held) -> Iterator[str]:
 
 
 def _is_copied(opinion: Opinion, message: str) -> bool:
-    told = _one_line(message)
-    if len(told) < _COPIED:
+    line = _one_line(message)
+    if len(line) < _COPIED:
         return False
     words = (opinion.says, *(entry.why for entry in opinion.entries if entry.outcome.upper() == "PASS"))
     # Only the start of a long message is stored.
-    return any(_one_line(one)[: max(len(told), _KEPT)] == told for one in words)
+    return any(_one_line(word)[: max(len(line), _KEPT)] == line for word in words)
 
 
 def _one_line(text: str) -> str:
@@ -181,7 +181,7 @@ def _one_line(text: str) -> str:
 def _judge(number: int, promise: Promise, said: Sequence[Entry], held: Held) -> ItemVerdict:
     if not said:
         return ItemVerdict(number, promise.text, "NOT_RUN", "the verifier said nothing of it")
-    entry, evidence = said[0], tuple(dict.fromkeys(words_of(one) for one in said[0].evidence))
+    entry, evidence = said[0], tuple(dict.fromkeys(words_of(citation) for citation in said[0].evidence))
     why = _against(promise, said, held) or held.against.get(number)
     if why is None:
         return ItemVerdict(number, promise.text, "PASS", entry.why, evidence)

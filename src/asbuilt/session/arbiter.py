@@ -45,4 +45,4 @@ def decide(facts: StopFacts) -> Wish | None:
     if not facts.is_continuing and not facts.in_loop:
         wishes += [Wish(CONTEXT, facts.words)] if facts.percent >= facts.critical else []
         wishes += facts.others
-    return next((one for one in wishes if not one.reason or one.reason not in facts.stopped_for), None)
+    return next((wish for wish in wishes if not wish.reason or wish.reason not in facts.stopped_for), None)

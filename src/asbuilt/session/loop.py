@@ -87,7 +87,7 @@ def from_file(value: object) -> Loop | None:
         return None
     texts = [fields[name] for name in ("prompt", "promise", "plan", "phase", "why", "file")]
     counts = [fields[name] for name in ("most", "iteration")]
-    is_sound = all(isinstance(one, str) for one in texts) and all(type(one) is int for one in counts)
+    is_sound = all(isinstance(text, str) for text in texts) and all(type(count) is int for count in counts)
     if not is_sound or not isinstance(fields["at"], int | float) or type(fields["is_left"]) is not bool:
         return None
     loop = Loop(**fields)

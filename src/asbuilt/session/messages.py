@@ -125,11 +125,11 @@ def _tick(plan: PlanFacts) -> str:
 
 def looping(loop: Loop) -> str:
     """Start the next round of a loop in a fresh context."""
-    told = f" Before: {loop.why}." if loop.why else ""
+    words = f" Before: {loop.why}." if loop.why else ""
     if loop.promise:
-        told += f" Say {loop.promise} only when it is true, or BLOCKER: and what is in the way."
+        words += f" Say {loop.promise} only when it is true, or BLOCKER: and what is in the way."
     return (
-        f"asbuilt: ACTION REQUIRED: round {loop.iteration} of {loop.most}.{told} {COMES_FIRST} The prompt:\n"
+        f"asbuilt: ACTION REQUIRED: round {loop.iteration} of {loop.most}.{words} {COMES_FIRST} The prompt:\n"
         f"{loop.prompt}"
     )
 

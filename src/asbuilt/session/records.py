@@ -35,7 +35,7 @@ def records(environ: Mapping[str, str], *, but: str = "") -> list[Record]:
 
 def left_in(cwd: str, environ: Mapping[str, str], *, but: str = "") -> list[str]:
     """Return the plans of the conversations that ended in a folder, the latest first."""
-    ended = (one.state for one in records(environ, but=but) if not one.is_alive)
+    ended = (record.state for record in records(environ, but=but) if not record.is_alive)
     return [state.plan for state in ended if state.cwd == cwd and state.plan]
 
 

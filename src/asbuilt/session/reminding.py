@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def reminded(state: State, hold: Hold | None, *, mode: str, is_typed: bool) -> tuple[State, str]:
     """Return the state after a prompt, and the reminder for the agent; empty if none."""
     if hold is None:
-        told = left(state.plan) if state.reminded else ""
-        return state._replace(reminded=0, turns=0, planned=state.plan), told
+        advice = left(state.plan) if state.reminded else ""
+        return state._replace(reminded=0, turns=0, planned=state.plan), advice
     if hold.by == "mode" or mode == PLAN or not is_typed:
         return state, ""
     if state.reminded and state.turns + 1 < TURNS_BETWEEN:

@@ -89,7 +89,7 @@ class Settings(NamedTuple):
 
     def globs(self, key: str) -> tuple[str, ...]:
         """Return the value of a list of globs."""
-        return tuple(one for one in self._typed(key, tuple) if isinstance(one, str))
+        return tuple(element for element in self._typed(key, tuple) if isinstance(element, str))
 
     def _typed(self, key: str, kind: type[_Type]) -> _Type:
         value = self.chosen[key].value
@@ -134,17 +134,17 @@ def survey(
             _in_environment(environ),
         )
     )
-    locked = {key: one for key, one in organisation.items() if one.origin.locked}
+    locked = {key: choice for key, choice in organisation.items() if choice.origin.locked}
     own = defaults | organisation | user
-    repo = {key: one for key, one in repo.items() if not _loosens(key, one, own[key])}
+    repo = {key: choice for key, choice in repo.items() if not _loosens(key, choice, own[key])}
     chosen = own | repo | variables | locked
     return Settings(chosen=MappingProxyType(chosen)), tuple(problems)
 
 
-def _loosens(key: str, one: Chosen, own: Chosen) -> bool:
+def _loosens(key: str, choice: Chosen, own: Chosen) -> bool:
     """Return whether a repository's value is not stricter than the user's, for a key that it may tighten."""
     strictness = SETTINGS[key].choices
-    return SETTINGS[key].tightens and strictness.index(str(one.value)) >= strictness.index(str(own.value))
+    return SETTINGS[key].tightens and strictness.index(str(choice.value)) >= strictness.index(str(own.value))
 
 
 Found = tuple[str, Chosen] | SettingInvalid
@@ -153,11 +153,11 @@ Found = tuple[str, Chosen] | SettingInvalid
 def _sift(found: Iterator[Found], problems: list[SettingInvalid]) -> dict[str, Chosen]:
     values: dict[str, Chosen] = {}
     try:
-        for one in found:
-            if isinstance(one, SettingInvalid):
-                problems.append(one)
+        for item in found:
+            if isinstance(item, SettingInvalid):
+                problems.append(item)
             else:
-                values[one[0]] = one[1]
+                values[item[0]] = item[1]
     except SettingInvalid as whole_layer:
         problems.append(whole_layer)
     return values
@@ -221,7 +221,7 @@ def _leaves(table: Mapping[str, object]) -> Iterator[tuple[str, object]]:
         if name in _TABLES and isinstance(value, dict):
             for inner, raw in value.items():
                 if name in _NAMED_TABLES and isinstance(raw, dict):
-                    yield from ((f"{name}.{inner}.{field}", one) for field, one in raw.items())
+                    yield from ((f"{name}.{inner}.{field}", item) for field, item in raw.items())
                 else:
                     yield f"{name}.{inner}", raw
         else:

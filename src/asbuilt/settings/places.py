@@ -143,8 +143,8 @@ def table_of(place: Place, text: str) -> dict[str, object] | None:
     try:
         table: object = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        told = re.search(r"\(at (?:line (\d+)|end of document)", str(error))
-        line = f":{told[1] or text.count(chr(10)) + 1}" if told else ""
+        position = re.search(r"\(at (?:line (\d+)|end of document)", str(error))
+        line = f":{position[1] or text.count(chr(10)) + 1}" if position else ""
         raise SettingInvalid(
             f"{place.name}{line}: not TOML: {str(error).partition(' (at ')[0][:120]}",
             why="asbuilt does not use a settings file that it can parse only in part.",

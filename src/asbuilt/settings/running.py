@@ -131,7 +131,7 @@ def _option(settings: Settings, key: str) -> Any:  # noqa: ANN401 - as JSON hold
     if key == "checks.counts" and settings.chosen[key].origin.layer is Layer.DEFAULT:
         return None
     if isinstance(value, tuple):
-        return [one if isinstance(one, str) else one._asdict() for one in value]
+        return [element if isinstance(element, str) else element._asdict() for element in value]
     return value.strip() if isinstance(value, str) else value
 
 

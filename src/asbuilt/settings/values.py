@@ -143,8 +143,8 @@ def _fit(setting: Setting, raw: object) -> tuple[Value | None, str]:
 def _suites(raw: object) -> tuple[SuiteTable, ...] | None:
     if not isinstance(raw, list | tuple):
         return None
-    found = [one if isinstance(one, SuiteTable) else _suite(one) for one in raw]
-    return None if None in found else tuple(one for one in found if one is not None)
+    found = [row if isinstance(row, SuiteTable) else _suite(row) for row in raw]
+    return None if None in found else tuple(table for table in found if table is not None)
 
 
 def _suite(raw: object) -> SuiteTable | None:
@@ -152,15 +152,15 @@ def _suite(raw: object) -> SuiteTable | None:
         return None
     if not all(isinstance(value, str) and value.isprintable() for value in raw.values()):
         return None
-    one = SuiteTable(**{"folder": "", **raw})
-    is_right = one.command.strip() and one.counts in ("tests", "exit-code")
-    return one if is_right and (not one.folder or _is_inside(one.folder)) else None
+    table = SuiteTable(**{"folder": "", **raw})
+    is_right = table.command.strip() and table.counts in ("tests", "exit-code")
+    return table if is_right and (not table.folder or _is_inside(table.folder)) else None
 
 
 def _services(raw: object) -> tuple[ServiceTable, ...] | None:
-    found = [_service(one) for one in raw] if isinstance(raw, list) else [None]
-    whole = tuple(one for one in found if one is not None)
-    return whole if len({one.name for one in whole}) == len(found) else None
+    found = [_service(row) for row in raw] if isinstance(raw, list) else [None]
+    whole = tuple(table for table in found if table is not None)
+    return whole if len({table.name for table in whole}) == len(found) else None
 
 
 def _service(raw: object) -> ServiceTable | None:
@@ -192,5 +192,5 @@ def _is_inside(text: str) -> bool:
 def _strings(raw: object, fits: Callable[[str], object]) -> tuple[str, ...] | None:
     """Return a list of printable texts that all fit; None if it is none."""
     texts: Sequence[Any] = raw if isinstance(raw, list | tuple) else (None,)
-    are_right = all(isinstance(one, str) and one and one.isprintable() and fits(one) for one in texts)
+    are_right = all(isinstance(text, str) and text and text.isprintable() and fits(text) for text in texts)
     return tuple(texts) if are_right else None

@@ -177,8 +177,8 @@ class _Conversation:
         client.refusals.clear()
         # Drop earlier messages: they are about a change of mode or replay an old conversation.
         client.parser.reset()
-        told = {"sessionId": self._session, "prompt": [{"type": "text", "text": words}]}
-        response = await self._connection.request("session/prompt", told)
+        prompt = {"sessionId": self._session, "prompt": [{"type": "text", "text": words}]}
+        response = await self._connection.request("session/prompt", prompt)
         client.emit_all(client.parser.end_message())
         used = client.parser.used(response)
         client.emit(used if self._start.counts else replace(used, input_tokens=None, output_tokens=None))
@@ -204,7 +204,7 @@ class _Client:
             return None
         call, options = params.get("toolCall"), params.get("options")
         calls = calls_in(call if isinstance(call, dict) else {})
-        answers = [await self._gate.ask(one) for one in calls]
+        answers = [await self._gate.ask(tool_call) for tool_call in calls]
         if refused := [answer.reason for answer in answers if not answer.allowed]:
             self.refusals += refused
             self._is_refused = True

@@ -69,10 +69,10 @@ def _codex(brief: Brief, seat: Seat) -> Start:
         **({"model": brief.program.model} if brief.program.model else {}),
         **({"model_reasoning_effort": brief.program.effort} if brief.program.effort else {}),
     }
-    told = (word for name, value in settings.items() for word in ("-c", f"{name}={json.dumps(value)}"))
+    options = (word for name, value in settings.items() for word in ("-c", f"{name}={json.dumps(value)}"))
     # codex refuses a folder that does not exist; without the variable it creates its own in its HOME.
     environment = {"CODEX_HOME": str(state)} if state.is_dir() else {}
-    return _in_state(Start((*_command(brief), *told), environment, state), brief)
+    return _in_state(Start((*_command(brief), *options), environment, state), brief)
 
 
 _GEMINI_RULES: Final = f"""\
@@ -199,12 +199,12 @@ def _in_state(start: Start, brief: Brief, *settings: Path) -> Start:
     """
     kind = KINDS[brief.program.kind]
     files = (*(start.state / name for name in kind.sealed), *settings)
-    told = (file.read_text(encoding="utf-8", errors="replace") for file in files if file.is_file())
+    texts = (file.read_text(encoding="utf-8", errors="replace") for file in files if file.is_file())
     return start._replace(
         needs=Needs(
             own=(start.state,),
             sealed=tuple(start.state / name for name in kind.sealed),
             apart=tuple(start.state / name for name in kind.others),
-            hosts=(*hosts_of(kind, brief.environment), *(host for text in told for host in hosts_set(text))),
+            hosts=(*hosts_of(kind, brief.environment), *(host for text in texts for host in hosts_set(text))),
         )
     )

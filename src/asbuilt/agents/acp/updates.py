@@ -163,8 +163,8 @@ def calls_in(call: Mapping[str, Any]) -> tuple[Call, ...]:
     kind = "delegate" if tool in _DELEGATES else _KINDS.get(str(call.get("kind")), "other")
     found: list[Call] = []
     if command is not None or kind == "run":
-        told = command or str(call.get("title") or "")
-        found.append(Call(tool=tool, kind="run", command=told, cwd=cwd if isinstance(cwd, str) else None))
+        text = command or str(call.get("title") or "")
+        found.append(Call(tool=tool, kind="run", command=text, cwd=cwd if isinstance(cwd, str) else None))
     if kind in ("read", "edit") and not (kind == "read" and found):
         found += [Call(tool=tool, kind=kind, path=path) for path in _paths(call) or (None,)]
     return tuple(found) or (Call(tool=tool, kind=kind),)
@@ -173,10 +173,12 @@ def calls_in(call: Mapping[str, Any]) -> tuple[Call, ...]:
 def reply_of(options: Iterable[object], answers: Iterable[Answer]) -> dict[str, Any]:
     """Select the option for `allow_once` or `reject_once`; if the agent offers none, cancel."""
     wanted = "allow_once" if all(answer.allowed for answer in answers) else "reject_once"
-    offered = (one for one in options if isinstance(one, dict) and isinstance(one.get("optionId"), str))
-    chosen = next((one["optionId"] for one in offered if one.get("kind") == wanted), None)
-    told = {"outcome": "cancelled"} if chosen is None else {"outcome": "selected", "optionId": chosen}
-    return {"outcome": told}
+    offered = (
+        option for option in options if isinstance(option, dict) and isinstance(option.get("optionId"), str)
+    )
+    chosen = next((row["optionId"] for row in offered if row.get("kind") == wanted), None)
+    outcome = {"outcome": "cancelled"} if chosen is None else {"outcome": "selected", "optionId": chosen}
+    return {"outcome": outcome}
 
 
 def goes_on(update: Mapping[str, Any], refused: Collection[str]) -> bool:
@@ -196,11 +198,11 @@ def mode_request(opened: Mapping[str, Any], mode: str | None) -> tuple[str, dict
         return None
     offered = opened.get("modes")
     modes = _rows(offered.get("availableModes")) if isinstance(offered, dict) else []
-    if any(one.get("id") == mode for one in modes):
+    if any(row.get("id") == mode for row in modes):
         return "session/set_mode", {"modeId": mode}
     for option in _rows(opened.get("configOptions")):
         if option.get("id") == "mode" and any(
-            one.get("value") == mode for one in _rows(option.get("options"))
+            row.get("value") == mode for row in _rows(option.get("options"))
         ):
             return "session/set_config_option", {"configId": "mode", "value": mode}
     return None
@@ -235,7 +237,7 @@ def _tokens(response: Mapping[str, Any]) -> tuple[int | None, int | None]:
     match response:
         case {"usage": {"inputTokens": int(given), "outputTokens": int(made), **rest}}:
             cached = (rest.get(name) for name in ("cachedReadTokens", "cachedWriteTokens"))
-            return _counted(given + sum(one for one in cached if isinstance(one, int)), made)
+            return _counted(given + sum(count for count in cached if isinstance(count, int)), made)
         case {"_meta": {"quota": {"token_count": {"input_tokens": int(given), "output_tokens": int(made)}}}}:
             return _counted(given, made)
         case _:
@@ -267,12 +269,12 @@ def ended(response: Mapping[str, Any], *, says: str) -> Turn:
 
 def refused(code: int, message: str, data: object, *, says: str, now: datetime) -> Turn:
     """Return the ending of a turn with an error."""
-    told = json.dumps(data) if data else ""
-    cause = _cause(code, f"{message} {told}")
+    detail = json.dumps(data) if data else ""
+    cause = _cause(code, f"{message} {detail}")
     reason = f"Its model or its program failed: {_readable(message, data)}"[:_TEXT_CAP]
     if cause is None:
         return Turn(ending="failed", reason=reason, says=says)
-    reopens_at = resets_at(f"{message} {told}", now) if cause == "usage_limit" else None
+    reopens_at = resets_at(f"{message} {detail}", now) if cause == "usage_limit" else None
     return stopped(cause, reason, says=says, resets_at=reopens_at)
 
 
@@ -335,8 +337,8 @@ def _moment(text: str, now: datetime) -> datetime | None:
 def _by_the_clock(found: re.Match[str], now: datetime) -> datetime:
     month, day, year, hour, minute, half, zone = found.groups()
     there = now.astimezone(ZoneInfo(zone)) if zone else now
-    told = datetime.strptime(f"{hour}:{minute or '00'} {half.upper()}", "%I:%M %p")  # noqa: DTZ007  a time of day
-    moment = there.replace(hour=told.hour, minute=told.minute, second=0, microsecond=0)
+    clock_time = datetime.strptime(f"{hour}:{minute or '00'} {half.upper()}", "%I:%M %p")  # noqa: DTZ007  a time of day
+    moment = there.replace(hour=clock_time.hour, minute=clock_time.minute, second=0, microsecond=0)
     if month:
         date = datetime.strptime(f"{month.title()} {day} {year}", "%b %d %Y")  # noqa: DTZ007  a date
         return moment.replace(year=date.year, month=date.month, day=date.day)

@@ -66,8 +66,8 @@ def turn_of(code: int | None, heard: Heard, brief: Brief, *, last_words: str) ->
     if ended is None:
         return stopped("crash", f"claude {_how(code)}{last_line(last_words)}.", says=heard.says)
     if code == 0 and ended.subtype == "success" and not ended.is_error:
-        told = ended.structured if brief.role in JUDGES else None
-        verdict = opinion_from({"intent": brief.intent, **told}) if isinstance(told, dict) else None
+        answer = ended.structured if brief.role in JUDGES else None
+        verdict = opinion_from({"intent": brief.intent, **answer}) if isinstance(answer, dict) else None
         reason, says = "The agent says that it is done.", ended.text or heard.says
         return Turn(ending="done", reason=reason, says=says, verdict=verdict)
     says_why = ended.text.strip()[:500] if ended.is_error else ""
@@ -94,8 +94,8 @@ def _cause(ended: Ended, heard: Heard) -> Cause | None:
 
 
 def _resets_at(seconds: int | None, text: str) -> str | None:
-    told = _OLD_LIMIT.search(text)
-    moment = seconds if seconds is not None else int(told[1]) if told else None
+    old_limit = _OLD_LIMIT.search(text)
+    moment = seconds if seconds is not None else int(old_limit[1]) if old_limit else None
     try:
         return None if moment is None else datetime.fromtimestamp(moment, UTC).isoformat(timespec="seconds")
     except (OverflowError, OSError, ValueError):
@@ -130,7 +130,7 @@ def tally_in(transcript: Path | None) -> Tally:
     _take(tally, lines_in(transcript))
     helpers = (transcript.with_suffix("") / "subagents").glob("*.jsonl")
     for helper in sorted(islice(helpers, _HELPERS)):
-        later = (one for one in lines_in(helper) if str(one.get("timestamp", "")) > tally.told_at)
+        later = (line for line in lines_in(helper) if str(line.get("timestamp", "")) > tally.told_at)
         _take(tally, later if tally.told_at else lines_in(helper))
     return tally
 
@@ -140,8 +140,8 @@ def _take(tally: Tally, lines: Iterable[dict[str, Any]]) -> None:
     for line in lines:
         at = max(at, str(line.get("timestamp", "")))
         match line:
-            case {"type": "cost-state", "totalCostUSD": int() | float() as told}:
-                tally.told_usd, tally.told_at = float(told), at
+            case {"type": "cost-state", "totalCostUSD": int() | float() as usd}:
+                tally.told_usd, tally.told_at = float(usd), at
                 tally.owed.clear()
             case {
                 "type": "assistant",
@@ -149,7 +149,7 @@ def _take(tally: Tally, lines: Iterable[dict[str, Any]]) -> None:
             }:
                 _, before = tally.owed.get(key, ("", Tokens()))
                 # An answer spans several lines; only the last one has all of its tokens.
-                tally.owed[key] = (model, max(before, tokens_in(usage), key=lambda one: one.output))
+                tally.owed[key] = (model, max(before, tokens_in(usage), key=lambda tokens: tokens.output))
             case _:
                 pass
 

@@ -160,8 +160,8 @@ def _asked(request: str, subtype: str, rest: Mapping[Any, Any]) -> Message:
     match subtype, rest:
         case "hook_callback", _:
             # Answer it even if malformed: a hook that gets an error lets its call through.
-            told = rest.get("input")
-            cwd = told.get("cwd") if isinstance(told, dict) else None
+            arguments = rest.get("input")
+            cwd = arguments.get("cwd") if isinstance(arguments, dict) else None
             return Hooked(request, str(rest.get("tool_use_id") or ""), cwd if isinstance(cwd, str) else "")
         case "can_use_tool", {"tool_name": str(tool), "input": dict(given)}:
             return Asked(request, str(rest.get("tool_use_id", "")), tool, given)
@@ -219,9 +219,9 @@ def _ended(subtype: str, rest: Mapping[Any, Any]) -> Ended:
         cost_usd=float(cost) if isinstance(cost, int | float) else None,
         used=tokens_in(usage if isinstance(usage, dict) else {}),
         models=tuple(
-            (name, tokens_in(one, _MODEL), float(one.get("costUSD") or 0.0))
-            for name, one in (models if isinstance(models, dict) else {}).items()
-            if isinstance(one, dict)
+            (name, tokens_in(model, _MODEL), float(model.get("costUSD") or 0.0))
+            for name, model in (models if isinstance(models, dict) else {}).items()
+            if isinstance(model, dict)
         ),
         structured=rest.get("structured_output"),
     )

@@ -89,7 +89,11 @@ class State(Struct, frozen=True):
         command = helper if isinstance(helper, str) else ""
         home = f"{self.login.parent}/" if self.is_default else "~/"
         return (
-            {name: one for name, one in variables.items() if name in allowed and isinstance(one, str)},
+            {
+                name: variable
+                for name, variable in variables.items()
+                if name in allowed and isinstance(variable, str)
+            },
             home + command[2:] if command.startswith("~/") else command,
         )
 
@@ -102,7 +106,7 @@ class State(Struct, frozen=True):
         file = self.config / ".claude.json"
         if not file.exists():
             known = _object((self.login.parent if self.is_default else self.login) / ".claude.json")
-            account = {name: one for name, one in known.items() if name == "oauthAccount"}
+            account = {name: value for name, value in known.items() if name == "oauthAccount"}
             write_whole(file, json.dumps({"hasCompletedOnboarding": True, **account}).encode("ascii"))
 
 

@@ -58,7 +58,7 @@ def snapshot_of(brief: Brief, terms: Terms, folder: Path) -> Snapshot:
         workspace=workspace,
         home=own[0],
         own=own,
-        protected=tuple(os.path.realpath(brief.workspace / one) for one in brief.protected),
+        protected=tuple(os.path.realpath(brief.workspace / file) for file in brief.protected),
         hidden=tuple(map(os.path.realpath, hidden)),
         held=terms.level in ("bwrap", "seatbelt"),
     )
@@ -115,7 +115,7 @@ def let_through(snapshot: Snapshot) -> str | None:
 
 async def try_sandbox(level: Level, request: Request, targets: tuple[Path, ...]) -> None:
     """Try forbidden writes in the agent's sandbox; raises `Unheld` if one succeeds or nothing runs."""
-    files = [one / f".asbuilt-canary-{os.getpid()}" for one in targets]
+    files = [target / f".asbuilt-canary-{os.getpid()}" for target in targets]
     argv = ("/bin/sh", "-c", _TRY, "canary", *map(str, files))
     process = await prepare(level, request, argv).spawn(stdin=asyncio.subprocess.DEVNULL)
     try:
@@ -123,9 +123,9 @@ async def try_sandbox(level: Level, request: Request, targets: tuple[Path, ...])
     except TimeoutError:
         process.kill()
         said, refused = b"", b"it did not answer in time"
-    wrote = [one for one in files if one.exists()]
-    for one in wrote:
-        one.unlink()
+    wrote = [file for file in files if file.exists()]
+    for path in wrote:
+        path.unlink()
     if wrote:
         raise Unheld(f"The sandbox {level} let a write to {wrote[0].parent} through. Nothing was dispatched.")
     if _SANG not in said:

@@ -77,16 +77,16 @@ class Record:
 
     def refused(self, host: str, why: str) -> None:
         """Record a refused host, once for each reason, and at most 20."""
-        told = f"{host}: {why}"[:_HOST_CAP]
-        if told not in self.hosts_refused and len(self.hosts_refused) < _HOSTS:
-            self.hosts_refused.append(told)
-            self.write("refused", {"told": told})
+        refusal = f"{host}: {why}"[:_HOST_CAP]
+        if refusal not in self.hosts_refused and len(self.hosts_refused) < _HOSTS:
+            self.hosts_refused.append(refusal)
+            self.write("refused", {"told": refusal})
 
     def write(self, kind: str, data: dict[str, object]) -> None:
         """Append a line; at the cap, append one last line about it."""
         if self._full:
             return
-        cut = {name: one[:_TEXT_CAP] if isinstance(one, str) else one for name, one in data.items()}
+        cut = {name: value[:_TEXT_CAP] if isinstance(value, str) else value for name, value in data.items()}
         line = self._line(kind, cut)
         if self._size + len(line) > self._cap:
             self._full = True
@@ -130,8 +130,8 @@ class Record:
             if event["kind"] == "called":
                 self.tool_calls += 1
             elif event["kind"] == "used":
-                told: dict[str, Any] = {name: event.get(name) for name in Used.__struct_fields__}
-                self._add(Used(**told))
+                used: dict[str, Any] = {name: event.get(name) for name in Used.__struct_fields__}
+                self._add(Used(**used))
             elif event["kind"] == "said" and isinstance(text, str):
                 self._find_drift(text)
             elif event["kind"] == "refused":

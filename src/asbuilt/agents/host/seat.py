@@ -99,8 +99,8 @@ class HostSeat:
         opened = self._brief.opened
         hosts = (*needs.hosts, *opened.hosts)
         egress = egress_for(self.level, opened.network, hosts, self.on_refused, self._brief.environment)
-        told = {**(environment or {}), **(egress.environment if egress else {})}
-        request = self._request(needs, told, argv[0], *self._brief.program.command)
+        variables = {**(environment or {}), **(egress.environment if egress else {})}
+        request = self._request(needs, variables, argv[0], *self._brief.program.command)
         await self._try(request)
         services = [
             Service(name, tuple(argv), port)
@@ -115,7 +115,7 @@ class HostSeat:
             self._egresses.append(egress)
             await egress.open()
         self._running.append(process)
-        self.on_spawn([one.pid for one in self._running])
+        self.on_spawn([child.pid for child in self._running])
         self._drains.append(asyncio.create_task(self._drain(process)))
         return process
 
@@ -133,13 +133,13 @@ class HostSeat:
         brief, homes = self._brief, tuple(map(Path, self._terms.homes))
         opened = brief.opened
         # The user's asbuilt plug-in is silent with this variable: the host answers every request.
-        told = {**variables_in(homes), **brief.environment, **environment, "ASBUILT_ATTEMPT": "1"}
+        variables = {**variables_in(homes), **brief.environment, **environment, "ASBUILT_ATTEMPT": "1"}
         if brief.role == "test":
-            told |= {"ASBUILT_TRIES": str(self.out / TRIES), "ASBUILT_PICTURES": str(self.out)}
+            variables |= {"ASBUILT_TRIES": str(self.out / TRIES), "ASBUILT_PICTURES": str(self.out)}
         # npm queries its registry for a newer npm with every command.
-        told.setdefault("npm_config_update_notifier", "false")
+        variables.setdefault("npm_config_update_notifier", "false")
         held = (*brief.protected, *needs.sealed, *self._acting_folders())
-        shown = shown_for(told, homes, *programs, *needs.programs)
+        shown = shown_for(variables, homes, *programs, *needs.programs)
         request = settle(
             for_agent(
                 workspace=str(brief.workspace),
@@ -157,7 +157,7 @@ class HostSeat:
                 ),
                 # Only bubblewrap gives an agent its own network namespace.
                 network=opened.network == "open" or (opened.network == "list" and self.level != "bwrap"),
-                environment=told,
+                environment=variables,
             ),
             homes=homes,
             hidden=(*map(Path, self._terms.hidden), *needs.hidden),
@@ -175,7 +175,7 @@ class HostSeat:
         would fill it.
         """
         placed = []
-        for folder in (one for one in folders if one.parent.is_dir()):
+        for folder in (path for path in folders if path.parent.is_dir()):
             folder.mkdir(mode=0o700, exist_ok=True)
             own = self._folder.path / "apart" / folder.name
             own.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -196,7 +196,7 @@ class HostSeat:
         if living and self._ask_to_end is not None:
             ask, self._ask_to_end = self._ask_to_end, None
             await ask()
-            await asyncio.wait([asyncio.create_task(one.wait()) for one in living], timeout=_ASKED_S)
+            await asyncio.wait([asyncio.create_task(child.wait()) for child in living], timeout=_ASKED_S)
         await asyncio.gather(*(asyncio.to_thread(self._end, process) for process in living))
         for egress in self._egresses:
             await egress.close()

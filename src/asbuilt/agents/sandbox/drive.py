@@ -76,7 +76,7 @@ class Page:
         self._out, self._in = theirs, mine
         self._number, self._kept, self._shots = 0, b"", 0
         pages = self._ask("Target.getTargets")["targetInfos"]
-        target = next(one["targetId"] for one in pages if one["type"] == "page")
+        target = next(page["targetId"] for page in pages if page["type"] == "page")
         self._session = self._ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         self._ask("Page.enable")
         answer = self._ask("Page.navigate", url=url)
@@ -211,7 +211,7 @@ def main(arguments: list[str]) -> int:
     """Start the interface, perform the steps, print what came of each."""
     match arguments:
         case ["page" | "terminal" as kind, target, *steps] if all(
-            one.split(" ")[0] in _STEPS for one in steps
+            line.split(" ")[0] in _STEPS for line in steps
         ):
             pass
         case _:

@@ -186,7 +186,7 @@ def prepare(
         tmp = request.tmp or rules.PRIVATE_TMP
         environment |= {"TMPDIR": tmp, "HOME": request.home or tmp}
         mode, held, cwd = "stay", without_mounts(level, request, argv), request.chdir
-    laid = [word for one in request.overlays for word in (one.point, one.options)]
+    laid = [word for overlay in request.overlays for word in (overlay.point, overlay.options)]
     guard = [sys.executable, "-I", "-S", str(_HERE / "guard.py"), str(os.getpid()), mode, *laid, "--"]
     return Prepared(argv=(*guard, *held), environment=environment, cwd=cwd, descriptors=descriptors)
 
@@ -212,7 +212,7 @@ def launch(
     """Start a command in the sandbox: no stdin, stdout and stderr in one pipe, a session of its own."""
     prepared = prepare(level, request, egress.argv(argv) if egress else argv, status_fd=status_fd)
     given = (status_fd, egress.descriptor if egress else None)
-    inherited = tuple(one for one in given if one is not None)
+    inherited = tuple(number for number in given if number is not None)
     try:
         return subprocess.Popen(  # noqa: S603  list argv; what may be run is the caller's to decide
             prepared.argv,
@@ -268,14 +268,16 @@ def below(paths: Iterable[str], folders: Iterable[str]) -> tuple[str, ...]:
     """Return the paths that equal or are below any of the folders."""
     around = tuple(folders)
     return tuple(
-        path for path in paths if any(path == one or path.startswith(f"{one.rstrip('/')}/") for one in around)
+        path
+        for path in paths
+        if any(path == place or path.startswith(f"{place.rstrip('/')}/") for place in around)
     )
 
 
 @cache
 def _system() -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
     links = tuple((path, str(Path(path).readlink())) for path in rules.SYSTEM if Path(path).is_symlink())
-    settings = (one for name in rules.SETTINGS for one in sorted(Path("/etc").glob(name)))
+    settings = (file for name in rules.SETTINGS for file in sorted(Path("/etc").glob(name)))
     linked = {path for path, _ in links}
     found = [
         *(Path(path) for path in rules.SYSTEM if path not in linked),

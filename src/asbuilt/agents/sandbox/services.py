@@ -30,16 +30,16 @@ _LOGS: Final = "/tmp"  # noqa: S108  the sandbox's own
 def main() -> int:
     """Start the services, wait for each, run the command."""
     services, argv = json.loads(sys.argv[1]), sys.argv[3:]
-    running = [(one, _started(one)) for one in services]
+    running = [(service, _started(service)) for service in services]
     end = time.monotonic() + _LIMIT_S
-    for one, process in running:
+    for service, process in running:
         if process is None:
-            _refuse(one, f"{one['argv'][0]} cannot be started")
-        while not _answers(one):
+            _refuse(service, f"{service['argv'][0]} cannot be started")
+        while not _answers(service):
             if process.poll() is not None:
-                _refuse(one, f"it ended with exit code {process.returncode}")
+                _refuse(service, f"it ended with exit code {process.returncode}")
             if time.monotonic() > end:
-                _refuse(one, f"no answer on port {one['port']} within {_LIMIT_S:.0f} s")
+                _refuse(service, f"no answer on port {service['port']} within {_LIMIT_S:.0f} s")
             time.sleep(_LOOK_S)
     command = subprocess.Popen(argv)  # noqa: S603  running the command is what this is for
     signal.signal(signal.SIGTERM, lambda *_: command.terminate())
@@ -47,39 +47,39 @@ def main() -> int:
     return 128 - code if code < 0 else code
 
 
-def _started(one: dict[str, Any]) -> subprocess.Popen[bytes] | None:
-    with open(_log_of(one), "wb") as log:  # noqa: PTH123  no pathlib: this starts in every check
+def _started(service: dict[str, Any]) -> subprocess.Popen[bytes] | None:
+    with open(_log_of(service), "wb") as log:  # noqa: PTH123  no pathlib: this starts in every check
         try:
             return subprocess.Popen(  # noqa: S603  the same
-                one["argv"], cwd=one["cwd"], stdin=subprocess.DEVNULL, stdout=log, stderr=log
+                service["argv"], cwd=service["cwd"], stdin=subprocess.DEVNULL, stdout=log, stderr=log
             )
         except OSError as error:
-            log.write(f"{one['argv'][0]}: {error.strerror}\n".encode())
+            log.write(f"{service['argv'][0]}: {error.strerror}\n".encode())
             return None
 
 
-def _answers(one: dict[str, Any]) -> bool:
+def _answers(service: dict[str, Any]) -> bool:
     """Return whether a service answers as expected; a closed connection means not ready."""
     try:
-        with socket.create_connection(("127.0.0.1", one["port"]), _ANSWER_S) as connection:
-            if one["sends"]:
-                connection.sendall(one["sends"].encode("latin-1"))
-            expected = one["expects"].encode("latin-1")
+        with socket.create_connection(("127.0.0.1", service["port"]), _ANSWER_S) as connection:
+            if service["sends"]:
+                connection.sendall(service["sends"].encode("latin-1"))
+            expected = service["expects"].encode("latin-1")
             return not expected or connection.recv(len(expected)) == expected
     except OSError:
         return False
 
 
-def _refuse(one: dict[str, Any], why: str) -> NoReturn:
-    with open(_log_of(one), "rb") as log:  # noqa: PTH123  the same
+def _refuse(service: dict[str, Any], why: str) -> NoReturn:
+    with open(_log_of(service), "rb") as log:  # noqa: PTH123  the same
         last = log.read().decode("utf-8", "replace").splitlines()[-_LINES:]
-    sys.stdout.write("\n".join([one["refusal"].replace("{why}", why), *last, ""]))
+    sys.stdout.write("\n".join([service["refusal"].replace("{why}", why), *last, ""]))
     sys.stdout.flush()
-    os._exit(one["code"])
+    os._exit(service["code"])
 
 
-def _log_of(one: dict[str, Any]) -> str:
-    return f"{_LOGS}/service-{one['name']}.log"
+def _log_of(service: dict[str, Any]) -> str:
+    return f"{_LOGS}/service-{service['name']}.log"
 
 
 if __name__ == "__main__":

@@ -90,9 +90,11 @@ def shown_for(environment: Mapping[str, str], homes: Iterable[Path], *programs: 
             # A script that is passed to its interpreter.
             found[program] = None
     for name in (*SHOWN_VARIABLES, *ADDRESS_VARIABLES):
-        named = (one.removeprefix("file://") for one in environment.get(name, "").split())
-        found |= dict.fromkeys(one for one in named if one.startswith("/") and not _is_shared(one, theirs))
-    return tuple(one for one in found if not one.startswith(_OF_THE_SYSTEM) and Path(one).exists())
+        named = (word.removeprefix("file://") for word in environment.get(name, "").split())
+        found |= dict.fromkeys(
+            known for known in named if known.startswith("/") and not _is_shared(known, theirs)
+        )
+    return tuple(known for known in found if not known.startswith(_OF_THE_SYSTEM) and Path(known).exists())
 
 
 def _changed_at(folder: str) -> int:
@@ -179,7 +181,7 @@ def _installation(path: str, homes: tuple[str, ...]) -> tuple[str, ...]:
     if path.startswith(_OF_THE_SYSTEM):
         return ()
     file = Path(path)
-    packages = next((one for one in reversed(file.parents) if one.name == "node_modules"), None)
+    packages = next((parent for parent in reversed(file.parents) if parent.name == "node_modules"), None)
     if packages is not None:
         return (str(packages),)
     if file.parent.name in ("bin", "sbin"):
@@ -222,12 +224,12 @@ def registries(environment: Mapping[str, str], homes: tuple[Path, ...]) -> Regis
     """Find the registries that the package tools are configured for, and their defaults."""
     shared = {path: _text(Path(path)) for path in _SETTINGS}
     own = [_text(home / file.path) for home in homes for file in FILES if file.keys]
-    told = [*shared.values(), *own, *(environment.get(name, "") for name in ADDRESS_VARIABLES)]
-    hosts = (host for text in told for host in hosts_in(text))
+    addresses = [*shared.values(), *own, *(environment.get(name, "") for name in ADDRESS_VARIABLES)]
+    hosts = (host for text in addresses for host in hosts_in(text))
     made = (host for prefix in _prefixes(environment, homes) for host in _of_installation(prefix))
     plain = (path for path, text in shared.items() if text and not secrets_in(text))
     folders = (
-        path for text in told for path in paths_in(text) if path.count("/") > 1 and Path(path).exists()
+        path for text in addresses for path in paths_in(text) if path.count("/") > 1 and Path(path).exists()
     )
     return Registries(tuple(dict.fromkeys((*hosts, *made))), tuple(dict.fromkeys((*plain, *folders))))
 
@@ -249,7 +251,7 @@ def _prefixes(environment: Mapping[str, str], homes: tuple[Path, ...]) -> Iterat
 def _of_installation(prefix: Path) -> tuple[str, ...]:
     """List the default registries of the tools below a prefix."""
     short = (file for pattern in _SHORT for file in prefix.glob(pattern.replace("{pip}", _PIP)))
-    long = [prefix / name for name in (*_LONG, *(f"bin/{one}" for one in _PACKAGE_TOOLS))]
+    long = [prefix / name for name in (*_LONG, *(f"bin/{package_tool}" for package_tool in _PACKAGE_TOOLS))]
     found = [host for file in short for host in quoted_hosts(_content(file))]
     found += [host for file in long for host in made_for(_content(file))]
     return tuple(dict.fromkeys(found))

@@ -106,8 +106,8 @@ class Scripted:
 
     async def drive(self, brief: Brief, gate: Gate, emit: Emit) -> Turn:
         """Play the first matching turn."""
-        told = re.match(r"\d+", brief.attempt.rpartition(".")[2])
-        number = int(told[0]) if told else 1
+        digits = re.match(r"\d+", brief.attempt.rpartition(".")[2])
+        number = int(digits[0]) if digits else 1
         try:
             acts = self._acts(brief, number)
         except ScriptInvalid as error:
@@ -223,8 +223,8 @@ def parsed(text: str, *, name: str = "script") -> Script:
     try:
         data = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        told = re.search(r"\(at line (\d+)", str(error))
-        line = int(told[1]) if told else text.count("\n") + 1
+        position = re.search(r"\(at line (\d+)", str(error))
+        line = int(position[1]) if position else text.count("\n") + 1
         raise _wrong(name, line, f"not TOML: {str(error).partition(' (at ')[0][:120]}") from error
     places = _Places(text)
     if unknown := sorted(set(data) - {"turn"}):
@@ -290,9 +290,9 @@ def _fitting(table: dict[str, Any], key: str, types: tuple[type, ...], place: tu
             list: "a list",
             datetime: "a time",
         }
-        raise _wrong(*place, f'"{key}" takes {" or ".join(names[one] for one in types)}')
+        raise _wrong(*place, f'"{key}" takes {" or ".join(names[kind] for kind in types)}')
     of, called = _LISTS.get(key, (str, "texts"))
-    if isinstance(value, list) and not all(isinstance(one, of) for one in value):
+    if isinstance(value, list) and not all(isinstance(element, of) for element in value):
         raise _wrong(*place, f'"{key}" takes a list of {called}')
     if key in _WORDS and value not in _WORDS[key]:
         raise _wrong(*place, f'"{key}" is one of {", ".join(_WORDS[key])}')

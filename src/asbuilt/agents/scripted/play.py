@@ -152,9 +152,9 @@ class Player:
 
     def _do_verdict(self, act: dict[str, Any]) -> None:
         rows = act.get("entries", []) if act["verdict"] == "each" else self._entries(act)
-        told = {"intent": act.get("intent", self._part["intent"]), "items": rows}
+        verdict = {"intent": act.get("intent", self._part["intent"]), "items": rows}
         temporary = self._out / ".verdict"
-        temporary.write_text(json.dumps(told), encoding="utf-8")
+        temporary.write_text(json.dumps(verdict), encoding="utf-8")
         temporary.replace(self._out / "verdict.json")
 
     def _entries(self, act: dict[str, Any]) -> list[dict[str, Any]]:

@@ -59,21 +59,23 @@ def list_(door: Door) -> int:
     if site is not None:
         with site.journal.store.read() as session:
             rows = [
-                (one, runs.name_of(session, LOCAL, site.repo, one.run))
-                for one in claims.every(session, LOCAL, site.repo)
+                (claim, runs.name_of(session, LOCAL, site.repo, claim.run))
+                for claim in claims.every(session, LOCAL, site.repo)
             ]
             about = issue_claims.every(session, LOCAL, site.repo)
-    held = [{**one._asdict(), "since": stamp(one.since), "owner": owner} for one, owner in rows]
-    told = [{**one._asdict(), "since": stamp(one.since)} for one in about]
-    if door.emitted("asbuilt.claims/1", {"claims": held, "issues": told}):
+    held = [{**claim._asdict(), "since": stamp(claim.since), "owner": owner} for claim, owner in rows]
+    issue_data = [{**holder._asdict(), "since": stamp(holder.since)} for holder in about]
+    if door.emitted("asbuilt.claims/1", {"claims": held, "issues": issue_data}):
         return DONE
     if not rows:
         door.screen.answer("No plan is claimed here.")
     now = datetime.now(UTC)
-    for one, owner in rows:
-        phase = f", phase {one.phase}" if one.phase else ""
+    for claim, owner in rows:
+        phase = f", phase {claim.phase}" if claim.phase else ""
         door.screen.answer(
-            printable(f"{one.plan}   {owner} ({one.mode}{phase}), {ago(one.since, now)}, on {one.host}")
+            printable(
+                f"{claim.plan}   {owner} ({claim.mode}{phase}), {ago(claim.since, now)}, on {claim.host}"
+            )
         )
     for issue in about:
         door.screen.answer(printable(f"issue #{issue.number}   {issue.plan}, {ago(issue.since, now)}"))

@@ -39,16 +39,16 @@ def command(door: Door, plan: str | None, *, yes: bool, days: int | None) -> Non
     """Show old workspaces, logs and other leftovers that can be deleted without loss."""
     site = site_of(door, plan) if plan is not None else look_at(door)[1]
     things = [] if site is None else _find(site, plan, days)
-    can_go = [one for one in things if isinstance(one.fate, Goes)]
+    can_go = [thing for thing in things if isinstance(thing.fate, Goes)]
     if yes:
-        things = [_removed(one) if isinstance(one.fate, Goes) else one for one in things]
-        can_go = [one for one in things if isinstance(one.fate, Goes)]
-    rows = [_json(one, removed=yes) for one in things]
+        things = [_removed(thing) if isinstance(thing.fate, Goes) else thing for thing in things]
+        can_go = [thing for thing in things if isinstance(thing.fate, Goes)]
+    rows = [_json(thing, removed=yes) for thing in things]
     if door.emitted("asbuilt.clean/1", {"removed": yes, "things": rows}):
         return
     if door.screen.verbose:
         _show(door, "Deleted" if yes else "Can be deleted", can_go)
-        _show(door, "Kept", [one for one in things if isinstance(one.fate, Stays)])
+        _show(door, "Kept", [thing for thing in things if isinstance(thing.fate, Stays)])
     kept = len(things) - len(can_go)
     door.screen.answer(_summary(can_go, yes=yes) + (f" {counted(kept, 'thing')} kept." if kept else ""))
     if can_go and not yes:
@@ -64,9 +64,9 @@ def command(door: Door, plan: str | None, *, yes: bool, days: int | None) -> Non
 def _summary(can_go: list[Thing], *, yes: bool) -> str:
     if not can_go:
         return "Nothing to delete."
-    by_kind = Counter(one.kind for one in can_go)
+    by_kind = Counter(thing.kind for thing in can_go)
     kinds = listed([counted(number, kind) for kind, number in sorted(by_kind.items())])
-    return f"{'Deleted' if yes else 'Can be deleted'}: {kinds}, {size(sum(one.size for one in can_go))}."
+    return f"{'Deleted' if yes else 'Can be deleted'}: {kinds}, {size(sum(thing.size for thing in can_go))}."
 
 
 def _find(site: Site, plan: str | None, days: int | None) -> list[Thing]:
@@ -81,15 +81,15 @@ def _find(site: Site, plan: str | None, days: int | None) -> list[Thing]:
     return found
 
 
-def _removed(one: Thing) -> Thing:
+def _removed(thing: Thing) -> Thing:
     """Remove a thing. If it has changed since it was listed, it stays, with the reason."""
     try:
-        one.remove()
+        thing.remove()
     except AsbuiltError as error:
-        return one._replace(fate=Stays(error.what))
+        return thing._replace(fate=Stays(error.what))
     except OSError as error:
-        return one._replace(fate=Stays(error.strerror or str(error)))
-    return one
+        return thing._replace(fate=Stays(error.strerror or str(error)))
+    return thing
 
 
 def _show(door: Door, title: str, things: list[Thing]) -> None:
@@ -98,14 +98,14 @@ def _show(door: Door, title: str, things: list[Thing]) -> None:
     for (kind, fate), group in groupby(sorted(things, key=_kind), key=_kind):
         alike = list(group)
         if len(alike) > _ONE_BY_ONE:
-            _row(door, counted(len(alike), kind), sum(one.size for one in alike), fate)
+            _row(door, counted(len(alike), kind), sum(thing.size for thing in alike), fate)
             continue
-        for one in alike:
-            _row(door, f"{kind} {one.name}", one.size, fate)
+        for thing in alike:
+            _row(door, f"{kind} {thing.name}", thing.size, fate)
 
 
-def _kind(one: Thing) -> tuple[str, str]:
-    return one.kind, one.fate.why
+def _kind(thing: Thing) -> tuple[str, str]:
+    return thing.kind, thing.fate.why
 
 
 def _row(door: Door, what: str, space: int, why: str) -> None:
@@ -113,13 +113,13 @@ def _row(door: Door, what: str, space: int, why: str) -> None:
     answer(door, "  ", printable(f"{what}{taken}: {why}"), under=4)
 
 
-def _json(one: Thing, *, removed: bool) -> dict[str, Any]:
-    goes = isinstance(one.fate, Goes)
+def _json(thing: Thing, *, removed: bool) -> dict[str, Any]:
+    goes = isinstance(thing.fate, Goes)
     return {
-        "kind": one.kind,
-        "name": one.name,
-        "bytes": one.size,
+        "kind": thing.kind,
+        "name": thing.name,
+        "bytes": thing.size,
         "can_go": goes,
         "removed": goes and removed,
-        "why": one.fate.why,
+        "why": thing.fate.why,
     }

@@ -92,8 +92,8 @@ def leave(door: Door) -> int:
     """Take no more runs of the fleet on this machine. Its worker finishes the runs that it has."""
     journal = _journal(door)
     was = membership.leave(journal.home)
-    told = "This machine takes no more runs of the fleet." if was else "This machine had not joined."
-    door.screen.answer(told)
+    message = "This machine takes no more runs of the fleet." if was else "This machine had not joined."
+    door.screen.answer(message)
     return DONE
 
 
@@ -105,20 +105,26 @@ def workers(door: Door) -> int:
         now = session.now
         found = fleet.members(session, LOCAL, since=earlier(now, _DAY_S))
         waits = fleet.waiting(session, LOCAL)
-    rows = [_plain(one, now) for one in found]
+    rows = [_plain(member, now) for member in found]
     if door.emitted("asbuilt.fleet/1", {"workers": rows, "waiting": len(waits)}):
         return DONE
     if not found:
         door.screen.answer("No worker sent a heartbeat in the last day.")
-    for one in found:
-        load_ = f"{one.busy} of {one.slots} runs" if one.slots else f"{one.busy} runs, not in the fleet"
-        labels = f", {' '.join(_labels(one))}" if _labels(one) else ""
-        heard = ago(one.beat_at, datetime.now(UTC))
+    for member in found:
+        load_ = (
+            f"{member.busy} of {member.slots} runs"
+            if member.slots
+            else f"{member.busy} runs, not in the fleet"
+        )
+        labels = f", {' '.join(_labels(member))}" if _labels(member) else ""
+        heard = ago(member.beat_at, datetime.now(UTC))
         door.screen.answer(
-            printable(f"{one.host}   {_state(one, now)}, {load_}, asbuilt {one.build}, {heard}{labels}")
+            printable(
+                f"{member.host}   {_state(member, now)}, {load_}, asbuilt {member.build}, {heard}{labels}"
+            )
         )
     if waits:
-        wanted = sorted({word for one in waits for word in one.place.split()[1:]})
+        wanted = sorted({word for wait in waits for word in wait.place.split()[1:]})
         needs = f"; they need {', '.join(wanted)}" if wanted else ""
         waiting = "1 run waits" if len(waits) == 1 else f"{len(waits)} runs wait"
         door.screen.answer(f"{waiting} for a worker{needs}.")
@@ -184,22 +190,27 @@ def _journal(door: Door) -> Journal:
     return journal
 
 
-def _state(one: Member, now: str) -> str:
-    if one.beat_at < earlier(now, Times().lost_s):
+def _state(member: Member, now: str) -> str:
+    if member.beat_at < earlier(now, Times().lost_s):
         return "lost"
-    return "draining" if one.draining else "online"
+    return "draining" if member.draining else "online"
 
 
-def _labels(one: Member) -> list[str]:
-    return sorted(word for word in one.labels if not word.startswith("env:"))
+def _labels(member: Member) -> list[str]:
+    return sorted(word for word in member.labels if not word.startswith("env:"))
 
 
-def _plain(one: Member, now: str) -> dict[str, object]:
-    about = {"worker": one.worker, "host": one.host, "version": one.build, "state": _state(one, now)}
+def _plain(member: Member, now: str) -> dict[str, object]:
+    about = {
+        "worker": member.worker,
+        "host": member.host,
+        "version": member.build,
+        "state": _state(member, now),
+    }
     return {
         **about,
-        "heartbeat": stamp(one.beat_at),
-        "busy": one.busy,
-        "slots": one.slots,
-        "labels": _labels(one),
+        "heartbeat": stamp(member.beat_at),
+        "busy": member.busy,
+        "slots": member.slots,
+        "labels": _labels(member),
     }

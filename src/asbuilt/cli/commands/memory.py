@@ -41,9 +41,9 @@ def known(door: Door, kind: str | None = None) -> tuple[Looking | None, list[Mem
 def chosen(memories: Iterable[Memory], name: str) -> Memory:
     """Find a memory by what was typed: m3, or 3."""
     typed = _NAME.fullmatch(name)
-    for one in memories:
-        if typed and one.number == int(typed[1]):
-            return one
+    for found in memories:
+        if typed and found.number == int(typed[1]):
+            return found
     raise NotFound(
         f'no memory "{name}"', why="Memories have names like m3.", next_step="`asbuilt memory list`"
     )
@@ -51,17 +51,17 @@ def chosen(memories: Iterable[Memory], name: str) -> Memory:
 
 def tell(door: Door, memories: Sequence[Memory], *, empty: str) -> None:
     """Show each memory on its line, or that there are none."""
-    if door.emitted("asbuilt.memories/1", {"memories": [plain(one) for one in memories]}):
+    if door.emitted("asbuilt.memories/1", {"memories": [plain(found) for found in memories]}):
         return
     if not memories:
         door.screen.answer(empty)
-    for one in memories:
-        answer(door, printable(f"{one.name:<5}{one.kind:<14}"), printable(one.text), under=5)
+    for found in memories:
+        answer(door, printable(f"{found.name:<5}{found.kind:<14}"), printable(found.text), under=5)
 
 
-def plain(one: Memory) -> dict[str, Any]:
+def plain(found: Memory) -> dict[str, Any]:
     """Return a memory as JSON data."""
-    return {"name": one.name, **one._asdict(), "files": list(one.files), "at": stamp(one.at)}
+    return {"name": found.name, **found._asdict(), "files": list(found.files), "at": stamp(found.at)}
 
 
 @subcommand(
@@ -82,15 +82,15 @@ def list_(door: Door, *, kind: str | None) -> None:
 def show(door: Door, name: str) -> None:
     """Show one memory: its text, files, date and author."""
     looking, memories = known(door)
-    one = chosen(memories, name)
-    if door.emitted("asbuilt.memory/1", plain(one)) or looking is None:
+    found = chosen(memories, name)
+    if door.emitted("asbuilt.memory/1", plain(found)) or looking is None:
         return
-    answer(door, f"{one.name:<7}", printable(one.text))
-    since = f"{one.by}, {at(one.at, looking.moment.now)}"
+    answer(door, f"{found.name:<7}", printable(found.text))
+    since = f"{found.by}, {at(found.at, looking.moment.now)}"
     for label, value in (
-        ("kind", one.kind),
-        ("plan", one.plan),
-        ("files", ", ".join(one.files)),
+        ("kind", found.kind),
+        ("plan", found.plan),
+        ("files", ", ".join(found.files)),
         ("from", since),
     ):
         if value:
@@ -108,7 +108,7 @@ def search(door: Door, words: tuple[str, ...], *, files: tuple[str, ...]) -> Non
     """List memories about words or files, in the order in which agents get them."""
     _, memories = known(door)
     weighed = ranked(memories, about=" ".join(words), files=files)
-    tell(door, [one for weight, one in weighed if weight], empty="No matching memory.")
+    tell(door, [found for weight, found in weighed if weight], empty="No matching memory.")
 
 
 _BY_PEOPLE: Final = click.Choice([Kind.FACT.value, Kind.NOTE.value])
@@ -132,11 +132,11 @@ def add(door: Door, text: str, *, kind: str, files: tuple[str, ...]) -> None:
             why="Agents get memories as single lines.",
             next_step="Shorten it to a sentence or two, or write a document in the repository.",
         )
-    told = lesson(Kind(kind), said, files=files)
+    new_memory = lesson(Kind(kind), said, files=files)
     site = open_site(door)
     with site.journal.store.write() as session:
-        new = memory.remember(session, LOCAL, site.repo, [told], actor=asker(door).actor)
-        same = [one for one in memory.every(session, LOCAL, site.repo) if one.text == told.text]
+        new = memory.remember(session, LOCAL, site.repo, [new_memory], actor=asker(door).actor)
+        same = [found for found in memory.every(session, LOCAL, site.repo) if found.text == new_memory.text]
     if not same:
         raise UsageWrong(
             f"{memory.KEPT} facts are stored here, and that is the limit",
@@ -169,8 +169,8 @@ def clear(door: Door, names: tuple[str, ...], *, kind: str | None, yes: bool) ->
         )
     if looking is not None and looking.repo is not None:
         with looking.journal.store.write() as session:
-            memory.forget(session, LOCAL, looking.repo, [one.number for one in going])
-    if not door.emitted("asbuilt.memories/1", {"forgotten": [one.name for one in going]}):
+            memory.forget(session, LOCAL, looking.repo, [found.number for found in going])
+    if not door.emitted("asbuilt.memories/1", {"forgotten": [found.name for found in going]}):
         door.screen.answer(f"Deleted {what}." if going else "No memories of this repository.")
 
 

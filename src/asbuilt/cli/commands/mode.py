@@ -78,7 +78,7 @@ def chosen(door: Door, key: str | None) -> Conversation:
             why="A conversation is known from its first plan mode or approved plan.",
             next_step="In the conversation, type: /asbuilt:plan",
         )
-    listed = ", ".join(f"{one.key} ({one.shown()})" for one in found)
+    listed = ", ".join(f"{conversation.key} ({conversation.shown()})" for conversation in found)
     raise UsageWrong(
         f"{len(found)} conversations are open in this folder: {listed}",
         why="Each has its own mode.",
@@ -90,9 +90,9 @@ def around_here(door: Door) -> list[Conversation]:
     """Return the open conversations in this folder or below it."""
     here = Path(os.path.realpath(door.start))
     return [
-        Conversation(one.key, one.folder)
-        for one in records(door.environ)
-        if one.is_alive and Path(os.path.realpath(one.state.cwd)).is_relative_to(here)
+        Conversation(record.key, record.folder)
+        for record in records(door.environ)
+        if record.is_alive and Path(os.path.realpath(record.state.cwd)).is_relative_to(here)
     ]
 
 
@@ -126,7 +126,7 @@ def show(door: Door, conversation: str | None) -> None:
         hold = found.hold()
     except HoldUnreadable as error:
         unreadable = str(error)
-    told = {
+    mode_data = {
         "conversation": found.key,
         "planning": "unreadable" if unreadable else "held" if hold else "not held",
         "by": hold.by if hold else None,
@@ -134,7 +134,7 @@ def show(door: Door, conversation: str | None) -> None:
         "before": hold.before or None if hold else None,
         "plans": list(hold.plans) if hold else [],
     }
-    if door.emitted("asbuilt.mode/1", told):
+    if door.emitted("asbuilt.mode/1", mode_data):
         return
     if unreadable:
         answer(door, "", f"{UNREADABLE} ({unreadable})")
@@ -323,7 +323,7 @@ def _shown(door: Door, path: Path) -> str:
 
 def _named(folder: str, hold: Hold) -> Iterator[Path]:
     """Return the paths of the conversation's plan: as proposed, as written, or as named by Claude Code."""
-    yield from (Path(one) for one in (hold.proposed, *hold.plans) if one.endswith(".md"))
+    yield from (Path(path) for path in (hold.proposed, *hold.plans) if path.endswith(".md"))
     state = state_in(folder)
     try:
         with Path(state.transcript if state else "").open(encoding="utf-8", errors="replace") as lines:

@@ -148,8 +148,8 @@ def command(door: Door, plan: str | None, *, is_opened: bool, folder: str | None
     if folder is not None:
         files += copy_to(page, (door.start / folder).resolve(), account.name)
     if door.json:
-        told = {**_json(run, facts, account), "files": [str(file) for file in files]}
-        door.screen.emit_json({"schema": "asbuilt.report/1", **told})
+        report_data = {**_json(run, facts, account), "files": [str(file) for file in files]}
+        door.screen.emit_json({"schema": "asbuilt.report/1", **report_data})
     elif markdown:
         door.screen.answer_all(printable(page.markdown, lines=True).removesuffix("\n").split("\n"))
     elif files:
@@ -181,7 +181,7 @@ def _found(door: Door, plan: str | None) -> tuple[Looking, Run]:
         return looking, looking.run(plan)
     _, here = look(door)
     views = views_here(here) if here is not None else []
-    newest = [one.run for one in views if one.run and not one.run.run.options.plans]
+    newest = [view.run for view in views if view.run and not view.run.run.options.plans]
     if here is None or not newest:
         raise NotFound(
             "nothing has run here",
@@ -245,7 +245,7 @@ def _what_came(account: Account) -> str:
 
 
 def _named(landed: tuple[Landed, ...]) -> str:
-    phases = [one.phase for one in landed]
+    phases = [landed_phase.phase for landed_phase in landed]
     return f"{'phase' if len(phases) == 1 else 'phases'} {listed(phases)}"
 
 
@@ -259,7 +259,7 @@ def _json(run: Run, facts: ProvingFacts, account: Account) -> dict[str, Any]:
         "reason": account.reason,
         **sums(account)._asdict(),
         "advice": account.advice and account.advice[1],
-        "failures": [one.plain for one in account.failed],
+        "failures": [failure.plain for failure in account.failed],
         "next": helping(account.failed) or account.next_step or None,
         "notes": [{"phase": phase, "text": text} for phase, text in notes(account)],
         "cost": facts.spent.plain,

@@ -36,10 +36,14 @@ def run(door: Door) -> int:
         first_step(library, is_able=is_able, script=script_option(settings)).show(door)
         return DONE
     moment = looking.moment
-    cut_off = [(view, one) for view in views if (one := view.run) and is_cut_off(one, moment.seen(one))]
-    for view, one in cut_off:
+    cut_off = [
+        (view, run_view)
+        for view in views
+        if (run_view := view.run) and is_cut_off(run_view, moment.seen(run_view))
+    ]
+    for view, run_view in cut_off:
         door.screen.answer()
-        _show_cut_off(door, looking, view, one)
+        _show_cut_off(door, looking, view, run_view)
     if len(views) > len(cut_off):
         door.screen.answer()
         show_here(door, looking, views)
@@ -49,12 +53,12 @@ def run(door: Door) -> int:
 
 def _show_cut_off(door: Door, looking: Looking, view: PlanView, cut_off: RunView) -> None:
     """Show an interrupted run: what is kept, and what is lost."""
-    told = run_waiting(cut_off, looking.moment.seen(cut_off))
-    phase = next((one for one in view.phases if one.state in IN_WORK), None)
+    wait = run_waiting(cut_off, looking.moment.seen(cut_off))
+    phase = next((shown_phase for shown_phase in view.phases if shown_phase.state in IN_WORK), None)
     where = f" in phase {phase.id}, {doing(phase)}" if phase else ""
-    when = at(told.since or cut_off.run.at, looking.moment.now)
+    when = at(wait.since or cut_off.run.at, looking.moment.now)
     headline(door, cut_off.name, f"was cut off at {when}{where}.")
-    proven = [one.id for one in view.phases if one.state in PROVEN]
+    proven = [shown_phase.id for shown_phase in view.phases if shown_phase.state in PROVEN]
     kept = [f"phase{'s' * (len(proven) > 1)} {listed(proven)}"] if proven else []
     if phase is not None and phase.attempt:
         kept.append(f"the files of attempt {phase.id}.{phase.attempt}")

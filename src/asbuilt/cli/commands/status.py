@@ -90,16 +90,18 @@ def _one(door: Door, name: str) -> int:
     run = looking.run(name) if named.run is not None else None
     with looking.journal.store.read() as session:
         view = plan_view(session, blobs, address)
-        one = run_view(session, blobs, run) if run is not None else None
+        run_shown = run_view(session, blobs, run) if run is not None else None
     if view is None or (view.run is None and view.schedule is None):
         return _never_run(door, name)
     if view.run is None and not view.phases:
         view = view._replace(phases=_marked(door, view.address.plan))
-    if one is not None:
+    if run_shown is not None:
         # Show the phases and cost of this run, not the plan's current ones.
-        view = view._replace(run=one, phases=one.phases, spent=one.spent, claim=None, slug=one.name)
-    told = waiting(view, moment) if one is None else run_waiting(one, moment.seen(one))
-    return _shown(door, view, told, moment)
+        view = view._replace(
+            run=run_shown, phases=run_shown.phases, spent=run_shown.spent, claim=None, slug=run_shown.name
+        )
+    wait = waiting(view, moment) if run_shown is None else run_waiting(run_shown, moment.seen(run_shown))
+    return _shown(door, view, wait, moment)
 
 
 def _marked(door: Door, path: str) -> list[PhaseProgress]:
@@ -118,11 +120,11 @@ def _never_run(door: Door, name: str) -> int:
     return _shown(door, *by_its_marks(door, name), Moment(datetime.now(UTC), False, door.start))
 
 
-def _shown(door: Door, view: PlanView, told: Waiting, moment: Moment) -> int:
+def _shown(door: Door, view: PlanView, wait: Waiting, moment: Moment) -> int:
     if door.json:
-        door.screen.emit_json({"schema": "asbuilt.status/1", "plans": [plan_json(view, moment, told)]})
+        door.screen.emit_json({"schema": "asbuilt.status/1", "plans": [plan_json(view, moment, wait)]})
     else:
-        show_plan(door, view, told, moment)
+        show_plan(door, view, wait, moment)
     return DONE
 
 
@@ -153,10 +155,10 @@ def _everywhere(door: Door, looking: Looking | None) -> int:
     return DONE
 
 
-def plan_json(view: PlanView, moment: Moment, told: Waiting | None = None) -> dict[str, Any]:
+def plan_json(view: PlanView, moment: Moment, wait: Waiting | None = None) -> dict[str, Any]:
     """Return a plan as JSON data."""
-    told = told or waiting(view, moment)
-    why = cause(view, told, moment)
+    wait = wait or waiting(view, moment)
+    why = cause(view, wait, moment)
     return {
         "plan": view.slug,
         "path": view.address.plan,
@@ -168,9 +170,9 @@ def plan_json(view: PlanView, moment: Moment, told: Waiting | None = None) -> di
             for phase in view.phases
         ],
         "why": {"word": why.word, "says": why.sentence, **dict(why.data)},
-        "next_command": told.next.command or None,
-        "failures": [one.plain for one in view.run.failures] if view.run else [],
-        "waits_for": told.as_json(moment.now),
+        "next_command": wait.next.command or None,
+        "failures": [failure.plain for failure in view.run.failures] if view.run else [],
+        "waits_for": wait.as_json(moment.now),
         "cost": view.spent.plain,
         "notes": list(view.notes),
         "claim": {"run": view.claim.run, "since": stamp(view.claim.since)} if view.claim else None,

@@ -82,7 +82,7 @@ def command(
         _show_over(door, site.view(listed[0]))
     else:
         door.emitted(
-            "asbuilt.runs/1", {"runs": [], "cancelled": [timetable.as_json(one) for one in cancelled]}
+            "asbuilt.runs/1", {"runs": [], "cancelled": [timetable.as_json(timer) for timer in cancelled]}
         )
     return DONE
 
@@ -94,8 +94,8 @@ def _serve(door: Door, site: Site, *stopped: Run) -> None:
 
 def _continues(door: Door, cancelled: list[Schedule], running: list[Run]) -> int:
     names = [run.name for run in running]
-    told = [timetable.as_json(one) for one in cancelled]
-    if door.emitted("asbuilt.runs/1", {"runs": [], "cancelled": told, "continue": names}):
+    cancelled_data = [timetable.as_json(timer) for timer in cancelled]
+    if door.emitted("asbuilt.runs/1", {"runs": [], "cancelled": cancelled_data, "continue": names}):
         return DONE
     if not cancelled:
         door.screen.answer("Nothing is scheduled here.")
@@ -130,7 +130,7 @@ def _paused(door: Door, plan: str | None, reason: str) -> int:
     if view.run.is_over:
         _show_over(door, view)
         return DONE
-    attempt = next((one.attempt for one in view.phases if one.id == view.waits_for.phase), None)
+    attempt = next((phase.attempt for phase in view.phases if phase.id == view.waits_for.phase), None)
     where = f": after attempt {attempt or 1} of phase {view.waits_for.phase}" if _has_agent(view) else ""
     door.screen.answer(f"{view.name} pauses at its next safe point{where}.")
     next_command(door, f"asbuilt status {run.options.slug}")
@@ -160,9 +160,9 @@ def _cancelled(door: Door, site: Site, plans: list[Address], reason: str) -> lis
     """Cancel and print schedules. Comes first, because a schedule could start another run meanwhile."""
     store, home = site.journal.store, site.journal.home
     asked = (cancel(store, home, plan, reason=reason, asker=asker(door)) for plan in plans)
-    found = [one for one in asked if one is not None]
-    for one in found if not door.json else ():
-        door.screen.answer(printable(f"{one.slug} is no longer scheduled ({one.cadence})."))
+    found = [timer for timer in asked if timer is not None]
+    for timer in found if not door.json else ():
+        door.screen.answer(printable(f"{timer.slug} is no longer scheduled ({timer.cadence})."))
     return found
 
 
@@ -175,7 +175,7 @@ def _every(door: Door, message: str, *, only_schedule: bool) -> int:
     if site is not None:
         store = site.journal.store
         with store.read() as session:
-            set_up = [one.address for one in schedules.every(session, LOCAL, site.repo)]
+            set_up = [timer.address for timer in schedules.every(session, LOCAL, site.repo)]
         cancelled = _cancelled(door, site, set_up, message)
         if only_schedule:
             return _continues(door, cancelled, site.open_runs())
@@ -183,10 +183,10 @@ def _every(door: Door, message: str, *, only_schedule: bool) -> int:
         _serve(door, site, *asked)
         views = [_ended(site, run) for run in asked]
         with store.read() as session:
-            others = [one for one in claims.every(session, LOCAL, site.repo) if one.mode == OWNER]
-    rows = [timetable.as_json(one) for one in cancelled]
-    stopped = [outcome.as_json(one) for one in views]
-    left = [{"plan": one.plan, "owner": one.run} for one in others]
+            others = [claim for claim in claims.every(session, LOCAL, site.repo) if claim.mode == OWNER]
+    rows = [timetable.as_json(timer) for timer in cancelled]
+    stopped = [outcome.as_json(run_view) for run_view in views]
+    left = [{"plan": claim.plan, "owner": claim.run} for claim in others]
     if door.emitted("asbuilt.runs/1", {"runs": stopped, "cancelled": rows, "claims_left": left}):
         return DONE
     if not views and not cancelled:
@@ -194,8 +194,8 @@ def _every(door: Door, message: str, *, only_schedule: bool) -> int:
         next_command(door, "asbuilt status")
     for view in views:
         outcome.shown(door, view)
-    for one in others:
-        door.screen.answer(printable(f"{one.plan} stays claimed by {one.run}."))
+    for claim in others:
+        door.screen.answer(printable(f"{claim.plan} stays claimed by {claim.run}."))
     return DONE
 
 

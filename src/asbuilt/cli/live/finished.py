@@ -97,7 +97,7 @@ class Story:
     def _proven(self, proven_at: str, event: PhaseProven, titles: Mapping[str, str], canvas: Canvas) -> Row:
         entries = self._of(event.phase)
         took = _took(entries, PhaseBegun, proven_at)
-        cost = total(dict(filter(None, (used_in(one.event) for one in entries))).values()).brief
+        cost = total(dict(filter(None, (used_in(entry.event) for entry in entries))).values()).brief
         ran = _counts(self._checked(entries))
         commit = f"  {canvas.safe(event.commit[:_HASH])}"
         right = f"{took:>6}" + (f"  {cost}" if cost else "")
@@ -133,7 +133,7 @@ class Story:
         shown = self._checked(entries)
         parts += [("asbuilt ran", words) for words in _ran(shown)]
         # If every check passed, the change itself was refused.
-        by_change = all(one.outcome == _PASS for one in shown)
+        by_change = all(evidence.outcome == _PASS for evidence in shown)
         if isinstance(event, ChecksDone) and by_change:
             parts += [("asbuilt sees", words) for words in event.failures]
         if isinstance(event, VerdictGiven):
@@ -145,16 +145,16 @@ class Story:
         return [*head, *(row for label, words in parts for row in _labelled(label, words, canvas))]
 
     def _checked(self, entries: Sequence[Entry]) -> Sequence[Evidence]:
-        checked = (one for one in reversed(entries) if isinstance(one.event, ChecksDone))
-        return next((self._shown[one.key] for one in checked), ())
+        checked = (entry for entry in reversed(entries) if isinstance(entry.event, ChecksDone))
+        return next((self._shown[entry.key] for entry in checked), ())
 
 
 def _last(entries: Sequence[Entry], kind: type[_Kind]) -> _Kind | None:
-    return next((one.event for one in reversed(entries) if isinstance(one.event, kind)), None)
+    return next((entry.event for entry in reversed(entries) if isinstance(entry.event, kind)), None)
 
 
 def _took(entries: Sequence[Entry], begins: type[Event], ended_at: str) -> str:
-    begun = next((one.at for one in entries if isinstance(one.event, begins)), ended_at)
+    begun = next((entry.at for entry in entries if isinstance(entry.event, begins)), ended_at)
     return lasting((parsed(ended_at) - parsed(begun)).total_seconds())
 
 
@@ -173,27 +173,27 @@ def _lead(phase: str, titles: Mapping[str, str], canvas: Canvas, symbol: str, st
 
 
 def _counts(shown: Sequence[Evidence]) -> str:
-    ran = [one.ran for one in shown if one.ran is not None]
+    ran = [evidence.ran for evidence in shown if evidence.ran is not None]
     # A plan's check may repeat tests of a suite.
-    suites = [one.ran for one in shown if one.ran is not None and one.is_suite]
+    suites = [evidence.ran for evidence in shown if evidence.ran is not None and evidence.is_suite]
     checks = counted(len(shown), "check")
     return f"{checks}, {counted(sum(suites or ran[-1:]), 'test')}" if ran else checks
 
 
 def _ran(shown: Sequence[Evidence]) -> list[str]:
-    failed = [one for one in shown if one.outcome != _PASS]
+    failed = [evidence for evidence in shown if evidence.outcome != _PASS]
     if shown and not failed:
         return [f"{counted(len(shown), 'check')}: PASS"]
     return [
-        f"{one.name} on a clean checkout: {one.outcome.replace('_', ' ')}, {one.why}"
-        for one in failed[:_FAILURES]
+        f"{evidence.name} on a clean checkout: {evidence.outcome.replace('_', ' ')}, {evidence.why}"
+        for evidence in failed[:_FAILURES]
     ]
 
 
 def _what_comes(events: Sequence[Event]) -> str:
-    fixes = {one.number for one in events if isinstance(one, AttemptBegun) and one.role == "fix"}
-    ended = (one for one in events if isinstance(one, AttemptEnded))
-    lost = {one.number for one in ended if one.ending not in ("done", "limited")}
+    fixes = {event.number for event in events if isinstance(event, AttemptBegun) and event.role == "fix"}
+    ended = (event for event in events if isinstance(event, AttemptEnded))
+    lost = {attempt.number for attempt in ended if attempt.ending not in ("done", "limited")}
     cycle = len(fixes - lost) + 1
     if cycle > FIX_LIMIT:
         return "no fix cycle is left; the run ends, all work is kept"

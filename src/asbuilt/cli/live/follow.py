@@ -93,7 +93,7 @@ class Lookout:
         moment = Moment(view, now, doing, lanes, is_served=served, is_here=self.is_here)
         self.viewer.show(news, moment)
         # Events from before the first poll do not ring the bell.
-        if self._seen and any(notice(view.name, one.entry.event) for one in news):
+        if self._seen and any(notice(view.name, new.entry.event) for new in news):
             self.viewer.ring()
         self._seen = entries[-1].seq if entries else self._seen
         return view
@@ -109,7 +109,7 @@ class Lookout:
     def _shown(self, event: Event) -> list[Evidence]:
         if not isinstance(event, _RAN) or event.evidence is None:
             return []
-        return [evidence_from(one) for one in json.loads(self.journal.blobs.get(event.evidence))]
+        return [evidence_from(row) for row in json.loads(self.journal.blobs.get(event.evidence))]
 
 
 class Listener:

@@ -92,7 +92,7 @@ def _phases(moment: Moment, canvas: Canvas, room: int) -> list[Row]:
     if room < 1 or not left:
         return []
     shown = left if len(left) <= room else left[: room - 1]
-    names = [canvas.named(phase.id, (one.id for one in moment.view.phases)) for phase in shown]
+    names = [canvas.named(phase.id, (step.id for step in moment.view.phases)) for phase in shown]
     said = [_said(phase) for phase in shown]
     right = ["" if canvas.is_narrow else _since(phase, moment) for phase in shown]
     beside = max(map(columns.width, said), default=0) + max(map(columns.width, right), default=0)
@@ -160,7 +160,7 @@ def _at_work(moment: Moment, canvas: Canvas) -> list[Row]:
     waits = moment.view.waits_for
     if len(moment.lanes) > 1:
         wide = max(columns.width(phase) for phase, _ in moment.lanes)
-        return [_agent(one, moment, canvas, f"{phase:<{wide}} ") for phase, one in moment.lanes]
+        return [_agent(activity, moment, canvas, f"{phase:<{wide}} ") for phase, activity in moment.lanes]
     if waits.kind == "asbuilt" and moment.is_served:
         return [(Piece(f"  asbuilt: {AT_WORK.get(waits.why, 'is working')}"),)]
     if moment.activity is None:
@@ -187,8 +187,8 @@ def _waits(moment: Moment, canvas: Canvas) -> list[Row]:
     view = moment.view
     if not view.questions and (view.waits_for.kind == "asbuilt" or len(moment.lanes) > 1):
         return []
-    told = run_waiting(view, Seen(moment.now, is_served=moment.is_served))
-    text = f"{told.text} {told.next.command if told.kind == 'person' else ''}".rstrip()
+    wait = run_waiting(view, Seen(moment.now, is_served=moment.is_served))
+    text = f"{wait.text} {wait.next.command if wait.kind == 'person' else ''}".rstrip()
     return canvas.wrapped("  ", canvas.safe(text), most=5 if canvas.is_narrow else 2)
 
 

@@ -65,7 +65,7 @@ class Canvas(NamedTuple):
     def named(self, phase: str, among: Iterable[str] = ()) -> str:
         """Return a phase's id, padded to the longest id of `among`, and a space."""
         least, most = _NAME
-        longest = max(columns.width(self.safe(one)) for one in (phase, *among))
+        longest = max(columns.width(self.safe(name)) for name in (phase, *among))
         return f"{self.padded(self.safe(phase), min(max(longest, least), most))} "
 
     def fitted(self, row: Row) -> Row:

@@ -81,10 +81,10 @@ class LiveViewer(Viewer):
         canvas = self._region.canvas
         titles = {phase.id: phase.title for phase in moment.view.phases}
         above: list[Row] = []
-        for one in news:
-            self._story.hear(one.entry, one.shown)
+        for new in news:
+            self._story.hear(new.entry, new.shown)
             above += self._story.finished(titles, canvas)
-            for failure in one.failures[:1]:
+            for failure in new.failures[:1]:
                 rows = failure_rows(failure, canvas.width)
                 above += [canvas.fitted((Piece(canvas.verbatim(row)),)) for row in rows]
         for text in self._sent:
@@ -122,7 +122,7 @@ class LineViewer(Viewer):
     def show(self, news: Sequence[News], moment: Moment) -> None:
         """Write new events as lines."""
         wide = _wide(moment)
-        lines = [line for one in news for line in self._lines(one, moment.now, wide)]
+        lines = [line for new in news for line in self._lines(new, moment.now, wide)]
         if lines and not self._is_named:
             self._is_named = True
             lines.insert(0, moment.view.name)
@@ -138,11 +138,11 @@ class LineViewer(Viewer):
         for line in lines:
             self._screen.talk(shorten(printable(line), WIDTH, self._screen.err.symbols))
 
-    def _lines(self, one: News, now: datetime, wide: int) -> Iterator[str]:
-        line = line_of(self._screen, one.entry, now, wide=wide)
+    def _lines(self, news: News, now: datetime, wide: int) -> Iterator[str]:
+        line = line_of(self._screen, news.entry, now, wide=wide)
         if line is not None:
             yield line
-            for failure in one.failures[:1]:
+            for failure in news.failures[:1]:
                 yield from failure_rows(failure, WIDTH)
 
 

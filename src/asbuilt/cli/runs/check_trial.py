@@ -96,7 +96,7 @@ def _setups(door: Door, desk: Desk, repository: Repository) -> Path | None:
 
 def failures_in(tried: Sequence[Tried]) -> list[Failure]:
     """Return the failures of tried checks, each once."""
-    return [*dict.fromkeys(one.failure for one in tried if one.failure is not None)]
+    return [*dict.fromkeys(trial.failure for trial in tried if trial.failure is not None)]
 
 
 def show_tried(door: Door, tried: Sequence[Tried]) -> None:
@@ -108,13 +108,13 @@ def show_tried(door: Door, tried: Sequence[Tried]) -> None:
         Before.NO_PROGRAM: pen.symbols.failed,
         Before.UNCLEAR: pen.symbols.not_run,
     }
-    for one in tried:
-        symbol = pen.symbols.not_started if one.is_fit else symbols[one.before]
-        lead = f"{symbol} {printable(one.phase) or '-':<3} {one.before:<11} "
-        command = printable(one.command.partition("\n")[0])
-        first, *rest = pen.hanging(lead, f"{command}: {one.why}", commands=False, under=6)
+    for trial in tried:
+        symbol = pen.symbols.not_started if trial.is_fit else symbols[trial.before]
+        lead = f"{symbol} {printable(trial.phase) or '-':<3} {trial.before:<11} "
+        command = printable(trial.command.partition("\n")[0])
+        first, *rest = pen.hanging(lead, f"{command}: {trial.why}", commands=False, under=6)
         door.screen.answer_all(
-            (coloured(pen, symbol, needs_you=not one.is_fit) + first.removeprefix(symbol), *rest)
+            (coloured(pen, symbol, needs_you=not trial.is_fit) + first.removeprefix(symbol), *rest)
         )
     show_failures(door, failures_in(tried))
     if tried:

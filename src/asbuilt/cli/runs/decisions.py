@@ -178,11 +178,11 @@ def decide(door: Door, site: Site, asked: Approval, *, is_followed: bool = False
 
 def _say_here(door: Door, site: Site, asked: Approval, said: Said, note: str, *, is_followed: bool) -> None:
     pen = door.screen.err
-    told = told_of(site, give(door, site, asked.number, said, note or None), pen)
-    for row in told.rows[:1] if is_followed else told.rows:
+    outcome = told_of(site, give(door, site, asked.number, said, note or None), pen)
+    for row in outcome.rows[:1] if is_followed else outcome.rows:
         pen.line(row)
     if not is_followed:
-        told.show_next(door, site)
+        outcome.show_next(door, site)
 
 
 def _edited_here(door: Door, site: Site, asked: Approval) -> Approval:
@@ -256,7 +256,7 @@ def _declined(site: Site, asked: Approval) -> Told:
     command = "" if site.lead else f"asbuilt watch {slug_of(asked)}"
     if (asked.note or "").strip():
         return Told([f"{asked.name}: no. The author gets your reason and submits a new draft."], command)
-    if any(one.name == asked.name and one.is_again for one in _drafts(site, asked).questions):
+    if any(question.name == asked.name and question.is_again for question in _drafts(site, asked).questions):
         return Told([f"{asked.name}: no, again without a reason. The authoring ends; the draft is kept."])
     return Told([f"{asked.name}: no. You will be asked again what to change."], command)
 

@@ -49,24 +49,24 @@ def difference(site: Site, address: Address, plan: Plan, pen: Pen) -> list[str]:
 
 def change_rows(pen: Pen, found: Sequence[Change], *, most: int = _CHANGES) -> list[str]:
     """Draw the changed lines, at most `most` of them."""
-    rows = [shorten(f"  {one.sign} {printable(one.text)}", pen.width, pen.symbols) for one in found[:most]]
+    rows = [shorten(f"  {file.sign} {printable(file.text)}", pen.width, pen.symbols) for file in found[:most]]
     left = len(found) - most
     return rows + ([f"  {pen.symbols.ellipsis} and {counted(left, 'line')} more"] if left > 0 else [])
 
 
 def screen_of(door: Door, site: Site, asked: Approval, draft: Draft, pen: Pen) -> list[str]:
     """Draw a draft on one screen: goal, phases, terms and changes."""
-    told = summary_of(draft.plan)
+    summary = summary_of(draft.plan)
     lead = pen.bold(slug_of(asked))
     lead = f"Approve {lead}?" if asked.answer is None else lead
     rows = [f"{lead}   {site.lead}{asked.name}   {draft.name}, {pen.dim(draft.brief)}"]
     if draft.is_again and asked.answer is None:
         rows += _prose(pen, "", "It was declined without a reason. Give one with -m if you decline it again.")
-    rows += _prose(pen, "", told.title)
-    rows += _prose(pen, "Goal   ", told.goal) + _prose(pen, "Not    ", told.excluded)
-    rows += [_phase_row(pen, one) for one in told.phases[:_PHASES]]
-    if len(told.phases) > _PHASES:
-        rows.append(f"  {pen.symbols.ellipsis} and {len(told.phases) - _PHASES} more phases")
+    rows += _prose(pen, "", summary.title)
+    rows += _prose(pen, "Goal   ", summary.goal) + _prose(pen, "Not    ", summary.excluded)
+    rows += [_phase_row(pen, row) for row in summary.phases[:_PHASES]]
+    if len(summary.phases) > _PHASES:
+        rows.append(f"  {pen.symbols.ellipsis} and {len(summary.phases) - _PHASES} more phases")
     for lead, words in _terms(door, site, draft):
         rows += _prose(pen, f"{lead:<9}", words)
     if draft.tried is not None:
@@ -125,22 +125,22 @@ def _terms(door: Door, site: Site, draft: Draft) -> list[tuple[str, str]]:
 
 def as_json(door: Door, site: Site, draft: Draft) -> dict[str, Any]:
     """Return a draft as JSON data: everything on the screen, and the whole text."""
-    told = summary_of(draft.plan)
+    summary = summary_of(draft.plan)
     return {
         "revision": draft.revision.number,
         "label": draft.revision.label,
         "by": draft.revision.by,
         "intent": draft.revision.intent,
         "digest": draft.revision.digest,
-        "title": told.title,
-        "goal": told.goal,
-        "not": told.excluded,
-        "scope": told.scope,
-        "phases": [one._asdict() for one in told.phases],
-        "checks": told.checks,
+        "title": summary.title,
+        "goal": summary.goal,
+        "not": summary.excluded,
+        "scope": summary.scope,
+        "phases": [row._asdict() for row in summary.phases],
+        "checks": summary.checks,
         "terms": {lead.lower(): words for lead, words in _terms(door, site, draft)},
         "since": draft.since,
-        "changes": [one._asdict() for one in draft.changes],
-        "tried": None if draft.tried is None else [one._asdict() for one in draft.tried],
+        "changes": [file._asdict() for file in draft.changes],
+        "tried": None if draft.tried is None else [trial._asdict() for trial in draft.tried],
         "text": draft.plan.source.data.decode("utf-8", "replace"),
     }

@@ -50,7 +50,9 @@ def waiting_everywhere(door: Door) -> list[Waits]:
     with journal.store.read() as session:
         known = names(session)
         return [
-            one for repo in approvals.counted(session, LOCAL) for one in _waiting(session, repo, known[repo])
+            wait
+            for repo in approvals.counted(session, LOCAL)
+            for wait in _waiting(session, repo, known[repo])
         ]
 
 
@@ -66,7 +68,10 @@ def landing_here(door: Door) -> list[Run]:
 def _waiting(session: Session, repo: str, name: str) -> list[Waits]:
     lead = f"{name}:" if name else ""
     asked = approvals.waiting(session, LOCAL, repo)
-    return [Waits(f"{lead}{one.name}", runs.name_of(session, LOCAL, repo, one.run), one) for one in asked]
+    return [
+        Waits(f"{lead}{approval.name}", runs.name_of(session, LOCAL, repo, approval.run), approval)
+        for approval in asked
+    ]
 
 
 def asker_of(site: Site, asked: Approval) -> str:
@@ -105,7 +110,7 @@ def _elsewhere(door: Door, place: str) -> Site:
     repo = None
     if journal is not None:
         with journal.store.read() as session:
-            repo = next((repo for repo, one in names(session).items() if one == place), None)
+            repo = next((repo for repo, name in names(session).items() if name == place), None)
     if journal is None or repo is None:
         raise NotFound(
             f"the journal knows no repository {place}",

@@ -52,7 +52,7 @@ def place_of(repository: Repository | None) -> tuple[str, str]:
 def installed(environ: Mapping[str, str]) -> list[str]:
     """Return the agents whose programs are installed."""
     path = environ.get("PATH", os.defpath)
-    return [one.name for one in KINDS.values() if one.program and shutil.which(one.program, path=path)]
+    return [kind.name for kind in KINDS.values() if kind.program and shutil.which(kind.program, path=path)]
 
 
 def named_agent(settings: Settings) -> str:
@@ -99,7 +99,7 @@ def answering(asked: Approval, name: str) -> Next:
 
 def helping(failures: Sequence[Failure]) -> str:
     """Return the next command of the first failure that has one."""
-    return next((one.next_command for one in failures if one.next_command), "")
+    return next((failure.next_command for failure in failures if failure.next_command), "")
 
 
 def after(view: RunView, failures: Sequence[Failure] = ()) -> Next:

@@ -33,19 +33,19 @@ def shown(
     door: Door, view: RunView, *, is_served: bool = True, before_next: Callable[[], Next | None] | None = None
 ) -> int:
     """Print how a run ended or what it waits for, and the next command, which `before_next` may replace."""
-    told = run_waiting(view, Seen(datetime.now(UTC), is_served=is_served))
+    wait = run_waiting(view, Seen(datetime.now(UTC), is_served=is_served))
     if view.run.is_over or view.is_paused:
         code = view.exit_code or CODES.get(view.run.state, FAILED)
     else:
-        code = DONE if told.kind == "worker" else PARKED
+        code = DONE if wait.kind == "worker" else PARKED
     if door.emitted("asbuilt.run/1", {**as_json(view), "exit": code}):
         return code
     failures = view.failures if view.run.state == "failed" else ()
-    lead, sentence = ("", _sentence(view)) if view.run.is_over else (f"{view.name}   ", told.text)
+    lead, sentence = ("", _sentence(view)) if view.run.is_over else (f"{view.name}   ", wait.text)
     answer(door, lead, sentence, under=0)
     show_failures(door, failures, more=f"asbuilt status {view.run.options.slug}")
     other = before_next() if before_next and code == DONE else None
-    (other or told.next).show(door)
+    (other or wait.next).show(door)
     return code
 
 
@@ -129,8 +129,8 @@ def as_json(view: RunView) -> dict[str, Any]:
             "why": waits.why,
         },
         "baseline": view.already_failing or None,
-        "questions": [{"id": one.name, "question": one.question} for one in view.questions],
-        "failures": [one.plain for one in view.failures],
+        "questions": [{"id": approval.name, "question": approval.question} for approval in view.questions],
+        "failures": [failure.plain for failure in view.failures],
         "next": helping(view.failures) or waits.next_step or None,
         "cost": {**view.spent.plain, "cap_usd": caps_in(view.run.options).usd},
     }

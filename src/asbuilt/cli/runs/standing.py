@@ -45,28 +45,28 @@ class Cause(NamedTuple):
     """Labels and texts."""
 
 
-def cause(view: PlanView, told: Waiting, moment: Moment) -> Cause:
+def cause(view: PlanView, wait: Waiting, moment: Moment) -> Cause:
     """Return the reason for a plan's state. `fine` needs data that shows it."""
     run = view.run
-    if run is None or told.kind == "claim" or told.kind == "schedule":  # noqa: PLR1714 - mypy narrows by ==
-        return Cause(_WORDS.get(told.kind, "not run"), told.text)
-    match told.kind:
+    if run is None or wait.kind == "claim" or wait.kind == "schedule":  # noqa: PLR1714 - mypy narrows by ==
+        return Cause(_WORDS.get(wait.kind, "not run"), wait.text)
+    match wait.kind:
         case "agent" | "verifier":
-            return _health(run, told, moment)
+            return _health(run, wait, moment)
         case "nobody" | "person" if run.run.is_over:
-            return Cause(run.run.state, told.text)
+            return Cause(run.run.state, wait.text)
         case "nobody" | "person" | "disk" | "worker" | "limit" | "time" | "line" | "asbuilt":
-            return Cause(_WORDS.get(told.kind, run.run.state), told.text)
+            return Cause(_WORDS.get(wait.kind, run.run.state), wait.text)
         case _:
-            assert_never(told.kind)
+            assert_never(wait.kind)
 
 
-def _health(run: RunView, told: Waiting, moment: Moment) -> Cause:
+def _health(run: RunView, wait: Waiting, moment: Moment) -> Cause:
     """Judge an agent at work by duration, time since its last sign, and number of retries."""
     waits, now = run.waits_for, moment.now
     signs = moment.signs(run.attempt)
-    began = waits.since or told.heard_at or run.run.at
-    heard = told.heard_at or began
+    began = waits.since or wait.heard_at or run.run.at
+    heard = wait.heard_at or began
     retries = waits.retries + max(0, signs.starts - 1)
     again = counted(retries, "retry", "retries")
     health = judge(
@@ -89,10 +89,13 @@ def _health(run: RunView, told: Waiting, moment: Moment) -> Cause:
             f"{at(began, now)}, {ago(began, now)} ago; {counted(signs.tool_calls, 'tool call')}; {again}",
         ),
         *_last_call(signs, moment),
-        *(("refused", f"{one}; allow a host: asbuilt config set sandbox.hosts") for one in signs.refused),
+        *(
+            ("refused", f"{target}; allow a host: asbuilt config set sandbox.hosts")
+            for target in signs.refused
+        ),
     ]
     word = "fine" if health == "fine" else "stalled" if health == "stalled" else "not fine"
-    return Cause(word, f"{verdict} {told.text}", tuple(data))
+    return Cause(word, f"{verdict} {wait.text}", tuple(data))
 
 
 def _last_call(signs: Signs, moment: Moment) -> list[tuple[str, str]]:
@@ -114,9 +117,9 @@ def show_table(screen: Screen, views: list[PlanView], moment: Moment, *, title: 
     if pen.width >= WIDTH:
         screen.answer(f"  {_across(('PLAN', 'STATE', 'PHASES', 'WAITS FOR', 'COST'), pen.symbols)}")
     for view in views:
-        told = waiting(view, moment)
-        mark = coloured(pen, _symbol(pen.symbols, view, told), needs_you=told.kind in _NEEDS_YOU)
-        cells = _cells(view, told, moment.now)
+        wait = waiting(view, moment)
+        mark = coloured(pen, _symbol(pen.symbols, view, wait), needs_you=wait.kind in _NEEDS_YOU)
+        cells = _cells(view, wait, moment.now)
         if pen.width >= WIDTH:
             screen.answer(f"{mark} {_across(cells, pen.symbols)}")
             continue
@@ -135,9 +138,9 @@ def _across(cells: tuple[str, ...], symbols: Symbols) -> str:
     return " ".join([*padded, f"{fitted[-1]:>7}"]).rstrip()
 
 
-def _cells(view: PlanView, told: Waiting, now: datetime) -> tuple[str, str, str, str, str]:
+def _cells(view: PlanView, wait: Waiting, now: datetime) -> tuple[str, str, str, str, str]:
     done = f"{view.done} of {len(view.phases)}" if view.phases else "-"
-    return view.slug, printable(_state(view, now)), done, printable(told.brief), view.spent.brief
+    return view.slug, printable(_state(view, now)), done, printable(wait.brief), view.spent.brief
 
 
 def _state(view: PlanView, now: datetime) -> str:
@@ -157,15 +160,15 @@ def _state(view: PlanView, now: datetime) -> str:
     return run.run.state
 
 
-def _symbol(symbols: Symbols, view: PlanView, told: Waiting) -> str:
+def _symbol(symbols: Symbols, view: PlanView, wait: Waiting) -> str:
     run = view.run
     if run is None:
         return symbols.not_started
-    if told.kind in (*_NEEDS_YOU, "limit", "time", "line", "schedule"):
+    if wait.kind in (*_NEEDS_YOU, "limit", "time", "line", "schedule"):
         return symbols.waits
     if not run.run.is_over:
         return symbols.working
-    if run.run.state == "done" and view.phases and all(one.state in PROVEN for one in view.phases):
+    if run.run.state == "done" and view.phases and all(phase.state in PROVEN for phase in view.phases):
         return symbols.proven
     return {
         "landed": symbols.proven,
@@ -175,7 +178,7 @@ def _symbol(symbols: Symbols, view: PlanView, told: Waiting) -> str:
     }.get(run.run.state, symbols.note)
 
 
-def show_plan(door: Door, view: PlanView, told: Waiting, moment: Moment) -> None:
+def show_plan(door: Door, view: PlanView, wait: Waiting, moment: Moment) -> None:
     """Draw one plan: its phases, what happened and why, the last output, and the next command."""
     screen, run = door.screen, view.run
     headline(door, view.slug, f"{run.run.state if run else 'not run'}{_far(view)}")
@@ -183,22 +186,22 @@ def show_plan(door: Door, view: PlanView, told: Waiting, moment: Moment) -> None
     for phase in view.phases:
         is_accepted = run is not None and run.run.options.plans and phase.state == "done"
         _show_phase(screen, phase, moment.now, max(3, wide), is_accepted=is_accepted)
-    why = cause(view, told, moment)
+    why = cause(view, wait, moment)
     answer(door, "", why.sentence)
     for label, text in why.data:
         answer(door, f"  {label:<9} ", text)
     show_failures(door, run.failures if run else ())
-    if view.schedule is not None and told.kind != "schedule":
+    if view.schedule is not None and wait.kind != "schedule":
         answer(door, "Schedule ", f"{sentence(view.schedule, moment.now)}.")
     if run is not None and run.already_failing:
         answer(door, "Baseline ", f"{run.already_failing}; phases are proven against the other tests.")
-    for one in view.notes:
-        answer(door, "Note     ", one)
+    for note in view.notes:
+        answer(door, "Note     ", note)
     if run is not None and not run.run.is_over and (far := structural(run.far)):
         advise(door, far, f"asbuilt plan refine {run.run.options.slug}")
     if view.spent.brief:
         screen.answer(f"{view.spent.words[:1].upper()}{view.spent.words[1:]} so far.")
-    told.next.show(door)
+    wait.next.show(door)
 
 
 def _far(view: PlanView) -> str:

@@ -64,7 +64,7 @@ def settle(door: Door, desk: Desk, *, plan: str = "") -> Settled:
         usual = best(seen)
         if usual is None:
             # A weaker proof: listed, and never the default.
-            seen += [one.by_exit_code for one in seen if one.is_uncounted]
+            seen += [observed.by_exit_code for observed in seen if observed.is_uncounted]
         show(door, seen)
         # A question about the command would not help: the setup comes before any command.
         chosen = None if is_setup_broken(seen) else _chosen(door, desk, trial, seen, usual)
@@ -76,7 +76,7 @@ def settle(door: Door, desk: Desk, *, plan: str = "") -> Settled:
 
 def is_setup_broken(seen: Sequence[Seen]) -> bool:
     """Return whether no candidate ran because the setup failed."""
-    return bool(seen) and all(one.setup for one in seen)
+    return bool(seen) and all(observed.setup for observed in seen)
 
 
 def explain_setup(door: Door) -> Next:
@@ -125,7 +125,7 @@ def _value(way: Way) -> str | tuple[SuiteTable, ...]:
         case (Suite(folder="", command=command, counts="tests"),):
             return command
         case suites:
-            return tuple(SuiteTable(one.folder, one.command, counts=one.counts) for one in suites)
+            return tuple(SuiteTable(suite.folder, suite.command, counts=suite.counts) for suite in suites)
 
 
 def show(door: Door, seen: Sequence[Seen]) -> None:
@@ -136,17 +136,17 @@ def show(door: Door, seen: Sequence[Seen]) -> None:
 
 
 def _rows(pen: Pen, number: int, seen: Sequence[Seen]) -> Iterator[str]:
-    one, lead = seen[number - 1], f"  {number}  "
+    observed, lead = seen[number - 1], f"  {number}  "
     column = min(_COLUMN, max(len(each.way.shown) for each in seen))
-    found = f"  ({', '.join(one.way.found[:2])})" if one.way.found else ""
-    row = printable(f"{lead}{one.way.shown:<{column}}  {one.words}{found}")
+    found = f"  ({', '.join(observed.way.found[:2])})" if observed.way.found else ""
+    row = printable(f"{lead}{observed.way.shown:<{column}}  {observed.words}{found}")
     if len(row) <= pen.width:
         yield row
     else:
-        yield from pen.hanging(lead, one.way.shown, commands=False)
-        yield from pen.hanging(" " * len(lead), one.words + found, commands=False)
-    for line in () if best(seen) else one.lines[-_LINES:]:
-        if line in one.words:
+        yield from pen.hanging(lead, observed.way.shown, commands=False)
+        yield from pen.hanging(" " * len(lead), observed.words + found, commands=False)
+    for line in () if best(seen) else observed.lines[-_LINES:]:
+        if line in observed.words:
             continue
         yield cut_middle(printable(f"{' ' * len(lead)}  {line}"), pen.width, pen.symbols)
 

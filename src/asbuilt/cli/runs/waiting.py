@@ -124,23 +124,23 @@ def waiting(view: PlanView, moment: Moment) -> Waiting:
 def next_of(views: list[PlanView], moment: Moment) -> Next:
     """Return the next command of the plan that needs the user most, else of the newest."""
     waits = [(waiting(view, moment), view.run and view.run.run.state) for view in views]
-    unfinished = [one for one, state in waits if state not in ("landed", "undone", "done")]
+    unfinished = [wait for wait, state in waits if state not in ("landed", "undone", "done")]
     urgent = sorted(
-        (one for one in unfinished if one.kind in _URGENT), key=lambda one: _URGENT.index(one.kind)
+        (wait for wait in unfinished if wait.kind in _URGENT), key=lambda wait: _URGENT.index(wait.kind)
     )
-    return (urgent or unfinished or [one for one, _ in waits])[0].next
+    return (urgent or unfinished or [wait for wait, _ in waits])[0].next
 
 
-def _scheduled(one: Schedule, seen: Seen) -> Waiting:
-    early = f"asbuilt run {one.slug}"
+def _scheduled(schedule: Schedule, seen: Seen) -> Waiting:
+    early = f"asbuilt run {schedule.slug}"
     return Waiting(
         "schedule",
         "the clock",
-        _clock(one.due_at, seen),
-        f"Scheduled: {timetable.sentence(one, seen.now)}.",
+        _clock(schedule.due_at, seen),
+        f"Scheduled: {timetable.sentence(schedule, seen.now)}.",
         Next(early) if seen.is_served else Next("asbuilt worker", other=f"run it now: `{early}`"),
         "" if seen.is_served else _NO_WORKER,
-        until=one.due_at,
+        until=schedule.due_at,
     )
 
 
@@ -198,7 +198,7 @@ def for_person(run: RunView, now: datetime) -> Waiting:
     asked = run.questions[0]
     age = ago(asked.asked_at, now)
     whom = "your sign-off" if asked.kind == "sign-off" else "you"
-    others = [one.phase or "" for one in run.lanes if one.kind in ("agent", "verifier", "asbuilt")]
+    others = [wait.phase or "" for wait in run.lanes if wait.kind in ("agent", "verifier", "asbuilt")]
     then = f"Phase {', '.join(others)} continues." if others else "No agent runs until you answer."
     return Waiting(
         "person",

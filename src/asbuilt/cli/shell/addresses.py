@@ -40,7 +40,9 @@ def has_fleet(store: Store) -> bool:
     if not store.is_shared:
         return False
     with store.read() as session:
-        return any(one.slots for one in fleet.members(session, LOCAL, since=earlier(session.now, _LOST_S)))
+        return any(
+            member.slots for member in fleet.members(session, LOCAL, since=earlier(session.now, _LOST_S))
+        )
 
 
 def is_served(journal: wiring.Journal) -> bool:
@@ -113,8 +115,8 @@ def recorded(session: Session, repo: str, text: str) -> list[Known]:
     if found:
         return found
     known = plan_names.recent(session, LOCAL, repo)
-    slugs = matching(text, [one.slug for one in known])
-    return [one for one in known if one.slug in slugs]
+    slugs = matching(text, [known_plan.slug for known_plan in known])
+    return [known_plan for known_plan in known if known_plan.slug in slugs]
 
 
 def nearest(text: str, names: Sequence[str]) -> str | None:

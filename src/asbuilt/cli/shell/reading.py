@@ -102,8 +102,8 @@ class Looking(NamedTuple):
         if len(found) == 1:
             return Address(LOCAL, self.repo or "", found[0].plan), name
         if found:
-            raise several(name.plan, [one.plan for one in found])
-        raise self._missing(name, [one.slug for one in known])
+            raise several(name.plan, [known_plan.plan for known_plan in found])
+        raise self._missing(name, [known_plan.slug for known_plan in known])
 
     def run(self, text: str) -> Run:
         """Find a run: the named one, else the newest of its plan."""
@@ -161,7 +161,7 @@ def look_for(door: Door, text: str) -> Looking:
     if looking is None or looking.repo is None:
         plan = named(text).plan
         shelf = _names_on_shelf(library, plan)
-        if any(one.shown == plan for one in shelved(library)) or len(matching(plan, shelf)) == 1:
+        if any(plan_file.shown == plan for plan_file in shelved(library)) or len(matching(plan, shelf)) == 1:
             raise never_ran(plan)
         raise missing(plan, [], shelf)
     return looking
@@ -193,7 +193,7 @@ def complete_address(
 def _known(looking: Looking, incomplete: str) -> list[str]:
     with looking.journal.store.read() as session:
         if "." not in incomplete:
-            return [one.slug for one in plan_names.recent(session, LOCAL, looking.repo or "")]
+            return [known.slug for known in plan_names.recent(session, LOCAL, looking.repo or "")]
         address, name = looking.find(incomplete.partition(".")[0])
         slug, listed = name.plan, runs.of_plan(session, address)
         rows = session.rows(
@@ -203,9 +203,9 @@ def _known(looking: Looking, incomplete: str) -> list[str]:
             kind=AttemptBegun.kind,
         )
     numbers = {run.run: run.number for run in listed}
-    told = [f"{slug}.{run.number}" for run in listed]
+    names = [f"{slug}.{run.number}" for run in listed]
     # The key of an attempt is `run/phase/number/begun/start`.
     for run, phase, number, *_ in (str(row["key"]).split("/") for row in rows):
-        told += [f"{slug}.{numbers[run]}.{phase}", f"{slug}.{numbers[run]}.{phase}.{number}"]
+        names += [f"{slug}.{numbers[run]}.{phase}", f"{slug}.{numbers[run]}.{phase}.{number}"]
     depth = incomplete.count(".")
-    return [name for name in told if name.count(".") == depth]
+    return [name for name in names if name.count(".") == depth]

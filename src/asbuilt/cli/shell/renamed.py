@@ -14,7 +14,9 @@ ONLY_NOTE: Final = "--note-only"
 
 def notice(old: str, words: Sequence[str]) -> str:
     """Return the line that names the new spelling."""
-    return printable(f"asbuilt {old} is now: asbuilt {shlex.join(one for one in words if one != ONLY_NOTE)}")
+    return printable(
+        f"asbuilt {old} is now: asbuilt {shlex.join(word for word in words if word != ONLY_NOTE)}"
+    )
 
 
 def renamed(arguments: Sequence[str]) -> list[str]:
@@ -31,7 +33,7 @@ def renamed(arguments: Sequence[str]) -> list[str]:
         case ["tell", *rest]:
             return ["run", *rest]
         case ["attempts", "restore", *rest]:
-            return ["log", *("--restore" if one == "--to" else one for one in rest)]
+            return ["log", *("--restore" if word == "--to" else word for word in rest)]
         case ["attempts", *rest]:
             return ["log", "--attempts", *_without(rest, "list", "diff")]
         case ["agents", *rest]:

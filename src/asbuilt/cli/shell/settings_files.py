@@ -101,7 +101,7 @@ def refuse_locked(chosen: Chosen, setting: Setting) -> None:
 def _edited(place: Place, text: str, setting: Setting, value: Value | None) -> str:
     raw: object = value
     if isinstance(value, tuple):
-        raw = [one if isinstance(one, str) else _table(one) for one in value]
+        raw = [element if isinstance(element, str) else _table(element) for element in value]
     table_of(place, text)  # raises with the line number if the text is no TOML
     try:
         document = tomlkit.parse(text)
@@ -117,11 +117,11 @@ def _edited(place: Place, text: str, setting: Setting, value: Value | None) -> s
     return changed
 
 
-def _table(one: Table) -> dict[str, Any] | str:
+def _table(table: Table) -> dict[str, Any] | str:
     """Convert a suite or a service to TOML without its defaults; a known service becomes its name."""
-    usual = one._field_defaults | {"folder": ""}
-    whole = {name: value for name, value in one._asdict().items() if value != usual.get(name)}
-    return one.name if isinstance(one, ServiceTable) and len(whole) == 1 else whole
+    usual = table._field_defaults | {"folder": ""}
+    whole = {name: value for name, value in table._asdict().items() if value != usual.get(name)}
+    return table.name if isinstance(table, ServiceTable) and len(whole) == 1 else whole
 
 
 def _put(table: Any, place: Place, key: str, raw: object) -> None:  # noqa: ANN401 - a dict, or tomlkit's own
@@ -142,8 +142,8 @@ def _put(table: Any, place: Place, key: str, raw: object) -> None:  # noqa: ANN4
 
 
 def _not_edited(place: Place, setting: Setting, value: Value | None) -> SettingsNotWritten:
-    told = "" if value is None else words(presented(setting, value))
-    by_hand = f"set {setting.key} to {told}" if told else f"remove {setting.key}"
+    shown = "" if value is None else words(presented(setting, value))
+    by_hand = f"set {setting.key} to {shown}" if shown else f"remove {setting.key}"
     return SettingsNotWritten(
         f"{place.name} cannot be edited safely; it stays as it was",
         why="The command would have to change more than this one value.",

@@ -47,7 +47,7 @@ class Site(NamedTuple):
         with self.journal.store.read() as session:
             found = recorded(session, self.repo, name)
         if len(found) > 1:
-            raise several(name, [one.plan for one in found])
+            raise several(name, [known_plan.plan for known_plan in found])
         plan = found[0].plan if found else find(self.desk.library, name).shown
         return Address(LOCAL, self.repo, plan)
 

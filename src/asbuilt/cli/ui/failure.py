@@ -21,14 +21,14 @@ _BAR: Final = "  | "
 
 def failure_rows(failure: Failure, width: int) -> Iterator[str]:
     """Draw a failure in rows of at most `width` columns."""
-    told = (
+    labelled = (
         ("failed", failure.title),
         ("command", failure.command),
         ("where", failure.folder),
         ("result", failure.how),
         ("printed", "" if failure.lines else "nothing"),
     )
-    for label, text in told:
+    for label, text in labelled:
         yield from _labelled(label, text, width)
     for line in failure.lines:
         yield from (f"{_BAR}{piece}" for piece in pieces(printable(line), width - len(_BAR)))

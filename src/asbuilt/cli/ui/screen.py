@@ -141,11 +141,14 @@ class Pen(NamedTuple):
             for index, word in enumerate([part] if is_command else part.split()):
                 safe = printable(word)
                 broken = [safe] if is_command else columns.pieces(safe, room)
-                told = [(self.bold(one) if is_command else one, columns.width(one)) for one in broken]
+                pieces = [
+                    (self.bold(broken_word) if is_command else broken_word, columns.width(broken_word))
+                    for broken_word in broken
+                ]
                 if glued and index == 0 and words and not part[:1].isspace():
                     before, so_far = words.pop()
-                    told[0] = (before + told[0][0], so_far + told[0][1])
-                words += told
+                    pieces[0] = (before + pieces[0][0], so_far + pieces[0][1])
+                words += pieces
             glued = is_command or not part[-1:].isspace()
         return words
 

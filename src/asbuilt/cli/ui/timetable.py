@@ -12,39 +12,42 @@ if TYPE_CHECKING:
     from asbuilt.journal.schedules import Schedule
 
 
-def sentence(one: Schedule, now: datetime) -> str:
+def sentence(schedule: Schedule, now: datetime) -> str:
     """Return when a schedule fires next: `every 4h; next 22:09 CET, in 3h 45m`."""
-    every = one.cadence if " " in one.cadence else f"every {one.cadence}"
-    if one.phase is not None:
-        where = f"phase {one.phase} is" if one.phase != "-" else "a run is"
-        return (
-            f"{every}; deferred since {at(one.slot, now)}, {where} in progress; looks again {when(one, now)}"
-        )
-    return f"{every}; next {when(one, now)}"
+    every = schedule.cadence if " " in schedule.cadence else f"every {schedule.cadence}"
+    if schedule.phase is not None:
+        where = f"phase {schedule.phase} is" if schedule.phase != "-" else "a run is"
+        deferred = f"deferred since {at(schedule.slot, now)}, {where} in progress"
+        return f"{every}; {deferred}; looks again {when(schedule, now)}"
+    return f"{every}; next {when(schedule, now)}"
 
 
-def when(one: Schedule, now: datetime) -> str:
+def when(schedule: Schedule, now: datetime) -> str:
     """Return when a schedule is due: a future time, or `now, due since 22:09`."""
-    return until(one.due_at, now) if parsed(one.due_at) > now else f"now, due since {at(one.due_at, now)}"
+    return (
+        until(schedule.due_at, now)
+        if parsed(schedule.due_at) > now
+        else f"now, due since {at(schedule.due_at, now)}"
+    )
 
 
-def command_of(one: Schedule) -> str:
+def command_of(schedule: Schedule) -> str:
     """Return the command line that a schedule runs."""
-    between = one.options.between
+    between = schedule.options.between
     hours = f" --between {between.hours}" if between else ""
-    return f"asbuilt run {one.slug} --auto{' --hold' if one.options.hold else ''}{hours}"
+    return f"asbuilt run {schedule.slug} --auto{' --hold' if schedule.options.hold else ''}{hours}"
 
 
-def as_json(one: Schedule | None) -> dict[str, Any] | None:
+def as_json(schedule: Schedule | None) -> dict[str, Any] | None:
     """Return a schedule as JSON data."""
-    return one and {
-        "id": one.schedule,
-        "plan": one.plan,
-        "cadence": one.cadence,
-        "zone": one.zone,
-        "next": stamp(one.due_at),
-        "slot": stamp(one.slot),
-        "deferrals": one.deferrals,
-        "since": stamp(one.since),
-        "command": command_of(one),
+    return schedule and {
+        "id": schedule.schedule,
+        "plan": schedule.plan,
+        "cadence": schedule.cadence,
+        "zone": schedule.zone,
+        "next": stamp(schedule.due_at),
+        "slot": stamp(schedule.slot),
+        "deferrals": schedule.deferrals,
+        "since": stamp(schedule.since),
+        "command": command_of(schedule),
     }

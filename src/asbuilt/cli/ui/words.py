@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Final
 
 
-def counted(count: int, one: str, many: str | None = None) -> str:
+def counted(count: int, singular: str, many: str | None = None) -> str:
     """Format a count with its noun, singular or plural."""
-    return f"{count} {one if count == 1 else many or one + 's'}"
+    return f"{count} {singular if count == 1 else many or singular + 's'}"
 
 
 def listed(words: Sequence[str]) -> str:

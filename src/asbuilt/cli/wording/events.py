@@ -68,7 +68,10 @@ LANDINGS: Final = (
     said(pulls.PullDropping, lambda event: ("DROP", f"{event.branch} at the forge", False)),
     said(pulls.PullInvariants, _invariants),
     said(pulls.IssueHeld, _held),
-    said(pulls.IssuesTelling, lambda event: ("ISSUES", ", ".join(f"#{one}" for one in event.numbers), False)),
+    said(
+        pulls.IssuesTelling,
+        lambda event: ("ISSUES", ", ".join(f"#{issue}" for issue in event.numbers), False),
+    ),
     said(pulls.IssuesTold, lambda event: ("ISSUES", "; ".join(event.failed) or "told", bool(event.failed))),
 )
 

@@ -54,7 +54,11 @@ PLANS: Final = (
     said(plans.DraftTried, lambda event: ("TRIED", f"checks of revision {event.number}: {event.told}", True)),
     said(
         plans.PlanRedrafted,
-        lambda one: ("REDRAFT", f"attempt {one.attempt.rpartition('.')[2]}, {one.agent}: {one.ending}", True),
+        lambda redraft: (
+            "REDRAFT",
+            f"attempt {redraft.attempt.rpartition('.')[2]}, {redraft.agent}: {redraft.ending}",
+            True,
+        ),
     ),
     said(plans.PlanApproved, _approved),
     said(

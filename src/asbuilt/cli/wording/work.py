@@ -68,7 +68,7 @@ def _attempt_ended(event: attempts.AttemptEnded) -> Words:
         return "SAYS DONE", f'agent: "{says}"' if says else "the agent says that it is done", True
     cause = event.cause
     word = event.ending if cause is None or cause in ("usage_limit", "crash") else cause
-    refused = "".join(f"; the sandbox refused it {one}" for one in event.refused)
+    refused = "".join(f"; the sandbox refused it {target}" for target in event.refused)
     return word.upper().replace("_", " "), f"{event.reason}{refused}", True
 
 

@@ -35,15 +35,15 @@ def attempt_ended(
     record: Record, move: Attempt, known: AttemptFacts | None, brief: Brief, every: Sequence[Result]
 ) -> attempts.AttemptEnded:
     """Record how an attempt ended; of several agents, the first that did not finish decides."""
-    whole = next((one for one in every if one.ending != "done"), every[0])
-    usd, tokens = [one.cost_usd for one in every], [one.tokens for one in every]
-    told = _how(record, brief, whole, known.overloads if known else 0) | {
+    whole = next((result for result in every if result.ending != "done"), every[0])
+    usd, tokens = [result.cost_usd for result in every], [result.tokens for result in every]
+    fields = _how(record, brief, whole, known.overloads if known else 0) | {
         # One agent without a figure makes the sum unknown.
         "cost_usd": None if None in usd else sum(filter(None, usd)),
         "tokens": None if None in tokens else sum(filter(None, tokens)),
     }
     return attempts.AttemptEnded(
-        **told,
+        **fields,
         phase=move.phase,
         number=move.number,
         attempt=f"{move.phase}.{move.number}",
@@ -57,14 +57,14 @@ def verifier_ended(
     record: Record, phase: str, number: int, judged: AttemptFacts, brief: Brief, ended: Result
 ) -> attempts.VerifierEnded:
     """Record a verifier that ended without a verdict."""
-    told = _how(record, brief, ended, judged.verifier_overloads)
-    return attempts.VerifierEnded(**told, phase=phase, number=number, attempt=brief.attempt.partition(".")[2])
+    data = _how(record, brief, ended, judged.verifier_overloads)
+    return attempts.VerifierEnded(**data, phase=phase, number=number, attempt=brief.attempt.partition(".")[2])
 
 
 def unjudged(record: Record, judged: AttemptFacts, brief: Brief, ended: Result) -> attempts.TogetherUnjudged:
     """Record a verifier of all phases that ended without a verdict."""
-    told = _how(record, brief, ended, judged.verifier_overloads)
-    return attempts.TogetherUnjudged(**told, attempt=brief.attempt.partition(".")[2])
+    fields = _how(record, brief, ended, judged.verifier_overloads)
+    return attempts.TogetherUnjudged(**fields, attempt=brief.attempt.partition(".")[2])
 
 
 def verdict_given(phase: str, number: int, judged: attempts.TogetherJudged) -> attempts.VerdictGiven:
@@ -105,7 +105,7 @@ def _kept(failure: Failure) -> Failure:
 
 def _how(record: Record, brief: Brief, ended: Result, overloads: int) -> dict[str, Any]:
     """Return the fields of `Ended`; `overloads` counts the overload errors in a row before this one."""
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "ending": ended.ending,
         "reason": ended.reason[:500],
         "cause": ended.cause,
@@ -115,8 +115,8 @@ def _how(record: Record, brief: Brief, ended: Result, overloads: int) -> dict[st
         "tokens": ended.tokens,
     }
     if ended.ending == "done":
-        return told
-    return told | {
+        return fields
+    return fields | {
         "agent": brief.agent,
         "command": shlex.join(brief.program.command)[:_COMMAND],
         "folder": str(brief.workspace),

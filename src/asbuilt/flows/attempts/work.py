@@ -117,19 +117,19 @@ class Working:
         record.say(evolve(_begun(record, move), agents=len(briefs)), f"{key}/begun/{start}")
         room = self._rooms / record.run.run
         ended_start = 0 if known is None else known.ended_start
-        told = [
+        outgoing = [
             (
-                replace(one, environment=kept_for(room, one.program.kind)),
-                self._hosts.after(one.attempt, ended_start),
+                replace(open_brief, environment=kept_for(room, open_brief.program.kind)),
+                self._hosts.after(open_brief.attempt, ended_start),
             )
-            for one in briefs
+            for open_brief in briefs
         ]
-        ended = self._hosts.await_all(record, told)
+        ended = self._hosts.await_all(record, outgoing)
         failed = next(
-            (brief for brief, one in zip(briefs, ended, strict=True) if one.ending != "done"), briefs[0]
+            (brief for brief, result in zip(briefs, ended, strict=True) if result.ending != "done"), briefs[0]
         )
         event = attempt_ended(record, move, known, failed, ended)
-        output = record.blobs.put_json([one.says for one in ended])
+        output = record.blobs.put_json([result.says for result in ended])
         self._tell(record, facts, failed, evolve(event, output=output), f"{key}/ended/{start}")
 
     def _tell(self, record: Record, facts: RunFacts, brief: Brief, event: Event, key: str) -> None:
@@ -175,15 +175,17 @@ class Working:
             tries = repeat(ended.tries)
             exhibits = Exhibits(record, repository, phase, number, shown=(*exhibits.evidence, *tries))
             verifying = verifying._replace(exhibits=exhibits)
-            told = _judged(record, verifying, ended, _weighed(record, verifying, ended).verdict)
-            tested = evolve(verdict_given(phase.id, number, told), role=role, evidence=record.keep(tries))
+            judgement = _judged(record, verifying, ended, _weighed(record, verifying, ended).verdict)
+            tested = evolve(
+                verdict_given(phase.id, number, judgement), role=role, evidence=record.keep(tries)
+            )
             self._tell(record, facts, brief, tested, f"{phase.id}/{number}/tested")
             return
         verifying.exhibits.measure(ended.drift)
         weighed = _weighed(record, verifying, ended)
         tell(record, phase.id, number, weighed, verifying.exhibits.measured)
-        told = _judged(record, verifying, ended, weighed.verdict)
-        verdict = verdict_given(phase.id, number, told)
+        judgement = _judged(record, verifying, ended, weighed.verdict)
+        verdict = verdict_given(phase.id, number, judgement)
         self._tell(record, facts, brief, verdict, f"{phase.id}/{number}/verdict")
 
     def verify_together(
@@ -201,8 +203,8 @@ class Working:
             key = f"together/{name}/ended/{ended.starts}"
             self._tell(record, facts, brief, unjudged(record, whole, brief, ended), key)
             return
-        told = _judged(record, verifying, ended, _weighed(record, verifying, ended).verdict)
-        self._tell(record, facts, brief, told, "together/judged")
+        judged = _judged(record, verifying, ended, _weighed(record, verifying, ended).verdict)
+        self._tell(record, facts, brief, judged, "together/judged")
 
     def _begin_verifier(
         self, record: Record, event: Event, key: str, name: str, judged: AttemptFacts
@@ -232,8 +234,10 @@ class Working:
             base=exhibits.base,
             changed=tuple(sorted(exhibits.changed)[:_TOLD]),
             removed=tuple(sorted(exhibits.removed)[:_TOLD]),
-            shown=tuple(one.name for one in exhibits.evidence if one.outcome == "PASS"),
-            unseen=tuple(dict.fromkeys(place for one in exhibits.evidence for place in one.unseen))[:_UNSEEN],
+            shown=tuple(evidence.name for evidence in exhibits.evidence if evidence.outcome == "PASS"),
+            unseen=tuple(dict.fromkeys(place for evidence in exhibits.evidence for place in evidence.unseen))[
+                :_UNSEEN
+            ],
             **self._given(record, brief.program.kind),
         )
         ended = self._hosts.await_end(record, brief, after=after)

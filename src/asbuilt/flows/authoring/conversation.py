@@ -129,13 +129,13 @@ class Conversing:
         with self._store.read() as session:
             facts = self._facts(session)
         staging = self._staging(facts)
-        ask, told = asked_of(self._record, staging, file=file)
+        ask, context = asked_of(self._record, staging, file=file)
         refused, limit = len(staging.session.refused), staging.session.options.attempt_limit
         if refused:
             ask += (
                 f"\n\nRefused {refused} of {limit} times; the block `refusal` says what was found and needed."
             )
-        kept = [one for one in told if is_new or one[0] != "record" or one[1].startswith(_CRITIC)]
+        kept = [pair for pair in context if is_new or pair[0] != "record" or pair[1].startswith(_CRITIC)]
         return stage_for(ask, kept, begins=begins)
 
     def hand_in(self, turn: Yours, text: str) -> Turn:
@@ -190,29 +190,29 @@ def asked_of(record: Record, staging: Staging, *, file: str = "") -> tuple[str, 
     if not isinstance(move, stage_machine.Ask):
         raise TypeError(f"{record.run.run} asks nothing: {type(move).__name__}")
     ours = [part.text for part in move.parts if part.is_ours]
-    told: list[tuple[str, str]] = [(part.name, part.text) for part in move.parts if not part.is_ours]
+    context: list[tuple[str, str]] = [(part.name, part.text) for part in move.parts if not part.is_ours]
     effort = record.run.options.how_authored.effort
     if effort and session.stage is not Stage.CRITIQUE:
         ours.append(EFFORTS[effort])
     template = record.run.options.how_authored.template
     if template is not UNSET and session.stage in PLANS:
         ours.append(_FORM)
-        told.append(("template", template))
+        context.append(("template", template))
     if file:
         ours.append(_INTERVIEW.format(file=file, promise=promise_tag(session.options.completion_promise)))
     elif staging.asks_left:
         ours.append(asking(staging.asks_left, is_interview=staging.is_interview))
     if session.stage is Stage.CRITIQUE and staging.rounds:
-        told = [one for one in told if one[0] != "plan"]
-        told += told_of(show(staging.rounds, session.plan))
-    return "\n\n".join(ours), (*told, *staging.said)
+        context = [pair for pair in context if pair[0] != "plan"]
+        context += told_of(show(staging.rounds, session.plan))
+    return "\n\n".join(ours), (*context, *staging.said)
 
 
 def _remembered(record: Record) -> str:
     run = record.run
     with record.store.read() as session:
         known = every(session, run.org, run.repo)
-    return "\n".join(f"- {one.text}" for one in recall(known, about=run.options.how_authored.prompt))
+    return "\n".join(f"- {memory.text}" for memory in recall(known, about=run.options.how_authored.prompt))
 
 
 def take_over(session: Session, record: Record) -> None:
@@ -262,17 +262,17 @@ def _take_questions(session: Session, record: Record, facts: AuthoringFacts, num
 
 def _stages(draft: DraftFacts) -> Iterator[tuple[str, Handed, str, str | None]]:
     """Yield each accepted output with its stage, the stage that followed, and how the session finished."""
-    names = [one.attempt.rpartition(".")[0] for one in draft.accepted]
-    for one, name, due in zip(draft.accepted, names, [*names, draft.due][1:], strict=True):
-        yield name, one, due, draft.finished if one is draft.accepted[-1] else None
+    names = [handed.attempt.rpartition(".")[0] for handed in draft.accepted]
+    for handed, name, due in zip(draft.accepted, names, [*names, draft.due][1:], strict=True):
+        yield name, handed, due, draft.finished if handed is draft.accepted[-1] else None
 
 
 def _take_stages(
     session: Session, record: Record, stages: Iterable[tuple[str, Handed, str, str | None]]
 ) -> None:
-    for name, one, due, finished in stages:
+    for name, handed, due, finished in stages:
         accepted = StageJudged(phase=name, number=0, outcome="accepted", due=due, finished=finished)
-        taken = replace(accepted, stage=one.stage, round=one.round, text=one.text)
+        taken = replace(accepted, stage=handed.stage, round=handed.round, text=handed.text)
         say(session, record.run, taken, f"{name}/taken")
 
 

@@ -146,7 +146,7 @@ def _attempt(context: Context, working: Working, facts: AuthoringFacts, move: mo
     """Run the agent of the stage that is due, or several in parallel if so chosen."""
     record, staging = context.record, _staging(context, facts)
     workspace = context.workspace(_LANE, facts.base or "")
-    ask, told = asked_of(record, staging)
+    ask, parts = asked_of(record, staging)
     leans = staging.leans(_FIELDS, _BENTS)
     role: Role = "critique" if move.role == "critique" else "plan"
     brief = planner_brief(
@@ -158,7 +158,7 @@ def _attempt(context: Context, working: Working, facts: AuthoringFacts, move: mo
         phase=move.phase,
         title=title_of(move.phase),
         ask=ask,
-        told=told,
+        context=parts,
         agents=max(1, len(leans)),
     )
     briefs = [_one_of(brief, at, lean) for at, lean in enumerate(leans, 1)] or [brief]

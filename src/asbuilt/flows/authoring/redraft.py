@@ -66,12 +66,12 @@ class AgentRedrafting(Struct, frozen=True, kw_only=True):
         run = new_id()
         kind = program_of(self.options, "plan").kind
         environment.keep(self.home.runs / run, self.environ, {kind})
-        told = [("prompt", change), ("plan", Source(text).text), ("done", "\n".join(sorted(self.done)))]
+        context = [("prompt", change), ("plan", Source(text).text), ("done", "\n".join(sorted(self.done)))]
         with self._workspace(run) as (workspace, base):
             refusal: tuple[str, str] | None = None
             for number in range(1, TRIES + 1):
                 more = [] if refusal is None else [refusal]
-                ended = self._ended(self._brief(run, number, workspace, (*told, *more)))
+                ended = self._ended(self._brief(run, number, workspace, (*context, *more)))
                 if ended.ring == "none":
                     need_unchanged(self.repository, workspace, base)
                 new = encode(ended.says.strip() + "\n")
@@ -103,7 +103,9 @@ class AgentRedrafting(Struct, frozen=True, kw_only=True):
             with suppress(NotLanded, GitFailed):
                 workspaces.remove(self.repository, made)
 
-    def _brief(self, run: str, number: int, workspace: Workspace, told: tuple[tuple[str, str], ...]) -> Brief:
+    def _brief(
+        self, run: str, number: int, workspace: Workspace, context: tuple[tuple[str, str], ...]
+    ) -> Brief:
         program, script = program_of(self.options, "plan"), self.options.script
         return Brief(
             attempt=f"{run}.{_NAME}.{number}",
@@ -115,7 +117,7 @@ class AgentRedrafting(Struct, frozen=True, kw_only=True):
             phase=_NAME,
             title="Refine the plan",
             ask=_ASK,
-            told=told,
+            told=context,
             script=Path(script) if script else None,
             ring_required=self.options.requires_sandbox,
             opened=opened(self.options),

@@ -79,8 +79,10 @@ class Refinements:
     def done(self, plan: Plan) -> frozenset[str]:
         """Return the completed phases: from the journal if it knows the plan, else from the plan's marks."""
         with self._store.read() as session:
-            told = events_of(session, self._blobs, self._address)
-        return done_now(fold_plan(told), (one.id for one in plan.phases if one.status is Status.DONE))
+            entries = events_of(session, self._blobs, self._address)
+        return done_now(
+            fold_plan(entries), (phase.id for phase in plan.phases if phase.status is Status.DONE)
+        )
 
     def refined(self, plan: Plan, proposed: bytes) -> bytes:
         """Merge a new text with the completed phases."""
@@ -95,7 +97,7 @@ class Refinements:
         a revision too, so that the question can show the difference.
         """
         run = f"{_RUN}{new_id()}"
-        was, now = (self._blobs.put(one.source.data) for one in (before, after))
+        was, now = (self._blobs.put(plan.source.data) for plan in (before, after))
         with self._store.write() as session:
             open_plan(session, self._address, wish.slug)
             hold(session, self._address)
@@ -129,15 +131,15 @@ class Refinements:
     def last(self) -> Refining | None:
         """Return the newest refinement and its next step; None if there never was one."""
         with self._store.read() as session:
-            told = [
-                (one.run or "", one.event)
-                for one in whole_history(session, self._address)
-                if isinstance(one.event, PlanRefining)
+            begun_runs = [
+                (entry.run or "", entry.event)
+                for entry in whole_history(session, self._address)
+                if isinstance(entry.event, PlanRefining)
             ]
-            if not told:
+            if not begun_runs:
                 return None
             known = drafts.drafts_of(session, self._address)
-            run, begun = told[-1]
+            run, begun = begun_runs[-1]
             is_over = known.newest is None or known.newest.run != run
             if is_over or keyed(session, self._address, f"{run}/filed") is not None:
                 step = None
@@ -205,7 +207,7 @@ def draft_asked(store: Transactions, blobs: Blobs, repo: str, asked: Approval) -
     address = Address(LOCAL, repo, asked.plan)
     with store.read() as session:
         known = drafts_of(session, address)
-        question = next((one for one in known.questions if one.name == asked.name), None)
+        question = next((old for old in known.questions if old.name == asked.name), None)
         revision = known.revision(question.revision) if question else None
         tried = tried_of(session, blobs, address, revision) if revision else None
     if question is None or revision is None:
@@ -215,7 +217,9 @@ def draft_asked(store: Transactions, blobs: Blobs, repo: str, asked: Approval) -
             next_step="`asbuilt doctor` looks at the journal.",
         )
     plan = read(blobs.get(revision.text))
-    approved = next((one for one in reversed(known.approved) if one.intent != revision.intent), None)
+    approved = next(
+        (approval for approval in reversed(known.approved) if approval.intent != revision.intent), None
+    )
     earlier = known.revision(revision.number - 1)
     if approved is not None:
         since, text = f"what {approved.by} approved", approved.text

@@ -100,16 +100,18 @@ class Staging:
     def _chosen_session(self) -> Session:
         """The session as chosen. A draft that was sent back adds a REVISE stage after the accepted ones."""
         session, draft = self.begun(self._record), self._draft
-        records = [Handed(Stage(one.stage), one.round, self._text(one.text)) for one in draft.accepted]
+        records = [Handed(Stage(file.stage), file.round, self._text(file.text)) for file in draft.accepted]
         if draft.reopened_at is not None:
             before, since = records[: draft.reopened_at], records[draft.reopened_at :]
-            at = max(at for at, one in enumerate(before) if one.stage in PLANS)
+            at = max(at for at, record in enumerate(before) if record.stage in PLANS)
             # The user may have edited the draft since.
             before[at] = before[at]._replace(text=self._text(draft.texts.revisions[-1].text))
-            stages_now = (*(one.stage for one in before), Stage.REVISE)
+            stages_now = (*(record.stage for record in before), Stage.REVISE)
             options = structs.replace(session.options, stages=stages_now, max_phases=len(stages_now) + 1)
             session, records = replace(session, options=options), [*before, *since]
-        refused = (tuple(Flaw(*flaw) for flaw in self._record.blobs.get_json(one)) for one in draft.refused)
+        refused = (
+            tuple(Flaw(*flaw) for flaw in self._record.blobs.get_json(digest)) for digest in draft.refused
+        )
         return replace(session, records=tuple(records), refused=tuple(refused))
 
     @cached_property
@@ -117,8 +119,8 @@ class Staging:
         """The rounds of critique so far."""
         options, run = self._record.run.options, self._record.run.run
         who = {
-            f"{one.stage}-{one.round}": Who(options.agent_of(role_of(one.stage)), f"{run}.{one.attempt}")
-            for one in self._draft.accepted
+            f"{file.stage}-{file.round}": Who(options.agent_of(role_of(file.stage)), f"{run}.{file.attempt}")
+            for file in self._draft.accepted
         }
         agents = frozenset(options.agent_of(role) for role in ("plan", "critique"))
         return rounds_in(
@@ -148,9 +150,9 @@ class Staging:
         proposals = self._record.blobs.get_json(draft.proposals) if draft.proposals else []
         return [
             *((("plan so far", self._text(draft.sketch)),) if draft.sketch else ()),
-            *(("answer", one) for one in answers),
-            *(("proposal", one) for one in proposals),
-            *(("feedback", one) for one in draft.feedback[-1:] if draft.reopened_at is not None),
+            *(("answer", answer) for answer in answers),
+            *(("proposal", proposal) for proposal in proposals),
+            *(("feedback", text) for text in draft.feedback[-1:] if draft.reopened_at is not None),
         ]
 
     def around(self, remembered: str = "") -> Surroundings:
@@ -170,7 +172,7 @@ class Staging:
 
     def judge(self, stage: str, number: int) -> None:
         """Judge an attempt's output, and record the verdict."""
-        attempt = next(one for one in self._facts.phases[stage].attempts if one.number == number)
+        attempt = next(earlier for earlier in self._facts.phases[stage].attempts if earlier.number == number)
         texts = self._record.blobs.get_json(attempt.output or "")
         judged = partial(StageJudged, phase=stage, number=number)
         if len(texts) > 1 and self.session.stage is Stage.DRAFT:
@@ -185,12 +187,12 @@ class Staging:
             asked = questions_in(
                 text, most=self.asks_left, before=self._draft.asked.values(), is_interview=self.is_interview
             )
-        questions = [one for one in asked or () if isinstance(one, Question)]
+        questions = [answer for answer in asked or () if isinstance(answer, Question)]
         if questions:
             run, batch = self._record.run.run, len(self._draft.batches) + 1
             asks = [
-                (str(AgentAsksKey(run=run, batch=batch, number=at)), one.words)
-                for at, one in enumerate(questions, 1)
+                (str(AgentAsksKey(run=run, batch=batch, number=at)), question.words)
+                for at, question in enumerate(questions, 1)
             ]
             sketch = sketch_in(text)
             if sketch and self._file is not None:
@@ -202,7 +204,7 @@ class Staging:
                 details=self._record.blobs.put_json({"asks": asks}),
                 many=len(asks),
             )
-        flaws = tuple(one for one in asked or () if isinstance(one, Flaw)) or self._unchanged(text)
+        flaws = tuple(answer for answer in asked or () if isinstance(answer, Flaw)) or self._unchanged(text)
         move = stage_machine.judged(self.session, text, self.around())
         if not flaws and isinstance(move, stage_machine.Accept) and self.session.is_final:
             flaws = self._no_room(without_promises(text))
@@ -241,7 +243,7 @@ class Staging:
     def _no_room(self, text: str) -> tuple[Flaw, ...]:
         """Refuse a final text that is too long once the open findings are added."""
         with_all = read(encode(self._with_carried(text)), length=self._length)
-        over = [one for one in with_all.problems if (one.rule, one.severity) == _TOO_LONG]
+        over = [problem for problem in with_all.problems if (problem.rule, problem.severity) == _TOO_LONG]
         if not over:
             return ()
         found = f"with what the critique left open it {over[0].message}"
@@ -250,7 +252,7 @@ class Staging:
     def _with_carried(self, text: str) -> str:
         if not self.rounds:
             return text
-        principles = [one.id for one in self._principles]
+        principles = [principle.id for principle in self._principles]
         return with_additions(text, carried(self.rounds, text, principles=principles))
 
     @property

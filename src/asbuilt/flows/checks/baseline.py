@@ -73,31 +73,35 @@ def run_baseline(record: Record, proving: Proving, facts: ProvingFacts) -> None:
     if isinstance(facts, LandingFacts | UndoFacts):
         proven_by = facts.of if isinstance(facts, UndoFacts) else facts.unlanded[-1].run
         known = record.prepared(BaselineDone, "baseline", run=proven_by)
-        told = BaselineDone(
+        event = BaselineDone(
             outcome="FAIL" if known.failed else "PASS",
             why=f"as of run {proven_by}",
             ran=known.ran,
             failed=known.failed,
             counts=known.counts,
         )
-        record.prepare(told, "baseline")
+        record.prepare(event, "baseline")
         return
     base = {name: proving.baseline(name, suite) for name, suite in suites.items()}
     shown = [evidence for evidence, _ in base.values()]
     counts = {name: counted for name, (_, counted) in base.items()}
     outcomes = {name: _of_base(evidence, counted) for name, (evidence, counted) in base.items()}
     # The worst outcome counts: a suite that could not run outranks failures that are known by name.
-    outcome: Outcome = next((one for one in _WORST_FIRST if one in outcomes.values()), "PASS")
-    asks = any(outcomes[name] == _UNKNOWN and one.ran and not one.unusable for name, (one, _) in base.items())
+    outcome: Outcome = next((result for result in _WORST_FIRST if result in outcomes.values()), "PASS")
+    asks = any(
+        outcomes[name] == _UNKNOWN and check.ran and not check.unusable for name, (check, _) in base.items()
+    )
     record.prepare(
         BaselineDone(
             outcome=outcome,
             why="; ".join(
-                (one.why if len(base) == 1 else f"{name}: {one.why}" for name, (one, _) in base.items())
+                (check.why if len(base) == 1 else f"{name}: {check.why}" for name, (check, _) in base.items())
             ),
-            ran=sum(one.ran or 0 for one in shown) if any(one.ran is not None for one in shown) else None,
-            failed=sum(one.failed or 0 for one in shown),
-            took_s=round(sum(one.duration_s for one in shown), 1),
+            ran=sum(check.ran or 0 for check in shown)
+            if any(check.ran is not None for check in shown)
+            else None,
+            failed=sum(check.failed or 0 for check in shown),
+            took_s=round(sum(check.duration_s for check in shown), 1),
             asks=asks,
             counts=record.blobs.put_json(counts),
             evidence=record.keep(shown),

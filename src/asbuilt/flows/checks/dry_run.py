@@ -92,13 +92,15 @@ class Trying:
                 why = f"setup: {ready.why}"
                 return [not_tried(phase, check, why, failure) for phase, check in wanted]
             commands = dict.fromkeys(check.command for _, check in wanted)
-            ended = {one: rig.run(self._tree, one, limit_s=LIMIT_S).ended for one in commands}
+            ended = {line: rig.run(self._tree, line, limit_s=LIMIT_S).ended for line in commands}
             shown = {command: self._shown(rig, command, ended[command]) for command in commands}
         tried = (judge(phase, check, shown[check.command], there) for phase, check in wanted)
         return [
-            one if one.before in _SHOWS else one._replace(failure=self._failure("check", one.command, end))
-            for one in tried
-            for end in (ended[one.command],)
+            trial
+            if trial.before in _SHOWS
+            else trial._replace(failure=self._failure("check", trial.command, end))
+            for trial in tried
+            for end in (ended[trial.command],)
         ]
 
     def ways(self) -> tuple[Way, ...]:
@@ -168,7 +170,7 @@ def keep_tried(
     session: Session, blobs: Blobs, address: Address, revision: Revision, tried: Sequence[Tried]
 ) -> None:
     """Record the dry run of a draft, for the approver."""
-    rows = blobs.put_json([one.plain for one in tried])
+    rows = blobs.put_json([trial.plain for trial in tried])
     event = DraftTried(number=revision.number, rows=rows, told=told(tried))
     append(session, address, event, key=_key(revision), actor=ACTOR, run=revision.run)
 
@@ -178,7 +180,7 @@ def tried_of(session: Session, blobs: Blobs, address: Address, revision: Revisio
     found = keyed(session, address, _key(revision))
     if found is None or not isinstance(found.event, DraftTried):
         return None
-    return [tried_from(one) for one in blobs.get_json(found.event.rows)]
+    return [tried_from(row) for row in blobs.get_json(found.event.rows)]
 
 
 def _key(revision: Revision) -> str:

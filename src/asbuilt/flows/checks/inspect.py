@@ -68,18 +68,18 @@ class Inspection(NamedTuple):
         `before` is what the earlier phases order. `was_tried`: these tests ran in the phase's lane, whose
         remarks say what they showed.
         """
-        suites = [(one.old, [OldTest(*test) for test in one.olds]) for one in shown if one.is_suite]
-        ran = [(state, [one for one in olds if not one.earlier]) for state, olds in suites if state]
-        olds = [one for _, found in suites for one in found]
+        suites = [(check.old, [OldTest(*test) for test in check.olds]) for check in shown if check.is_suite]
+        ran = [(state, [old for old in olds if not old.earlier]) for state, olds in suites if state]
+        olds = [old for _, found in suites for old in found]
         is_green = was_tried or (bool(ran) and all(state == "green" for state, _ in ran))
         is_compared = was_tried or (bool(ran) and all(state == "green" or found for state, found in ran))
-        unnoticed = [words for one in shown for words in one.unnoticed]
+        unnoticed = [words for check in shown for words in check.unnoticed]
         return (
             *with_old_tests(
                 self.remarks, olds, self.order, is_green=is_green, is_compared=is_compared, before=before
             ),
-            *remarks_on_hollow([test for one in shown for test in one.hollow]),
-            *remarks_on_unnoticed(unnoticed, [words for one in shown for words in one.unnoticed_by_own]),
+            *remarks_on_hollow([test for check in shown for test in check.hollow]),
+            *remarks_on_unnoticed(unnoticed, [words for check in shown for words in check.unnoticed_by_own]),
         )
 
 
@@ -108,8 +108,8 @@ def inspect(
     known = None if anew else record.noticed(of)
     if known is not None:
         kept = kept_remarks(record, known)
-        return Inspection(of, tuple(one for one in kept if one.rule not in OBSERVED), order)
-    changes = [Change(*one) for one in differing(repository, base, commit, cap=MAX_BYTES)]
+        return Inspection(of, tuple(remark for remark in kept if remark.rule not in OBSERVED), order)
+    changes = [Change(*versions) for versions in differing(repository, base, commit, cap=MAX_BYTES)]
     folders = {suite.folder for suite in record.suites().values()}
     order = order._replace(unchanged=_unchanged(repository, base, changes, folders))
     there = {os.fsdecode(path) for path in entries(repository.git, snapshot.tree)}
@@ -145,15 +145,15 @@ class Before:
     @property
     def landed(self) -> tuple[str, ...]:
         """The trees that the landed ones started from, and last the tree after them."""
-        ends = [read_commit(self.repository, one.stands).tree for one in self._landed[-1:]]
-        return (*(_start(self.repository, one.stands) for one in self._landed), *ends)
+        ends = [read_commit(self.repository, landed_phase.stands).tree for landed_phase in self._landed[-1:]]
+        return (*(_start(self.repository, landed_phase.stands) for landed_phase in self._landed), *ends)
 
     def orders(self, shown: Sequence[Evidence]) -> tuple[Order, ...]:
         """Return what they order; nothing if no tests of their starts are in the evidence."""
-        if not any(OldTest(*test).earlier for one in shown for test in one.olds):
+        if not any(OldTest(*test).earlier for check in shown for test in check.olds):
             return ()
         orders = []
-        every = [(one.phase, one.run) for one in self._landed]
+        every = [(landed.phase, landed.run) for landed in self._landed]
         for phase_id, run in (*every, *((work.phase, work.run) for work in self._unlanded)):
             # The text of an old run may have been deleted.
             with suppress(NotFound):
@@ -171,11 +171,11 @@ class Before:
         record = self.record
         with record.store.read() as session:
             standing = fold_plan(events_of(session, record.blobs, record.run.address))
-        there = (one for landing in standing.landings for one in landing.landed)
+        there = (landed for landing in standing.landings for landed in landing.landed)
         return [
-            one
-            for one in there
-            if one.run != record.run.run and contains(self.repository, self.base, one.stands)
+            landed
+            for landed in there
+            if landed.run != record.run.run and contains(self.repository, self.base, landed.stands)
         ]
 
 
@@ -185,18 +185,20 @@ def _start(repository: Repository, commit: str) -> str:
 
 def are_compared(remarks: Sequence[Remark]) -> bool:
     """Return whether the plan orders every change of a test file."""
-    return not any(one.rule == Kind.NOT_COMPARED and one.severity is Severity.SIGN_OFF for one in remarks)
+    return not any(
+        remark.rule == Kind.NOT_COMPARED and remark.severity is Severity.SIGN_OFF for remark in remarks
+    )
 
 
 def failing_of(remarks: Sequence[Remark], *, changed: bool = True) -> list[str]:
     """List what fails a phase, short enough for an event; a tree that equals its base always fails."""
-    told = [*(() if changed else (NO_CHANGES,)), *(one.words[:_SHOWN] for one in failing(remarks))]
-    return [*told[:_NAMED], f"and {len(told) - _NAMED} more"] if len(told) > _NAMED else told
+    failures = [*(() if changed else (NO_CHANGES,)), *(remark.words[:_SHOWN] for remark in failing(remarks))]
+    return [*failures[:_NAMED], f"and {len(failures) - _NAMED} more"] if len(failures) > _NAMED else failures
 
 
 def keep_remarks(record: Record, remarks: Sequence[Remark]) -> str:
     """Keep remarks as a blob and return its digest."""
-    return record.blobs.put_json([one._asdict() for one in remarks])
+    return record.blobs.put_json([remark._asdict() for remark in remarks])
 
 
 def kept_remarks(record: Record, digest: str | None) -> tuple[Remark, ...]:
@@ -232,4 +234,4 @@ def _of_the_plan(
     if wanted is None:
         return []
     found = (plan_changed(plan, wanted, file_in(repository, commit, plan), rules) for commit in before[:1])
-    return [one for one in found if one is not None]
+    return [remark for remark in found if remark is not None]

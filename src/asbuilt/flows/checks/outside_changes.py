@@ -38,14 +38,14 @@ class Surroundings:
 
     def keep_strayed(self, phase: str) -> str | None:
         """Keep the changes since the phase's first agent started; None if there are none."""
-        told = self._record.told(AttemptBegun, f"{phase}/1/begun/1").before
-        if told is None:
+        digest = self._record.told(AttemptBegun, f"{phase}/1/begun/1").before
+        if digest is None:
             return None
-        before, now = self._record.blobs.get_json(told), self._now()
+        before, now = self._record.blobs.get_json(digest), self._now()
         # Refs that were created since are asbuilt's own.
         now["ours"] = {
-            name: one
-            for name, one in now["ours"].items()
+            name: value
+            for name, value in now["ours"].items()
             if name in before["ours"] or not name.startswith("refs/")
         }
         found = [

@@ -65,7 +65,7 @@ def take_pictures(record: Record, repository: Repository, rigs: Rigs, facts: Del
     found = sorted_out(files)
     judged = judge_check(ran.ended.exit_code)
     left = ", ".join(found.left_out[:_LEFT])
-    kept = [(one.name, record.blobs.put(one.content)) for one in found.pictures]
+    kept = [(picture.name, record.blobs.put(picture.content)) for picture in found.pictures]
     why = [
         judged.why if judged.outcome != "PASS" else "",
         "" if found.pictures else "it wrote no picture",
@@ -84,10 +84,10 @@ def take_pictures(record: Record, repository: Repository, rigs: Rigs, facts: Del
     )
 
 
-def pictures_in(blobs: Blobs, told: PicturesTaken) -> tuple[Picture, ...]:
+def pictures_in(blobs: Blobs, taken: PicturesTaken) -> tuple[Picture, ...]:
     """Return the pictures of an event; empty if a blob was deleted."""
     try:
-        named = blobs.get_json(told.pictures)
+        named = blobs.get_json(taken.pictures)
         kept = [(name, blobs.get(digest)) for name, digest in named]
     except (NotFound, StoreFailed):
         return ()
@@ -106,7 +106,9 @@ def repeat_tries(context: Context, facts: PlanFacts, move: Verify, tree: str, tr
                 proving.evidence(f"try {number}", ran, judge_check(ran.ended.exit_code, ran.cut_off))
             )
             taken = sorted_out(files).pictures
-            pictures += [(f"try-{number}-{one.name}", record.blobs.put(one.content)) for one in taken]
+            pictures += [
+                (f"try-{number}-{picture.name}", record.blobs.put(picture.content)) for picture in taken
+            ]
     taken_by = PicturesTaken(
         command=TESTER,
         outcome=outcome_of(shown),

@@ -124,8 +124,8 @@ class Proving:
                     shown.append(known[name])
                     continue
                 inside = trials.within(suite.folder)
-                ran, told = self._suite(rig, inside, tree, name, suite, allowance)
-                shown.append(told)
+                ran, evidence = self._suite(rig, inside, tree, name, suite, allowance)
+                shown.append(evidence)
                 tried.append(Tested(inside, ran, ran.counts))
             # Without suites, runner settings cannot fake a pass: only caches are left out.
             over = trials.over_checks if suites else trials.without_caches
@@ -159,8 +159,8 @@ class Proving:
         self, rig: Rig, trials: Trials, tree: str, name: str, suite: Suite, allowance: Allowance
     ) -> tuple[Ran, Evidence]:
         """Run a suite, then test that run: a PASS holds only if every trial agrees."""
-        earlier = [one for one in self._record.shown() if one.name == name]
-        before_s = next((one.duration_s for one in earlier if one.is_suite), 0.0)
+        earlier = [evidence for evidence in self._record.shown() if evidence.name == name]
+        before_s = next((evidence.duration_s for evidence in earlier if evidence.is_suite), 0.0)
         ran = _whole(
             lambda: rig.run(
                 tree,
@@ -181,7 +181,7 @@ class Proving:
     def _judged(
         self, trials: Trials, ran: Ran, suite: Suite, name: str, earlier: list[Evidence], *, tight: bool
     ) -> Evidence:
-        known = {one.tree: one for one in earlier}
+        known = {evidence.tree: evidence for evidence in earlier}
         before = known.get(self.base)
         counts, put_back = ran.counts, tuple(trials.over_tests)
         counted = self._record.baseline(name)
@@ -215,7 +215,7 @@ class Proving:
         counts, counted = ran.counts, self._record.baseline(shown.name)
 
         def counts_on(tree: str) -> Counts | None:
-            before = next((one for one in reversed(earlier) if one.tree == tree), None)
+            before = next((check for check in reversed(earlier) if check.tree == tree), None)
             return (self._record.counts_of(before) if before else None) or counted
 
         olds = run_old_tests(trials, ran, counts_on(trials.base), allowance)
@@ -238,11 +238,11 @@ class Proving:
         names = to_run_again(shown, counts, records, trials.held_around(ran)) if counts else ()
         flaky = flaky_among(names, trials.again(ran, names), records) if names else None
         # Only a phase asks the user about flaky tests. Elsewhere they fail, unless they were flaky before.
-        if flaky is None or not (trials.base or all(one.was_so for one in flaky)):
+        if flaky is None or not (trials.base or all(test.was_so for test in flaky)):
             return shown
-        told = ", ".join(f"{one.name} passed {one.passed} of {one.runs}" for one in flaky[:3])
-        why = f"{shown.ran} ran, {shown.skipped} skipped, {len(flaky)} by chance: {told}"
-        notes = (*shown.notes, f"run again, and passed: {told}")
+        tallies = ", ".join(f"{test.name} passed {test.passed} of {test.runs}" for test in flaky[:3])
+        why = f"{shown.ran} ran, {shown.skipped} skipped, {len(flaky)} by chance: {tallies}"
+        notes = (*shown.notes, f"run again, and passed: {tallies}")
         return shown._replace(outcome="PASS", why=why, new_failures=(), flaky=flaky[:_NAMES], notes=notes)
 
     def _gone(self, before: Evidence | None, now: Counts | None, changed: Mapping[str, str]) -> str | None:
@@ -252,8 +252,8 @@ class Proving:
         gone = left_out(then.ran_names, now.ran_names, changed, held) if then and now else ()
         if not gone:
             return None
-        told = f"{len(gone)} tests that ran on the base did not run, and their files are the same"
-        return f"{told}: {', '.join(gone[:3])}"
+        missing = f"{len(gone)} tests that ran on the base did not run, and their files are the same"
+        return f"{missing}: {', '.join(gone[:3])}"
 
     def _checked(
         self,
@@ -265,15 +265,15 @@ class Proving:
     ) -> list[Evidence]:
         # Each check starts from the tree, not from what the check before it left behind.
         shown = []
-        same = (one for one in tried if not one.trials.folder and one.trials.over_tests == over)
-        known = {argv_of(one.ran.command): one.ran for one in same}
+        same = (tested for tested in tried if not tested.trials.folder and tested.trials.over_tests == over)
+        known = {argv_of(tested.ran.command): tested.ran for tested in same}
         for check in checks:
             ran = known.get(argv_of(check)) or _whole(partial(rig.run, tree, check, over=over))
             judged = judge_check(ran.ended.exit_code, ran.cut_off)
             if judged.outcome != "PASS":
                 judged = judged._replace(why=f"{judged.why}{put_back_words(tuple(over))}")
-            told = self.evidence(check, ran, judged)._replace(put_back=tuple(over))
-            shown.append(told._replace(reused=argv_of(check) in known))
+            evidence = self.evidence(check, ran, judged)._replace(put_back=tuple(over))
+            shown.append(evidence._replace(reused=argv_of(check) in known))
         return shown
 
     def _known(
@@ -281,11 +281,17 @@ class Proving:
     ) -> dict[str, Evidence]:
         wanted = {(name, argv_of(suite.command), tree, setup.digest) for name, suite in suites.items()}
         found: dict[str, Evidence] = {}
-        for one in self._record.shown():
+        for check in self._record.shown():
             # A phase's PASS is reused only if its files were emptied too, at this depth or deeper.
-            is_whole = (one.emptied and covers(one.depth, self._depth)) or one.outcome != "PASS" or not probed
-            if (one.name, one.argv, one.tree, one.setup) in wanted and one.is_conclusive and is_whole:
-                found.setdefault(one.name, one._replace(reused=True))
+            is_whole = (
+                (check.emptied and covers(check.depth, self._depth)) or check.outcome != "PASS" or not probed
+            )
+            if (
+                (check.name, check.argv, check.tree, check.setup) in wanted
+                and check.is_conclusive
+                and is_whole
+            ):
+                found.setdefault(check.name, check._replace(reused=True))
         return found
 
     def _made(self, rig: Rig, tree: str = "") -> Evidence | None:
@@ -378,17 +384,17 @@ def _whole(run: Callable[[], Ran]) -> Ran:
 def failures_of(shown: Sequence[Evidence]) -> list[str]:
     """List what did not pass, short enough for an event: 4 items of 440 characters."""
     return [
-        f"{one.name[:_SHOWN]}: {one.outcome}, {one.why}"[: 2 * _SHOWN]
-        for one in shown
-        if one.outcome != "PASS"
+        f"{evidence.name[:_SHOWN]}: {evidence.outcome}, {evidence.why}"[: 2 * _SHOWN]
+        for evidence in shown
+        if evidence.outcome != "PASS"
     ][:4]
 
 
 def outcome_of(shown: Sequence[Evidence]) -> Outcome:
     """Return the overall outcome; PASS if nothing was ordered."""
-    return overall(one.outcome for one in shown) if shown else "PASS"
+    return overall(evidence.outcome for evidence in shown) if shown else "PASS"
 
 
 def unusable_in(shown: Sequence[Evidence]) -> bool:
     """Return whether a check was unusable and no other check failed."""
-    return outcome_of(shown) == "INDETERMINATE" and any(one.unusable for one in shown)
+    return outcome_of(shown) == "INDETERMINATE" and any(evidence.unusable for evidence in shown)

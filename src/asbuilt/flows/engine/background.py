@@ -24,19 +24,19 @@ class Looks(Protocol):
 
 
 @contextmanager
-def beside(one: Looks) -> Iterator[Callable[[], bool]]:
+def beside(poll: Looks) -> Iterator[Callable[[], bool]]:
     """Run a job while the worker runs; yields a callable that returns whether the job needs the worker."""
     gone = threading.Event()
-    threading.Thread(target=_serve, args=(one, gone), daemon=True).start()
+    threading.Thread(target=_serve, args=(poll, gone), daemon=True).start()
     try:
-        yield lambda: one.waits
+        yield lambda: poll.waits
     finally:
         gone.set()
 
 
-def _serve(one: Looks, gone: threading.Event) -> None:
+def _serve(poll: Looks, gone: threading.Event) -> None:
     while True:
         with suppress(StoreFailed):
-            one.look()
-        if gone.wait(one.every_s):
+            poll.look()
+        if gone.wait(poll.every_s):
             return

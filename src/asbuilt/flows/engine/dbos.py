@@ -237,12 +237,12 @@ class Engine:
         """
         wanted = {segment.workflow: segment for segment in asked}
         known = DBOS.list_workflows(workflow_ids=list(wanted), load_input=False, load_output=False)
-        ended = [one.workflow_id for one in known if one.status in _OVER or one.app_version != _VERSION]
+        ended = [flow.workflow_id for flow in known if flow.status in _OVER or flow.app_version != _VERSION]
         if ended:
             DBOS.delete_workflows(ended)
-        for one in known:
-            if one.status == "DELAYED" and wanted[one.workflow_id].due_at <= now:
-                DBOS.set_workflow_delay(one.workflow_id, delay_seconds=0)
+        for workflow in known:
+            if workflow.status == "DELAYED" and wanted[workflow.workflow_id].due_at <= now:
+                DBOS.set_workflow_delay(workflow.workflow_id, delay_seconds=0)
 
     @_in_words()
     def dropped(self) -> dict[str, str]:
@@ -256,7 +256,7 @@ class Engine:
             status="ENQUEUED", queue_name=[self._queue(worker) for worker in workers], load_input=False,
             load_output=False,
         )  # fmt: skip
-        return {one.workflow_id: one.queue_name or "" for one in (*_pending(list(workers)), *queued)}
+        return {flow.workflow_id: flow.queue_name or "" for flow in (*_pending(list(workers)), *queued)}
 
     @_in_words()
     def resume(self, workflow: str, *, queue: str) -> None:
@@ -307,9 +307,9 @@ class Engine:
     def _unless_at_work(self, listed: Sequence[WorkflowStatus]) -> dict[str, str]:
         with self._guard:
             return {
-                one.workflow_id: one.queue_name or self._queue(None)
-                for one in listed
-                if self._at_work[one.workflow_id] <= 0
+                workflow.workflow_id: workflow.queue_name or self._queue(None)
+                for workflow in listed
+                if self._at_work[workflow.workflow_id] <= 0
             }
 
     @staticmethod

@@ -287,14 +287,14 @@ class Rig:
     def _borrow(self, tree: str) -> tuple[Path, ...]:
         """Borrow what the tree only refers to; returns the folder to overlay on the checkout."""
         references = references_of(self._repository, tree)
-        self.lacks = tuple(words_for(one) for one in references if one.source is None)
+        self.lacks = tuple(words_for(reference) for reference in references if reference.source is None)
         if len(self.lacks) == len(references):
             return ()
         folder = borrow(self._repository, references, self._folder.parent.parent / "borrowed")
         if not self.is_laid:
-            for one in references:
-                if one.source is not None:
-                    delete(self._checkout / one.path)
+            for reference in references:
+                if reference.source is not None:
+                    delete(self._checkout / reference.path)
             lay(folder, self._checkout)
         return (folder,)
 

@@ -122,20 +122,20 @@ def lay(made: Path, place: Path) -> None:
     if not made.is_dir():
         return
     with os.scandir(made) as found:
-        for one in found:
-            to = place / one.name
-            if one.is_symlink():
+        for entry in found:
+            to = place / entry.name
+            if entry.is_symlink():
                 if not os.path.lexists(to):
-                    to.symlink_to(Path(one.path).readlink())
-            elif one.is_dir():
+                    to.symlink_to(Path(entry.path).readlink())
+            elif entry.is_dir():
                 if not os.path.lexists(to):
                     to.mkdir(mode=stat.S_IRWXU)
-                    lay(Path(one.path), to)
-                    shutil.copystat(one.path, to)
+                    lay(Path(entry.path), to)
+                    shutil.copystat(entry.path, to)
                 elif to.is_dir() and not to.is_symlink():
-                    lay(Path(one.path), to)
-            elif one.is_file() and not os.path.lexists(to):
-                _copy(Path(one.path), to)
+                    lay(Path(entry.path), to)
+            elif entry.is_file() and not os.path.lexists(to):
+                _copy(Path(entry.path), to)
 
 
 def _copy(file: Path, to: Path) -> None:

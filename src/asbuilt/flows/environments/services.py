@@ -39,19 +39,19 @@ class Served(NamedTuple):
 def serve(services: tuple[Service, ...], kept: Path, processes: Processes, path: str) -> Served | Ended:
     """Find the programs of services and create their data; `Ended` says which one cannot start, and why."""
     found, data = [], []
-    for one in services:
-        argv, make = (_located(one, words, path) for words in (one.argv, one.make))
+    for service in services:
+        argv, make = (_located(service, words, path) for words in (service.argv, service.make))
         missing = next((words[0] for words in (make, argv) if words and "/" not in words[0]), "")
         if missing:
-            debian = f"; Debian's package {one.package} has it" if one.package else ""
-            return _refused(one, f"no program {missing} is installed{debian}", processes.level)
+            debian = f"; Debian's package {service.package} has it" if service.package else ""
+            return _refused(service, f"no program {missing} is installed{debian}", processes.level)
         if make:
-            folder = kept / f"{one.name}-{_digest(make)}"
-            ended = _made(one, make, folder, processes)
+            folder = kept / f"{service.name}-{_digest(make)}"
+            ended = _made(service, make, folder, processes)
             if ended is not None:
                 return ended
-            data.append((one.name, folder))
-        found.append(one._replace(argv=argv))
+            data.append((service.name, folder))
+        found.append(service._replace(argv=argv))
     return Served(tuple(found), tuple(data))
 
 

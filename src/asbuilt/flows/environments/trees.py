@@ -111,7 +111,7 @@ class Trees:
         commands = "\n".join((command, *self._recipes()))
         wanted = {path for path in self.there if is_infrastructure(path) or path in commands}
         found = differing(self._repository, self.base, self.tree, cap=_LARGEST, among=wanted)
-        return put_back((Change(*one) for one in found), text, commands)
+        return put_back((Change(*versions) for versions in found), text, commands)
 
     def _recipes(self) -> list[str]:
         """Read what the test commands may call: the recipe files of the base, top folders first."""
@@ -133,5 +133,5 @@ class Trees:
             return False
         users = {*mentioning(self._repository, self.base, imported_as(path), among=["*"])} - {path}
         return any(map(is_test_code, users)) and not any(
-            role_of(one) is Role.PRODUCT and not is_test_code(one) for one in users
+            role_of(user) is Role.PRODUCT and not is_test_code(user) for user in users
         )

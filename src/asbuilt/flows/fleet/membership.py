@@ -138,7 +138,7 @@ class Openings:
                 branch=options.branch,
             )
             # Only the run's own chain of segments moves the plan's branch, and lanes work beside it.
-            is_first = not any(one.run == run.run for one in self._shared.values())
+            is_first = not any(shared_refs.run == run.run for shared_refs in self._shared.values())
             earlier = [options.continues] if isinstance(options.continues, str) else ()
             shared.fetch(earlier, with_plan=is_first or not fenced.segment.lane)
             self._shared[key] = shared

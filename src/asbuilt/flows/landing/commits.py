@@ -66,7 +66,7 @@ class Outcomes:
             Asbuilt_Run=self._run.run,
             Asbuilt_Phase=phase_id,
             Asbuilt_Approved_By=approvers(self._record, phase_id),
-            Asbuilt_Waived=[f"{one.text}: {one.reason}" for one in waived],
+            Asbuilt_Waived=[f"{waiver.text}: {waiver.reason}" for waiver in waived],
         )
         commit = commits.commit_tree(
             self._repository,
@@ -141,7 +141,7 @@ class Outcomes:
         if isinstance(facts, UndoFacts):
             self._undo(facts)
         else:
-            landed = {one.phase: one.stands for one in facts.landed}
+            landed = {landed_phase.phase: landed_phase.stands for landed_phase in facts.landed}
             completed = completion(self._record, facts)
             corrected = corrected_in(self._record, facts.landed)
             carry(self._record, landed, corrected)
@@ -158,7 +158,7 @@ class Outcomes:
         if not facts.marks_landed:
             self._document.splice(lambda data: reopened(data, reopens(facts)))
         kept = self._drop(facts) if facts.drops else ""
-        gone = [*(one.commit for one in facts.undoes), *(work.commit for work in facts.drops)]
+        gone = [*(landed.commit for landed in facts.undoes), *(work.commit for work in facts.drops)]
         details = self._record.blobs.put_json({"commits": gone})
         self._record.say(
             LandingUndone(of=facts.of, reverted=bool(facts.undoes), kept=kept, details=details), "undone"
@@ -183,14 +183,14 @@ class Outcomes:
 
     def _gaps(self, facts: DeliveryFacts) -> list[str]:
         """List phrases that suggest that a phase of this run was called done but is not."""
-        told: list[str] = []
+        gaps: list[str] = []
         for work in (*facts.unlanded, *facts.works):
             _, text = self._record.frozen(work.phase, run=work.run)
-            told += [f"phase {work.phase} says “{phrase}”" for phrase in gaps_in(text)]
+            gaps += [f"phase {work.phase} says “{phrase}”" for phrase in gaps_in(text)]
         for work in facts.works:
             says = " ".join(attempt.says for attempt in facts.phases[work.phase].attempts)
-            told += [f"an agent of phase {work.phase} said “{phrase}”" for phrase in gaps_in(says)]
-        return told[:10]
+            gaps += [f"an agent of phase {work.phase} said “{phrase}”" for phrase in gaps_in(says)]
+        return gaps[:10]
 
     def _kept(self, phase_id: str, attempt: AttemptFacts) -> Kept:
         ref = f"{snapshots.ATTEMPTS}{self._run.run}.{phase_id}.{attempt.number}"
@@ -201,9 +201,9 @@ def is_ahead(workspace: Workspace, facts: DeliveryFacts) -> bool:
     """Return whether the workspace has files of an attempt that a restored journal does not know."""
     lent = workspaces.lent_to(workspace)
     known = (
-        f"{facts.run}.{phase.id}.{one.number}"
+        f"{facts.run}.{phase.id}.{attempt.number}"
         for phase in (*facts.phases.values(), *facts.repairs.values())
-        for one in phase.attempts
+        for attempt in phase.attempts
     )
     return lent is not None and lent not in known
 

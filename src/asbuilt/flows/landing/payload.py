@@ -80,10 +80,10 @@ class Picks(Struct, frozen=True):
         """Return the file with the plan's reports, the new one first, if reports are committed."""
         options, pending = self.record.run.options, self.facts.pending
         path = f"{options.reports}/plan-{options.slug}.md" if options.reports else ""
-        told = self.record.find(ReportWritten, "report", run=pending[-1].run) if path and pending else None
-        if told is None:
+        written = self.record.find(ReportWritten, "report", run=pending[-1].run) if path and pending else None
+        if written is None:
             return {}
-        page = self.record.blobs.get(told.report)
+        page = self.record.blobs.get(written.report)
         before = file_in(self.repository, at, path) or b""
         return {} if before.startswith(page) else {path: b"\n---\n\n".join(filter(None, (page, before)))}
 
@@ -114,20 +114,20 @@ class Picks(Struct, frozen=True):
 
     def details(self, candidate: candidates.Candidate) -> str:
         """Keep which commit holds which phase."""
-        told = {
+        payload = {
             "commits": [[*work, stands] for work, stands in self._stands(candidate)],
             "marks": candidate.tip != candidate.top,
         }
-        return self.record.blobs.put_json(told)
+        return self.record.blobs.put_json(payload)
 
     def _taken_back(self, onto: str) -> Refusal | None:
         """Refuse work that landed and was reverted: a journal restored from a backup may not know."""
         wanted = {(work.run, work.phase) for work in self.facts.pending}
         back = [
-            one
+            outcome
             for run in sorted({run for run, _ in wanted})
-            for one in commits.outcomes(self.repository, onto, run, since=self.facts.base)
-            if one.undone and (run, one.phase) in wanted
+            for outcome in commits.outcomes(self.repository, onto, run, since=self.facts.base)
+            if outcome.undone and (run, outcome.phase) in wanted
         ]
         if not back:
             return None
@@ -154,17 +154,17 @@ class Picks(Struct, frozen=True):
 
     def _red(self, candidate: candidates.Candidate, failures: list[str]) -> Refusal:
         branch, slug = self.record.run.options.branch, self.record.run.options.slug
-        told = "; ".join(failures[:_NAMED])
+        reasons = "; ".join(failures[:_NAMED])
         onto = tree_of(self.repository, candidate.onto)
         if _failing_tests(self.proving, onto):
             return Refusal(
                 f"Not landed: {branch} itself fails its tests at {candidate.onto[:10]}.",
-                f"On a red target nothing could be proven: {told}. Nothing moved.",
+                f"On a red target nothing could be proven: {reasons}. Nothing moved.",
                 f"Fix {branch}, then land again: asbuilt land {slug}",
             )
         return Refusal(
             f"Not landed: on {branch} at {candidate.onto[:10]} it is not proven: {failures[0]}",
-            f"{branch} has moved since, and the two do not work together; it failed twice: {told}. "
+            f"{branch} has moved since, and the two do not work together; it failed twice: {reasons}. "
             f"Nothing moved; {plan_branch(self.repository, slug)} has it all.",
             f"Fix {branch}, then land again: `asbuilt land {slug}`",
             f"revert it and run it again: `asbuilt land {slug} --undo`",
@@ -193,14 +193,14 @@ class Reverts(Struct, frozen=True):
 
     def build(self, onto: str, *, sign: bool) -> candidates.Candidate | Refusal:
         """Revert the commits that the target still has."""
-        runs = {one.run for one in self.facts.undoes}
+        runs = {landed.run for landed in self.facts.undoes}
         there = {
-            one.commit
+            outcome.commit
             for run in sorted(runs)
-            for one in commits.outcomes(self.repository, onto, run)
-            if not one.undone
+            for outcome in commits.outcomes(self.repository, onto, run)
+            if not outcome.undone
         }
-        wanted = [one.stands for one in self.facts.undoes if one.stands in there]
+        wanted = [landed.stands for landed in self.facts.undoes if landed.stands in there]
         by = self.record.author()
         found = candidates.revert(
             self.repository, onto=onto, commits=wanted, run=self.record.run.run, by=by, sign=sign
@@ -235,16 +235,16 @@ class Reverts(Struct, frozen=True):
 
     def details(self, candidate: candidates.Candidate) -> str:
         """Keep which commits were reverted by which."""
-        told = {
+        payload = {
             "reverts": [list(pair) for pair in candidate.commits],
             "marks": candidate.tip != candidate.top,
         }
-        return self.record.blobs.put_json(told)
+        return self.record.blobs.put_json(payload)
 
 
 def reopens(facts: UndoFacts) -> list[str]:
     """List the phases that an undo reopens."""
-    return list(dict.fromkeys(one.phase for one in facts.undoes))
+    return list(dict.fromkeys(landed.phase for landed in facts.undoes))
 
 
 def completion(record: Record, facts: DeliveryFacts) -> datetime | None:

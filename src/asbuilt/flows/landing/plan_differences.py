@@ -48,8 +48,8 @@ def compare(
             said = approvals.last_answered(session, run.org, run.repo, under=found.question.under)
             if now != intent and not (said and said.answer == "yes"):
                 say(session, run, found, f"{work.phase}/differs/{point}")
-        for one in waiting:
-            say(session, run, one, f"wanted/{one.item}")
+        for mark in waiting:
+            say(session, run, mark, f"wanted/{mark.item}")
         say(session, run, PlanCompared(point=point), f"compared/{point}")
 
 
@@ -76,13 +76,13 @@ def sign_offs(record: Record, works: Iterable[Work], intents: Mapping[Work, str]
 
 def unsigned(record: Record, wanted: Sequence[SignOffWanted]) -> list[SignOffWanted]:
     """Return those without a yes; a yes in any run counts."""
-    said = record.answered({one.item: in_run(one.item, "") for one in wanted})
-    return [one for one in wanted if one.item not in said or said[one.item].answer != "yes"]
+    said = record.answered({mark.item: in_run(mark.item, "") for mark in wanted})
+    return [mark for mark in wanted if mark.item not in said or said[mark.item].answer != "yes"]
 
 
 def signed_off(record: Record, intent: str, remarks: Iterable[Remark]) -> dict[str, str]:
     """Return the answer to each change, by the remark's key."""
-    questions = {one.key: _key(intent, group).under for group in asked_about(remarks) for one in group}
+    questions = {remark.key: _key(intent, group).under for group in asked_about(remarks) for remark in group}
     return {
         key: f"{said.answer} by {said.answered_by} on {(said.answered_at or '')[:10]}"
         + (f": {said.note}" if said.note else "")

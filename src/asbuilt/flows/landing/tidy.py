@@ -38,7 +38,7 @@ _NAMED: Final = 8
 
 def tidy(record: Record, repository: Repository, facts: DeliveryFacts, root: Path) -> None:
     """Remove workspaces, the plan's branch and the candidate, each only if nothing is lost."""
-    landed = {record.run.run, *_over(record, {one.run for one in facts.landed})}
+    landed = {record.run.run, *_over(record, {landed_phase.run for landed_phase in facts.landed})}
     kept: list[str] = []
     # Workspaces go first: the branch keeps their commits reachable.
     for leftover in workspaces.leftovers(repository, root):
@@ -70,7 +70,7 @@ def _drop_branch(record: Record, repository: Repository, facts: DeliveryFacts) -
     at = tip(repository, ref)
     if at is None:
         return "gone"
-    if facts.pending or at not in {one.commit for one in facts.landed} or checkouts_of(repository, ref):
+    if facts.pending or at not in {landed.commit for landed in facts.landed} or checkouts_of(repository, ref):
         return "kept"
     locks.drop_ref(repository, ref, old=at)
     return "removed"
@@ -84,7 +84,7 @@ def close_issues(context: Context, facts: DeliveryFacts) -> None:
     with record.store.write() as session:
         hold(session, run.address)
         others = issue_claims.acquire(session, run.address, facts.issues, run=run.run, actor=ACTOR)
-    numbers = tuple(number for number in facts.issues if number not in {one.number for one in others})
+    numbers = tuple(number for number in facts.issues if number not in {held.number for held in others})
     record.say(IssuesTelling(numbers=numbers), "issues/telling")
     record.hold()
     for number in numbers:
@@ -102,7 +102,7 @@ def _close(context: Context, facts: DeliveryFacts, number: int) -> None:
     found = forge.issue(number)
     if found is None or not found.is_open:
         return
-    mark, commits = pages.mark_for(plan), [one.stands for one in facts.landed]
+    mark, commits = pages.mark_for(plan), [landed.stands for landed in facts.landed]
     text = pages.closing(mark, plan=plan, phases=len(facts.phases), commits=commits, pull=facts.pull.url)
     forge.say(number, text, mark=mark)
     forge.close_issue(number)

@@ -150,11 +150,11 @@ def _begin(context: Context, facts: PlanFacts, phase_id: str) -> None:
 
 def _is_edited(record: Record, facts: PlanFacts, phase: Phase) -> bool:
     """Return whether a phase differs from the plan as it was when the run's first phase started."""
-    first = next((one.id for one in facts.phases.values() if one.begun), None)
+    first = next((phase_facts.id for phase_facts in facts.phases.values() if phase_facts.begun), None)
     if first is None:
         return False
     earlier = record.frozen_plan(first).phases
-    return phase.intent not in [one.intent for one in earlier if one.id == phase.id]
+    return phase.intent not in [plan_phase.intent for plan_phase in earlier if plan_phase.id == phase.id]
 
 
 def _check(context: Context, facts: PlanFacts, phase_id: str, number: int) -> None:
@@ -177,7 +177,7 @@ def _check(context: Context, facts: PlanFacts, phase_id: str, number: int) -> No
     if not is_merged:
         order = order._replace(earlier=earlier.starts, landed=earlier.landed)
     shown = [] if failing else proving.prove(attempt.tree or "", checks, order=order)
-    by_chance = remarks_on_flaky(Flaky(*test) for one in shown for test in one.flaky)
+    by_chance = remarks_on_flaky(Flaky(*test) for evidence in shown for test in evidence.flaky)
     found = seen.after(shown, earlier.orders(shown), was_tried=is_merged)
     remarks = tuple(dict.fromkeys((*outside, *found, *by_chance, *known)))
     failing = [*failing_of(remarks, changed=attempt.changed), *marks]
@@ -188,7 +188,7 @@ def _check(context: Context, facts: PlanFacts, phase_id: str, number: int) -> No
             outcome="FAIL" if failing else outcome_of(shown),
             failures=tuple(failing or failures_of(shown)),
             evidence=record.keep(shown),
-            reused=tuple(one.name for one in shown if one.reused),
+            reused=tuple(evidence.name for evidence in shown if evidence.reused),
             inspected=seen.of,
             remarks=keep_remarks(record, remarks),
             unusable=unusable_in(shown),
@@ -205,19 +205,19 @@ def _together(context: Context, facts: PlanFacts) -> None:
     checks = dict.fromkeys(check.command for phase in frozen for check in phase.checks)
     # The last phase's own checks ran on this very tree.
     known = {
-        one.name: one._replace(reused=True)
-        for one in record.shown()
-        if one.tree == tree and one.name in checks and one.outcome == "PASS"
+        evidence.name: evidence._replace(reused=True)
+        for evidence in record.shown()
+        if evidence.tree == tree and evidence.name in checks and evidence.outcome == "PASS"
     }
     shown = [*proving.prove(tree, [check for check in checks if check not in known]), *known.values()]
-    failing = {one.name for one in shown if one.outcome != "PASS"}
+    failing = {evidence.name for evidence in shown if evidence.outcome != "PASS"}
     broken = (phase.id for phase in frozen if any(check.command in failing for check in phase.checks))
     record.say(
         TogetherDone(
             failures=tuple(failures_of(shown)),
             outcome=outcome_of(shown),
             evidence=record.keep(shown),
-            reused=tuple(one.name for one in shown if one.reused),
+            reused=tuple(evidence.name for evidence in shown if evidence.reused),
             broken=tuple(dict.fromkeys(broken)),
         ),
         "together",

@@ -59,15 +59,15 @@ def check_invariants(
 
 
 def _left(record: Record, repository: Repository, forge: GitHub, facts: DeliveryFacts, root: Path) -> Left:
-    ours = {record.run.run, *(one.run for one in facts.landed)}
-    spaces = [one for one in workspaces.leftovers(repository, root) if one.run in ours]
+    ours = {record.run.run, *(landed.run for landed in facts.landed)}
+    spaces = [leftover for leftover in workspaces.leftovers(repository, root) if leftover.run in ours]
     options = record.run.options
     branch, pushed, target = plan_branch(repository, options.slug), pull_branch(record), options.branch
     there, here = forge.fetch(target), tip(repository, f"refs/heads/{target}")
     pull = forge.find(pushed)
     return Left(
-        folders=tuple(str(one.workspace.path) for one in spaces if one.here),
-        registered=tuple(f"{one.run}/{one.lane}" for one in spaces),
+        folders=tuple(str(leftover.workspace.path) for leftover in spaces if leftover.here),
+        registered=tuple(f"{leftover.run}/{leftover.lane}" for leftover in spaces),
         branch=branch if tip(repository, f"refs/heads/{branch}") else None,
         pushed=pushed if forge.tip(pushed) else None,
         has_report=facts.reported or isinstance(facts, LandingFacts),

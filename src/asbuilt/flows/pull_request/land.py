@@ -89,12 +89,12 @@ class Pulls:
         pull, target = self._found(facts), self.forge.fetch(self._target)
         stands = self._landed(facts, pull, target)
         known = self.known().heads.get(pull.head) if pull is not None else None
-        told = {
+        payload = {
             "commits": [[*work, stands[work.commit]] for work in facts.pending if work.commit in stands],
             "marks": known is not None and known.marks,
         }
         new = (pull.merged_as if pull is not None else None) or target or ""
-        details = self._record.blobs.put_json(told)
+        details = self._record.blobs.put_json(payload)
         self._record.say(LandingDone(new=new, branch=self._target, details=details), f"landed/{new[:12]}")
 
     def _look(self, facts: DeliveryFacts) -> None:
@@ -106,7 +106,7 @@ class Pulls:
             # A merged pull request that brought only earlier work is over; pending work needs a new one.
             state = "merged" if landed else "none"
         checks = self.forge.checks(head) if state == "open" and head else Checks(state="none")
-        told = {"failing": checks.failing, "excerpt": checks.excerpt}
+        failure_data = {"failing": checks.failing, "excerpt": checks.excerpt}
         self._record.say(
             pulls.PullSeen(
                 state=state,
@@ -115,7 +115,7 @@ class Pulls:
                 mergeable="unknown" if pull is None else pull.mergeable,
                 checks=checks.state,
                 target=target,
-                details=self._record.blobs.put_json(told),
+                details=self._record.blobs.put_json(failure_data),
             ),
             f"pull/seen/{facts.pull.looks + 1}",
         )
@@ -269,21 +269,21 @@ class Pulls:
     def _stands(self, facts: DeliveryFacts, at: str, *, since: str) -> dict[str, str]:
         """Map each proven commit to its commit in a history, found by trailers."""
         there = {
-            (one.run, one.phase): one.commit
+            (outcome.run, outcome.phase): outcome.commit
             for run in sorted({work.run for work in facts.pending})
-            for one in commits.outcomes(self._repository, at, run, since=since)
-            if not one.undone
+            for outcome in commits.outcomes(self._repository, at, run, since=since)
+            if not outcome.undone
         }
         found = ((work.commit, there.get((work.run, work.phase))) for work in facts.pending)
         return {commit: stands for commit, stands in found if stands is not None}
 
     def _details(self, facts: DeliveryFacts, candidate: candidates.Candidate) -> str:
         stands = dict((*candidate.commits, *candidate.present))
-        told = {
+        payload = {
             "commits": [[*work, stands[work.commit]] for work in facts.pending if work.commit in stands],
             "marks": self._document.committed(candidate.tip) is not None,
         }
-        return self._record.blobs.put_json(told)
+        return self._record.blobs.put_json(payload)
 
     def _block(
         self, facts: DeliveryFacts, why: str, refusal: Refusal, conflict: candidates.Conflict | None = None

@@ -50,7 +50,11 @@ def ground_of(
 ) -> Ground:
     """Return where an agent repairs: on the pushed head, or on a conflict with both sides."""
     lane = f"{repair}-{number}" + (f"-{facts.chain.moves}" if facts.chain.moves else "")
-    before = [one.commit for one in facts.repairs[repair].attempts if _is_before(facts, repair, one, number)]
+    before = [
+        attempt.commit
+        for attempt in facts.repairs[repair].attempts
+        if _is_before(facts, repair, attempt, number)
+    ]
     if repair == CI:
         return Ground(lane, _head(facts), before[-1] if before else None)
     blocked = facts.pull.blocked
@@ -129,7 +133,9 @@ def _concerned(facts: DeliveryFacts, repair: str) -> Sequence[Work]:
 def _unsigned(remarks: Sequence[Remark]) -> list[str]:
     """List remarks that need a sign-off: users are not asked about repairs, so these fail."""
     return [
-        f"{one.words}: needs the user's sign-off" for one in for_a_person(remarks) if one.rule != _OUTSIDE
+        f"{remark.words}: needs the user's sign-off"
+        for remark in for_a_person(remarks)
+        if remark.rule != _OUTSIDE
     ]
 
 

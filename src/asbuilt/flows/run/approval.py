@@ -121,9 +121,13 @@ def waivers_of(record: Record, intent: str, items: Iterable[int]) -> dict[int, W
     """Return the waived items of an intent, from any run; the newest answer counts."""
     said = record.answered({item: WaiverKey(intent=intent, item=item).under for item in items})
     return {
-        item: Waiver(" ".join((one.note or "").split()), one.answered_by or "", (one.answered_at or "")[:10])
-        for item, one in said.items()
-        if one.answer == "yes"
+        item: Waiver(
+            " ".join((approval.note or "").split()),
+            approval.answered_by or "",
+            (approval.answered_at or "")[:10],
+        )
+        for item, approval in said.items()
+        if approval.answer == "yes"
     }
 
 
@@ -136,12 +140,12 @@ def waived_items(record: Record, phase: Phase, attempt: AttemptFacts) -> list[Wa
 
 def kept_waived(record: Record, digest: str | None) -> tuple[Waived, ...]:
     """Read waived items back from a blob."""
-    return () if digest is None else tuple(Waived(*one) for one in record.blobs.get_json(digest))
+    return () if digest is None else tuple(Waived(*row) for row in record.blobs.get_json(digest))
 
 
 def waived_in(record: Record, works: Sequence[Work | Landed]) -> dict[str, tuple[Waived, ...]]:
     """Return the waived items of some proven phases, by phase."""
-    told = {
+    digests = {
         work.phase: record.told(PhaseProven, f"{work.phase}/proven", run=work.run).waived for work in works
     }
-    return {phase: kept_waived(record, digest) for phase, digest in told.items() if digest}
+    return {phase: kept_waived(record, digest) for phase, digest in digests.items() if digest}

@@ -58,7 +58,7 @@ def planner_brief(  # noqa: PLR0913 - a planner has these parts
     phase: str,
     title: str,
     ask: str = "",
-    told: tuple[tuple[str, str], ...] = (),
+    context: tuple[tuple[str, str], ...] = (),
     agents: int = 1,
 ) -> Brief:
     """Return the brief of an agent that only reads; `agents` share what the run has left."""
@@ -73,7 +73,7 @@ def planner_brief(  # noqa: PLR0913 - a planner has these parts
         phase=phase,
         title=title,
         ask=ask,
-        told=told,
+        told=context,
         overall_s=overall_s(record, facts),
         script=Path(options.script) if options.script else None,
         # A run that started in a sandbox requires it to the end; a start without one was agreed to.
@@ -86,9 +86,16 @@ def brief_for(
     record: Record, matter: Matter, workspace: Workspace, facts: RunFacts, *, attempt: str, role: Role
 ) -> Brief:
     """Return the brief of one attempt; its budget is what the run has left."""
-    run, told = record.run, _groups(matter) if role == "implement" else ()
+    run, blocks = record.run, _groups(matter) if role == "implement" else ()
     brief = planner_brief(
-        record, workspace, facts, attempt=attempt, role=role, phase=matter.id, title=matter.title, told=told
+        record,
+        workspace,
+        facts,
+        attempt=attempt,
+        role=role,
+        phase=matter.id,
+        title=matter.title,
+        context=blocks,
     )
     return replace(
         brief,
@@ -107,7 +114,7 @@ def _tests(record: Record) -> str | None:
     commands = [suite.shown for suite in record.suites().values()]
     options = record.run.options
     variables = options.env.checks or () if options.env else ()
-    beside = [*(one.name for one in options.services or ()), *variables]
+    beside = [*(service.name for service in options.services or ()), *variables]
     if commands and beside:
         commands.append(f"# only asbuilt's own checks have {', '.join(beside)}: tests that need it fail here")
     return "\n".join(commands) or None
@@ -115,7 +122,7 @@ def _tests(record: Record) -> str | None:
 
 def _groups(matter: Matter) -> tuple[tuple[str, str], ...]:
     """Name the groups of work items that subagents may work on in parallel, if there are several."""
-    groups = independent_groups(one.text for one in matter.promises if not one.is_criterion)
+    groups = independent_groups(promise.text for promise in matter.promises if not promise.is_criterion)
     lines = "\n".join(", ".join(map(str, group)) for group in groups)
     return (("groups", lines),) if len(groups) > 1 else ()
 
@@ -125,7 +132,9 @@ def driving(options: RunOptions) -> dict[str, Any]:
 
     A service that needs data of its own, as a database does, runs only when asbuilt repeats the tries.
     """
-    services = tuple((one.name, one.argv, one.port) for one in chosen_services(options) if not one.make)
+    services = tuple(
+        (service.name, service.argv, service.port) for service in chosen_services(options) if not service.make
+    )
     ports = "".join(
         f"\n- the service {name} answers at http://127.0.0.1:{port}/" for name, _, port in services
     )

@@ -64,19 +64,19 @@ def measure(
 def _shown(record: Record, phase: Phase, shown: Iterable[Evidence]) -> Shown:
     if not any(criterion.claim for criterion in phase.criteria):
         return Shown()
-    passed = [one for one in shown if one.outcome == "PASS"]
+    passed = [check for check in shown if check.outcome == "PASS"]
     outputs = {
-        one.name: record.blobs.get(one.output).decode("utf-8", "replace")
-        for one in passed
-        if not one.is_suite
+        check.name: record.blobs.get(check.output).decode("utf-8", "replace")
+        for check in passed
+        if not check.is_suite
     }
-    suites = [one.ran - (one.failed or 0) for one in passed if one.is_suite and one.ran is not None]
+    suites = [check.ran - (check.failed or 0) for check in passed if check.is_suite and check.ran is not None]
     return Shown(outputs, sum(suites) if suites else None)
 
 
 def tell(record: Record, phase: str, number: int, weighed: Weighed, measured: Measured) -> None:
     """Record what was found about the numbers of an attempt, if anything."""
-    if not any(one.off_pct for one in measured.numbers) and not measured.notes:
+    if not any(claim.off_pct for claim in measured.numbers) and not measured.notes:
         return
     asks = weighed.asks if len(weighed.asks) <= _ASKED else ()
     record.say(
@@ -85,10 +85,10 @@ def tell(record: Record, phase: str, number: int, weighed: Weighed, measured: Me
             number=number,
             numbers=record.blobs.put_json(measured.numbers),
             asks=tuple(
-                (one.item, one.actual, one.is_flagged, shortened(f"{one.words}\n{one.diff}", _WORDS))
-                for one in asks
+                (ask.item, ask.actual, ask.is_flagged, shortened(f"{ask.words}\n{ask.diff}", _WORDS))
+                for ask in asks
             ),
-            stops=tuple(shortened(one.words, _WORDS) for one in weighed.stops[:1]),
+            stops=tuple(shortened(claim.words, _WORDS) for claim in weighed.stops[:1]),
             notes=tuple(shortened(note, _WORDS // _NOTES) for note in measured.notes),
             far=far_off(measured.numbers),
         ),
@@ -98,22 +98,22 @@ def tell(record: Record, phase: str, number: int, weighed: Weighed, measured: Me
 
 def kept_numbers(record: Record, digest: str | None) -> tuple[Number, ...]:
     """Read back the measured numbers of an attempt."""
-    return () if digest is None else tuple(Number(*one) for one in record.blobs.get_json(digest))
+    return () if digest is None else tuple(Number(*row) for row in record.blobs.get_json(digest))
 
 
 def agreed_to(record: Record, intent: str, numbers: Iterable[Number]) -> dict[int, Waiver]:
     """Return the items whose exact number has a yes, in any run."""
     said = record.answered(
         {
-            one.item: DriftKey(intent=intent, item=one.item, actual=one.actual).under
-            for one in numbers
-            if one.off_pct
+            number.item: DriftKey(intent=intent, item=number.item, actual=number.actual).under
+            for number in numbers
+            if number.off_pct
         }
     )
     return {
-        item: Waiver("the number is corrected", one.answered_by or "", (one.answered_at or "")[:10])
-        for item, one in said.items()
-        if one.answer == "yes"
+        item: Waiver("the number is corrected", approval.answered_by or "", (approval.answered_at or "")[:10])
+        for item, approval in said.items()
+        if approval.answer == "yes"
     }
 
 
@@ -124,17 +124,17 @@ def keep_corrections(record: Record, phase: Phase, attempt: AttemptFacts) -> str
     if not wanted:
         return None
     on = record.at(f"{phase.id}/{attempt.number}/drift")[:10]
-    found = [Correction(one.bullet, one.actual, one.text, on) for one in wanted]
+    found = [Correction(number.bullet, number.actual, number.text, on) for number in wanted]
     return record.blobs.put_json(found)
 
 
 def corrected_in(record: Record, works: Sequence[Work | Landed]) -> Mapping[str, tuple[Correction, ...]]:
     """Return the corrections of some proven phases, by phase."""
-    told = {
+    digests = {
         work.phase: record.told(PhaseProven, f"{work.phase}/proven", run=work.run).corrected for work in works
     }
     return {
-        phase: tuple(Correction(*one) for one in record.blobs.get_json(digest))
-        for phase, digest in told.items()
+        phase: tuple(Correction(*row) for row in record.blobs.get_json(digest))
+        for phase, digest in digests.items()
         if digest
     }

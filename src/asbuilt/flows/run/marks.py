@@ -43,8 +43,10 @@ def marked(
     for phase, commit in landed.items():
         for number in (corrected or {}).get(phase, ()):
             data = _edited(data, partial(_corrected, phase=phase, number=number))
-        for one in (waived or {}).get(phase, ()):
-            data = _edited(data, partial(waive, phase_id=phase, item=one.item, reason=one.reason, on=one.on))
+        for waiver in (waived or {}).get(phase, ()):
+            data = _edited(
+                data, partial(waive, phase_id=phase, item=waiver.item, reason=waiver.reason, on=waiver.on)
+            )
         data = _edited(data, partial(_marked, phase=phase, status=Status.DONE, commit=commit[:_HASH]))
     if completed is not None and _states_status(plan := read(data)) and not _has_completion(plan):
         data = _edited(data, partial(complete, at=completed))

@@ -71,5 +71,7 @@ class Document:
         if not self._run.is_in_repository:
             return "untracked"
         here = Path(self._run.options.checkout).resolve()
-        checkout = next((one for one in checkouts(self._repository) if one.path.resolve() == here), None)
+        checkout = next(
+            (candidate for candidate in checkouts(self._repository) if candidate.path.resolve() == here), None
+        )
         return "missing" if checkout is None else path_state(checkout, self._run.plan)

@@ -130,10 +130,10 @@ class Record(Struct, frozen=True, kw_only=True):
         org, repo = self.run.org, self.run.repo
         with self.store.read() as session:
             said = {
-                one: approvals.last_answered(session, org, repo, under=under)
-                for one, under in questions.items()
+                question: approvals.last_answered(session, org, repo, under=under)
+                for question, under in questions.items()
             }
-        return {one: answer for one, answer in said.items() if answer is not None}
+        return {key: answer for key, answer in said.items() if answer is not None}
 
     def frozen(self, phase_id: str, *, run: str | None = None) -> tuple[Phase, str]:
         """Return a phase as it was frozen, and its exact text: implementer and verifier get the same."""
@@ -167,40 +167,46 @@ class Record(Struct, frozen=True, kw_only=True):
 
     def setup(self) -> Setup:
         """Return the setup of a checkout in this run."""
-        told = self.prepared(SetupDone, "setup")
-        whole = self.blobs.get(told.script).decode() if told.script else told.command
-        return Setup(whole, told.digest)
+        event = self.prepared(SetupDone, "setup")
+        whole = self.blobs.get(event.script).decode() if event.script else event.command
+        return Setup(whole, event.digest)
 
     def keep(self, shown: Iterable[Evidence]) -> str:
         """Keep evidence as a blob and return its digest."""
-        return self.blobs.put_json([one._asdict() for one in shown])
+        return self.blobs.put_json([evidence._asdict() for evidence in shown])
 
     def shown(self) -> list[Evidence]:
         """Return all evidence of this run, in order."""
-        kept = filter(None, (getattr(told, "evidence", None) for told in self._all_told()))
-        return [evidence_from(one) for digest in kept for one in self.blobs.get_json(digest)]
+        kept = filter(None, (getattr(event, "evidence", None) for event in self._all_told()))
+        return [evidence_from(row) for digest in kept for row in self.blobs.get_json(digest)]
 
     def noticed(self, of: str) -> str | None:
         """Return the digest of this run's remarks on a change, by the digest of what they depend on."""
-        checks = (told for told in self._all_told() if isinstance(told, ChecksDone))
-        return next((told.remarks for told in checks if told.inspected == of), None)
+        checks = (event for event in self._all_told() if isinstance(event, ChecksDone))
+        return next((event.remarks for event in checks if event.inspected == of), None)
 
     def baselines(self, tree: str, suite: str = TESTS) -> list[Counts]:
         """Return the counts of a suite on a tree that was the base of any run of this plan."""
         with self.store.read() as session:
-            every = [one.event for one in whole_history(session, self.run.address)]
+            every = [entry.event for entry in whole_history(session, self.run.address)]
         found = []
-        for digest in (one.evidence for one in every if isinstance(one, BaselineDone) and one.evidence):
+        for digest in (
+            event.evidence for event in every if isinstance(event, BaselineDone) and event.evidence
+        ):
             # The evidence of an old run may have been deleted.
             with suppress(NotFound):
                 shown = map(evidence_from, self.blobs.get_json(digest))
-                found += [self.counts_of(one) for one in shown if (one.tree, one.name) == (tree, suite)]
+                found += [
+                    self.counts_of(evidence)
+                    for evidence in shown
+                    if (evidence.tree, evidence.name) == (tree, suite)
+                ]
         return [counts for counts in found if counts is not None]
 
     def _all_told(self) -> list[Event]:
         with self.store.read() as session:
             every = whole_history(session, self.run.address)
-            return [one.event for one in every if one.run == self.run.run]
+            return [entry.event for entry in every if entry.run == self.run.run]
 
     def counts_of(self, tests: Evidence) -> Counts | None:
         """Count the tests of a suite again, from its runner's report or output."""

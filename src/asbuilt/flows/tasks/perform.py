@@ -85,7 +85,7 @@ def _attempt(context: Context, working: Working, facts: TaskRunFacts, move: move
         task = tasks.every(session, run.org, run.repo)[order.number]
         known = [] if order.clean else memory.every(session, run.org, run.repo)
     best = ranked(known, about=f"{task.description} {task.kind}")[:RECALLED]
-    memories = [one.text for weight, one in best if weight > 0]
+    memories = [lesson.text for weight, lesson in best if weight > 0]
     brief = planner_brief(
         record,
         workspace,
@@ -136,7 +136,7 @@ def _start(record: Record, repository: Repository, ring: str) -> None:
 def _judge(record: Record, facts: TaskRunFacts, stage: str, number: int) -> None:
     run, order = record.run, record.run.options.ordered
     if order.written is UNSET:
-        attempt = next(one for one in facts.phases[stage].attempts if one.number == number)
+        attempt = next(earlier for earlier in facts.phases[stage].attempts if earlier.number == number)
         found = _result(record, order, attempt)
     else:
         found = read_written(order.written, operation=order.operation, path=order.path)
@@ -148,7 +148,7 @@ def _judge(record: Record, facts: TaskRunFacts, stage: str, number: int) -> None
                 path=order.path,
                 text=record.blobs.put(found.text.encode()),
                 summary=found.artifact.summary,
-                phases=[shortened(one, 80) for one in found.phases[:_TITLES]],
+                phases=[shortened(phase, 80) for phase in found.phases[:_TITLES]],
                 count=len(found.phases),
                 hours=found.hours,
                 warnings=len(found.warnings),

@@ -92,7 +92,10 @@ def found_at(repository: Repository, commit: str) -> Found:
 
 def are_committed(repository: Repository, checkout: Path, found: Found) -> bool:
     """Return whether both views may be changed by a commit: neither has uncommitted edits in the checkout."""
-    here = next((one for one in checkouts(repository) if one.path.resolve() == checkout.resolve()), None)
+    here = next(
+        (candidate for candidate in checkouts(repository) if candidate.path.resolve() == checkout.resolve()),
+        None,
+    )
     paths = (STATE, found.todo)
     return here is not None and all(path_state(here, path) in ("clean", "missing") for path in paths)
 
@@ -113,9 +116,9 @@ def rendered(session: Session, org: str, repo: str, found: Found) -> Pair:
     known = tasks.every(session, org, repo)
     differ = by_hand(found.pair, known, _shown(session, org, repo, found.pair))
     if differ:
-        told = "; ".join(one.words for one in differ[:_NAMED])
+        differences = "; ".join(difference.words for difference in differ[:_NAMED])
         raise GateStopped(
-            f"{found.todo} and {STATE} were edited by hand: {told}",
+            f"{found.todo} and {STATE} were edited by hand: {differences}",
             why="asbuilt never overwrites edits by hand.",
             next_step="`asbuilt task import` imports them into the ledger; or undo them in the file.",
         )
@@ -212,8 +215,8 @@ def fail(session: Session, run: Run, kind: str, message: str, *, checkpoint: str
 def post(record: Record) -> None:
     """Settle the task in the ledger: status, link and counter in one transaction."""
     run, order = record.run, record.run.options.ordered
-    told = record.told(TaskJudged, f"{order.operation}/judged")
-    artifact = Artifact(order.operation, told.path, told.summary)
+    judged = record.told(TaskJudged, f"{order.operation}/judged")
+    artifact = Artifact(order.operation, judged.path, judged.summary)
     with record.store.write() as session:
         tasks.hold(session, run.org, run.repo)
         task = tasks.every(session, run.org, run.repo)[order.number]

@@ -77,7 +77,7 @@ class Emptying:
         self._rig = rig
         self._suites = suites
         self._allowance = allowance or Allowance()
-        self._took_s = sum(one.ran.ended.duration_s for one in suites)
+        self._took_s = sum(tested.ran.ended.duration_s for tested in suites)
         self._limit_s = ceil(3 * self._took_s) + _SLACK_S
 
     def phase(self, checks: Sequence[str]) -> Emptied:
@@ -107,7 +107,7 @@ class Emptying:
         return call is not None and not self._fails(suite, call, empty, inf)
 
     def _files(self) -> Files:
-        runners = [one.trials.runner(one.ran) for one in self._suites]
+        runners = [tested.trials.runner(tested.ran) for tested in self._suites]
         return sorted_out(self._suites[0].trials.trees.changed, runners)
 
     def _emptied(self, files: Files) -> dict[str, bytes]:

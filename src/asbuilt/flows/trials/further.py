@@ -51,24 +51,24 @@ class Further:
         emptying = Emptying(self._rig, self._tried, self._allowance)
         found = emptying.phase(checks) if self._tried else None
         if found is not None:
-            shown = [self._emptied(one, found, start) if _is_fresh(one) else one for one in shown]
-        if overall(one.outcome for one in shown) != "PASS":
+            shown = [self._emptied(check, found, start) if _is_fresh(check) else check for check in shown]
+        if overall(check.outcome for check in shown) != "PASS":
             return [*shown]
-        shown = [self._before(one, base) for one in shown]
+        shown = [self._before(check, base) for check in shown]
         if found is None:
             return shown
         suites = iter(self._tried)
-        shown = [self._probed(one, next(suites)) if _is_fresh(one) else one for one in shown]
-        if not any(one.noticed or one.unnoticed or one.unnoticed_by_own for one in shown):
+        shown = [self._probed(check, next(suites)) if _is_fresh(check) else check for check in shown]
+        if not any(check.noticed or check.unnoticed or check.unnoticed_by_own for check in shown):
             survived, own = emptying.survivors(checks)
-            told = shown[0]._replace(
-                unnoticed=tuple(one.words for one in survived),
-                unnoticed_by_own=tuple(one.words for one in own),
+            head = shown[0]._replace(
+                unnoticed=tuple(mutant.words for mutant in survived),
+                unnoticed_by_own=tuple(mutant.words for mutant in own),
             )
-            shown = [told, *shown[1:]]
+            shown = [head, *shown[1:]]
         alone = emptying.singles(checks) if found.shown in ("tested", "built") else ()
         unrun = (f"no check runs this file: {', '.join(alone)}",) if alone else ()
-        first = next(at for at, one in enumerate(shown) if _is_fresh(one))
+        first = next(at for at, check in enumerate(shown) if _is_fresh(check))
         shown[first] = shown[first]._replace(
             notes=(*shown[first].notes, *unrun, *self._allowance.notes),
             unseen=(*shown[first].unseen, *(f"{path}: no check runs this file" for path in alone)),
@@ -77,8 +77,8 @@ class Further:
 
     def _emptied(self, suite: Evidence, probed: Emptied, start: str) -> Evidence:
         """Apply the probe to a suite; it runs this tree if it missed files of the base in this setup."""
-        before = (one for one in self._record.shown() if one.tree == start and one.name == suite.name)
-        is_ours = any(one.setup == suite.setup and one.emptied in ("tested", "built") for one in before)
+        before = (check for check in self._record.shown() if check.tree == start and check.name == suite.name)
+        is_ours = any(check.setup == suite.setup and check.emptied in ("tested", "built") for check in before)
         return held_to(suite, probed, runs_this_tree=is_ours)
 
     def _before(self, check: Evidence, base: str) -> Evidence:
@@ -95,9 +95,13 @@ class Further:
     def _code_before(self, check: Evidence, base: str) -> int | None:
         """Return its exit code there, from earlier evidence or, if that is cheap, from a run."""
         same = (check.argv, base, check.setup)
-        for one in self._record.shown():
-            if (one.argv, one.tree, one.setup) == same and not one.folder and not one.put_back:
-                return one.exit_code
+        for evidence in self._record.shown():
+            if (
+                (evidence.argv, evidence.tree, evidence.setup) == same
+                and not evidence.folder
+                and not evidence.put_back
+            ):
+                return evidence.exit_code
         if check.duration_s > _CHEAP_S:
             return None
         left_s = self._allowance.seconds(Trial.OWN_CHECKS)
@@ -111,18 +115,18 @@ class Further:
         if suite.counts is None or not self._record.run.options.probe:
             return shown
         unrun = lines_not_run(self._rig, suite.trials, suite.ran, self._allowance)
-        told = (f"new lines that no test near them runs: {listed(unrun)}",) if unrun else ()
+        unrun_notes = (f"new lines that no test near them runs: {listed(unrun)}",) if unrun else ()
         probed = probe(suite.trials, suite.ran, self._allowance)
-        unseen = (*(f"{one}: no test near them runs these lines" for one in unrun), *probed.unnoticed)
+        unseen = (*(f"{place}: no test near them runs these lines" for place in unrun), *probed.unnoticed)
         return shown._replace(
             noticed=probed.noticed,
-            notes=(*shown.notes, *told, *probed.notes),
+            notes=(*shown.notes, *unrun_notes, *probed.notes),
             unseen=(*shown.unseen, *unseen),
         )
 
 
-def _is_fresh(one: Evidence) -> bool:
-    return one.folder is not None and not one.reused
+def _is_fresh(check: Evidence) -> bool:
+    return check.folder is not None and not check.reused
 
 
 class Probed(NamedTuple):
@@ -140,7 +144,9 @@ def lines_not_run(rig: Rig, trials: Trials, suite: Ran, allowance: Allowance) ->
     These tests run again, with a recorder. A run that does not pass shows nothing, and no result decides
     anything.
     """
-    sources = {path: told for path, told in trials.trees.read(is_probed).items() if path.endswith(_TRACED)}
+    sources = {
+        path: source for path, source in trials.trees.read(is_probed).items() if path.endswith(_TRACED)
+    }
     call = trials.near([*sources], suite) if sources and suite.ended.exit_code == 0 else None
     limit_s = allowance.seconds(Trial.LINES) if call is not None else 0.0
     if call is None or not limit_s:
@@ -193,5 +199,5 @@ def probe(trials: Trials, suite: Ran, allowance: Allowance) -> Probed:
         if alone.ended.exit_code != 0:
             return Probed(("no change to the new lines was tried: the phase's own tests do not pass alone",))
     by = "the phase's own tests" if call else "the tests"
-    words = tuple(f"{one.words} is not noticed by {by}" for one in unnoticed)
+    words = tuple(f"{mutation.words} is not noticed by {by}" for mutation in unnoticed)
     return Probed(summary(len(noticed), unnoticed, by), len(noticed), words)

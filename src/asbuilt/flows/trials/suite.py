@@ -118,17 +118,17 @@ class Trials:
     @property
     def over_tests(self) -> dict[str, bytes | None]:
         """Files that replace those of the tree when the tests run."""
-        return {one.path: one.content for one in self.put_back}
+        return {restored.path: restored.content for restored in self.put_back}
 
     @property
     def over_checks(self) -> dict[str, bytes | None]:
         """Files that replace those of the tree when a phase's own check runs, which may need a new recipe."""
-        return {one.path: one.content for one in self.put_back if not one.is_recipe}
+        return {restored.path: restored.content for restored in self.put_back if not restored.is_recipe}
 
     @property
     def without_caches(self) -> dict[str, bytes | None]:
         """Cache files that are removed from the tree in any case."""
-        return {one.path: one.content for one in self.put_back if is_cache(one.path)}
+        return {restored.path: restored.content for restored in self.put_back if is_cache(restored.path)}
 
     @property
     def base(self) -> str:
@@ -176,14 +176,14 @@ class Trials:
             return {}
         before = self.trees.before
         around = {below(self.folder, path) for path in self.changed_around(suite)}
-        told = {one.path: one.content for one in self.trees.restored(suite.command, "")}
+        contents = {restored.path: restored.content for restored in self.trees.restored(suite.command, "")}
         for path in sorted(around):
             then = self.trees.content(before[path]) if path in before else None
             if not path.endswith(".rs") or is_in_tests(path):
-                told[path] = then
+                contents[path] = then
             elif then is not None and (old := with_old_inline(then, self.trees.text_now(path).encode())):
-                told[path] = old
-        return told
+                contents[path] = old
+        return contents
 
     def old_call(
         self, suite: Ran, over: Mapping[str, bytes | None], *, may_share: bool = False
@@ -267,7 +267,7 @@ class Trials:
             return ()
         before, known = self.trees.before, {*base.ran_names}
         tests = [path for path in self._mine if self.trees.there[path] and is_test_code(path)]
-        new = [one for one in counts.passed if one not in known]
+        new = [test for test in counts.passed if test not in known]
         if not counts.passed:
             # The runner does not name passing tests: count each new file as one test.
             tests = [path for path in tests if path not in before]

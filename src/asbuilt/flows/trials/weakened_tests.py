@@ -61,11 +61,11 @@ def run_old_tests(trials: Trials, ran: Ran, base: Counts | None, allowance: Allo
         return Olds("green" if is_green else "not loaded", (), note)
     tests = _Reading(trials, ran, old, over, base).tests(is_narrow=is_narrow)
     loaded = old.counts is not None and old.counts.ran > 0
-    red = any(one.then in ("red", "helper") for one in tests)
+    red = any(test.then in ("red", "helper") for test in tests)
     failed = (old.counts.failed if old.counts else 0) - (base.failed if base else 0)
-    clean = loaded and all(one.then == "passed" for one in tests) and (failed <= 0 or bool(tests))
+    clean = loaded and all(test.then == "passed" for test in tests) and (failed <= 0 or bool(tests))
     state = "red" if red else "green" if clean else "not loaded"
-    worst = sorted(tests, key=lambda one: (one.then, one.now) == ("passed", "passed"))
+    worst = sorted(tests, key=lambda test: (test.then, test.now) == ("passed", "passed"))
     return Olds(state, tuple(worst[:_MOST]), words_for(tests, is_loaded=loaded))
 
 
@@ -103,14 +103,14 @@ def run_earlier_tests(
     found: dict[str, OldTest] = {}
     for start in starts:
         olds = run_old_tests(trials.since(start), ran, counts_on(start), allowance)
-        failed = [one for one in olds.tests if one.then != "passed" and _is_judged(one)]
+        failed = [old for old in olds.tests if old.then != "passed" and _is_judged(old)]
         if ran.counts is None and olds.state == "not loaded":
             failed = [OldTest(ran.command, "passed", "red", said=olds.note)]
-        if any(one.name not in found for one in failed):
+        if any(old.name not in found for old in failed):
             then = trials.since(start, trials.base)
             on_base = _run(then, ran, then.of_base(ran), allowance)
-            failed = [one for one in failed if on_base is None or _passed(one.name, on_base[0])]
-            found = {one.name: one._replace(earlier=True) for one in failed} | found
+            failed = [old for old in failed if on_base is None or _passed(old.name, on_base[0])]
+            found = {old.name: old._replace(earlier=True) for old in failed} | found
     return [*found.values()]
 
 
@@ -155,7 +155,7 @@ class _Reading:
             failed = self._old.failures if self._old else ()
             passed = dict.fromkeys(name for name in failed if name not in self._base.failures)
         found = [self._one(name, is_narrow=is_narrow) for name in passed]
-        return self._paired([one for one in found if one is not None])
+        return self._paired([old for old in found if old is not None])
 
     def _one(self, name: str, *, is_narrow: bool) -> OldTest | None:
         then, now = self._old_states.get(name), self._now_states.get(name)
@@ -177,11 +177,11 @@ class _Reading:
         return OldTest(name, now or "absent", how, path, said_of(message, own_name(name)))
 
     def _said(self, name: str) -> tuple[str, str]:
-        reported = (self._report[one] for one in self._report if one.partition("[")[0] == name)
+        reported = (self._report[case] for case in self._report if case.partition("[")[0] == name)
         found = next(reported, None)
         if found is not None:
             return found
-        others = [own_name(one) for one in (self._old.failures if self._old else ()) if one != name]
+        others = [own_name(error) for error in (self._old.failures if self._old else ()) if error != name]
         text = self._output.decode("utf-8", "replace")
         part = _part_about(text, own_name(name), others) or "\n".join(last_lines(self._output, _LAST))
         return part, part
@@ -204,9 +204,11 @@ class _Reading:
     def _paired(self, olds: Sequence[OldTest]) -> list[OldTest]:
         """Add the lines that differ, and for each test that is gone the test that replaced it."""
         # Both sides are cut at the same names: a test that failed before also ends the text of another.
-        counts = [one for one in (self._base, self._now) if one]
-        names = {own_name(name) for one in counts for name in (*one.passed, *one.failures, *one.others)}
-        names |= {own_name(one.name) for one in olds}
+        counts = [tally for tally in (self._base, self._now) if tally]
+        names = {
+            own_name(name) for count in counts for name in (*count.passed, *count.failures, *count.others)
+        }
+        names |= {own_name(old.name) for old in olds}
         before = {path: blocks(text, names, path) for path, text in self._before.items()}
         after = {path: blocks(text, names, path) for path, text in self._after.items()}
         known = {text.rstrip() for parts in before.values() for text in parts.values()}
@@ -216,26 +218,26 @@ class _Reading:
         same = [text for parts in after.values() for text in parts.values() if text.rstrip() in known]
         changed = "\n".join(_without(text, same) for text in self._after.values())
         new = NewTests(self._before.values(), changed, "\n".join(self._after.values()))
-        return [self._with_texts(one, before, after, fresh, new) for one in olds]
+        return [self._with_texts(old, before, after, fresh, new) for old in olds]
 
     def _with_texts(
         self,
-        one: OldTest,
+        old: OldTest,
         before: Mapping[str, Mapping[str, str]],
         after: Mapping[str, Mapping[str, str]],
         fresh: Mapping[str, str],
         new: NewTests,
     ) -> OldTest:
-        own = own_name(one.name)
-        text = before.get(one.path, {}).get(own, "")
+        own = own_name(old.name)
+        text = before.get(old.path, {}).get(own, "")
         is_moved = any(own in parts for parts in after.values())
-        other = own if one.now != "absent" or is_moved else like(text, fresh, own) or self._tabled(text, own)
+        other = own if old.now != "absent" or is_moved else like(text, fresh, own) or self._tabled(text, own)
         now = next((parts[other] for parts in after.values() if other in parts), "")
         was, became = differing_lines(text, now)
         same = bool(text) and is_same_but_for_names(text, now)
-        lost = new.lost(text, by_names=one.then != "load") if text.rstrip() != now.rstrip() else ""
-        name = "" if one.now != "absent" else other
-        return one._replace(was=was, became=became, like=name, renamed=same, lost=lost[:_SHOWN])
+        lost = new.lost(text, by_names=old.then != "load") if text.rstrip() != now.rstrip() else ""
+        name = "" if old.now != "absent" else other
+        return old._replace(was=was, became=became, like=name, renamed=same, lost=lost[:_SHOWN])
 
     def _tabled(self, text: str, own: str) -> str:
         """Return the file whose new lines have all values of a test that is gone: it became a table row."""

@@ -106,11 +106,11 @@ class Exhibits:
             changed=self.changed,
             removed=self.removed,
             lines={path: count for path, count in lines if count is not None},
-            checks={one.name: one.outcome for one in shown},
-            suites=frozenset(one.name for one in shown if one.is_suite),
+            checks={evidence.name: evidence.outcome for evidence in shown},
+            suites=frozenset(evidence.name for evidence in shown if evidence.is_suite),
             passed=self._passed(shown),
             idle=self._idle(shown),
-            idle_checks=frozenset(one.name for one in shown if one.before == "passes"),
+            idle_checks=frozenset(evidence.name for evidence in shown if evidence.before == "passes"),
             says=self._attempt.says,
             against=against(self.numbers, agreed_to(self._record, intent, self.numbers)),
             written=self.written,
@@ -132,13 +132,13 @@ class Exhibits:
     def _idle(self, shown: Sequence[Evidence]) -> frozenset[str]:
         """Return the tests that pass without this phase's work, as run on its base now or before."""
         before = tree_of(self._repository, self.base)
-        known = self._passed([one for one in self._record.shown() if one.tree == before])
-        proves = {one_spelling(name) for one in shown for name in one.proves}
-        return (known - proves) | {one_spelling(name) for one in shown for name in one.idle}
+        known = self._passed([evidence for evidence in self._record.shown() if evidence.tree == before])
+        proves = {one_spelling(name) for evidence in shown for name in evidence.proves}
+        return (known - proves) | {one_spelling(name) for evidence in shown for name in evidence.idle}
 
     def _passed(self, shown: Sequence[Evidence]) -> frozenset[str]:
         """Return the tests that passed, from their runner's report or output."""
-        counted = [self._record.counts_of(one) for one in shown if one.is_suite]
+        counted = [self._record.counts_of(evidence) for evidence in shown if evidence.is_suite]
         return frozenset(one_spelling(name) for counts in counted if counts for name in counts.passed)
 
 

@@ -66,7 +66,11 @@ class Replay:
         found = {
             phase.id: self._part(phase.id, phase.title, self._of_phase(phase, last))
             for phase in phases
-            if (last := next((one for one in reversed(phase.attempts) if one.evidence is not None), None))
+            if (
+                last := next(
+                    (attempt for attempt in reversed(phase.attempts) if attempt.evidence is not None), None
+                )
+            )
         }
         if facts.whole.items is not None:
             found[WHOLE] = self._part("-", "All phases together", self._of_all())
@@ -101,8 +105,8 @@ class Replay:
         if last.items is not None:
             moved = replace(phase, attempts=[replace(last, commit=commit)])
             exhibits = Exhibits(record, repository, moved, last.number, shown=now)
-            told = record.told(VerdictGiven, f"{phase.id}/{last.number}/verdict")
-            yield from self._verdict(phase_matter(record, phase.id), exhibits, told)
+            judged = record.told(VerdictGiven, f"{phase.id}/{last.number}/verdict")
+            yield from self._verdict(phase_matter(record, phase.id), exhibits, judged)
 
     def _of_all(self) -> Iterator[Again]:
         record, facts = self._record, self._facts
@@ -120,14 +124,14 @@ class Replay:
             all_matter(record, works), exhibits, record.told(TogetherJudged, "together/judged")
         )
 
-    def _verdict(self, matter: Matter, exhibits: Exhibits, told: Judged) -> Iterator[Again]:
-        if told.opinion is UNSET:
+    def _verdict(self, matter: Matter, exhibits: Exhibits, judged: Judged) -> Iterator[Again]:
+        if judged.opinion is UNSET:
             yield Again(VERDICT, "given", "not kept", "an earlier version of asbuilt kept no opinion")
             return
-        opinion = opinion_from(self._record.blobs.get_json(told.opinion)) if told.opinion else None
+        opinion = opinion_from(self._record.blobs.get_json(judged.opinion)) if judged.opinion else None
         verdict = judge(matter.promises, opinion, exhibits.held(matter.intent, opinion))
-        items = [item_from(one) for one in self._record.blobs.get_json(told.items or "")]
-        yield from verdict_again(items, faults_in(told.failures), verdict)
+        items = [item_from(row) for row in self._record.blobs.get_json(judged.items or "")]
+        yield from verdict_again(items, faults_in(judged.failures), verdict)
 
     @property
     def _proving(self) -> Proving:
@@ -135,11 +139,11 @@ class Replay:
         return Proving(self._record, self._repository, self._rigs, base)
 
     def _shown(self, digest: str | None) -> Sequence[Evidence]:
-        return [evidence_from(one) for one in self._record.blobs.get_json(digest or "")]
+        return [evidence_from(row) for row in self._record.blobs.get_json(digest or "")]
 
     def _found(self, tree: str, *commits: str | None) -> str | None:
         """Return one of these commits, or what landed of it, that has exactly this tree; else None."""
-        stands = {one.commit: one.stands for one in self._facts.landed}
+        stands = {landed.commit: landed.stands for landed in self._facts.landed}
         known = dict.fromkeys((*commits, *(stands.get(commit or "") for commit in commits)))
         here = (commit for commit in known if commit and is_here(self._repository, commit))
         found = next((commit for commit in here if tree_of(self._repository, commit) == tree), None)

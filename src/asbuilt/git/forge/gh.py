@@ -69,8 +69,8 @@ class Answer(Struct, frozen=True, kw_only=True):
             return self.text.strip()[:_TOLD] or f"HTTP {self.status}"
         if not isinstance(said, dict):
             return f"HTTP {self.status}"
-        errors = [one for one in said.get("errors") or [] if isinstance(one, dict)]
-        more = [str(one.get("message") or f"{one.get('field')}: {one.get('code')}") for one in errors]
+        errors = [error for error in said.get("errors") or [] if isinstance(error, dict)]
+        more = [str(error.get("message") or f"{error.get('field')}: {error.get('code')}") for error in errors]
         return "; ".join([str(said.get("message") or f"HTTP {self.status}"), *more])[:_TOLD]
 
 

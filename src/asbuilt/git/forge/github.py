@@ -57,8 +57,8 @@ class GitHub(Remote, Struct, frozen=True, kw_only=True):
         short = check_branch(branch).removeprefix("refs/heads/")
         head = quote(f"{self.owner}:{short}", safe="")
         listed = self._all(f"pulls?head={head}&state=all&sort=created&direction=desc")
-        mine = [one for one in map(github_json.read_pull, listed) if one.branch == short]
-        first = sorted(mine, key=lambda one: one.state != "open")[:1]
+        mine = [pull for pull in map(github_json.read_pull, listed) if pull.branch == short]
+        first = sorted(mine, key=lambda pull: pull.state != "open")[:1]
         return self.pull(first[0].number) if first else None
 
     def pull(self, number: int) -> Pull:
@@ -116,17 +116,17 @@ class GitHub(Remote, Struct, frozen=True, kw_only=True):
 
     def reviews(self, number: int) -> tuple[Review, ...]:
         """Read a pull request's reviews, oldest first."""
-        found = (github_json.read_review(one) for one in self._all(f"pulls/{number}/reviews"))
-        return tuple(one for one in found if one is not None)
+        found = (github_json.read_review(review) for review in self._all(f"pulls/{number}/reviews"))
+        return tuple(review for review in found if review is not None)
 
     def comments(self, number: int) -> tuple[Comment, ...]:
         """Read a pull request's line comments, oldest first."""
-        return tuple(github_json.read_comment(one) for one in self._all(f"pulls/{number}/comments"))
+        return tuple(github_json.read_comment(comment) for comment in self._all(f"pulls/{number}/comments"))
 
     def touched(self, *, base: str | None = None) -> tuple[Touched, ...]:
         """List the open pull requests with the files that each changes, including old names."""
         query = "pulls?state=open" + (f"&base={quote(base, safe='')}" if base else "")
-        numbers = [github_json.member(one, "number", int) for one in self._all(query)]
+        numbers = [github_json.member(pull, "number", int) for pull in self._all(query)]
         return tuple(Touched(number=number, paths=tuple(self._files(number))) for number in sorted(numbers))
 
     def issue(self, number: int) -> Issue | None:
@@ -147,8 +147,8 @@ class GitHub(Remote, Struct, frozen=True, kw_only=True):
     def say(self, number: int, text: str, *, mark: str) -> bool:
         """Comment once; False when a comment of ours, not of another account, already has `mark`."""
         place = f"issues/{number}/comments"
-        found = [one for one in self._all(place) if mark in github_json.member(one, "body", str)]
-        if found and self._account() in {github_json.login(one) for one in found}:
+        found = [comment for comment in self._all(place) if mark in github_json.member(comment, "body", str)]
+        if found and self._account() in {github_json.login(comment) for comment in found}:
             return False
         body = text if mark in text else f"{text}\n\n{mark}"
         _good(self.gh.ask("POST", self._path(place), {"body": body}), "take the comment")
@@ -174,10 +174,10 @@ class GitHub(Remote, Struct, frozen=True, kw_only=True):
         return github_json.read_pull(_good(answer, "change the pull request").json())
 
     def _files(self, number: int) -> Iterator[str]:
-        for one in self._all(f"pulls/{number}/files"):
-            yield github_json.member(one, "filename", str)
-            if "previous_filename" in one:
-                yield github_json.member(one, "previous_filename", str)
+        for file in self._all(f"pulls/{number}/files"):
+            yield github_json.member(file, "filename", str)
+            if "previous_filename" in file:
+                yield github_json.member(file, "previous_filename", str)
 
     def _log(self, run: Any) -> str:  # noqa: ANN401 - JSON
         """Read the end of a GitHub Actions job's log; "" for other apps, which store theirs elsewhere."""

@@ -94,8 +94,8 @@ def read_issue(data: Any) -> Issue | None:  # noqa: ANN401 - JSON
     )
 
 
-def read_checks(runs: Iterable[Any], statuses: Iterable[Any], told: Mapping[int, str]) -> Checks:
-    """Combine check runs and commit statuses; `told` has the logs of check runs, by id."""
+def read_checks(runs: Iterable[Any], statuses: Iterable[Any], logs: Mapping[int, str]) -> Checks:
+    """Combine check runs and commit statuses; `logs` has the logs of check runs, by id."""
     failing: list[str] = []
     pending: list[str] = []
     words: list[str] = []
@@ -105,7 +105,7 @@ def read_checks(runs: Iterable[Any], statuses: Iterable[Any], told: Mapping[int,
         name = member(run, "name", str)
         if is_red(run):
             failing.append(name)
-            words.append(f"{name}: {told.get(member(run, 'id', int)) or _output(run)}".rstrip(": \n"))
+            words.append(f"{name}: {logs.get(member(run, 'id', int)) or _output(run)}".rstrip(": \n"))
         elif member(run, "status", str) != "completed":
             pending.append(name)
     for status in statuses:

@@ -206,17 +206,17 @@ def _landed(
     since = sources[0].parents[0] if sources else None
     runs = {run for source in sources if (run := trailer(source.message, RUN)) is not None}
     return {
-        (one.run, one.phase): one.commit
+        (outcome.run, outcome.phase): outcome.commit
         for run in sorted(runs)
-        for one in outcomes(repository, onto, run, since=since)
-        if not one.undone
+        for outcome in outcomes(repository, onto, run, since=since)
+        if not outcome.undone
     }
 
 
 def _since(repository: Repository, onto: str, last: str, run: str) -> str:
     """Return where a run's landing ended: at its commit of files directly above `last`, else at `last`."""
-    above = (one.commit for one in outcomes(repository, onto, run, since=last) if not one.phase)
-    return next((one for one in above if read_commit(repository, one).parents == (last,)), last)
+    above = (outcome.commit for outcome in outcomes(repository, onto, run, since=last) if not outcome.phase)
+    return next((commit for commit in above if read_commit(repository, commit).parents == (last,)), last)
 
 
 def _merged(repository: Repository, git: Git, *, base: str, ours: str, theirs: str) -> str | tuple[str, ...]:

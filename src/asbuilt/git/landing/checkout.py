@@ -162,13 +162,13 @@ def _seen(entry: Entry | None) -> Entry | None:
 
 
 def _read_move(repository: Repository, checkout: Checkout, old: str, new: str, head: str) -> _Move:
-    paths = frozenset(one.path for one in compare(repository.git, old, new))
+    paths = frozenset(change.path for change in compare(repository.git, old, new))
     at = [
         {path: entry for path, entry in entries(repository.git, commit).items() if path in paths}
         for commit in (old, new, head)
     ]
     disk = _on_disk(repository, checkout, sorted(paths))
-    links = {path for one in at for path, entry in one.items() if entry[0] == LINK_TO_REPOSITORY}
+    links = {path for row in at for path, entry in row.items() if entry[0] == LINK_TO_REPOSITORY}
     disk = {path: entry for path, entry in disk.items() if entry[0] != LINK_TO_REPOSITORY or path in links}
     return _Move(paths=tuple(sorted(paths)), old=at[0], new=at[1], head=at[2], disk=disk)
 
@@ -232,8 +232,8 @@ def _write_out(checkout: Checkout, paths: list[bytes], wanted: Mapping[bytes, En
 def _restore_index(repository: Repository, checkout: Checkout, move: _Move) -> None:
     """Reset index entries that are at the new commit; entries that the user staged since stay."""
     staged: dict[bytes, Entry] = {}
-    for one in checkout.git.said("ls-files", "-z", "--stage").fields:
-        facts, path = one.split(b"\t", 1)
+    for field in checkout.git.said("ls-files", "-z", "--stage").fields:
+        facts, path = field.split(b"\t", 1)
         mode, name, _ = facts.split(b" ")
         staged[path] = (mode, name.decode("ascii"))
     nothing = (b"0", repository.nothing)

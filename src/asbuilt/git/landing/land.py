@@ -130,7 +130,8 @@ def prepare(
         return _refused(
             "checked_out_twice",
             f"{_short(ref)} is checked out in {len(held)} folders",
-            f"Only one checkout can be updated: {', '.join(str(one.path) for one in held)}. Nothing moved.",
+            f"Only one checkout can be updated: {', '.join(str(place.path) for place in held)}. "
+            "Nothing moved.",
             "Switch all but one to another branch",
         )
     for checkout in held:
@@ -237,10 +238,10 @@ def _judged(
 
 def _settle_all(repository: Repository) -> Settled:
     heal(repository)
-    found = [settle(repository, one) for one in checkouts(repository)]
+    found = [settle(repository, checkout) for checkout in checkouts(repository)]
     return Settled(
-        restored=tuple(path for one in found for path in one.restored),
-        left=tuple(path for one in found for path in one.left),
+        restored=tuple(path for settled in found for path in settled.restored),
+        left=tuple(path for settled in found for path in settled.left),
     )
 
 
@@ -330,8 +331,8 @@ def _named(paths: tuple[str, ...]) -> str:
     return ", ".join(paths[:5]) + (f" and {len(paths) - 5} more" if len(paths) > 5 else "")
 
 
-def _per(paths: tuple[str, ...], one: str, several: str) -> str:
-    return one if len(paths) == 1 else several
+def _per(paths: tuple[str, ...], single: str, several: str) -> str:
+    return single if len(paths) == 1 else several
 
 
 def land_on_remote(

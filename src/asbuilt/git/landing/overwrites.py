@@ -42,9 +42,9 @@ def between(repository: Repository, old: str, new: str) -> Paths:
     """Return the paths that differ between two commits."""
     found = compare(repository.git, old, new)
     return Paths(
-        added=frozenset(one.path for one in found if one.old is None),
-        changed=frozenset(one.path for one in found if one.old is not None and one.new is not None),
-        gone=frozenset(one.path for one in found if one.new is None),
+        added=frozenset(file.path for file in found if file.old is None),
+        changed=frozenset(file.path for file in found if file.old is not None and file.new is not None),
+        gone=frozenset(file.path for file in found if file.new is None),
     )
 
 
@@ -89,7 +89,7 @@ def lines_at_stake(checkout: Checkout, path: str, old: str) -> int:
     said = git.said(
         "diff", "--no-ext-diff", "--no-textconv", "--numstat", "-z", "--no-renames", old, "--", path
     )
-    counts = [one.split(b"\t", 1)[0] for one in said.fields if b"\t" in one]
+    counts = [field.split(b"\t", 1)[0] for field in said.fields if b"\t" in field]
     return sum(int(count) for count in counts if count.isdigit())
 
 

@@ -123,7 +123,7 @@ def references_of(repository: Repository, tree: str) -> tuple[Reference, ...]:
 
 def digest_of(references: tuple[Reference, ...]) -> str:
     """Return a digest of the available references, under which `borrow` stores their contents once."""
-    named = [(one.path, one.name) for one in references if one.source is not None]
+    named = [(reference.path, reference.name) for reference in references if reference.source is not None]
     return hashlib.sha256(json.dumps(named).encode()).hexdigest()[:32]
 
 
@@ -144,17 +144,17 @@ def borrow(repository: Repository, references: tuple[Reference, ...], root: Path
 
 def bring(repository: Repository, references: tuple[Reference, ...], folder: Path) -> None:
     """Write the contents that the clone has below a folder, each at its path."""
-    for one in references:
-        place = folder / one.path
-        if one.source is None:
+    for reference in references:
+        place = folder / reference.path
+        if reference.source is None:
             continue
         place.parent.mkdir(parents=True, exist_ok=True)
-        if one.kind == "lfs":
-            shutil.copyfile(one.source, place)
+        if reference.kind == "lfs":
+            shutil.copyfile(reference.source, place)
             continue
-        inner = replace(repository, common=one.source)
-        clean_checkout(inner, one.name, place)
-        bring(inner, references_of(inner, one.name), place)
+        inner = replace(repository, common=reference.source)
+        clean_checkout(inner, reference.name, place)
+        bring(inner, references_of(inner, reference.name), place)
 
 
 def words_for(reference: Reference) -> str:
@@ -195,8 +195,8 @@ def _large_files(
     rules = [name for path, (_, name) in found.items() if path.rpartition(b"/")[2] == b".gitattributes"]
     if not any(b"filter=lfs" in read_object(repository.git, name, "blob") for name in rules):
         return
-    told = repository.git.said("grep", "-z", "-l", "-I", "-F", "-e", _POINTER, tree, "--", allowed=(0, 1))
-    for field in told.fields:
+    output = repository.git.said("grep", "-z", "-l", "-I", "-F", "-e", _POINTER, tree, "--", allowed=(0, 1))
+    for field in output.fields:
         path = field.partition(b":")[2]
         match = _OID.search(read_object(repository.git, found[path][1], "blob")[:1_000])
         if match is not None:

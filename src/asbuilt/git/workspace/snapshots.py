@@ -60,15 +60,15 @@ def with_path_of(repository: Repository, tree: str, base: str, path: str) -> str
     name = os.fsencode(path)
     wanted = entries(repository.git, check_oid(base)).get(name)
     found = {
-        one: entry
-        for one, entry in entries(repository.git, check_oid(tree)).items()
-        if one == name or one.startswith(name + b"/")
+        data: entry
+        for data, entry in entries(repository.git, check_oid(tree)).items()
+        if data == name or data.startswith(name + b"/")
     }
     if found == ({} if wanted is None else {name: wanted}):
         return tree
     with quiet(repository) as git:
         git.said("read-tree", tree)
-        lines = [b"0 " + repository.nothing.encode("ascii") + b"\t" + one for one in found]
+        lines = [b"0 " + repository.nothing.encode("ascii") + b"\t" + data for data in found]
         if wanted is not None:
             lines.append(wanted[0] + b" " + wanted[1].encode("ascii") + b"\t" + name)
         # `--replace` also removes a file that took the place of a parent folder.

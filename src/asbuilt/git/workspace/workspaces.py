@@ -336,7 +336,7 @@ def _must_be(repository: Repository, workspace: Workspace, tree: str, why: str) 
 
 def _differences(repository: Repository, workspace: Workspace, tree: str) -> list[str]:
     kept, _ = write_tree_of(repository, workspace.path, base=tree)
-    return [os.fsdecode(one.path) for one in compare(repository.git, tree, kept)]
+    return [os.fsdecode(change.path) for change in compare(repository.git, tree, kept)]
 
 
 def _name(part: str) -> str:

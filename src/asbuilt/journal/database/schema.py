@@ -42,7 +42,7 @@ def _read(text: str) -> tuple[Step, ...]:
     return tuple(
         Step(
             int(number),
-            tuple(one.strip() for one in re.sub(r"(?m)^--.*\n", "", sql).split(";\n") if one.strip()),
+            tuple(part.strip() for part in re.sub(r"(?m)^--.*\n", "", sql).split(";\n") if part.strip()),
         )
         for number, sql in zip(parts[::2], parts[1::2], strict=True)
     )

@@ -110,7 +110,7 @@ class SqliteStore:
         # Read-only commands open the journal too, and must not wait for a writer.
         applied = self.version()
         refuse_newer(applied, steps)
-        for step in (one for one in steps if one.number > applied):
+        for step in (candidate for candidate in steps if candidate.number > applied):
             with self.write() as session:
                 version = _version(session)
                 if version >= step.number:

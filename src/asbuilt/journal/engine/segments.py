@@ -78,7 +78,9 @@ def unbegun(session: Session, org: str, *, limit: int) -> list[str]:
     where = (
         "org = :org AND closed_at IS NULL AND due_at <= :now AND token = 0 ORDER BY due_at, run LIMIT :limit"
     )
-    return [one.due_at for one in SEGMENTS.every(session, where, org=org, now=session.now, limit=limit)]
+    return [
+        segment.due_at for segment in SEGMENTS.every(session, where, org=org, now=session.now, limit=limit)
+    ]
 
 
 def is_open(session: Session, segment: Segment) -> bool:

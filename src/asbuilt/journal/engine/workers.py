@@ -99,14 +99,14 @@ def worker_id(home: Home) -> str:
     """
     file = home.worker_id
     with suppress(FileNotFoundError, ValueError, KeyError):
-        told = json.loads(file.read_bytes())
-        if (told["machine"], told["inode"]) == (machine_id(), file.stat().st_ino):
-            return str(told["worker"])
+        identity = json.loads(file.read_bytes())
+        if (identity["machine"], identity["inode"]) == (machine_id(), file.stat().st_ino):
+            return str(identity["worker"])
     fresh = file.with_name(f".{file.name}.new")
     with fresh.open("w", encoding="ascii") as opened:
         worker = new_id()
-        told = {"worker": worker, "machine": machine_id(), "inode": os.fstat(opened.fileno()).st_ino}
-        json.dump(told, opened)
+        identity = {"worker": worker, "machine": machine_id(), "inode": os.fstat(opened.fileno()).st_ino}
+        json.dump(identity, opened)
         opened.flush()
         os.fsync(opened.fileno())
     fresh.replace(file)

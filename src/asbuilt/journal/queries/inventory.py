@@ -29,4 +29,4 @@ def latest(session: Session, org: str, repo: str, *, limit: int) -> list[tuple[s
         for plan, _ in reversed(recent(session, org, repo, limit=limit))
         for event in last(session, Address(org, repo, plan), limit=limit)
     ]
-    return sorted(found, key=lambda one: one[1].at)[-limit:]
+    return sorted(found, key=lambda pair: pair[1].at)[-limit:]

@@ -185,7 +185,9 @@ def _run_view(session: Session, blobs: Blobs, run: Run, facts: Facts) -> RunView
         facts.spent,
         facts.code,
         drifted(facts),
-        reviews.find(session, run.address) if any(one.kind == "plan" for one in questions) else None,
+        reviews.find(session, run.address)
+        if any(approval.kind == "plan" for approval in questions)
+        else None,
         facts.failed,
         blobs,
         tuple(lanes_wait_for(facts, session.now)),
@@ -221,14 +223,14 @@ def _view(
     with folds.held:
         fold = folds.of(session, address, wanted or [_NO_RUN._replace(**address._asdict())])
         known = {name: facts for name, (_, facts) in fold.facts.items()}
-        told = ((run, known[run.run] if run in wanted else folds.facts(session, run)) for run in every)
+        known_runs = ((run, known[run.run] if run in wanted else folds.facts(session, run)) for run in every)
         return PlanView(
             address,
             slug,
             changed_at,
             claims.find(session, address),
             None if stands is None else _run_view(session, blobs, stands, known[stands.run]),
-            _phases(told, fold, session.now),
+            _phases(known_runs, fold, session.now),
             total(fold.used.values()),
             tuple(known[every[0].run if every else ""].untold),
             schedules.find(session, address),
@@ -262,17 +264,19 @@ class AttemptView(NamedTuple):
 
 def attempts_of(session: Session, blobs: Blobs, address: Address, *, limit: int = 50) -> list[AttemptView]:
     """List the attempts of a plan's last runs."""
-    told = events_of(session, blobs, address)
+    entries = events_of(session, blobs, address)
     judged = {
         f"{entry.run}.{entry.event.phase}.{entry.event.number}": entry.event.outcome
-        for entry in told
+        for entry in entries
         if isinstance(entry.event, StageJudged | TaskJudged)
     }
     found = []
     for run in runs.of_plan(session, address, limit=limit):
-        phases = fold(run.run, run.options, told).phases.values()
-        found += [_attempt_view(run, phase, one, judged) for phase in phases for one in phase.attempts]
-    return sorted(found, key=lambda one: one.facts.began_at, reverse=True)
+        phases = fold(run.run, run.options, entries).phases.values()
+        found += [
+            _attempt_view(run, phase, attempt, judged) for phase in phases for attempt in phase.attempts
+        ]
+    return sorted(found, key=lambda attempt: attempt.facts.began_at, reverse=True)
 
 
 def _attempt_view(run: Run, phase: PhaseFacts, facts: AttemptFacts, judged: Mapping[str, str]) -> AttemptView:
@@ -304,24 +308,24 @@ class Histories:
         """Return a plan's events in order, the same as an uncached read would."""
         with self._guard:
             kept = self._kept.pop(address, None)
-        told: Told = []
+        history: Told = []
         fresh: list[Entry] = []
         if kept is not None:
-            last, told = kept
+            last, history = kept
             fresh = [*whole_history(session, address, after=last.seq - 1)]
             # The last event is gone: its transaction was rolled back, or the store was restored from a
             # backup.
             kept = kept if fresh and fresh.pop(0) == last else None
         if kept is None:
-            told, fresh = [], [*whole_history(session, address)]
-        told = [*told, *(whole(entry, self._blobs.get) for entry in fresh)]
+            history, fresh = [], [*whole_history(session, address)]
+        history = [*history, *(whole(entry, self._blobs.get) for entry in fresh)]
         newest = fresh[-1] if fresh else kept and kept[0]
         with self._guard:
             if newest is not None:
-                self._kept[address] = newest, told
+                self._kept[address] = newest, history
             if len(self._kept) > _KEPT_PLANS:
                 del self._kept[next(iter(self._kept))]
-        return told
+        return history
 
 
 def failures_in(blobs: Blobs, event: Event) -> tuple[Failure, ...]:
@@ -334,11 +338,11 @@ def failures_of(blobs: Blobs, step: FailedStep) -> tuple[Failure, ...]:
     """Return the failures of a step, in the order in which its commands ran."""
     kept = _blob(blobs, step.evidence)
     if kept:
-        shown = (evidence_from(one) for one in json.loads(kept))
+        shown = (evidence_from(row) for row in json.loads(kept))
         return tuple(
-            failure_of(one, _blob(blobs, one.output), on_base=step.what == "baseline")
-            for one in shown
-            if one.outcome != "PASS"
+            failure_of(evidence, _blob(blobs, evidence.output), on_base=step.what == "baseline")
+            for evidence in shown
+            if evidence.outcome != "PASS"
         )
     if not step.command and step.output is None:
         # Only the event's text is known: an older journal, or a change that was refused before any command

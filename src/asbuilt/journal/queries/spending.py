@@ -35,8 +35,8 @@ def past_of(session: Session, org: str, repo: str) -> Past:
         for entry in whole_history(session, Address(org, repo, plan.plan)):
             event = entry.event
             of = (entry.run or "", phase_of(event) or "")
-            if (told := used_in(event)) is not None:
-                used.setdefault(of, {}).update([told])
+            if (use := used_in(event)) is not None:
+                used.setdefault(of, {}).update([use])
             match event:
                 case PhaseProven():
                     found.append(total(used.get(of, {}).values()))

@@ -24,7 +24,7 @@ def unnamed(session: Session, blobs: Blobs) -> list[Path]:
     fresh = _in_rows(session)
     while fresh:
         named |= fresh
-        fresh = {name for one in fresh if one in files for name in _in_blob(blobs, one)} - named
+        fresh = {name for digest in fresh if digest in files for name in _in_blob(blobs, digest)} - named
     return [file for name, file in sorted(files.items()) if name not in named]
 
 

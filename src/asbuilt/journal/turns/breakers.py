@@ -22,7 +22,7 @@ _THIS: Final = "org = :org AND account = :account"
 
 def of(session: Session, org: str) -> dict[str, Breaker]:
     """Return the breakers that are not closed, by account."""
-    return {one.account: one for one in _BREAKERS.every(session, "org = :org", org=org)}
+    return {breaker.account: breaker for breaker in _BREAKERS.every(session, "org = :org", org=org)}
 
 
 def trip(session: Session, org: str, account: str, cause: Cause, until: str | None, *, chain: str) -> None:
@@ -73,7 +73,7 @@ def retry(session: Session, run: Run) -> None:
     """Let a run try the accounts that it waits for now, because a user asks for it; the caller wakes it."""
     where = f"{OF_RUN} AND closed_at IS NULL AND account <> '' ORDER BY account, n DESC"
     waits = SEGMENTS.every(session, where, org=run.org, repo=run.repo, run=run.run)
-    for account, lane in {one.account: one.lane for one in waits}.items():
+    for account, lane in {segment.account: segment.lane for segment in waits}.items():
         _reopen(session, run.org, account, probe=f"{run.run}/{lane}", but=run.run)
 
 

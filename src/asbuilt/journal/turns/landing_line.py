@@ -85,7 +85,11 @@ def _advance(session: Session, run: Run) -> None:
     key = _key(run)
     rows = session.rows(f"SELECT run FROM landing_line WHERE {_THIS} ORDER BY place", **key)
     first, *others = [str(row["run"]) for row in rows]
-    order = [first, *([run.run] if first != run.run else []), *(one for one in others if one != run.run)]
+    order = [
+        first,
+        *([run.run] if first != run.run else []),
+        *(other for other in others if other != run.run),
+    ]
     for place, name in enumerate(order, 1):
         change = f"UPDATE landing_line SET place = :place WHERE {_THIS} AND run = :run"
         session.run(change, **key, run=name, place=place)

@@ -175,7 +175,7 @@ def _reopen(facts: AuthoringFacts) -> None:
     draft = facts.draft
     draft.reopened_at = len(draft.accepted)
     draft.refused.clear()
-    rounds = sum(one.stage == Stage.REVISE for one in draft.accepted)
+    rounds = sum(handed.stage == Stage.REVISE for handed in draft.accepted)
     _is_due(facts, name_of(Stage.REVISE, rounds + 1))
 
 

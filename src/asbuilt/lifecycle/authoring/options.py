@@ -85,7 +85,7 @@ def choose(
         required_sections=tuple(dict.fromkeys(name.strip() for name in required_sections if name.strip())),
         **chosen,
     )
-    flaws = [one for one in stages if isinstance(one, Flaw)]
+    flaws = [answer for answer in stages if isinstance(answer, Flaw)]
     return (*flaws, *flaws_of(options)) or options
 
 

@@ -71,8 +71,8 @@ def questions_in(
 
     An interview grows its plan, so questions without the plan so far are a flaw, too.
     """
-    told = _told(output)
-    if told is None:
+    rows = _told(output)
+    if rows is None:
         return None
     if not most:
         return (Flaw("questions", "questions", "what the stage asks for: nobody is asked now", "a plan"),)
@@ -80,13 +80,13 @@ def questions_in(
     if is_interview and not sketch_in(output):
         needed = "the plan as far as it is known, before them"
         flaws.append(Flaw("plan so far", "questions alone", needed, _BLOCK))
-    if not 1 <= len(told) <= most:
-        flaws.append(Flaw("questions", f"{len(told)} questions", f"one to {most}", EXAMPLE))
-    read = [_question(one) for one in told]
+    if not 1 <= len(rows) <= most:
+        flaws.append(Flaw("questions", f"{len(rows)} questions", f"one to {most}", EXAMPLE))
+    read = [_question(row) for row in rows]
     if None in read:
         needed = f"ask, why, and {_OPTIONS.start} to {_OPTIONS.stop - 1} options that differ"
         flaws.append(Flaw("questions", "a question that is not whole", needed, EXAMPLE))
-    whole = [one for one in read if one is not None]
+    whole = [question for question in read if question is not None]
     flaws += _repeated(whole, before)
     return tuple(flaws) or tuple(whole)
 
@@ -129,8 +129,8 @@ def _question(value: object) -> Question | None:
     ask, why, options = value.get("ask"), value.get("why"), value.get("options")
     if not (_is_line(ask) and _is_line(why) and isinstance(options, list) and all(map(_is_line, options))):
         return None
-    listed = tuple(_line(one) for one in options)
-    is_whole = len(listed) in _OPTIONS and len({one.casefold() for one in listed}) == len(listed)
+    listed = tuple(_line(option) for option in options)
+    is_whole = len(listed) in _OPTIONS and len({option.casefold() for option in listed}) == len(listed)
     return Question(_line(ask), listed, _line(why)) if is_whole else None
 
 
@@ -143,9 +143,12 @@ def _line(value: object) -> str:
 
 
 def _repeated(asked: Sequence[Question], before: Collection[str]) -> Iterator[Flaw]:
-    known = [one.partition("\n")[0] for one in before]
-    for one in asked:
-        if any(one.ask.casefold() == other.casefold() or alike(one.ask, other) > _SAME for other in known):
-            found = f'"{one.ask}" was asked before'
+    known = [question.partition("\n")[0] for question in before]
+    for question in asked:
+        if any(
+            question.ask.casefold() == other.casefold() or alike(question.ask, other) > _SAME
+            for other in known
+        ):
+            found = f'"{question.ask}" was asked before'
             yield Flaw("questions", found, "the answer that was given, in the plan", "## Open Questions")
-        known.append(one.ask)
+        known.append(question.ask)

@@ -103,7 +103,7 @@ def state_of(session: Session) -> dict[str, Any]:
         "active": True,
         "phase": str(session.stage),
         "phase_index": session.index,
-        **{name: list(one) if isinstance(one, tuple) else one for name, one in chosen.items()},
+        **{name: list(value) if isinstance(value, tuple) else value for name, value in chosen.items()},
         "started_at": session.started_at,
         "prompt": session.prompt,
     }

@@ -33,7 +33,7 @@ _NOBODY = Who("", "")
 
 def principles_in(text: str) -> tuple[Principle, ...]:
     """Return the principles of a text that was validated when it was chosen."""
-    return tuple(one for one in read_principles(text) if isinstance(one, Principle))
+    return tuple(principle for principle in read_principles(text) if isinstance(principle, Principle))
 
 
 SHIPPED: Final = principles_in(TEMPLATE)
@@ -204,7 +204,9 @@ def _ask(session: Session, around: Surroundings) -> Ask:
     if stage is Stage.CRITIQUE:
         parts.append(Part("perspective", perspective(session.round), is_ours=True))
         if session.options.critique_mode == "principles":
-            listed = (f"- {one.id} {one.name}: {one.asks}" for one in around.principles)
+            listed = (
+                f"- {principle.id} {principle.name}: {principle.asks}" for principle in around.principles
+            )
             parts.append(Part("principles", "\n".join(listed), is_ours=False))
     if session.refused:
         parts.append(Part("refusal", told(session.refused[-1]), is_ours=False))
@@ -243,7 +245,7 @@ def rounds_in(
             record.text,
             plan=plan,
             files=files,
-            principles=[one.id for one in principles],
+            principles=[principle.id for principle in principles],
             earlier=earlier_in(rounds, plan),
         )
         if isinstance(read, Critique):
@@ -258,7 +260,7 @@ def without_needless(session: Session, rounds: Sequence[Round], principles: Sequ
     """
     stages = session.options.stages
     critiques = [at for at, stage in enumerate(stages) if stage is Stage.CRITIQUE]
-    ids = [one.id for one in principles]
+    ids = [principle.id for principle in principles]
     for number, at in enumerate(critiques[: len(rounds)], 1):
         is_over = isinstance(decide(rounds[:number], limit=len(critiques), principles=ids), Over)
         if is_over and Stage.REVISE in stages[at:]:
@@ -269,7 +271,7 @@ def without_needless(session: Session, rounds: Sequence[Round], principles: Sequ
 
 def earlier_in(rounds: Sequence[Round], plan: str) -> list[str]:
     """Return the ids of the findings that the next critic of a plan sees."""
-    return [one.id for one in show(rounds, plan).open]
+    return [standing.id for standing in show(rounds, plan).open]
 
 
 def told_of(shown: Shown) -> list[tuple[str, str]]:
@@ -282,8 +284,9 @@ def told_of(shown: Shown) -> list[tuple[str, str]]:
         for part in shown.parts
     ]
     open_ = [
-        f"{one.id} ({one.finding.principle}, {one.finding.kind}, {one.finding.level.name.casefold()}): "
-        f"{one.finding.text}"
-        for one in shown.open
+        f"{standing.id} ({standing.finding.principle}, {standing.finding.kind}, "
+        f"{standing.finding.level.name.casefold()}): "
+        f"{standing.finding.text}"
+        for standing in shown.open
     ]
     return [*parts, *([("open", "\n".join(open_))] if open_ else [])]

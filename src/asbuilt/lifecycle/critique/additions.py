@@ -47,17 +47,17 @@ class _Room(NamedTuple):
 
 def additions(standings: Iterable[Standing], plan: str, unjudged: Sequence[str] = ()) -> Additions:
     """Convert unsettled findings: a check if the phase accepts its command, else an open question."""
-    carried = [one for one in standings if one.is_carried]
+    carried = [standing for standing in standings if standing.is_carried]
     phases = outline_of(plan).titles
     checks: dict[tuple[str, str], list[str]] = {}
-    for one in carried:
-        if one.finding.check and one.finding.anchor.phase in phases:
-            checks.setdefault((one.finding.anchor.phase, one.finding.check), []).append(one.id)
+    for standing in carried:
+        if standing.finding.check and standing.finding.anchor.phase in phases:
+            checks.setdefault((standing.finding.anchor.phase, standing.finding.check), []).append(standing.id)
     taken = tuple(AddedCheck(*check, tuple(ids)) for check, ids in checks.items())
     if not _takes(plan, taken):
         taken = tuple(check for check in taken if _takes(plan, (check,)))
     held = {name for check in taken for name in check.findings}
-    questions = [_question(one, phases) for one in carried if one.id not in held]
+    questions = [_question(standing, phases) for standing in carried if standing.id not in held]
     if unjudged:
         questions.append(f"Nobody but the author has judged {', '.join(unjudged)}: does the plan hold there?")
     return Additions(taken, tuple(questions))
@@ -82,7 +82,7 @@ def with_additions(plan: str, added: Additions) -> str:
     rooms.sort(key=lambda pair: pair[0].after)
     for room, texts in reversed(rooms):
         start, end = source.starts[room.after + 1 - room.replaces], source.starts[room.after + 1]
-        rows = (*room.lead, *(f"- {one}" for one in texts))
+        rows = (*room.lead, *(f"- {addition}" for addition in texts))
         text = text[:start] + "".join(f"{row}{source.line_end}" for row in rows) + text[end:]
     return "\N{ZERO WIDTH NO-BREAK SPACE}" * bool(source.bom) + text
 
@@ -96,12 +96,12 @@ def _takes(plan: str, checks: tuple[AddedCheck, ...]) -> bool:
 
 def _room_for_check(outline: Outline, phase_id: str) -> _Room:
     """Find the end of a phase's verification; without one, start it at the end of the phase."""
-    phase = next(one for one in outline.plan.phases if one.id == phase_id)
+    phase = next(plan_phase for plan_phase in outline.plan.phases if plan_phase.id == phase_id)
     first, after = phase.lines[0] - 1, phase.lines[1]
-    headings = [one for one in outline.headings if first <= one.line < after]
+    headings = [section for section in outline.headings if first <= section.line < after]
     for at, heading in enumerate(headings):
         if heading.line > first and part_of(heading.text.partition(":")[0]) == "verify":
-            end = next((one.line for one in headings[at + 1 :]), after)
+            end = next((section.line for section in headings[at + 1 :]), after)
             return _Room(_last(outline, heading.line, end))
     level = min(headings[0].level + 1 if headings else _THIRD, _DEEPEST)
     return _Room(_last(outline, first, after), ("", f"{'#' * level} Verification", ""))
@@ -111,7 +111,7 @@ def _room_for_questions(outline: Outline) -> _Room:
     """Find the end of the open questions, or of the plan; a line such as "None." is replaced."""
     for at, heading in enumerate(outline.headings):
         if "Open Questions" in sections_in(heading.text):
-            end = next((one.line for one in outline.headings[at + 1 :]), len(outline.lines))
+            end = next((section.line for section in outline.headings[at + 1 :]), len(outline.lines))
             last = _last(outline, heading.line, end)
             is_empty = outline.lines[last].strip().casefold() in _NOTHING
             return _Room(last, ("",) if last == heading.line else (), int(is_empty))
@@ -130,7 +130,7 @@ def _commands(plan: str, phase_id: str) -> set[str]:
 
 def _promised(plan: str) -> list[tuple[str, list[str], list[str]]]:
     return [
-        (phase.id, [item.text for item in phase.work_items], [one.text for one in phase.criteria])
+        (phase.id, [item.text for item in phase.work_items], [criterion.text for criterion in phase.criteria])
         for phase in outline_of(plan).plan.phases
     ]
 

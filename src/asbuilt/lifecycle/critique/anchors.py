@@ -80,8 +80,11 @@ class Outline:
     def settled(self, piece: Piece, said: str) -> Piece:
         """Return the piece that a finding describes if it cites a whole phase or a neighbouring line."""
         spoken = words(said)
-        near = [one for one in self.of(piece.phase) if not one.is_heading]
-        scored = sorted(((self._weight(one, spoken), -one.line, one) for one in near), reverse=True)
+        near = [neighbour for neighbour in self.of(piece.phase) if not neighbour.is_heading]
+        scored = sorted(
+            ((self._weight(neighbour, spoken), -neighbour.line, neighbour) for neighbour in near),
+            reverse=True,
+        )
         if not scored:
             return piece
         best, *others = scored
@@ -92,10 +95,10 @@ class Outline:
     def quoted(self, phase: str, quote: str) -> Piece | None:
         """Find the piece of a phase that contains a quotation; half of the words suffice."""
         inside, plain, wanted = self.of(phase), " ".join(quote.casefold().split()), words(quote)
-        whole = next((one for one in inside if plain and plain in one.text.casefold()), None)
+        whole = next((piece for piece in inside if plain and plain in piece.text.casefold()), None)
         if whole is not None:
             return whole
-        scored = [(len(wanted & words(one.text)), one) for one in inside]
+        scored = [(len(wanted & words(piece.text)), piece) for piece in inside]
         shared, found = max(scored, key=lambda pair: pair[0], default=(0, None))
         return found if wanted and shared >= len(wanted) * _ALIKE else None
 

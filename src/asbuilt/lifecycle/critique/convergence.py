@@ -102,13 +102,13 @@ def may_judge(critic: Who, authors: Collection[Who], agents: Collection[str] = (
 def fold(rounds: Sequence[Round]) -> tuple[Standing, ...]:
     """Return the state of every finding; a critic that may not judge raises findings, but resolves none."""
     known: list[Standing] = []
-    for number, one in enumerate(rounds, 1):
-        new = outline_of(one.plan)
+    for number, past_round in enumerate(rounds, 1):
+        new = outline_of(past_round.plan)
         fresh = None
         if number > 1:
             old = outline_of(rounds[number - 2].plan)
             known, fresh = [_moved(standing, old, new) for standing in known], changed(old, new)
-        for finding in one.critique.findings:
+        for finding in past_round.critique.findings:
             is_bar = fresh is None or finding.level is Level.BLOCKING or _is_touched(finding, new, fresh)
             at = _find(known, finding, number)
             if at is None:
@@ -125,7 +125,9 @@ def decide(rounds: Sequence[Round], *, limit: int, principles: Sequence[str]) ->
     """Decide whether another round is due. A critique without findings is enough if its critic may judge."""
     standings = fold(rounds)
     unjudged = _unjudged(rounds, principles)
-    open_ = tuple(one for one in standings if one.state is State.OPEN and one.finding.is_material)
+    open_ = tuple(
+        standing for standing in standings if standing.state is State.OPEN and standing.finding.is_material
+    )
     if (open_ or unjudged) and len(rounds) < limit:
         return GoOn(open_, unjudged)
     return Over(not open_ and not unjudged, additions(standings, rounds[-1].plan if rounds else "", unjudged))
@@ -141,7 +143,7 @@ def show(rounds: Sequence[Round], plan: str) -> Shown:
     if not rounds:
         return Shown((Part("", 1, plan),), ())
     old, new = outline_of(rounds[-1].plan), outline_of(plan)
-    open_ = tuple(one for one in _standings_in(rounds, plan) if one.state is State.OPEN)
+    open_ = tuple(standing for standing in _standings_in(rounds, plan) if standing.state is State.OPEN)
     return Shown(tuple(_part(new, phase) for phase in changed_phases(old, new)), open_)
 
 
@@ -156,7 +158,7 @@ def _unjudged(rounds: Sequence[Round], principles: Sequence[str]) -> tuple[str, 
 
     Only the round with the most judgements counts: two principles per round never add up to a review.
     """
-    looked = (one.critique.judged for at, one in enumerate(rounds, 1) if _counts(rounds[:at]))
+    looked = (past_round.critique.judged for at, past_round in enumerate(rounds, 1) if _counts(rounds[:at]))
     judged = max(looked, key=len, default=frozenset())
     left = tuple(name for name in principles if name not in judged)
     return left if len(principles) - len(left) < min(FLOOR, len(principles)) else ()
@@ -164,7 +166,7 @@ def _unjudged(rounds: Sequence[Round], principles: Sequence[str]) -> tuple[str, 
 
 def _counts(rounds: Sequence[Round]) -> bool:
     newest = rounds[-1]
-    return may_judge(newest.critic, [one.author for one in rounds], newest.agents) is None
+    return may_judge(newest.critic, [past_round.author for past_round in rounds], newest.agents) is None
 
 
 def _moved(standing: Standing, old: Outline, new: Outline) -> Standing:
@@ -200,7 +202,10 @@ def _is_touched(finding: Finding, new: Outline, fresh: Collection[int]) -> bool:
 
 def _find(known: Sequence[Standing], finding: Finding, number: int) -> int | None:
     """Find the known finding that matches best, whatever its wording."""
-    ranked = [(_likeness(one, finding, is_new=number not in one.raised), -at) for at, one in enumerate(known)]
+    ranked = [
+        (_likeness(standing, finding, is_new=number not in standing.raised), -at)
+        for at, standing in enumerate(known)
+    ]
     rank, at = max(ranked, default=(0, 0))
     return -at if rank else None
 
@@ -253,5 +258,7 @@ def _merged(standing: Standing, finding: Finding, number: int, *, is_bar: bool) 
 def _part(outline: Outline, phase: str) -> Part:
     inside = outline.of(phase)
     first = inside[0].line
-    after = next((one.line for one in outline.pieces if one.line > inside[-1].line), len(outline.lines) + 1)
+    after = next(
+        (piece.line for piece in outline.pieces if piece.line > inside[-1].line), len(outline.lines) + 1
+    )
     return Part(phase, first, "\n".join(outline.lines[first - 1 : after - 1]))

@@ -128,7 +128,9 @@ class Critique(NamedTuple):
     @property
     def judged(self) -> frozenset[str]:
         """Return the principles that were judged with valid evidence."""
-        return frozenset(one.principle for one in self.verdicts if one.outcome is not Outcome.NOT_JUDGED)
+        return frozenset(
+            judgement.principle for judgement in self.verdicts if judgement.outcome is not Outcome.NOT_JUDGED
+        )
 
 
 def read_critique(
@@ -221,19 +223,19 @@ class _Reading:
         what = f"the verdict on {principle}"
         self._only(row, what, ("principle", "verdict", "why", "evidence", "findings"))
         rows = self._rows(row.get("findings", []), "findings")
-        found = [one for plain in rows if (one := self._finding(principle, plain)) is not None]
+        found = [finding for plain in rows if (finding := self._finding(principle, plain)) is not None]
         match row.get("verdict"):
             case "FAIL":
                 if not rows:
                     self.refuse(what, "FAIL and no finding", "at least one finding for a FAIL", EXAMPLE)
                 return Judgement(principle, Outcome.FAIL), found
             case "PASS":
-                if any(one.is_material for one in found):
+                if any(finding.is_material for finding in found):
                     needed = "FAIL for a principle with a material finding"
                     self.refuse(what, "PASS and a material finding", needed, EXAMPLE)
                 cited = self._cited(row.get("evidence", []), what)
-                told = tuple(one for one in cited if self._tells(one))
-                return Judgement(principle, Outcome.PASS if told else Outcome.NOT_JUDGED, told), found
+                evidence = tuple(citation for citation in cited if self._tells(citation))
+                return Judgement(principle, Outcome.PASS if evidence else Outcome.NOT_JUDGED, evidence), found
             case other:
                 self.refuse(what, other, "PASS or FAIL", '"verdict": "FAIL"')
                 return Judgement(principle, Outcome.NOT_JUDGED), found
@@ -246,7 +248,7 @@ class _Reading:
         if kind not in tuple(Kind):
             self.refuse(f"the kind of {what}", kind, f"one of {', '.join(Kind)}", '"kind": "missing"')
         if not isinstance(level, str) or level.upper() not in Level.__members__:
-            names = ", ".join(one.name.casefold() for one in Level)
+            names = ", ".join(known_level.name.casefold() for known_level in Level)
             self.refuse(f"the level of {what}", level, f"one of {names}", '"level": "material"')
         if not isinstance(text, str) or len(text.split()) < _WORDS or len(text) > _LONG:
             needed = f"a sentence of at most {_LONG} characters"
@@ -352,12 +354,12 @@ class _Reading:
 def _borne(verdicts: Mapping[str, Judgement]) -> Iterator[Judgement]:
     """Limit each citation to 2 PASS verdicts; a PASS with no citation left is NOT_JUDGED."""
     borne: dict[Citation, int] = {}
-    for one in verdicts.values():
-        left = tuple(cited for cited in one.evidence if borne.get(cited, 0) < _BORNE)
+    for judgement in verdicts.values():
+        left = tuple(cited for cited in judgement.evidence if borne.get(cited, 0) < _BORNE)
         for cited in left:
             borne[cited] = borne.get(cited, 0) + 1
-        empty = one.outcome is Outcome.PASS and not left
-        yield one._replace(outcome=Outcome.NOT_JUDGED, evidence=()) if empty else one
+        empty = judgement.outcome is Outcome.PASS and not left
+        yield judgement._replace(outcome=Outcome.NOT_JUDGED, evidence=()) if empty else judgement
 
 
 def _is_command(check: object) -> bool:

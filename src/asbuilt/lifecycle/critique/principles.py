@@ -44,14 +44,14 @@ def read_principles(text: str) -> tuple[Principle, ...] | tuple[Flaw, ...]:
     flaws: list[Flaw] = []
     example = "- P4 errors: for each step it is said what happens when it fails."
     for number, line in enumerate(text.splitlines(), 1):
-        told, what = _LINE.fullmatch(line.strip()), f"line {number} of the principles"
-        if told is None:
+        parsed, what = _LINE.fullmatch(line.strip()), f"line {number} of the principles"
+        if parsed is None:
             if _MEANT.match(line):
                 flaws.append(Flaw(what, line.strip(), "an id, a name and a colon", example))
-        elif told["id"] in found:
-            flaws.append(Flaw(what, f"a second {told['id']}", "one line for each id", example))
+        elif parsed["id"] in found:
+            flaws.append(Flaw(what, f"a second {parsed['id']}", "one line for each id", example))
         else:
-            found[told["id"]] = Principle(**told.groupdict())
+            found[parsed["id"]] = Principle(**parsed.groupdict())
     if not found:
         flaws.append(Flaw("the principles", "none", "at least one principle", example))
     return tuple(flaws) or tuple(found.values())

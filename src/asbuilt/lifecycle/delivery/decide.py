@@ -31,7 +31,7 @@ def failures_for(phase: PhaseFacts) -> tuple[str, ...]:
     """Return the last failures that the current attempt has to fix, of this run or the run before."""
     if phase.attempts[-1].role != "fix":
         return phase.carried
-    return next((one.failures for one in reversed(phase.attempts) if one.failures), ())
+    return next((attempt.failures for attempt in reversed(phase.attempts) if attempt.failures), ())
 
 
 def promised(facts: DeliveryFacts, *, is_attended: bool) -> moves.Move | None:

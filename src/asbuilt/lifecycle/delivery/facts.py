@@ -80,7 +80,7 @@ class DeliveryFacts(ProvingFacts):
     @property
     def pending(self) -> tuple[Work, ...]:
         """Proven work that has not landed, in order."""
-        landed = {one.commit for one in self.landed}
+        landed = {landed_phase.commit for landed_phase in self.landed}
         return tuple(work for work in (*self.unlanded, *self.works) if work.commit not in landed)
 
     @property
@@ -149,7 +149,7 @@ class DeliveryFacts(ProvingFacts):
                 self.pull.seen = None
             case LandingDone():
                 self.marked, self.marks_landed = False, event.marks
-                self.landed += [Landed(*one) for one in event.commits]
+                self.landed += [Landed(*commit) for commit in event.commits]
                 start_over(self.pull)
             case IssuesTold():
                 self.issues = ()

@@ -124,8 +124,8 @@ def _red(facts: DeliveryFacts, pull: PullFacts, seen: PullSeen) -> moves.Move:
 def _blocked(facts: DeliveryFacts, blocked: PullBlocked) -> moves.Move:
     """Have an agent resolve a conflict in up to 5 files; ask the user about every other obstacle."""
     if blocked.why == "conflict" and 0 < len(blocked.paths) <= RESOLVABLE:
-        told = f"resolve the conflict in {', '.join(blocked.paths)}: each has conflict markers"
-        move = _repair(facts, facts.repairs[CONFLICT], (told,), RESOLVE_LIMIT)
+        instruction = f"resolve the conflict in {', '.join(blocked.paths)}: each has conflict markers"
+        move = _repair(facts, facts.repairs[CONFLICT], (instruction,), RESOLVE_LIMIT)
         if move is not None:
             return move
     key = str(PullBlockedKey(run=facts.run, number=facts.pull.blocks))
@@ -178,15 +178,17 @@ def _afterwards(facts: DeliveryFacts) -> moves.Move:
 
 def signing(facts: DeliveryFacts) -> moves.Move | None:
     """Ask for every sign-off before it waits for an answer; None once all are yes. `auto` answers none."""
-    keys = {in_run(one.item, facts.run): one for one in facts.sign_offs.values()}
-    for key, one in keys.items():
+    keys = {in_run(sign_off.item, facts.run): sign_off for sign_off in facts.sign_offs.values()}
+    for key, sign_off in keys.items():
         if key not in facts.approvals:
-            return moves.Ask(key, "sign-off", one.question, one.phase)
-    for key, one in keys.items():
+            return moves.Ask(key, "sign-off", sign_off.question, sign_off.phase)
+    for key, sign_off in keys.items():
         if facts.approvals[key] == "no":
             kept = "nothing landed; the plan's branch has the proven commits"
             again = "asbuilt land --undo drops it; then run the phase again"
-            return moves.End("stopped", f"you did not sign off a change of phase {one.phase}: {kept}.", again)
+            return moves.End(
+                "stopped", f"you did not sign off a change of phase {sign_off.phase}: {kept}.", again
+            )
     waits = next((key for key in keys if facts.approvals[key] is None), None)
     return None if waits is None else moves.until_answered(waits)
 

@@ -105,7 +105,7 @@ def _waiver(facts: PlanFacts, phase: PhaseFacts) -> moves.Move | None:
     for item in last.unproven:
         key = WaiverKey(intent=str(phase.intent), item=item).of(facts.run)
         if key not in facts.approvals:
-            found = next((one for one in last.judged if one.item == item), f"item {item}")
+            found = next((failure for failure in last.judged if failure.item == item), f"item {item}")
             return moves.Ask(
                 key, "waiver", f"accept phase {phase.id} without this item? Give a reason. {found}", phase.id
             )
@@ -207,11 +207,11 @@ def _apart(facts: PlanFacts, failures: tuple[str, ...]) -> moves.End:
 
     A reopened phase starts from the proven commits.
     """
-    told = f": {'; '.join(failures)}" if failures else ""
+    reasons = f": {'; '.join(failures)}" if failures else ""
     phase, note = (facts.broken[0], "") if facts.broken else (facts.pending[-1].phase, ' -m "what to change"')
     return moves.End(
         "failed",
-        f"the phases pass one by one, but not together{told}",
+        f"the phases pass one by one, but not together{reasons}",
         f"`asbuilt plan mark {facts.slug} {phase} pending`, then `asbuilt run {facts.slug}{note}`",
     )
 

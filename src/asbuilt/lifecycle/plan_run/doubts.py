@@ -80,7 +80,7 @@ def independent_groups(items: Iterable[str]) -> tuple[tuple[int, ...], ...]:
         paths, numbers = set(_PATH.findall(text)), [number]
         if not paths:
             continue
-        for group in [one for one in groups if _touch(one[0], paths)]:
+        for group in [pair for pair in groups if _touch(pair[0], paths)]:
             groups.remove(group)
             paths, numbers = paths | group[0], [*group[1], *numbers]
         groups.append((paths, sorted(numbers)))
@@ -88,5 +88,7 @@ def independent_groups(items: Iterable[str]) -> tuple[tuple[int, ...], ...]:
 
 
 def _touch(these: set[str], those: set[str]) -> bool:
-    pairs = ((one.rstrip("/"), other.rstrip("/")) for one in these for other in those)
-    return any(f"{one}/".startswith(f"{other}/") or f"{other}/".startswith(f"{one}/") for one, other in pairs)
+    pairs = ((path.rstrip("/"), other.rstrip("/")) for path in these for other in those)
+    return any(
+        f"{pair}/".startswith(f"{other}/") or f"{other}/".startswith(f"{pair}/") for pair, other in pairs
+    )

@@ -26,11 +26,11 @@ def correcting(facts: PlanFacts, phase: PhaseFacts, *, may_fix: bool) -> Move | 
         return None
     if last.stops:
         return _stopped(phase, f"{last.stops[0]}; it was corrected before")
-    if not last.asks or (may_fix and (facts.auto or not all(one.is_flagged for one in last.asks))):
+    if not last.asks or (may_fix and (facts.auto or not all(question.is_flagged for question in last.asks))):
         return None
     answers: dict[str, str | None] = {}
-    for one in last.asks:
-        wanted = DriftKey(intent=str(phase.intent), item=one.item, actual=one.actual)
+    for question in last.asks:
+        wanted = DriftKey(intent=str(phase.intent), item=question.item, actual=question.actual)
         key = wanted.of(facts.run)
         agreed = {
             str(said)
@@ -38,9 +38,9 @@ def correcting(facts: PlanFacts, phase: PhaseFacts, *, may_fix: bool) -> Move | 
             if (said.intent, said.item, answer) == (wanted.intent, wanted.item, "yes")
         }
         if agreed - {key}:
-            return _stopped(phase, f"{one.words.splitlines()[0]}; you accepted another number before")
+            return _stopped(phase, f"{question.words.splitlines()[0]}; you accepted another number before")
         if key not in facts.approvals:
-            return Ask(key, "drift", f"correct phase {phase.id} of the plan? {one.words}", phase.id)
+            return Ask(key, "drift", f"correct phase {phase.id} of the plan? {question.words}", phase.id)
         answers[key] = facts.approvals[key]
     if "no" in answers.values():
         return None
@@ -48,14 +48,14 @@ def correcting(facts: PlanFacts, phase: PhaseFacts, *, may_fix: bool) -> Move | 
     if waits is None:
         return Commit(phase.id, last.number)
     if facts.auto:
-        told = last.asks[0].words.splitlines()[0]
-        return End("failed", f"phase {phase.id}: {told}.", "asbuilt approve, then run it again")
+        reason = last.asks[0].words.splitlines()[0]
+        return End("failed", f"phase {phase.id}: {reason}.", "asbuilt approve, then run it again")
     return until_answered(waits)
 
 
 def drifted(facts: RunFacts) -> int:
     """Count the numbers of the plan that are far off, by the last judged attempt of each phase."""
-    judged = ([one for one in phase.attempts if one.checks] for phase in facts.phases.values())
+    judged = ([attempt for attempt in phase.attempts if attempt.checks] for phase in facts.phases.values())
     return sum(attempts[-1].far for attempts in judged if attempts)
 
 

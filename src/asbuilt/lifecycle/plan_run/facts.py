@@ -58,7 +58,7 @@ class PlanFacts(DeliveryFacts):
     def given_up(self) -> PhaseJoined | None:
         """How the first phase was given up; None if none was."""
         joined = (lane.joined for lane in self.lanes.values())
-        return next((one for one in joined if one is not None and one.state != "ready"), None)
+        return next((outcome for outcome in joined if outcome is not None and outcome.state != "ready"), None)
 
     @property
     def forkable(self) -> list[PhaseFacts]:
@@ -121,7 +121,9 @@ class PlanFacts(DeliveryFacts):
         if self.mode == "phase" and any(phase.proven for phase in self.phases.values()):
             return None
         begun = (
-            one for one in self.phases.values() if one.begun and not one.proven and one.id not in self.lanes
+            phase_facts
+            for phase_facts in self.phases.values()
+            if phase_facts.begun and not phase_facts.proven and phase_facts.id not in self.lanes
         )
         return next(begun, None) or next(iter(self._startable), None)
 
@@ -129,7 +131,11 @@ class PlanFacts(DeliveryFacts):
     def last_kept(self) -> str | None:
         """The commit with the files of the last kept attempt at the current phase; None if there is none."""
         phase = self.current
-        return next((one.commit for one in reversed(phase.attempts) if one.commit), None) if phase else None
+        return (
+            next((attempt.commit for attempt in reversed(phase.attempts) if attempt.commit), None)
+            if phase
+            else None
+        )
 
     def take(self, options: RunOptions) -> None:
         """Copy the options that decisions depend on."""
@@ -148,12 +154,12 @@ class PlanFacts(DeliveryFacts):
                 proven.proven, proven.proven_at = event.commit, entry.at
                 proven.waived, proven.corrected = event.waived, event.corrected
                 self.works.append(Work(proven.id, self.run, event.commit))
-                self.ready = [one for one in self.ready if one != event.phase]
+                self.ready = [ready for ready in self.ready if ready != event.phase]
             case PhaseForked():
                 _hear_fork(self, event)
             case PhaseJoined():
                 self.lanes[event.phase].joined, self.code = event, event.code
-                others = [one for one in self.ready if one != event.phase]
+                others = [ready for ready in self.ready if ready != event.phase]
                 self.ready = [*others, *([event.phase] if event.state == "ready" else [])]
             case PhaseMerged():
                 _hear_merge(self, event, entry.at)
@@ -173,16 +179,16 @@ def _hear_fork(facts: PlanFacts, event: PhaseForked) -> None:
     before = facts.chains.get(event.phase)
     facts.chains[event.phase] = ChainFacts(moves=0 if before is None else before.moves + 1)
     facts.lanes[event.phase] = Lane(event.base)
-    facts.ready = [one for one in facts.ready if one != event.phase]
+    facts.ready = [ready for ready in facts.ready if ready != event.phase]
 
 
 def _hear_merge(facts: PlanFacts, event: PhaseMerged, at: str) -> None:
     """Add a merge as an attempt: it has the merged one's verdict and remarks; its checks run again."""
     phase = facts.phases[event.phase]
-    merged = next(one for one in phase.attempts if one.number == event.of)
+    merged = next(earlier for earlier in phase.attempts if earlier.number == event.of)
     attempt = replace(
         merged, number=event.number, role=MERGE, commit=event.commit, tree=event.tree,
         conflicts=event.conflicts, failures=event.failures, checks="FAIL" if event.conflicts else None,
         changed=True, unusable=0, refusals=0, evidence=None, says="", notes=(), began_at=at, ended_at=at,
     )  # fmt: skip
-    phase.attempts = [*(one for one in phase.attempts if one.number != event.number), attempt]
+    phase.attempts = [*(earlier for earlier in phase.attempts if earlier.number != event.number), attempt]

@@ -120,7 +120,7 @@ class Left(NamedTuple):
 
 def broken(left: Left) -> list[str]:
     """Return the violated invariants."""
-    told = (
+    failures = (
         (left.folders, f"a workspace is still on disk: {', '.join(left.folders)}"),
         (left.registered, f"git still lists a workspace: {', '.join(left.registered)}"),
         (left.branch, f"the branch {left.branch} still exists"),
@@ -129,7 +129,7 @@ def broken(left: Left) -> list[str]:
         (left.under_way, f"the plan marks phase {', '.join(left.under_way)} as in progress"),
         (left.state != "merged", f"the pull request is {left.state}"),
     )
-    return [words for is_so, words in told if is_so]
+    return [words for is_so, words in failures if is_so]
 
 
 def warnings(left: Left, target: str) -> list[str]:

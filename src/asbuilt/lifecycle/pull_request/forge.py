@@ -120,7 +120,7 @@ def crossing(pulls: Iterable[Touched], prefixes: Iterable[str], *, but: int | No
     """Return the pull requests that change a path with one of the prefixes; a leading `./` is ignored."""
     wanted = tuple(prefix.removeprefix("./") for prefix in prefixes)
     return tuple(
-        one.number
-        for one in pulls
-        if one.number != but and any(path.startswith(wanted) for path in one.paths)
+        touched.number
+        for touched in pulls
+        if touched.number != but and any(path.startswith(wanted) for path in touched.paths)
     )

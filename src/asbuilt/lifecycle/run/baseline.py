@@ -106,8 +106,8 @@ def _agreement(facts: ProvingFacts, tests: Resolved) -> moves.Move | None:
 
 
 def _commands(tests: Detected) -> str:
-    told = ", ".join(f"`{suite.command}`{suite.shown[len(suite.command) :]}" for suite in tests.suites)
-    return f"{told}, without {', '.join(tests.unknown)}" if tests.unknown else told
+    commands = ", ".join(f"`{suite.command}`{suite.shown[len(suite.command) :]}" for suite in tests.suites)
+    return f"{commands}, without {', '.join(tests.unknown)}" if tests.unknown else commands
 
 
 def _way_on(tests: Resolved) -> str:
@@ -115,8 +115,8 @@ def _way_on(tests: Resolved) -> str:
         case Detected(suites=(Suite(folder="", command=command),)):
             return f'asbuilt config set checks.tests "{command}"'
         case Detected(suites=suites):
-            told = "; ".join(f"`{suite.command}` in {suite.folder or '.'}" for suite in suites)
-            return f"name the suites in asbuilt.toml as [[checks.suites]] with folder and command: {told}"
+            listing = "; ".join(f"`{suite.command}` in {suite.folder or '.'}" for suite in suites)
+            return f"name the suites in asbuilt.toml as [[checks.suites]] with folder and command: {listing}"
         case _:
             return 'asbuilt config set checks.tests "<command>"'
 

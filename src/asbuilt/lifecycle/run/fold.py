@@ -166,7 +166,7 @@ def _hear_attempt(attempt: AttemptFacts, event: Event, at: str) -> None:
             hear_verifier(attempt, event)
         case attempts.DriftFound():
             attempt.numbers, attempt.stops, attempt.far = event.numbers, event.stops, event.far
-            attempt.asks = tuple(Asked(*one) for one in event.asks)
+            attempt.asks = tuple(Asked(*ask) for ask in event.asks)
         case attempts.VerdictGiven():
             _hear_verdict(attempt, event)
 

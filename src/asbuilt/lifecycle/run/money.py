@@ -74,11 +74,11 @@ NO_PAST: Final = "none yet"
 
 def forecast(past: Iterable[Spent], phases: int) -> str:
     """Forecast the cost of some phases from proven phases; phases with unreported cost are ignored."""
-    told = sorted(one.usd for one in past if one.usd and not one.usd_untold)
-    if not told or not phases:
+    amounts = sorted(spending.usd for spending in past if spending.usd and not spending.usd_untold)
+    if not amounts or not phases:
         return NO_PAST
-    usual, most = told[len(told) // 2] * phases, told[-1] * phases
-    by = "1 phase" if len(told) == 1 else f"{len(told)} phases"
+    usual, most = amounts[len(amounts) // 2] * phases, amounts[-1] * phases
+    by = "1 phase" if len(amounts) == 1 else f"{len(amounts)} phases"
     high = f", at most ${most:.2f}" if most > usual else ""
     return f"about ${usual:.2f}{high}, from {by} proven here"
 

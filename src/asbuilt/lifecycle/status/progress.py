@@ -121,7 +121,7 @@ def waits_for(facts: Facts, now: str) -> WaitsFor:
             return WaitsFor("nobody", why=facts.reason or why, next_step=following, other=other)
         case moves.Wait(reason=WaitReason.LANES):
             lanes = lanes_wait_for(facts, now)
-            return next((one for one in lanes if one.kind in _WORKS), lanes[0])
+            return next((wait for wait in lanes if wait.kind in _WORKS), lanes[0])
         case moves.Wait(reason=WaitReason.PAUSE):
             return WaitsFor("resume", phase.id if phase else None, facts.pause_at, why=facts.pause or "")
         case moves.Wait(reason=WaitReason.CONVERSATION, why=why):
@@ -161,25 +161,25 @@ def plan_progress(
     """
     words = standing.words
     done = {phase.id for phase in run if words.get(phase.id, phase.state == "done")}
-    stands = {one.commit: one.stands for landing in standing.landings for one in landing.landed}
+    stands = {landed.commit: landed.stands for landing in standing.landings for landed in landing.landed}
     last = {work.phase: work.commit for work in standing.proven if work.commit not in standing.undone}
-    told: list[PhaseProgress] = []
+    rows: list[PhaseProgress] = []
     for phase in run:
         commit = last.get(phase.id)
         needs = open_needs(phase.needs_all, done)
         if phase.state in IN_WORK and not is_over:
-            told.append(phase)
+            rows.append(phase)
         elif phase.id in done and commit is not None:
             state: State = "landed" if commit in stands else "proven"
             at = proven_at.get(commit, "")
-            told.append(phase._replace(state=state, since=at, commit=stands.get(commit, commit), needs=()))
+            rows.append(phase._replace(state=state, since=at, commit=stands.get(commit, commit), needs=()))
         elif phase.id in done:
-            told.append(_bare(phase)._replace(state="done"))
+            rows.append(_bare(phase)._replace(state="done"))
         elif phase.state in ("failed", "stopped"):
-            told.append(phase)
+            rows.append(phase)
         else:
-            told.append(_bare(phase)._replace(state="pending" if needs else "ready", needs=needs))
-    return told
+            rows.append(_bare(phase)._replace(state="pending" if needs else "ready", needs=needs))
+    return rows
 
 
 def _bare(phase: PhaseProgress) -> PhaseProgress:
@@ -193,7 +193,7 @@ def _of_phase(
     last = phase.attempts[-1] if phase.attempts else None
     about = PhaseProgress(phase.id, phase.title, "pending", "", needs=needs, needs_all=phase.needs)
     landed = facts.landed if isinstance(facts, DeliveryFacts) else ()
-    stands = {one.phase: one.stands for one in landed}.get(phase.id)
+    stands = {landed_phase.phase: landed_phase.stands for landed_phase in landed}.get(phase.id)
     if stands is not None:
         return about._replace(state="landed", since=phase.proven_at, commit=stands)
     if phase.proven is not None:

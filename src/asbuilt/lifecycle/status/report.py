@@ -84,7 +84,7 @@ class PhaseAccount(NamedTuple):
     @property
     def judged(self) -> AttemptAccount | None:
         """The last attempt that has evidence or remarks."""
-        looked_at = (one for one in reversed(self.attempts) if one.evidence or one.remarks)
+        looked_at = (attempt for attempt in reversed(self.attempts) if attempt.evidence or attempt.remarks)
         return next(looked_at, None)
 
     @property
@@ -95,7 +95,7 @@ class PhaseAccount(NamedTuple):
     @property
     def claims(self) -> tuple[str, ...]:
         """The claims about numbers in its last attempt that has any."""
-        return next((one.claims for one in reversed(self.attempts) if one.claims), ())
+        return next((attempt.claims for attempt in reversed(self.attempts) if attempt.claims), ())
 
     @property
     def fixes(self) -> int:
@@ -225,30 +225,30 @@ def sums(account: Account) -> Sums:
         waived += len(phase.waived)
         proven += len(phase.promised) - len(phase.waived) if phase.proven else 0
         checks += len(phase.evidence)
-        passed += sum(one.outcome == "PASS" for one in phase.evidence)
-        not_run += sum(one.outcome == "NOT_RUN" for one in phase.evidence)
-        not_run += sum(one.outcome == "NOT_RUN" for one in (judged.items if judged else ()))
+        passed += sum(evidence.outcome == "PASS" for evidence in phase.evidence)
+        not_run += sum(evidence.outcome == "NOT_RUN" for evidence in phase.evidence)
+        not_run += sum(item.outcome == "NOT_RUN" for item in (judged.items if judged else ()))
     return Sums(items, checks, proven, passed, not_run, waived)
 
 
 def notes(account: Account) -> list[tuple[str, str]]:
     """Return notes on each phase: fixes, restarts, refused hosts, claims, edits, and missing proof."""
-    told: list[tuple[str, str]] = []
+    rows: list[tuple[str, str]] = []
     for phase in reversed(account.phases):
         again = [attempt for attempt in phase.attempts if attempt.was_cut_off]
         if phase.fixes:
             fixes = "1 fix" if phase.fixes == 1 else f"{phase.fixes} fixes"
-            told.append((phase.id, f"{fixes}: {_first_failure(phase)}"))
+            rows.append((phase.id, f"{fixes}: {_first_failure(phase)}"))
         if again:
-            told.append((phase.id, f"restarted: {again[0].ending}, {again[0].reason}"))
-        refused = dict.fromkeys(one for attempt in phase.attempts for one in attempt.refused)
-        told += [(phase.id, f"the sandbox refused its agent {one}") for one in refused]
-        told += [(phase.id, one) for one in phase.claims]
+            rows.append((phase.id, f"restarted: {again[0].ending}, {again[0].reason}"))
+        refused = dict.fromkeys(target for attempt in phase.attempts for target in attempt.refused)
+        rows += [(phase.id, f"the sandbox refused its agent {target}") for target in refused]
+        rows += [(phase.id, claim) for claim in phase.claims]
         if phase.is_edited:
-            told.append((phase.id, EDITED))
+            rows.append((phase.id, EDITED))
         if phase.proven is None and account.kind != "verify":
-            told.append((phase.id, f"not proven: {_first_failure(phase) or account.reason}"))
-    return told
+            rows.append((phase.id, f"not proven: {_first_failure(phase) or account.reason}"))
+    return rows
 
 
 def _first_failure(phase: PhaseAccount) -> str:

@@ -46,7 +46,7 @@ class Standing(NamedTuple):
     @property
     def unlanded(self) -> tuple[Work, ...]:
         """Proven work that is neither landed nor reverted, in order."""
-        over = self.undone | {one.commit for landing in self.landings for one in landing.landed}
+        over = self.undone | {landed.commit for landing in self.landings for landed in landing.landed}
         return tuple(work for work in self.proven if work.commit not in over)
 
     @property
@@ -61,7 +61,7 @@ class Standing(NamedTuple):
 
     def landed_by(self, run: str) -> tuple[Landed, ...]:
         """Return what a run has landed and was not reverted, in order."""
-        return tuple(one for landing in self.landings if landing.run == run for one in landing.landed)
+        return tuple(landed for landing in self.landings if landing.run == run for landed in landing.landed)
 
 
 _NOTHING: Final = Standing()
@@ -84,12 +84,14 @@ def _hear(standing: Standing, event: Event, run: str) -> Standing:
             word = (event.phase, event.status == "done")
             return standing._replace(by_hand=(*standing.by_hand, word))
         case LandingDone():
-            landing = Landing(run, tuple(Landed(*one) for one in event.commits))
+            landing = Landing(run, tuple(Landed(*commit) for commit in event.commits))
             return standing._replace(landings=(*standing.landings, landing))
         case LandingUndone():
             gone = frozenset(event.commits)
             kept = tuple(
-                landing._replace(landed=tuple(one for one in landing.landed if one.commit not in gone))
+                landing._replace(
+                    landed=tuple(landed for landed in landing.landed if landed.commit not in gone)
+                )
                 for landing in standing.landings
             )
             phases = {work.phase for work in standing.proven if work.commit in gone}

@@ -61,11 +61,11 @@ def spans_of(entries: Iterable[Entry], now: str) -> tuple[Span, ...]:
             found.append(Span("check", phase, before, at, "checks"))
         begun = _begun(event)
         if begun is not None:
-            doing, told = begun
-            opened.setdefault(_place(doing, phase), (at, told))
+            doing, about = begun
+            opened.setdefault(_place(doing, phase), (at, about))
         before = at
     found += [Span(*place, began, now, what) for place, (began, what) in opened.items()]
-    return tuple(sorted(found, key=lambda one: (one.began, one.ended)))
+    return tuple(sorted(found, key=lambda span: (span.began, span.ended)))
 
 
 def _place(doing: Doing, phase: str) -> tuple[Doing, str]:

@@ -75,8 +75,8 @@ def _over(start: Traced, entry: Entry) -> Traced:
         "asbuilt.tokens": getattr(event, "tokens", None),
     }
     ending = getattr(event, "ending", getattr(event, "outcome", "lost"))
-    told = {**start.about, "asbuilt.ending": ending} | {k: v for k, v in used.items() if v is not None}
-    return start._replace(ended=entry.at, about=told, is_error=ending not in ("done", "PASS"))
+    about = {**start.about, "asbuilt.ending": ending} | {k: v for k, v in used.items() if v is not None}
+    return start._replace(ended=entry.at, about=about, is_error=ending not in ("done", "PASS"))
 
 
 def _id(run: str, name: str) -> str:

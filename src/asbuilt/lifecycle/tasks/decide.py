@@ -130,15 +130,15 @@ def _summary(facts: TaskRunFacts, judged: TaskJudged) -> str:
         hours = "" if judged.hours is None else f", {judged.hours:g} hours estimated"
         phases = f"{judged.count} phase{'' if judged.count == 1 else 's'}"
         named = f"key phases: {', '.join(judged.phases[:_KEY_PHASES])}{more}"
-        told = [f"task {facts.task} has a plan: {phases}{hours}", named]
+        lines = [f"task {facts.task} has a plan: {phases}{hours}", named]
     else:
-        told = [f"task {facts.task} has a research report"]
-    told += [f"file: {judged.path}", f"status {Status(facts.status).mark}"]
+        lines = [f"task {facts.task} has a research report"]
+    lines += [f"file: {judged.path}", f"status {Status(facts.status).mark}"]
     if facts.landing.state == "refused":
-        told.append(f"not committed: {facts.landing.reason}")
+        lines.append(f"not committed: {facts.landing.reason}")
     else:
-        told.append(f"committed as {(facts.landing.tip or '')[:_HASH]} on {facts.branch}")
-    return "; ".join(told)
+        lines.append(f"committed as {(facts.landing.tip or '')[:_HASH]} on {facts.branch}")
+    return "; ".join(lines)
 
 
 def _stays(facts: TaskRunFacts) -> str:

@@ -69,7 +69,7 @@ class Task(Struct, frozen=True, kw_only=True):
 
     def of_type(self, kind: str) -> list[Artifact]:
         """List its artifacts of a type, the newest last."""
-        return [one for one in self.artifacts if one.type == kind]
+        return [artifact for artifact in self.artifacts if artifact.type == kind]
 
 
 class Changes(Struct, frozen=True, kw_only=True):

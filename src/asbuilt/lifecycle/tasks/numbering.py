@@ -35,10 +35,10 @@ def artifact_path(task: Task, operation: str, number: int) -> str:
 def written(task: Task, operation: str, files: Iterable[str]) -> list[str]:
     """List the artifacts of a kind in a task's folder, the latest last: `9` comes before `10`."""
     folder = f"{task.folder}/{FOLDERS[operation]}/"
-    found = (one for one in files if one.startswith(folder) and one.endswith(".md"))
-    return sorted((one for one in found if "/" not in one[len(folder) :]), key=_natural)
+    found = (file for file in files if file.startswith(folder) and file.endswith(".md"))
+    return sorted((path for path in found if "/" not in path[len(folder) :]), key=_natural)
 
 
 def _natural(path: str) -> list[tuple[int, Any]]:
     parts = re.split(r"([0-9]+)", path)
-    return [(0, int(one)) if one.isdecimal() else (1, one) for one in parts if one]
+    return [(0, int(part)) if part.isdecimal() else (1, part) for part in parts if part]

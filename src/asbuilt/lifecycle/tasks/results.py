@@ -73,7 +73,7 @@ def read_result(said: str, *, operation: str, path: str) -> Finished | Unfinishe
     if record["status"] != DONE[operation]:
         return _short(record, text)
     named = next(
-        (one for one in record["artifacts"] if (one["type"], one["path"]) == (operation, path)), None
+        (file for file in record["artifacts"] if (file["type"], file["path"]) == (operation, path)), None
     )
     if named is None:
         return Unfinished("failed", f"it says {record['status']} and names no {path}", "artifact_missing")
@@ -94,9 +94,9 @@ def read_written(text: str, *, operation: str, path: str) -> Finished | Unfinish
 
 def settled(task: Task, order: TaskOrder, artifact: Artifact) -> Changes:
     """Return the changes when the work is done: a plan replaces plans, and a status of a user stays."""
-    others = [one for one in task.artifacts if one.path != artifact.path]
+    others = [known_artifact for known_artifact in task.artifacts if known_artifact.path != artifact.path]
     if order.operation == PLAN:
-        others = [one for one in others if one.type != PLAN]
+        others = [other for other in others if other.type != PLAN]
     number = task.next_artifact
     if order.operation == RESEARCH:
         number = max(number or 1, order.artifact_number + 1)
@@ -123,9 +123,9 @@ def _record(body: str) -> dict[str, Any] | str:
     for name, kind in (("artifacts", list), ("errors", list), ("metadata", dict)):
         if not isinstance(whole[name], kind):
             return f"{name} is no {'list' if kind is list else 'object'}"
-    for one in whole["artifacts"]:
-        if not isinstance(one, dict) or not all(
-            isinstance(one.get(name), str) for name in ("type", "path", "summary")
+    for artifact in whole["artifacts"]:
+        if not isinstance(artifact, dict) or not all(
+            isinstance(artifact.get(name), str) for name in ("type", "path", "summary")
         ):
             return "an artifact has no type, path and summary"
     return whole
@@ -134,9 +134,9 @@ def _record(body: str) -> dict[str, Any] | str:
 def _short(record: dict[str, Any], text: str) -> Unfinished:
     """Return how far the agent came, and why it did not finish."""
     status = record["status"] if record["status"] in ("partial", "blocked") else "failed"
-    errors = (one.get("message") if isinstance(one, dict) else one for one in record["errors"])
-    told = "; ".join(" ".join(str(one).split()) for one in errors) or f"it says {record['status']}"
-    return Unfinished(status, told[:_SAID] + progress_in(text, record), f"agent_{status}")
+    errors = (error.get("message") if isinstance(error, dict) else error for error in record["errors"])
+    reason = "; ".join(" ".join(str(error).split()) for error in errors) or f"it says {record['status']}"
+    return Unfinished(status, reason[:_SAID] + progress_in(text, record), f"agent_{status}")
 
 
 def progress_in(text: str, record: dict[str, Any] | None = None) -> str:
@@ -171,7 +171,11 @@ def _lacking(text: str, operation: str) -> str:
 
 def _finished(text: str, artifact: Artifact) -> Finished:
     plan = read(encode(text))
-    hours = [float(one) for one in _HOURS.findall(text)]
-    warnings = [f"line {one.line}: {one.message}" for one in plan.problems] if artifact.type == PLAN else []
+    hours = [float(figure) for figure in _HOURS.findall(text)]
+    warnings = (
+        [f"line {problem.line}: {problem.message}" for problem in plan.problems]
+        if artifact.type == PLAN
+        else []
+    )
     phases = tuple(phase.title for phase in plan.phases) if artifact.type == PLAN else ()
     return Finished(text, artifact, phases, max(hours, default=None), tuple(warnings))

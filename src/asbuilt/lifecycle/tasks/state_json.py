@@ -85,7 +85,7 @@ def _whole(data: bytes | None) -> dict[str, Any]:
 
 def _records(whole: Mapping[str, Any]) -> list[dict[str, Any]]:
     records = whole.get(_TASKS, [])
-    if not isinstance(records, list) or not all(isinstance(one, dict) for one in records):
+    if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
         raise _invalid(f"{_TASKS} is no list of objects", "Correct it, or restore an earlier version.")
     return records
 
@@ -106,7 +106,7 @@ def _task(record: Mapping[str, Any]) -> Task:
         kind=str(record.get("task_type") or GENERAL),
         status=status,
         description=description,
-        artifacts=tuple(_artifact(number, one) for one in record.get("artifacts") or ()),
+        artifacts=tuple(_artifact(number, row) for row in record.get("artifacts") or ()),
         next_artifact=counter if isinstance(counter, int) else None,
         session=str(record.get("session_id") or ""),
         created=str(record.get("created") or ""),
@@ -115,17 +115,18 @@ def _task(record: Mapping[str, Any]) -> Task:
     )
 
 
-def _artifact(number: int, one: object) -> Artifact:
-    if not isinstance(one, dict) or not isinstance(one.get("path"), str):
+def _artifact(number: int, row: object) -> Artifact:
+    if not isinstance(row, dict) or not isinstance(row.get("path"), str):
         raise _invalid(f"an artifact of task {number} has no path", "Give it one, or remove it.")
-    more = {name: value for name, value in one.items() if name not in ("type", "path", "summary")}
-    return Artifact(str(one.get("type") or ""), one["path"], str(one.get("summary") or ""), more)
+    more = {name: value for name, value in row.items() if name not in ("type", "path", "summary")}
+    return Artifact(str(row.get("type") or ""), row["path"], str(row.get("summary") or ""), more)
 
 
 def _shown(task: Task) -> dict[str, Any]:
     """Return a task as a record, without its pending work, which is internal."""
     artifacts = [
-        {"type": one.type, "path": one.path, "summary": one.summary, **one.more} for one in task.artifacts
+        {"type": artifact.type, "path": artifact.path, "summary": artifact.summary, **artifact.more}
+        for artifact in task.artifacts
     ]
     own = {name: getattr(task, field) for name, field in _OWN.items()}
     return {**own, "status": task.status.value, "artifacts": artifacts, **task.more}

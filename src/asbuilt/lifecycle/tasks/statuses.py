@@ -28,7 +28,7 @@ class Status(StrEnum):
     def named(cls, word: str) -> Status | None:
         """Find a status by its name, or by its mark without brackets."""
         value = word.strip().lower().replace(" ", "_")
-        return next((one for one in cls if one.value == value), None)
+        return next((status for status in cls if status.value == value), None)
 
     @property
     def mark(self) -> str:

@@ -63,7 +63,7 @@ class Todo(Struct):
 
     def statuses(self) -> dict[int, Status]:
         """Return the status of every task that has one."""
-        return {number: one.status for number, one in self.entries.items() if one.status is not None}
+        return {number: entry.status for number, entry in self.entries.items() if entry.status is not None}
 
     def paths(self, number: int, kind: str) -> list[str]:
         """Return the artifacts of a type that a task links."""
@@ -139,7 +139,7 @@ def _headed(todo: Todo, at: int, heading: re.Match[str], section: str) -> tuple[
 def _hear_order(todo: Todo, at: int, line: str) -> None:
     bullet = _BULLET.match(line)
     number = re.search(r"[1-9][0-9]*", line[bullet.end() :]) if bullet else None
-    marks = [one for one in _MARK.findall(line) if Status.named(one)]
+    marks = [mark for mark in _MARK.findall(line) if Status.named(mark)]
     if line.strip():
         todo.order_end = at + 1
     if number is not None and len(marks) == 1:
@@ -181,7 +181,7 @@ def _mended(todo: Todo, entry: Entry, task: Task, end: str) -> list[tuple[int, i
             line = _STATUS.sub(lambda found: found[1] + task.status.mark, todo.lines[entry.status_line], 1)
             edits.append((entry.status_line, behind, [line]))
     for kind in LINKS:
-        paths = [_rooted(one.path) for one in task.of_type(kind)]
+        paths = [_rooted(file.path) for file in task.of_type(kind)]
         start, stop, there = entry.links.get(kind, (behind, behind, []))
         if paths != there:
             edits.append((start, stop, [_link(task, kind) + end] if paths else []))
@@ -189,12 +189,12 @@ def _mended(todo: Todo, entry: Entry, task: Task, end: str) -> list[tuple[int, i
 
 
 def _link(task: Task, kind: str) -> str:
-    shown = ", ".join(f"[{one.path.rpartition('/')[2]}]({one.path})" for one in task.of_type(kind))
+    shown = ", ".join(f"[{file.path.rpartition('/')[2]}]({file.path})" for file in task.of_type(kind))
     return f"- **{LINKS[kind]}**: {shown}"
 
 
 def _remarked(line: str, status: Status) -> str:
-    found = next(one for one in _MARK.finditer(line) if Status.named(one[1]))
+    found = next(match for match in _MARK.finditer(line) if Status.named(match[1]))
     return line[: found.start()] + status.mark + line[found.end() :]
 
 
@@ -263,21 +263,25 @@ def render(pair: Pair, tasks: Mapping[int, Task], *, next_number: int, seq: int)
 def agree(pair: Pair) -> list[str]:
     """Return the contradictions between the two views; empty if there are none."""
     state, todo = read_state(pair.state), read_todo(pair.todo)
-    told = []
+    differences = []
     for number, task in state.tasks.items():
         said = todo.statuses().get(number)
         if said is not task.status:
             mark = said.mark if said else "nothing"
-            told.append(f"task {number}: {mark} in TODO.md, {task.status.mark} in state.json")
+            differences.append(f"task {number}: {mark} in TODO.md, {task.status.mark} in state.json")
         if number in todo.order and todo.order[number][1] is not task.status:
             mark = todo.order[number][1].mark
-            told.append(f"task {number}: {mark} in the order of tasks, {task.status.mark} in state.json")
+            differences.append(
+                f"task {number}: {mark} in the order of tasks, {task.status.mark} in state.json"
+            )
         for kind in LINKS:
-            paths = [one.path for one in task.of_type(kind)]
+            paths = [file.path for file in task.of_type(kind)]
             if todo.paths(number, kind) != paths:
-                told.append(f"task {number}: its {kind} differs")
-    told += [f"task {number} is only in TODO.md" for number in todo.entries if number not in state.tasks]
-    return told
+                differences.append(f"task {number}: its {kind} differs")
+    differences += [
+        f"task {number} is only in TODO.md" for number in todo.entries if number not in state.tasks
+    ]
+    return differences
 
 
 def by_hand(pair: Pair, tasks: Mapping[int, Task], shown: Sequence[Mapping[int, Task]]) -> list[Difference]:
@@ -304,7 +308,7 @@ def taken(pair: Pair, tasks: Mapping[int, Task], shown: Sequence[Mapping[int, Ta
     state, todo = read_state(pair.state), read_todo(pair.todo)
     found = {}
     for number, task in state.tasks.items():
-        before = [one[number] for one in (tasks, *shown) if number in one]
+        before = [table[number] for table in (tasks, *shown) if number in table]
         found[number] = _merged(task, before) if number in tasks else task
     for number, entry in todo.entries.items():
         if number not in found and number not in tasks:
@@ -322,11 +326,15 @@ def _statuses(todo: Todo) -> list[tuple[int, Status]]:
 
 
 def _known(number: int, times: Sequence[Mapping[int, Task]]) -> set[Status]:
-    return {one[number].status for one in times if number in one}
+    return {table[number].status for table in times if number in table}
 
 
 def _merged(theirs: Task, before: Sequence[Task]) -> Task:
     """Apply the values that no earlier version has; the first of `before` is the current task."""
-    said = {one.name: getattr(theirs, one.name) for one in fields(theirs) if one.name != "pending"}
-    new = {name: value for name, value in said.items() if all(value != getattr(one, name) for one in before)}
+    said = {
+        member.name: getattr(theirs, member.name) for member in fields(theirs) if member.name != "pending"
+    }
+    new = {
+        name: value for name, value in said.items() if all(value != getattr(task, name) for task in before)
+    }
     return replace(before[0], **new)

@@ -207,7 +207,7 @@ def waive(plan: Plan, *, phase_id: str, item: int, reason: str, on: str) -> Edit
     An item that already has such a note is not changed.
     """
     phase = the_phase(plan, phase_id)
-    lines = [*(one.line for one in phase.work_items), *(one.line for one in phase.criteria)]
+    lines = [*(work_item.line for work_item in phase.work_items), *(rule.line for rule in phase.criteria)]
     if not 1 <= item <= len(lines):
         raise NotFound(
             f"phase {phase.id} has no item {item}; it has {len(lines)}",
@@ -220,8 +220,8 @@ def waive(plan: Plan, *, phase_id: str, item: int, reason: str, on: str) -> Edit
     if _WAIVED not in text:
         end = source.starts[line] + len(text.rstrip())
         # Safe for the inside of an HTML comment, on one line.
-        told = re.sub(r"-{2,}", "-", " ".join(reason.translate(str.maketrans("<>", "()")).split()))
-        splicer.replace(Span(end, end), f" {_WAIVED}{on}: {told} -->")
+        words = re.sub(r"-{2,}", "-", " ".join(reason.translate(str.maketrans("<>", "()")).split()))
+        splicer.replace(Span(end, end), f" {_WAIVED}{on}: {words} -->")
     return _checked(plan, splicer)
 
 
@@ -284,15 +284,15 @@ def _told(phase: Phase, only: str | None, *, keeps_intent: bool) -> dict[str, An
     Line numbers are left out; for the phase `only` its marks too, and without `keeps_intent` its criteria and
     intent.
     """
-    told = phase_contract(phase)
-    del told["lines"]
-    bullets = [*told["work_items"], *told["criteria"]]
+    contract = phase_contract(phase)
+    del contract["lines"]
+    bullets = [*contract["work_items"], *contract["criteria"]]
     for bullet in bullets:
         del bullet["line"]
     if phase.id == only:
-        del told["status"], told["commit"]
+        del contract["status"], contract["commit"]
         for bullet in bullets:
             del bullet["done"]
         if not keeps_intent:
-            del told["intent"], told["criteria"]
-    return told
+            del contract["intent"], contract["criteria"]
+    return contract

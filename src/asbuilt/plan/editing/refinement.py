@@ -54,8 +54,12 @@ def changed_phases(before: Plan, after: Plan) -> dict[str, str]:
     """Return the phases that a refinement adds, changes and drops: id to `new`, `changed` or `dropped`."""
     was = {phase.id: phase.intent for phase in before.phases}
     now = {phase.id: phase.intent for phase in after.phases}
-    told = {one: "changed" if one in was else "new" for one, intent in now.items() if was.get(one) != intent}
-    return {**told, **dict.fromkeys((one for one in was if one not in now), "dropped")}
+    changes = {
+        phase_id: "changed" if phase_id in was else "new"
+        for phase_id, intent in now.items()
+        if was.get(phase_id) != intent
+    }
+    return {**changes, **dict.fromkeys((phase_id for phase_id in was if phase_id not in now), "dropped")}
 
 
 def _below_the_front(before: Plan, proposed: bytes) -> bytes:
@@ -112,7 +116,7 @@ def _found(draft: Plan, phase_id: str) -> Phase | None:
 
 def _place_for(draft: Plan, phase: Phase) -> int:
     """Return the offset for a completed phase that the new text left out: before all its phases."""
-    starts = [one.span.start for one in draft.phases if not _is_row(one)]
+    starts = [plan_phase.span.start for plan_phase in draft.phases if not _is_row(plan_phase)]
     if not starts:
         raise EditRefused(
             f"phase {phase.id} is done, and the new text has no place for it",
@@ -172,7 +176,7 @@ def _line(plan: Plan, line: int) -> str:
 def _check(before: Plan, after: Plan, kept: Iterable[Phase]) -> None:
     """Raise `EditRefused` if a completed phase, or the plan's own status, reads differently."""
     for phase in kept:
-        found = [one for one in after.phases if one.id == phase.id]
+        found = [plan_phase for plan_phase in after.phases if plan_phase.id == phase.id]
         if len(found) != 1 or _told(before, phase) != _told(after, found[0], like=before.verbatim(phase)):
             raise EditRefused(
                 f"phase {phase.id} is done, and beside the new text it would read another way",
@@ -190,7 +194,7 @@ def _check(before: Plan, after: Plan, kept: Iterable[Phase]) -> None:
 def _check_claims(before: Plan, after: Plan) -> None:
     """Raise `EditRefused` if the new text marks more as done than the file does."""
     for now in after.phases:
-        was = next((one for one in before.phases if one.id == now.id), None)
+        was = next((phase for phase in before.phases if phase.id == now.id), None)
         is_new = now.status is Status.DONE and (was is None or was.status is not Status.DONE)
         if is_new or any(item.done and item.text not in _ticked(was) for item in now.work_items):
             raise EditRefused(
@@ -207,7 +211,7 @@ def _ticked(phase: Phase | None) -> frozenset[str]:
 def _with_marks(before: Plan, after: Plan) -> Plan:
     """Copy the file's marks to the phases of the new text: a refinement does not change progress."""
     for was in before.phases:
-        now = next((one for one in after.phases if one.id == was.id), None)
+        now = next((phase for phase in after.phases if phase.id == was.id), None)
         if now is None:
             continue
         ticked = _ticked(was)
@@ -235,16 +239,16 @@ def _applied(plan: Plan, edit: Edit) -> Plan:
 
 def _told(plan: Plan, phase: Phase, *, like: bytes | None = None) -> dict[str, Any]:
     """Return everything that must stay of a completed phase: all but its lines and dependencies."""
-    told = phase_contract(phase)
-    del told["lines"], told["depends_on"]
-    for bullet in (*told["work_items"], *told["criteria"]):
+    contract = phase_contract(phase)
+    del contract["lines"], contract["depends_on"]
+    for bullet in (*contract["work_items"], *contract["criteria"]):
         del bullet["line"]
-    told["bytes"] = plan.verbatim(phase)
-    if like is not None and not told["bytes"].removeprefix(like).strip(b"\r\n"):
-        told["bytes"] = like
+    contract["bytes"] = plan.verbatim(phase)
+    if like is not None and not contract["bytes"].removeprefix(like).strip(b"\r\n"):
+        contract["bytes"] = like
     row = phase.row
-    told["row"] = None if row is None else encode(plan.source.lines[row.line - 1])
-    return told
+    contract["row"] = None if row is None else encode(plan.source.lines[row.line - 1])
+    return contract
 
 
 def _marks(metadata: Iterable[Metadatum]) -> dict[str, str]:

@@ -90,7 +90,7 @@ def blank_plan(title: str, *, phases: int, created: date, template: str = TEMPLA
 def sections_of(template: str) -> list[str]:
     """Return the headings of a template's own sections: no phase, no tracker."""
     found = [_HEADING.match(block) for block in _blocks(template)]
-    named = [one[2].strip() for one in found if one and len(one[1]) == 2]
+    named = [match[2].strip() for match in found if match and len(match[1]) == 2]
     return [name for name in named if _NUMBER not in name and name.casefold() != _TRACKER]
 
 

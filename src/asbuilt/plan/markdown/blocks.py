@@ -206,9 +206,9 @@ def cells_of(row: Row, line: str) -> tuple[Cell, ...]:
     """Locate a row's cells in its line; if the parser disagrees, they have its texts and no position."""
     cells = split_row(line, row.quotes)
     # The parser pads and cuts rows to the header, so only cells that both have are compared.
-    told = [text.strip() for text in row.texts]
-    agreed = all(cell.text == text for cell, text in zip(cells, told, strict=False))
-    return tuple(cells) if agreed else tuple(Cell(text, -1, -1) for text in told)
+    texts = [text.strip() for text in row.texts]
+    agreed = all(cell.text == text for cell, text in zip(cells, texts, strict=False))
+    return tuple(cells) if agreed else tuple(Cell(text, -1, -1) for text in texts)
 
 
 def split_row(line: str, quotes: int = 0) -> list[Cell]:

@@ -79,8 +79,8 @@ def read_front_matter(source: Source) -> FrontMatter:
     front = FrontMatter(present=True, after=closing + 1, entries=(), problems=())
     text = source.text[source.starts[1] : source.starts[closing]]
     if len(text) > _MAX_CHARS and text.strip():
-        told = f"has {len(text):,} characters; at most {_MAX_CHARS:,} are read"
-        return replace(front, problems=_wrong(1, told))
+        message = f"has {len(text):,} characters; at most {_MAX_CHARS:,} are read"
+        return replace(front, problems=_wrong(1, message))
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except (yaml.YAMLError, RecursionError, ValueError) as error:

@@ -100,15 +100,15 @@ def phase_headings(headings: Sequence[Heading], line_count: int) -> list[PhaseHe
 
 def _read(text: str) -> tuple[str, str, str] | None:
     """Parse one heading into (kind, id, title), or None."""
-    told = re.sub(r"^[^\w\[]+", "", _without_status(text))
-    named = _NAMED.match(told)
+    heading_text = re.sub(r"^[^\w\[]+", "", _without_status(text))
+    named = _NAMED.match(heading_text)
     if named is not None:
         number = (named.group(2) or named.group(3)).lower()
         return named.group(1).lower(), number, clean_title(named.group(4)) or f"{named.group(1)} {number}"
-    unnumbered = _UNNUMBERED.match(told)
+    unnumbered = _UNNUMBERED.match(heading_text)
     if unnumbered is not None and (slug := slugify(unnumbered.group(1))):
         return "phase", slug, clean_title(unnumbered.group(1))
-    numbered = _NUMBERED.match(told)
+    numbered = _NUMBERED.match(heading_text)
     if numbered is not None and (title := clean_title(numbered.group(2))):
         return "numbered", numbered.group(1).lower(), title
     return None
@@ -215,8 +215,8 @@ def _span(source: Source, line: int, cells: Cells, column: int | None) -> Span |
 
 def _split(text: str) -> tuple[str | None, str]:
     """Split `1 — Extract request helper` or `[Phase 2: Core](#core)` into id and title."""
-    told = _KIND.sub("", _LINK.sub(r"\1", text).strip(" *_`"), count=1)
-    found = NUMBER_TOKEN.match(told) or _LETTER.match(told)
+    title = _KIND.sub("", _LINK.sub(r"\1", text).strip(" *_`"), count=1)
+    found = NUMBER_TOKEN.match(title) or _LETTER.match(title)
     if found is None:
-        return None, clean_title(told)
-    return found.group(1).lower(), clean_title(re.sub(r"^[\s:.)—–-]+", "", told[found.end() :]))
+        return None, clean_title(title)
+    return found.group(1).lower(), clean_title(re.sub(r"^[\s:.)—–-]+", "", title[found.end() :]))

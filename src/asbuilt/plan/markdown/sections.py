@@ -132,8 +132,8 @@ def plainly_named(heading: str) -> str | None:
 @lru_cache(maxsize=256)
 def part_of(name: str) -> Part | None:
     """Return the part of a phase that a subsection's name announces; cached, because names repeat."""
-    told = _NAME.search(name)
-    return None if told is None else _PARTS.get(" ".join(told.group().casefold().split()))
+    found = _NAME.search(name)
+    return None if found is None else _PARTS.get(" ".join(found.group().casefold().split()))
 
 
 def label_of(text: str) -> tuple[str, str] | None:

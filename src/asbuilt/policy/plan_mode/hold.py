@@ -188,12 +188,16 @@ def plan_file_in(transcript: Iterable[str]) -> str:
             entry = read(line)
         except ValueError:
             continue
-        told = (
+        attachment = (
             entry.get("attachment") if isinstance(entry, dict) and entry.get("type") == "attachment" else None
         )
-        if not isinstance(told, dict) or told.get("type") != "plan_mode" or told.get("isSubAgent"):
+        if (
+            not isinstance(attachment, dict)
+            or attachment.get("type") != "plan_mode"
+            or attachment.get("isSubAgent")
+        ):
             continue
-        path = told.get("planFilePath")
+        path = attachment.get("planFilePath")
         if isinstance(path, str) and path.startswith("/") and path.endswith(".md"):
             found = path
     return found
@@ -212,9 +216,9 @@ def from_file(value: object) -> Hold:
         raise HoldUnreadable("it was written by another version, or damaged")
     texts = [fields[name] for name in ("by", "root", "before", "proposed")]
     plans = fields["plans"]
-    if not isinstance(plans, list) or not all(isinstance(one, str) for one in [*texts, *plans]):
+    if not isinstance(plans, list) or not all(isinstance(text, str) for text in [*texts, *plans]):
         raise HoldUnreadable("it is damaged")
     flags = (fields["asked"], fields["compacted"])
-    if not isinstance(fields["since"], int | float) or not all(isinstance(one, bool) for one in flags):
+    if not isinstance(fields["since"], int | float) or not all(isinstance(flag, bool) for flag in flags):
         raise HoldUnreadable("it is damaged")
     return Hold(**{**fields, "plans": tuple(plans)})

@@ -61,7 +61,9 @@ REFUSED = {
 
 def is_listed(tool: str, listed: Iterable[str]) -> bool:
     """Return whether the user has listed a tool, by its name or a prefix: `mcp__shop__*`."""
-    return any(tool == one or (one.endswith("*") and tool.startswith(one[:-1])) for one in listed)
+    return any(
+        tool == pattern or (pattern.endswith("*") and tool.startswith(pattern[:-1])) for pattern in listed
+    )
 
 
 def refusal_of(tool: str) -> str:

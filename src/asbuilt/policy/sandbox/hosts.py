@@ -92,8 +92,8 @@ def hosts_named(texts: Iterable[str]) -> tuple[Host, ...]:
 
 def upstream_in(environment: Mapping[str, str]) -> tuple[str, int] | None:
     """Return the proxy by which a company's machine reaches other hosts, from the usual variables."""
-    told = (environment.get(name, "") for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"))
-    found = next((one for one in map(_UPSTREAM.fullmatch, told) if one is not None), None)
+    values = (environment.get(name, "") for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"))
+    found = next((match for match in map(_UPSTREAM.fullmatch, values) if match is not None), None)
     return (found[1], int(found[2] or _HTTP)) if found else None
 
 
@@ -133,11 +133,11 @@ def request_in(head: bytes) -> Asked:
 
 def listed(hosts: tuple[Host, ...], host: str, port: int) -> Host:
     """Return the entry that allows a request; raises `Refused`."""
-    found = [one for one in hosts if one.fits(host, port)]
+    found = [rule for rule in hosts if rule.fits(host, port)]
     if not found:
         raise Refused("it is not on the list")
     # A private entry wins over a public one, and an exact name over a wildcard.
-    return max(found, key=lambda one: (one.is_private, one.name == host))
+    return max(found, key=lambda rule: (rule.is_private, rule.name == host))
 
 
 def server_name(data: bytes) -> str | None:

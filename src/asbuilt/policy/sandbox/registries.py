@@ -69,12 +69,12 @@ def addresses_in(file: File, text: str) -> str:
 def hosts_in(text: str) -> tuple[str, ...]:
     """Return the hosts of URLs in a text, each with its port, because a user's own may be private."""
     found = _ADDRESS.finditer(text)
-    return tuple(f"{one[1]}:{one[2] or (80 if one[0].startswith('http:') else 443)}" for one in found)
+    return tuple(f"{match[1]}:{match[2] or (80 if match[0].startswith('http:') else 443)}" for match in found)
 
 
 def paths_in(text: str) -> tuple[str, ...]:
     """Return the paths in a text: folders with packages, certificates."""
-    return tuple(one.rstrip("/") for one in _PATH.findall(text))
+    return tuple(path.rstrip("/") for path in _PATH.findall(text))
 
 
 def made_for(program: bytes) -> tuple[str, ...]:
@@ -89,7 +89,7 @@ def made_for(program: bytes) -> tuple[str, ...]:
 
 def quoted_hosts(source: bytes) -> tuple[str, ...]:
     """Return the hosts in quotes or URLs in a short source file of a package tool."""
-    return tuple(f"{one.decode()}:443" for one in dict.fromkeys(_HOST.findall(source)))
+    return tuple(f"{host.decode()}:443" for host in dict.fromkeys(_HOST.findall(source)))
 
 
 def secrets_in(text: str) -> tuple[str, ...]:

@@ -258,9 +258,10 @@ def mounts(request: Request) -> list[list[str]]:
     planned += [(path, 3, ["--bind", path, path]) for path in request.writable]
     planned += [(path, 4, ["--ro-bind", path, path]) for path in request.read_only]
     planned += [
-        (one.at, 5, ["--bind" if one.writable else "--ro-bind", one.folder, one.at]) for one in request.placed
+        (placed.at, 5, ["--bind" if placed.writable else "--ro-bind", placed.folder, placed.at])
+        for placed in request.placed
     ]
-    ordered = [mount for _, _, mount in sorted(planned, key=lambda one: depth(one[0], one[1]))]
+    ordered = [mount for _, _, mount in sorted(planned, key=lambda pair: depth(pair[0], pair[1]))]
     return [*ordered, *(["--remount-ro", path] for path in (*request.hidden, "/"))]
 
 

@@ -52,7 +52,7 @@ _ROWS: Final = (
         argv=(
             *("postgres", "-D", "{data}", "-p", "5432", "-c", "listen_addresses=127.0.0.1,::1"),
             *("-c", "unix_socket_directories=/tmp"),
-            *(word for one in _QUICK for word in ("-c", one)),
+            *(word for setting in _QUICK for word in ("-c", setting)),
         ),
         port=5432,
         # Listening is not enough: postgres refuses connections while it recovers.
@@ -83,17 +83,19 @@ _ROWS: Final = (
         package="redis-server",
     ),
 )
-TABLE: Final[Mapping[str, Service]] = MappingProxyType({one.name: one for one in _ROWS})
+TABLE: Final[Mapping[str, Service]] = MappingProxyType({service.name: service for service in _ROWS})
 
 
 def chosen_services(options: RunOptions) -> tuple[Service, ...]:
     """Return the services that a run's options name; older runs name none."""
     return tuple(
-        Service(one.name, ("/bin/sh", "-c", one.command), one.ready) if one.command else TABLE[one.name]
-        for one in options.services or ()
+        Service(service.name, ("/bin/sh", "-c", service.command), service.ready)
+        if service.command
+        else TABLE[service.name]
+        for service in options.services or ()
     )
 
 
 def variables_of(services: Iterable[Service]) -> dict[str, str]:
     """Return the variables by which programs find services."""
-    return {name: value for one in services for name, value in one.variables.items()}
+    return {name: value for service in services for name, value in service.variables.items()}

@@ -232,7 +232,7 @@ class _Reader:
             wild = wild or live
             made += piece
             # A quoted wildcard becomes one that matches any character: the compared set may only grow.
-            pattern += piece if live else "".join("?" if one in _WILD else one for one in piece)
+            pattern += piece if live else "".join("?" if char in _WILD else char for char in piece)
         if self._at == start:
             raise Unreadable("a word is missing")
         if made[-1:].isdigit() and self._peek() and self._peek() in "<>":

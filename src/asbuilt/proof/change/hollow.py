@@ -59,38 +59,38 @@ _ROWS: Final = 2
 
 def hollow(changes: Iterable[Change], order: Order, there: Collection[str]) -> tuple[Finding, ...]:
     """Return findings for a phase's changes. Pass every file that differs and every path of the tree."""
-    every = [one for one in changes if one.before != one.after and len(one.after or b"") <= MAX_BYTES]
-    if every and all(_is_same_code(one) for one in every) and not _OF_WORDS.search(order.text):
+    every = [file for file in changes if file.before != file.after and len(file.after or b"") <= MAX_BYTES]
+    if every and all(_is_same_code(file) for file in every) and not _OF_WORDS.search(order.text):
         return (Finding(Kind.COMMENTS_ONLY, Severity.FAILS, every[0].path, ""),)
-    rows = list(dict.fromkeys(row for one in every if _is_test(one.path) for row in _rows(one)))[:_MOST]
+    rows = list(dict.fromkeys(row for file in every if _is_test(file.path) for row in _rows(file)))[:_MOST]
     _, checks = wanted_and_checked(order.text)
     found = [
-        Finding(Kind.EXIT_FORCED, Severity.FAILS, one.path, "the plan's own check does nothing any more")
-        for one in every
-        if one.path in checks and _is_gutted(one)
+        Finding(Kind.EXIT_FORCED, Severity.FAILS, file.path, "the plan's own check does nothing any more")
+        for file in every
+        if file.path in checks and _is_gutted(file)
     ]
     wants_markers = _MARKER.search(order.text) is not None
-    for one in every:
-        if one.after is None or _is_test(one.path) or role_of(one.path) not in (Role.PRODUCT, Role.TEST):
+    for file in every:
+        if file.after is None or _is_test(file.path) or role_of(file.path) not in (Role.PRODUCT, Role.TEST):
             continue
-        found += _stubs(one, order.text)
-        found += () if wants_markers else _lines_with(_MARKER, Kind.TODO_LEFT, one)
-        found += _answers(one, rows, order.text)
-    for one in every:
-        found += _lines_with(_ADDRESSED, Kind.ADDRESSES_THE_JUDGE, one) if language_of(one.path) else ()
+        found += _stubs(file, order.text)
+        found += () if wants_markers else _lines_with(_MARKER, Kind.TODO_LEFT, file)
+        found += _answers(file, rows, order.text)
+    for file in every:
+        found += _lines_with(_ADDRESSED, Kind.ADDRESSES_THE_JUDGE, file) if language_of(file.path) else ()
     found += _only_parameters(every, order.text)
     return (*found, *unkept(every, order, there), *unwired(every, order, there))
 
 
 def _only_parameters(changes: Iterable[Change], text: str) -> Iterator[Finding]:
     """Find a phase that changes only parameter lists in the product's code."""
-    code = [one for one in changes if language_of(one.path) == "python" and not _is_test(one.path)]
-    for one in code:
+    code = [file for file in changes if language_of(file.path) == "python" and not _is_test(file.path)]
+    for file in code:
         # Where a parameter has another default, what runs differs.
-        then, now = (_defaults(parsed(side)) for side in (one.before or b"", one.after or b""))
+        then, now = (_defaults(parsed(side)) for side in (file.before or b"", file.after or b""))
         if any(then[name] != now[name] for name in then.keys() & now.keys()):
             return
-    if code and not _OF_WORDS.search(text) and all(_is_same_code(one, but="parameters") for one in code):
+    if code and not _OF_WORDS.search(text) and all(_is_same_code(file, but="parameters") for file in code):
         yield Finding(Kind.COMMENTS_ONLY, Severity.SIGN_OFF, code[0].path, "only parameters changed")
 
 
@@ -101,11 +101,11 @@ def _defaults(tree: ast.Module | None) -> dict[tuple[str, str], str]:
             by_place = [*node.args.posonlyargs, *node.args.args]
             given = [*zip(by_place[::-1], node.args.defaults[::-1], strict=False)]
             given += [
-                (one, value)
-                for one, value in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+                (arg, value)
+                for arg, value in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
                 if value
             ]
-            found |= {(node.name, one.arg): ast.dump(value) for one, value in given}
+            found |= {(node.name, argument.arg): ast.dump(value) for argument, value in given}
     return found
 
 
@@ -120,7 +120,7 @@ def _acting(path: str, text: str) -> bool:
     if language == "shell":
         return any(not _IDLE.match(line) for line in _uncommented(text) if not line.startswith("#!"))
     tree = parsed(text.encode()) if language == "python" else None
-    return tree is None or any(not _IDLE.match(ast.unparse(one)) for one in tree.body if not _is_text(one))
+    return tree is None or any(not _IDLE.match(ast.unparse(node)) for node in tree.body if not _is_text(node))
 
 
 def _is_test(path: str) -> bool:
@@ -183,16 +183,24 @@ def _stubs(change: Change, text: str) -> Iterator[Finding]:
     """Find functions that the phase promises by name and that do nothing or return a constant."""
     if _OF_STUBS.search(text):
         return
-    before = {one.name for one in _functions(change.path, change.old) if not one.is_stub}
+    before = {written.name for written in _functions(change.path, change.old) if not written.is_stub}
     promised = {name for code in _CODE.findall(wanted_and_checked(text)[0]) for name in _WORD.findall(code)}
-    for one in _functions(change.path, change.new):
-        if one.name in before or one.name not in promised:
+    for written in _functions(change.path, change.new):
+        if written.name in before or written.name not in promised:
             continue
-        if one.is_stub:
-            yield Finding(Kind.STUB, Severity.FAILS, change.path, one.says, "", one.name, one.line)
-        elif one.is_constant:
+        if written.is_stub:
             yield Finding(
-                Kind.CONSTANT_ANSWER, Severity.SIGN_OFF, change.path, one.says, "", one.name, one.line
+                Kind.STUB, Severity.FAILS, change.path, written.says, "", written.name, written.line
+            )
+        elif written.is_constant:
+            yield Finding(
+                Kind.CONSTANT_ANSWER,
+                Severity.SIGN_OFF,
+                change.path,
+                written.says,
+                "",
+                written.name,
+                written.line,
             )
 
 
@@ -208,17 +216,17 @@ def _of_python(tree: ast.Module) -> Iterator[_Written]:
     open_ones = {
         id(inner)
         for node in ast.walk(tree)
-        if isinstance(node, ast.ClassDef) and any(dotted(one).endswith(_OPEN) for one in node.bases)
+        if isinstance(node, ast.ClassDef) and any(dotted(base).endswith(_OPEN) for base in node.bases)
         for inner in node.body
     }
     for node in ast.walk(tree):
         if not isinstance(node, Function) or id(node) in open_ones:
             continue
-        if any(dotted(one).endswith(("abstractmethod", "overload")) for one in node.decorator_list):
+        if any(dotted(expr).endswith(("abstractmethod", "overload")) for expr in node.decorator_list):
             continue
         body = node.body[1:] if _is_text(node.body[0]) else node.body
         given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-        takes = any(one.arg not in ("self", "cls") for one in given)
+        takes = any(argument.arg not in ("self", "cls") for argument in given)
         last = body[0] if len(body) == 1 else None
         answer = constant(last.value) if isinstance(last, ast.Return) else None
         says = shortened(ast.unparse(last)) if last is not None else "nothing"
@@ -245,12 +253,12 @@ def _of_braces(text: str, language: str) -> Iterator[_Written]:
         if opening is None or begin is None:
             continue
         body = code.tokens[begin + 1 : min(code.closing(begin), begin + 2 * _SHORT)]
-        says = " ".join(one.text for one in body)
+        says = " ".join(word.text for word in body)
         # An empty function in the place of a value is a default, not a stub.
         is_value = not body and code.word(at + 1) in ("=", ":") and code.word(at - 1) in ("{", ",", "(")
         is_stub = not is_value and len(body) <= _SHORT and (not body or _UNFINISHED.search(says) is not None)
-        answer = [one.kind for one in body if one.text not in ("return", ";", "-")]
-        is_filled = any(one.text.startswith("`") and "${" in one.text for one in body)
+        answer = [word.kind for word in body if word.text not in ("return", ";", "-")]
+        is_filled = any(word.text.startswith("`") and "${" in word.text for word in body)
         is_constant = says.startswith("return ") and answer in (["number"], ["text"]) and not is_filled
         takes = code.closing(opening) > opening + 1
         yield _Written(token.text, token.line, shortened(says) or "nothing", is_stub, is_constant and takes)
@@ -314,8 +322,8 @@ def _answers(change: Change, rows: Iterable[frozenset[str]], text: str) -> Itera
         }
     if len(hits) >= _ROWS:
         first = min(hits.values())
-        told = "; ".join(", ".join(sorted(row)) for row in list(hits)[:3])
-        now = f"it has the tests' own values side by side: {told}"
+        values = "; ".join(", ".join(sorted(row)) for row in list(hits)[:3])
+        now = f"it has the tests' own values side by side: {values}"
         yield Finding(Kind.ANSWERS_THE_TESTS, Severity.SIGN_OFF, change.path, now, line=first)
 
 
@@ -331,5 +339,5 @@ def _rows(change: Change) -> Iterator[frozenset[str]]:
 def _literals(text: str) -> frozenset[str]:
     found = {piece.strip("\"'") for piece in _LITERAL.findall(text)}
     # In shell patterns, numbers are part of a text.
-    words = {one for piece in found for one in piece.split() if all(map(_NUMBER.fullmatch, piece.split()))}
+    words = {word for piece in found for word in piece.split() if all(map(_NUMBER.fullmatch, piece.split()))}
     return frozenset(found | words) - _PLAIN

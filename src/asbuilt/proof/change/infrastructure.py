@@ -74,8 +74,8 @@ def put_back_words(paths: Sequence[str]) -> str:
     if not paths:
         return ""
     more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
-    told = f"{', '.join(paths[:_NAMED])}{more} as on the base"
-    return f" (with {told}: a phase that has to change one names it in its text)"
+    listing = f"{', '.join(paths[:_NAMED])}{more} as on the base"
+    return f" (with {listing}: a phase that has to change one names it in its text)"
 
 
 def is_infrastructure(path: str) -> bool:

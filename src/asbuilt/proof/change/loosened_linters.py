@@ -79,10 +79,10 @@ _Found = list[tuple[int, str]]
 
 def suppressions(changes: Sequence[Change]) -> Iterator[Loosened]:
     """Find new comments that silence a warning; a comment that only moved is not new."""
-    lost = {one.path: _gained(one._replace(before=one.after, after=one.before)) for one in changes}
+    lost = {file.path: _gained(file._replace(before=file.after, after=file.before)) for file in changes}
     left = {
-        one.path: _uncovered(_gained(one), Counter(_kind(text) for _, text in lost[one.path]))
-        for one in changes
+        file.path: _uncovered(_gained(file), Counter(_kind(text) for _, text in lost[file.path]))
+        for file in changes
     }
     gone: Counter[str] = sum((lost for _, lost in left.values()), Counter())
     for path, (gained, _) in left.items():
@@ -133,18 +133,18 @@ def _kind(text: str) -> str:
 
 def loosened(changes: Sequence[Change]) -> Iterator[Loosened]:
     """Find settings of linters, coverage and checks that demand less than before, file by file."""
-    files = [one for one in changes if _TOOLS.search(one.path)]
-    now = {one.path: _settings(one.path, one.new) for one in files}
-    is_new = any(one.before is None for one in files)
+    files = [file for file in changes if _TOOLS.search(file.path)]
+    now = {file.path: _settings(file.path, file.new) for file in files}
+    is_new = any(file.before is None for file in files)
     for change in files:
         before, others = _settings(change.path, change.old), now | {change.path: {}}
-        moved = {_known_by(*one) for settings in others.values() for one in settings.items()}
+        moved = {_known_by(*setting) for settings in others.values() for setting in settings.items()}
         found = [*_less(before, now[change.path], moved)]
         if change.before is not None:
             then, forgiving = (Counter(_FORGIVES.findall(side)) for side in (change.old, change.new))
             found += [("", words) for words in forgiving - then]
         if change.after is None:
-            is_kept = is_new or not before or any(_known_by(*one) in moved for one in before.items())
+            is_kept = is_new or not before or any(_known_by(*pair) in moved for pair in before.items())
             found = [] if is_kept else [("", "the settings are gone")]
         if found:
             was, said = (", ".join(filter(None, side)) for side in zip(*found[:_NAMED], strict=True))
@@ -163,14 +163,14 @@ def _less(before: dict[str, _Told], after: dict[str, _Told], moved: set[_Told]) 
             continue
         if _is_less(name, old, new):
             leaves_out = _LEAVES_OUT.search(name)
-            gained = [one for one in new if one not in old] if leaves_out else new
+            gained = [value for value in new if value not in old] if leaves_out else new
             was = f"{name} {' '.join(old)}" if old and not leaves_out else ""
             yield was[:80], f"{name} {' '.join(gained) or 'is gone'}"[:80]
 
 
-def _known_by(name: str, told: _Told) -> _Told:
+def _known_by(name: str, values: _Told) -> _Told:
     """Identify a setting without its parents: it may have moved to another file."""
-    return (name.rpartition(".")[2], *told)
+    return (name.rpartition(".")[2], *values)
 
 
 def _is_less(name: str, old: _Told, new: _Told) -> bool:
@@ -185,7 +185,7 @@ def _is_less(name: str, old: _Told, new: _Told) -> bool:
             return now > first if now is not None else "warnings" in name
         if _NOT_LOWER.search(name):
             return now is None or now < first
-    was, says = (" ".join(one[:1]).lower() for one in (old, new))
+    was, says = (" ".join(pair[:1]).lower() for pair in (old, new))
     if was in _RANKS and (says in _RANKS or ".rules." in f".{name}"):
         return _RANKS[was] > _RANKS.get(says, 0)
     if says in ("true", "false") and was != says:
@@ -196,9 +196,9 @@ def _is_less(name: str, old: _Told, new: _Told) -> bool:
     return False
 
 
-def _number(told: _Told) -> float | None:
-    found = (one.rstrip("%") for one in told)
-    return next((float(one) for one in found if re.fullmatch(r"-?\d+(\.\d+)?", one)), None)
+def _number(values: _Told) -> float | None:
+    found = (value.rstrip("%") for value in values)
+    return next((float(value) for value in found if re.fullmatch(r"-?\d+(\.\d+)?", value)), None)
 
 
 def _tool(name: str) -> str:
@@ -241,7 +241,7 @@ def _settings(path: str, text: str) -> dict[str, _Told]:
 
 def _pairs(line: str, above: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
     """Split a line at the names in it; words before the first name belong to the parent."""
-    names = [one for one in above if one]
+    names = [value for value in above if value]
     at = 0
     for found in _PAIR.finditer(line):
         if words := _WORD.findall(line[at : found.start()]):

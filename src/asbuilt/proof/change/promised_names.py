@@ -106,17 +106,17 @@ def unkept(changes: Iterable[Change], order: Order, there: Collection[str]) -> I
     every = list(changes)
     touched = [change.path for change in every]
     works = any(_is_product(path) for path in touched)
-    empty = [one.path for one in every if one.after is not None and _is_empty(one)]
+    empty = [file.path for file in every if file.after is not None and _is_empty(file)]
     for item, path in _promised(order.text):
         if _is_moved(path, item, every):
             continue
-        if not any(_is_at(one, path) for one in there):
+        if not any(_is_at(file, path) for file in there):
             yield _finding(path, item, "the phase names it, and the tree has no such file")
-        elif any(_is_at(one, path) for one in empty) and not (
+        elif any(_is_at(file, path) for file in empty) and not (
             _MAY_BE_EMPTY.search(path) or re.search(r"\bempty\b", item)
         ):
             yield _finding(path, item, "the phase names it, and the file is empty")
-        elif any(_is_at(one, other) for other in _FILE.findall(item) for one in touched):
+        elif any(_is_at(file, other) for other in _FILE.findall(item) for file in touched):
             continue
         elif not works and _is_product(path) and not _LOOKED_AT.search(item.replace(path, "")):
             yield _finding(path, item, "the phase names it, and no file of the product was changed")
@@ -127,17 +127,19 @@ def unkept(changes: Iterable[Change], order: Order, there: Collection[str]) -> I
 
 def _is_moved(path: str, item: str, changes: Sequence[Change]) -> bool:
     """Return whether a file was moved to a folder that its item names."""
-    was_there = any(_is_at(one.path, path) and one.after is None for one in changes)
+    was_there = any(_is_at(file.path, path) and file.after is None for file in changes)
     name = path.rpartition("/")[2]
-    made = (one.path for one in changes if one.before is None and one.path.rpartition("/")[2] == name)
-    return was_there and any(f"`{one.removesuffix(name)}`" in item for one in made)
+    made = (file.path for file in changes if file.before is None and file.path.rpartition("/")[2] == name)
+    return was_there and any(f"`{file.removesuffix(name)}`" in item for file in made)
 
 
 def _unnamed(changes: Sequence[Change], text: str) -> Iterator[Finding]:
     """Find names that an item says a file has and that the changed file lacks."""
     for item in _items(text):
         for path, listed in _HAS.findall(item):
-            found = next((one for one in changes if _is_at(one.path, path) and one.after is not None), None)
+            found = next(
+                (file for file in changes if _is_at(file.path, path) and file.after is not None), None
+            )
             if found is None:
                 continue
             held = {*re.findall(r"\w+", _DECLARED.sub("", found.new))}
@@ -150,15 +152,15 @@ def _unnamed(changes: Sequence[Change], text: str) -> Iterator[Finding]:
 
 def _not_added(changes: Sequence[Change], text: str) -> Iterator[Finding]:
     """Find functions, endpoints and migrations that an item wants added and no changed file has."""
-    product = [one for one in changes if one.after is not None and not _is_test(one.path)]
-    held = {one.path: one.new for one in product}
+    product = [file for file in changes if file.after is not None and not _is_test(file.path)]
+    held = {file.path: file.new for file in product}
     words = {*re.findall(r"[\w-]+", "\n".join((*held, *held.values())))}
     for item in _items(text) if product else ():
         if not re.search(_ADDS, item, re.IGNORECASE) or _GOES.search(item) or _MAY_BE.search(item):
             continue
         path, wanted = product[0].path, _WANTED.search(item)
         named = wanted[1] if wanted else ""
-        pairs = [(one, one) for one in re.findall(r"`([^\W\d]\w*)\([^`]*`", named)]
+        pairs = [(function, function) for function in re.findall(r"`([^\W\d]\w*)\([^`]*`", named)]
         for endpoint in _ENDPOINT.findall(named):
             fixed = [part for part in endpoint.split("/") if part and not re.search(r"[{}<>:]", part)]
             pairs += [(endpoint, last) for last in fixed[-1:] if len(last) > 2]
@@ -166,9 +168,9 @@ def _not_added(changes: Sequence[Change], text: str) -> Iterator[Finding]:
         if lacking:
             yield _finding(path, item, f"the phase names {', '.join(lacking)}, and no changed file has it")
         if _MIGRATION.search(_CODE.sub("", item)):
-            found = [told for name, told in held.items() if _MIGRATES.search(f"{name}\n{told}")]
+            found = [content for name, content in held.items() if _MIGRATES.search(f"{name}\n{content}")]
             if not found or all(
-                _NO_OPERATION.search(one) or not _COMMENTS.sub("", one).strip() for one in found
+                _NO_OPERATION.search(sql) or not _COMMENTS.sub("", sql).strip() for sql in found
             ):
                 yield _finding(
                     path, item, "the phase wants a migration, and none that does anything was added"
@@ -190,9 +192,9 @@ def _not_refused(changes: Sequence[Change], order: Order) -> Iterator[Finding]:
     product, tests = (
         "\n".join(
             line
-            for one in changes
-            if _is_product(one.path) is is_product and (is_product or language_of(one.path))
-            for _, line in one.added
+            for file in changes
+            if _is_product(file.path) is is_product and (is_product or language_of(file.path))
+            for _, line in file.added
         )
         for is_product in (True, False)
     )
@@ -209,7 +211,7 @@ def _not_refused(changes: Sequence[Change], order: Order) -> Iterator[Finding]:
             is_seen = _EXPECTS.search(tests) or not _CATCHES.search(product)
             if expects or (is_raised and not is_returned and is_seen):
                 continue
-            path = next((one.path for one in changes if _is_product(one.path)), "")
+            path = next((file.path for file in changes if _is_product(file.path)), "")
             if path:
                 yield _finding(path, item[1], f"the phase names {name}, and no test that it adds expects one")
 
@@ -220,13 +222,13 @@ def _is_at(path: str, named: str) -> bool:
 
 def _promised(text: str) -> Iterator[tuple[str, str]]:
     """Yield every file that a work item names, with the item."""
-    told = set()
+    seen = set()
     for item in _items(text):
         if _GOES.search(item) or _MAY_BE.search(item):
             continue
         for path in _FILE.findall(item):
-            if path not in told and (language_of(path) or _is_meant(item, path)):
-                told.add(path)
+            if path not in seen and (language_of(path) or _is_meant(item, path)):
+                seen.add(path)
                 yield item, path
 
 
@@ -251,14 +253,14 @@ def _finding(path: str, item: str, why: str) -> Finding:
 
 def unwired(changes: Sequence[Change], order: Order, there: Collection[str]) -> Iterator[Finding]:
     """Find definitions that a phase adds and nothing uses, if an item names a file that did not change."""
-    product = [one for one in changes if one.after is not None and _may_use(one.path)]
-    touched = {one.path for one in changes}
+    product = [file for file in changes if file.after is not None and _may_use(file.path)]
+    touched = {file.path for file in changes}
     items = {*re.findall(r"[^\W\d]\w+", wanted_and_checked(order.text)[0].lower())}
     left = [path for path in there if path not in touched and language_of(path) and _may_use(path)]
     named = sorted(path for path in left if len(_stem(path)) >= _TELLING and _stem(path).lower() in items)
     if not named:
         return
-    lines = [line for one in product for line in one.new.splitlines() if not _OFFERS.match(line)]
+    lines = [line for file in product for line in file.new.splitlines() if not _OFFERS.match(line)]
     words = Counter(word for line in lines for word in re.findall(r"[^\W\d][\w$]*", line))
     wanted = {*re.findall(r"[^\W\d][\w$]*", order.text)}
     for change in product:

@@ -83,8 +83,8 @@ def plan_changed(path: str, before: bytes, after: bytes | None, rules: Mapping[s
         return None
     content = content_of(Change(path, before, after))
     if _intent(before) == _intent(after):
-        told = "marks are asbuilt's to set"
-        return Remark("plan-marked", Severity.NOTE, path, now=told, content=content, identity="")
+        reason = "marks are asbuilt's to set"
+        return Remark("plan-marked", Severity.NOTE, path, now=reason, content=content, identity="")
     now = "it is gone; it was put back" if after is None else "it wants something else; it was put back"
     severity = SEVERITY[rules[Boundary.PLAN]]
     return Remark("plan-changed", severity, path, now=now, content=content, identity="")
@@ -110,7 +110,7 @@ def strayed(before: Mapping[str, str], after: Mapping[str, str], *, is_shared: b
 
 def stated(text: str, title: re.Pattern[str] = _WITHIN) -> tuple[str, ...]:
     """List the paths under a title or after it on its line; empty if no line has the title."""
-    found = (pair for _, told in _under(text, title) for pair in _PATH.findall(told))
+    found = (pair for _, line in _under(text, title) for pair in _PATH.findall(line))
     return tuple(dict.fromkeys((quoted or bare).removeprefix("./").rstrip(".,") for quoted, bare in found))
 
 
@@ -144,11 +144,11 @@ def _titled(line: str) -> tuple[str | None, str]:
 def covers(patterns: Iterable[str], path: str) -> bool:
     """Return whether a path is one of the patterns, is below one, or matches a glob."""
     return any(
-        path == one
-        or path.startswith(f"{one.rstrip('/')}/")
-        or fnmatchcase(path, one.replace("**/", "*"))
-        or ("/" not in one and path.rpartition("/")[2] == one)
-        for one in patterns
+        path == pattern
+        or path.startswith(f"{pattern.rstrip('/')}/")
+        or fnmatchcase(path, pattern.replace("**/", "*"))
+        or ("/" not in pattern and path.rpartition("/")[2] == pattern)
+        for pattern in patterns
     )
 
 
@@ -170,7 +170,7 @@ def _at_a_place(
             found.append(_remark(place.rule, Severity.NOTE, change, "together with its manifest"))
         else:
             found.append(_remark(place.rule, SEVERITY[rules[boundary]], change, _UNORDERED))
-    yield from sorted(found, key=lambda one: _STRICTEST.index(one.severity))[:1]
+    yield from sorted(found, key=lambda remark: _STRICTEST.index(remark.severity))[:1]
 
 
 def _linked(change: Change, order: Order, rules: Mapping[str, str]) -> Iterator[Remark]:
@@ -191,16 +191,28 @@ def _silenced(every: Sequence[Change], order: Order, rules: Mapping[str, str]) -
     ours = [change for change in every if not is_cache(change.path) and not is_vendored(change.path)]
     own = [change for change in ours if not any(_is_beyond(boundary, change) for boundary in PLACES)]
     contents = {change.path: content_of(change) for change in own}
-    found = [(Boundary.SUPPRESSIONS, "suppression-added", one) for one in suppressions(own)]
+    found = [(Boundary.SUPPRESSIONS, "suppression-added", suppression) for suppression in suppressions(own)]
     settings = [change for change in own if not is_in_tests(change.path)]
-    found += [(Boundary.LIMITS, "setting-loosened", one) for one in loosened(settings)]
-    for boundary, rule, one in found:
-        is_test = boundary is Boundary.SUPPRESSIONS and (is_in_tests(one.path) or _TEST_NAME.search(one.path))
-        severity = Severity.NOTE if is_test or _WORDS_ONLY.search(one.path) else SEVERITY[rules[boundary]]
-        cited = _ordered_in_words(order, one.path, WORDS[boundary])
+    found += [(Boundary.LIMITS, "setting-loosened", loosening) for loosening in loosened(settings)]
+    for boundary, rule, loosening in found:
+        is_test = boundary is Boundary.SUPPRESSIONS and (
+            is_in_tests(loosening.path) or _TEST_NAME.search(loosening.path)
+        )
+        severity = (
+            Severity.NOTE if is_test or _WORDS_ONLY.search(loosening.path) else SEVERITY[rules[boundary]]
+        )
+        cited = _ordered_in_words(order, loosening.path, WORDS[boundary])
         severity = severity if cited is None else Severity.ALLOWED
         yield Remark(
-            rule, severity, one.path, "", one.line, one.was, one.now, cited_words(cited), contents[one.path]
+            rule,
+            severity,
+            loosening.path,
+            "",
+            loosening.line,
+            loosening.was,
+            loosening.now,
+            cited_words(cited),
+            contents[loosening.path],
         )
 
 
@@ -274,8 +286,8 @@ def _outside(
 
 def _remark(rule: str, severity: Severity, change: Change, why: str = "") -> Remark:
     now = "it is new" if change.before is None else "it is gone" if change.after is None else "it is another"
-    told = f"{now}; {why}" if why else now
-    return Remark(rule, severity, change.path, now=told, content=content_of(change), identity="")
+    words = f"{now}; {why}" if why else now
+    return Remark(rule, severity, change.path, now=words, content=content_of(change), identity="")
 
 
 def _intent(data: bytes | None) -> str | None:

@@ -54,8 +54,10 @@ def tampering(changes: Iterable[Change], order: Order) -> tuple[Finding, ...]:
             findings += compare_settings(change, order)
         elif not (change.after is None and change.before in moved):
             findings += by_place(change, role, order.command)
-    told = dict.fromkeys(settled(finding, order) for finding in findings)
-    return tuple(sorted(told, key=lambda one: (one.path, one.line or 0, one.kind, one.test)))
+    unique = dict.fromkeys(settled(finding, order) for finding in findings)
+    return tuple(
+        sorted(unique, key=lambda tampered: (tampered.path, tampered.line or 0, tampered.kind, tampered.test))
+    )
 
 
 def by_place(change: Change, role: Role, command: str) -> list[Finding]:
@@ -128,9 +130,9 @@ def _taken(path: str, data: bytes) -> dict[str, str]:
             return {name: _place(path, origin) for name, origin in origins.items()}
         case "javascript":
             found: dict[str, str] = {}
-            for one, at, other, there in _TAKEN.findall(data.decode("utf-8", "replace")):
+            for left, at, other, there in _TAKEN.findall(data.decode("utf-8", "replace")):
                 where = posixpath.normpath(posixpath.join(posixpath.dirname(path), at or there))
-                found |= dict.fromkeys(re.findall(r"\w+", one or other), where)
+                found |= dict.fromkeys(re.findall(r"\w+", left or other), where)
             return found
         case _:
             return {}

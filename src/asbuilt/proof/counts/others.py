@@ -60,7 +60,7 @@ _STATES: Final[dict[str, State]] = {
 
 def _words(text: str, pattern: str = r"(?P<number>\d+) (?P<word>[a-z]+)") -> dict[str, int]:
     """Read a list like `1 failed, 2 passed`; a word that is not listed counts 0."""
-    found = {one["word"]: int(one["number"]) for one in re.finditer(pattern, text)}
+    found = {match["word"]: int(match["number"]) for match in re.finditer(pattern, text)}
     return {**dict.fromkeys(_LISTED, 0), **found}
 
 
@@ -76,7 +76,7 @@ def from_pytest(text: str) -> Counts | None:
         return Counts(0, 0, 0) if _PYTEST_NONE.search(text) else None
     words = _words(found[-1])
     failed = words["failed"] + words["error"] + words["errors"]
-    hidden = 0 if failed else sum(re.search(r"\b(failed|errors?)\b", one) is not None for one in found)
+    hidden = 0 if failed else sum(re.search(r"\b(failed|errors?)\b", line) is not None for line in found)
     # An expected failure did run; a deselected test was never asked for.
     ran = words["passed"] + failed + words["xfailed"] + words["xpassed"]
     return Counts(ran, failed, words["skipped"], _unique(_PYTEST_NAME, text), hidden=hidden)
@@ -117,7 +117,7 @@ def from_jest(text: str) -> Counts | None:
     words = _words(found[-1][1])
     # A file that cannot be loaded has no failing tests.
     failed = words["failed"] or int([0, *_BROKEN_FILES.findall(text)][-1])
-    hidden = 0 if failed else sum("failed" in one[1] for one in found)
+    hidden = 0 if failed else sum("failed" in match[1] for match in found)
     counts = Counts(words["passed"] + failed, failed, words["skipped"] + words["todo"], hidden=hidden)
     return agreeing(counts, tree(text[: found[-1].start()]))
 
@@ -170,7 +170,7 @@ def from_uvu(text: str) -> Counts | None:
         if row[3]:
             failures.append(" > ".join(part for part in (file, row[2], row[3]) if part))
     failed, names = max(total - passed, 0), tuple(dict.fromkeys(failures))
-    hidden = 0 if failed else sum(one[1] != one[2] for one in found)
+    hidden = 0 if failed else sum(match[1] != match[2] for match in found)
     return Counts(total, failed, skipped, names if len(names) == failed else (), hidden=hidden)
 
 
@@ -226,7 +226,7 @@ def from_ctest(text: str) -> Counts | None:
     failed, total = int(found[-1][1]), int(found[-1][2])
     disabled = sum(word == _CTEST_DISABLED for _, word in lines)
     skipped = sum(state == "other" for _, state in tests)
-    hidden = 0 if failed else sum(one[1] != "0" for one in found)
+    hidden = 0 if failed else sum(match[1] != "0" for match in found)
     return agreeing(Counts(max(total + disabled - skipped, failed), failed, skipped, hidden=hidden), tests)
 
 

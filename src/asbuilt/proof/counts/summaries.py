@@ -54,13 +54,13 @@ class Summary(NamedTuple):
             return None
         used = found if self.adds_up else found[-1:]
         total, ran, passed, failed, skipped = (
-            sum(_number(one, kind) for one in used)
+            sum(_number(match, kind) for match in used)
             for kind in ("total", "ran", "passed", "failed", "skipped")
         )
         ran = max(ran, total - skipped, passed + failed)
         if "failed" not in found[0].re.groupindex:
             failed = ran - passed
-        hidden = sum(_number(one, "failed") > 0 for one in found) if self.hides and not failed else 0
+        hidden = sum(_number(match, "failed") > 0 for match in found) if self.hides and not failed else 0
         counts = Counts(ran, failed, skipped, hidden=hidden)
         before = text if self.adds_up else text[: found[-1].start()]
         return agreeing(counts, self.tests(before)) if self.tests else counts
@@ -79,7 +79,7 @@ def lines(pattern: str, passed: str, other: str) -> Tests:
 
     def tests(text: str) -> Iterator[tuple[str, State]]:
         found = re.finditer(pattern, text, re.MULTILINE)
-        return ((one["name"], states.get(one["state"], "failed")) for one in found)
+        return ((match["name"], states.get(match["state"], "failed")) for match in found)
 
     return tests
 

@@ -127,7 +127,7 @@ def decide(number: Number) -> Course | None:
 
 def far_off(numbers: Iterable[Number]) -> int:
     """Count the numbers that are off by more than 10 %, the limit of a silent correction."""
-    return sum(one.off_pct > QUIET_PCT for one in numbers)
+    return sum(number.off_pct > QUIET_PCT for number in numbers)
 
 
 class Weighed(NamedTuple):
@@ -154,14 +154,16 @@ def weigh(
     """
     verdict = judge(promises, opinion, held, waivers=waivers)
     as_corrected = judge(promises, opinion, held._replace(against={}), waivers=waivers)
-    unmet = {one.item for one in verdict.items if one.outcome != "PASS" and not one.waived}
-    passes = {one.item for one in as_corrected.items if one.outcome == "PASS"}
-    unmet_numbers = [one for one in numbers if one.item in unmet and one.off_pct]
+    unmet = {item.item for item in verdict.items if item.outcome != "PASS" and not item.waived}
+    passes = {item.item for item in as_corrected.items if item.outcome == "PASS"}
+    unmet_numbers = [number for number in numbers if number.item in unmet and number.off_pct]
     asks = tuple(
-        one for one in unmet_numbers if (one.item in passes or one.is_blamed) and is_correctable(one)
+        number
+        for number in unmet_numbers
+        if (number.item in passes or number.is_blamed) and is_correctable(number)
     )
-    is_all = not verdict.faults and unmet == {one.item for one in asks}
-    stops = tuple(one for one in unmet_numbers if decide(one) is Course.STOP and one.is_flagged)
+    is_all = not verdict.faults and unmet == {number.item for number in asks}
+    stops = tuple(number for number in unmet_numbers if decide(number) is Course.STOP and number.is_flagged)
     return Weighed(verdict, asks if is_all else (), stops)
 
 
@@ -173,25 +175,25 @@ def is_correctable(number: Number) -> bool:
 def against(numbers: Iterable[Number], agreed: Container[int]) -> dict[int, str]:
     """Return the items that a measurement contradicts, with reasons; `agreed` has items the user settled."""
     return {
-        one.item: f"{one.words}; it is not met as it is worded"
-        for one in numbers
-        if not one.holds and not (one.item in agreed and is_correctable(one))
+        number.item: f"{number.words}; it is not met as it is worded"
+        for number in numbers
+        if not number.holds and not (number.item in agreed and is_correctable(number))
     }
 
 
 def accepted(numbers: Iterable[Number], agreed: Mapping[int, Waiver]) -> dict[int, Waiver]:
     """Return the items that the verifier fails for a number to which the user has agreed."""
     return {
-        one.item: agreed[one.item]
-        for one in numbers
-        if one.is_blamed and one.item in agreed and is_correctable(one)
+        number.item: agreed[number.item]
+        for number in numbers
+        if number.is_blamed and number.item in agreed and is_correctable(number)
     }
 
 
 def corrections(numbers: Iterable[Number], agreed: Container[int]) -> Iterator[Number]:
     """Yield the numbers to correct at landing: those that hold, and those that the user agreed to."""
     courses = (Course.CORRECT, Course.NOTE)
-    return (one for one in numbers if one.item in agreed or decide(one) in courses)
+    return (number for number in numbers if number.item in agreed or decide(number) in courses)
 
 
 def tokens_in(lines: Iterable[str]) -> tuple[tuple[Token, ...], tuple[str, ...]]:
@@ -250,7 +252,7 @@ def numbers_in(
                 by=by,
                 was_corrected=AUDIT in plan.source.lines[plan.source.line_of(start)],
                 is_flagged=token is not None,
-                is_blamed=any(one.bullet == bullet and one in blamed for one in mine),
+                is_blamed=any(word.bullet == bullet and word in blamed for word in mine),
                 diff=_diff(plan, phase.id, bullet, claim, actual),
                 text=criterion.text,
             )
@@ -303,17 +305,17 @@ def notes_of(
     numbers: Sequence[Number], tokens: Iterable[Token], malformed: Sequence[str], phase: str
 ) -> Iterator[str]:
     """Yield notes about numbers for the user; none of them changes an outcome."""
-    for one in numbers:
-        if decide(one) in (Course.NOTE, Course.LEAVE):
-            yield f"{one.words}, {one.off_pct} % off"
+    for number in numbers:
+        if decide(number) in (Course.NOTE, Course.LEAVE):
+            yield f"{number.words}, {number.off_pct} % off"
     if far_off(numbers) >= SEVERAL:
         yield f"several numbers are more than {QUIET_PCT} % off: refine the plan before its next phase"
-    known = {one.bullet for one in numbers}
+    known = {number.bullet for number in numbers}
     for token in tokens:
         if token.phase != phase:
             yield f"an agent speaks of a number of phase {token.phase}, which is not this one"
         elif token.bullet not in known:
-            told = f"bullet {token.bullet} is {token.actual} and not {token.plan}"
-            yield f"an agent says that {told}; no check of ours counts it"
+            correction = f"bullet {token.bullet} is {token.actual} and not {token.plan}"
+            yield f"an agent says that {correction}; no check of ours counts it"
     for line in malformed:
         yield f"an agent's word on drift cannot be read: {line}"

@@ -87,7 +87,7 @@ def arguments(declared: Declared, index: Index, folder: str) -> str:
 def _tox(sections: dict[str, dict[str, str]]) -> Iterator[Declared]:
     found = [sections.get("testenv", {}), *(sections.get(f"testenv:{name}", {}) for name in _NAMES)]
     main = found[0]
-    for section in (main, *(one for one in found[1:] if one)):
+    for section in (main, *(row for row in found[1:] if row)):
         commands = (_words(line) for line in _conditional(section.get("commands", "")))
         command = next((words for words in commands if is_test(words)), None)
         if command is None:
@@ -96,7 +96,7 @@ def _tox(sections: dict[str, dict[str, str]]) -> Iterator[Declared]:
         yield Declared(
             "tox",
             command,
-            tuple(one for line in _conditional(values.get("deps", "")) for one in _packages(line)),
+            tuple(package for line in _conditional(values.get("deps", "")) for package in _packages(line)),
             tuple(_conditional(values.get("dependency_groups", "").replace(",", "\n"))),
             tuple(_conditional(values.get("extras", "").replace(",", "\n"))),
         )
@@ -159,7 +159,7 @@ def _tox_toml(tool: dict[str, Any]) -> Iterator[Declared]:
         rows = [tuple(texts(row)) for row in commands] if isinstance(commands, list) else []
         command = next((_words(shlex.join(row)) for row in rows if is_test(row)), None)
         if command is not None:
-            packages = tuple(one for line in texts(env.get("deps")) for one in _packages(line))
+            packages = tuple(package for line in texts(env.get("deps")) for package in _packages(line))
             groups, extras = texts(env.get("dependency_groups")), texts(env.get("extras"))
             yield Declared("tox", command, packages, tuple(groups), tuple(extras))
             return

@@ -35,13 +35,13 @@ def dependencies_in(path: str, text: str) -> dict[str, str]:
         options = ini(text).get("options", {})
         extras = ini(text).get("options.extras_require", {})
         rows = (options.get("install_requires", ""), *extras.values())
-        return _named(one for row in rows for one in texts(row))
+        return _named(requirement for row in rows for requirement in texts(row))
     if name == "package.json":
         found = [table(json_object(text), group) for group in _OF_NODE]
         return {str(key): str(value) for group in found for key, value in group.items()}
     if name == "Cargo.toml":
         found = [table(toml(text), group) for group in _OF_CARGO]
-        found += [table(one, group) for one in table(toml(text), "target").values() for group in _OF_CARGO]
+        found += [table(part, group) for part in table(toml(text), "target").values() for group in _OF_CARGO]
         found.append(table(toml(text), "workspace", "dependencies"))
         return {str(key): str(value) for group in found for key, value in group.items()}
     if name == "go.mod":
@@ -85,24 +85,24 @@ def remarks_on_packages(
 
 def allowances_in(text: str) -> list[str]:
     """Return the texts that follow `**Allows:**` on the lines of a plan."""
-    found = (told[1].strip() for line in text.splitlines() if (told := _ALLOWS.search(line)))
-    return [*dict.fromkeys(one for one in found if one)]
+    found = (hit[1].strip() for line in text.splitlines() if (hit := _ALLOWS.search(line)))
+    return [*dict.fromkeys(requirement for requirement in found if requirement)]
 
 
 def _ordered(order: Order, package: str, asked: str) -> str | None:
     """Find the line of a phase that names a package together with its new version."""
     name = re.compile(rf"(?i)(?<![\w-]){re.escape(package)}(?![\w-])")
     versions = re.findall(r"\d+(?:\.\d+)+", asked)
-    told = (line for line in order.text.splitlines() if name.search(line))
-    return next((line.strip() for line in told if any(one in line for one in versions)), None)
+    pins = (line for line in order.text.splitlines() if name.search(line))
+    return next((line.strip() for line in pins if any(version in line for version in versions)), None)
 
 
 def allowed_in(text: str) -> dict[str, str]:
     """Return the packages that a plan allows, with the line: `**Allows:** dependency NAME`."""
     found = {}
     for line in text.splitlines():
-        told = _ALLOWS.search(line)
-        named = told and _DEPENDENCY.search(told[1])
+        hit = _ALLOWS.search(line)
+        named = hit and _DEPENDENCY.search(hit[1])
         for name in _NAME.findall(named[1]) if named else ():
             found[_plain(name.rstrip("."))] = line.strip()
     return found
@@ -122,8 +122,10 @@ def _of_python(pyproject: dict[str, object]) -> Iterator[str]:
 
 
 def _named(requirements: Iterable[str]) -> dict[str, str]:
-    every = [(name_of(one), one) for one in requirements if not one.startswith("-")]
-    return {name: one for name, one in every if name}
+    every = [
+        (name_of(requirement), requirement) for requirement in requirements if not requirement.startswith("-")
+    ]
+    return {name: version for name, version in every if name}
 
 
 def _plain(name: str) -> str:

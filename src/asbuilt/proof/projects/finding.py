@@ -68,24 +68,24 @@ def find(project: Project) -> Found:
     for folder in top_first({*index.folders, *homes}):
         if folder not in homes and folder and not index.here(folder, *_MARKED):
             continue
-        above = (one.suite.folder for one in chosen if is_within(folder, one.suite.folder))
-        if any(is_aside(folder[len(one) :]) for one in above):
+        above = (place.suite.folder for place in chosen if is_within(folder, place.suite.folder))
+        if any(is_aside(folder[len(upper) :]) for upper in above):
             continue
         ranked = _ranked(index, folder, homes)
         best: dict[Family, _Candidate] = {}
-        for one in ranked:
-            best.setdefault(one.family, one)
-        taken = [one for one in _taken(index, [*best.values()]) if not _is_covered(index, one, chosen)]
-        others += [one for one in ranked if taken and one not in taken]
+        for place in ranked:
+            best.setdefault(place.family, place)
+        taken = [place for place in _taken(index, [*best.values()]) if not _is_covered(index, place, chosen)]
+        others += [place for place in ranked if taken and place not in taken]
         chosen += taken
-    suites = [one.suite for one in chosen]
-    signs = tuple(dict.fromkeys(one.sign for one in chosen))
-    unknown = [*_unknown(index, suites), *(one.sign for one in chosen[MOST:])]
+    suites = [place.suite for place in chosen]
+    signs = tuple(dict.fromkeys(place.sign for place in chosen))
+    unknown = [*_unknown(index, suites), *(place.sign for place in chosen[MOST:])]
     docker = tuple(sorted({path for suite in suites for path in _docker(index, suite)}))
     return Found(
         tuple(suites[:MOST]),
         signs[:_SHOWN],
-        tuple(one.suite for one in others)[:MOST],
+        tuple(place.suite for place in others)[:MOST],
         tuple(unknown)[:_SHOWN],
         docker[:_SHOWN],
     )
@@ -97,7 +97,9 @@ def _ranked(index: Index, folder: str, homes: Mapping[str, Sequence[str]]) -> li
     if folder in homes or not (homes or folder):
         # Separate Python projects below.
         inner = [home for home in homes if home != folder and is_within(home, folder)]
-        apart = [one for one in inner if python.is_rooted(index, one) and not is_aside(one[len(folder) :])]
+        apart = [
+            path for path in inner if python.is_rooted(index, path) and not is_aside(path[len(folder) :])
+        ]
         ranked = python.candidates(index, folder, homes.get(folder, []), sorted(apart))
         found += [_Candidate("python", sign, suite) for sign, suite in ranked]
     found += [_Candidate("node", sign, suite) for sign, suite in node.candidates(index, folder)]
@@ -127,35 +129,37 @@ def _taken(index: Index, best: Sequence[_Candidate]) -> Iterator[_Candidate]:
     A recipe is a suite only if it is the first, because it starts what the others name. If a Python package
     is built from another language, Python's suite tests both.
     """
-    families = {one.family for one in best}
+    families = {place.family for place in best}
     folder = best[0].suite.folder if best else ""
     built = "python" in families and _NATIVE_BACKENDS.search(index.text(folder, "pyproject.toml"))
-    for one in best:
-        is_built = built and one.family in ("rust", "native")
-        is_apart = one is best[0] or (one.family != "recipe" and _has_own(index, folder, one))
+    for place in best:
+        is_built = built and place.family in ("rust", "native")
+        is_apart = place is best[0] or (place.family != "recipe" and _has_own(index, folder, place))
         if is_apart and not is_built:
-            yield one
+            yield place
 
 
-def _has_own(index: Index, folder: str, one: _Candidate) -> bool:
+def _has_own(index: Index, folder: str, place: _Candidate) -> bool:
     """Return whether a candidate beside another one has tests that its runner is known to run."""
-    if one.family in ("rust", "native"):
+    if place.family in ("rust", "native"):
         return True
-    language = next((known for known in index.tests if known == one.family), None)
-    return language is not None and one.suite.runner != "npm" and bool(index.tests_below(folder, language))
+    language = next((known for known in index.tests if known == place.family), None)
+    return language is not None and place.suite.runner != "npm" and bool(index.tests_below(folder, language))
 
 
-def _is_covered(index: Index, one: _Candidate, chosen: Sequence[_Candidate]) -> bool:
-    folder = one.suite.folder
+def _is_covered(index: Index, place: _Candidate, chosen: Sequence[_Candidate]) -> bool:
+    folder = place.suite.folder
     above = [
         other for other in chosen if other.suite.folder != folder and is_within(folder, other.suite.folder)
     ]
-    if above and (one.family == "recipe" or (one.family == "python" and not python.is_rooted(index, folder))):
+    if above and (
+        place.family == "recipe" or (place.family == "python" and not python.is_rooted(index, folder))
+    ):
         return True
-    if above and one.suite.runner == "node:test" and not node.script_of(index, folder):
+    if above and place.suite.runner == "node:test" and not node.script_of(index, folder):
         return True
-    return any(other.family == one.family and _covers(index, other, folder) for other in above) or any(
-        other.family in ("native", "recipe") and one.family in ("native", "recipe") for other in above
+    return any(other.family == place.family and _covers(index, other, folder) for other in above) or any(
+        other.family in ("native", "recipe") and place.family in ("native", "recipe") for other in above
     )
 
 
@@ -199,8 +203,8 @@ def _filled(index: Index, folder: str, template: str) -> str:
         options = [f"-D{name}=true" for name in _MESON_OPTION.findall(declared)]
     if template.startswith("cargo test") and table(toml(index.text(folder, "Cargo.toml")), "workspace"):
         options = ["--workspace"]
-    inner = (one for one in index.folders if is_within(one, folder))
-    fetches = any(_FETCHES.search(index.text(one, "CMakeLists.txt")) for one in inner)
+    inner = (path for path in index.folders if is_within(path, folder))
+    fetches = any(_FETCHES.search(index.text(path, "CMakeLists.txt")) for path in inner)
     if fetches and template.startswith("cmake"):
         options.append("-DFETCHCONTENT_FULLY_DISCONNECTED=ON")
     build = "_build" if index.exists(below(folder, "build")) else "build"

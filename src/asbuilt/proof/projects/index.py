@@ -107,7 +107,7 @@ class Index:
         self.tests: dict[Language, list[str]] = {language: [] for language in TESTS}
         for name in self.names:
             self._in[parent(name)].append(name.rpartition("/")[2])
-            language = next((one for one, pattern in TESTS.items() if pattern.search(name)), None)
+            language = next((candidate for candidate, pattern in TESTS.items() if pattern.search(name)), None)
             if language is not None:
                 self.tests[language].append(name)
         self.folders = top_first({"", *self._in})

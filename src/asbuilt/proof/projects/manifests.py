@@ -57,7 +57,7 @@ def texts(value: object) -> list[str]:
     """Return the texts of a list; a single text is a list of its lines."""
     if isinstance(value, str):
         return [line.strip() for line in value.splitlines() if line.strip()]
-    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+    return [element for element in value if isinstance(element, str)] if isinstance(value, list) else []
 
 
 def lines(text: str) -> list[str]:

@@ -59,17 +59,20 @@ def candidates(index: Index, folder: str) -> Iterator[tuple[str, Suite]]:
 def _runner(index: Index, folder: str, script: str) -> tuple[str, str]:
     """Return the runner that a script starts, or whose settings or package exist, and the file with them."""
     for part in ("script", "text"):
-        for one in _ROWS:
-            for mark in one.marks:
+        for known_runner in _ROWS:
+            for mark in known_runner.marks:
                 if mark.part == part == "script" and re.search(mark.pattern, script):
-                    return one.name, mark.name
+                    return known_runner.name, mark.name
                 if mark.part == part == "text" and index.here(folder, mark.name):
-                    return one.name, index.here(folder, mark.name)[0]
+                    return known_runner.name, index.here(folder, mark.name)[0]
     manifest = json_object(index.text(folder, "package.json"))
     packages = {**table(manifest, "devDependencies"), **table(manifest, "dependencies")}
     if not index.tests_below(folder, "node"):
         return "", ""
-    return next(((one.name, "package.json") for one in _ROWS if one.name in packages), ("", ""))
+    return next(
+        ((known_runner.name, "package.json") for known_runner in _ROWS if known_runner.name in packages),
+        ("", ""),
+    )
 
 
 def _expanded(index: Index, folder: str) -> str:

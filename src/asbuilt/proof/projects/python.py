@@ -101,23 +101,31 @@ def candidates(
 
     `apart` has the folders below with suites of their own; pytest gets `--ignore` for them.
     """
-    declared = {one.runner: one for one in reversed([*declarations(index, folder)]) if one.command}
+    declared = {
+        declaration.runner: declaration
+        for declaration in reversed([*declarations(index, folder)])
+        if declaration.command
+    }
     source = {"tox": "tox.ini", "nox": "noxfile.py", "hatch": "pyproject.toml"}
     strong = _settings(index, folder)
-    told = declared.get("pytest")
-    if strong is None and told is not None:
-        strong = source[told.tool]
+    declared_pytest = declared.get("pytest")
+    if strong is None and declared_pytest is not None:
+        strong = source[declared_pytest.tool]
     mention = next(
         (name for name in index.here(folder, *_PACKAGES) if _MENTION.search(index.text(folder, name))), None
     )
-    pytest = row("pytest").command.replace("{arguments}", arguments(told, index, folder) if told else "")
-    if told is None:
+    pytest = row("pytest").command.replace(
+        "{arguments}", arguments(declared_pytest, index, folder) if declared_pytest else ""
+    )
+    if declared_pytest is None:
         left = [inner for inner in apart if any(is_within(inner, path) for path in _collected(index, folder))]
         pytest += "".join(f" --ignore={inner[len(folder) + 1 :] if folder else inner}" for inner in left)
     sign = next((name for name in tests if not name.endswith("conftest.py")), None)
     found = [(strong, "pytest", pytest)] if strong is not None else []
     found += [
-        (source[one.tool], name, runnable(one.command)) for name, one in declared.items() if name != "pytest"
+        (source[tool.tool], name, runnable(tool.command))
+        for name, tool in declared.items()
+        if name != "pytest"
     ]
     if mention and sign:
         found.append((mention, "pytest", pytest))
@@ -177,9 +185,14 @@ def python_setup(index: Index, folder: str, runner: str) -> str:
     found = [*_sources(index, folder, pyproject)]
     rest = _rest(index, folder, pyproject) if wants else ()
     runs = re.compile(rf"{wants}(-|$)")
-    best = next((one for one in (*found, *rest) if not wants or any(map(runs.match, one.names))), None)
+    best = next(
+        (option for option in (*found, *rest) if not wants or any(map(runs.match, option.names))), None
+    )
     chosen = [best] if best else [source for source in found if not source.names & {"tox", "nox"}][:1]
-    words = [*_project(index, folder, pyproject, chosen), *(one for source in chosen for one in source.words)]
+    words = [
+        *_project(index, folder, pyproject, chosen),
+        *(word for source in chosen for word in source.words),
+    ]
     if wants and best is None:
         words.append(wants)
     lock = next(iter(index.here(folder, "uv.lock", "poetry.lock", "pdm.lock")), "")
@@ -192,8 +205,8 @@ def python_setup(index: Index, folder: str, runner: str) -> str:
         return _VENV
     installed = " && ".join(steps)
     if lock == "uv.lock":
-        told = " ".join(_uv(pyproject, chosen, wants if best is None else ""))
-        installed = f"if command -v uv >/dev/null; then {told}; else {installed}; fi"
+        uv_command = " ".join(_uv(pyproject, chosen, wants if best is None else ""))
+        installed = f"if command -v uv >/dev/null; then {uv_command}; else {installed}; fi"
     return f"{_VENV} && {installed}"
 
 
@@ -281,10 +294,10 @@ def _sources(index: Index, folder: str, pyproject: dict[str, Any]) -> Iterator[_
         words = [word for word in declared.packages if not re.match(r"^-e|^\.(\[|$)", word)]
         known = [group for group in declared.groups if group in groups]
         names = {*_names(index, folder, words)}.union(*(groups[group] for group in known))
-        told = [word for group in known for word in ("--group", group)]
+        options = [word for group in known for word in ("--group", group)]
         if words or known:
-            extra = ",".join(one for one in declared.extras if one in extras)
-            yield _Source((*told, *words), frozenset(names), extra)
+            extra = ",".join(wanted for wanted in declared.extras if wanted in extras)
+            yield _Source((*options, *words), frozenset(names), extra)
     for place, pattern in ((folder, pattern) for pattern in _FILES):
         yield from (_file(index, folder, place, name) for name in index.here(place, pattern))
     for inner, pattern in _FOLDERS:
@@ -331,7 +344,7 @@ def _groups(pyproject: dict[str, Any]) -> dict[str, frozenset[str]]:
             return frozenset()
         inner = [str(row.get("include-group", "")) for row in rows if isinstance(row, dict)]
         own = {name_of(row) for row in rows if isinstance(row, str)}
-        return frozenset(own).union(*(names(one, seen | {group}) for one in inner))
+        return frozenset(own).union(*(names(nested, seen | {group}) for nested in inner))
 
     return {group: names(group, frozenset()) for group in declared if re.fullmatch(r"[\w.-]+", group)}
 

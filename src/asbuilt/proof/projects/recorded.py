@@ -23,8 +23,8 @@ def chosen(options: RunOptions) -> tuple[Suite, ...] | None:
     counts: Counting = options.counts or "tests"
     if options.suites:
         return tuple(
-            Suite(one.folder, one.command, one.runner or "", one.counts or counts, one.setup)
-            for one in options.suites
+            Suite(suite.folder, suite.command, suite.runner or "", suite.counts or counts, suite.setup)
+            for suite in options.suites
         )
     command = value_or(options.tests, None)
     if command is None:
@@ -73,23 +73,23 @@ _SOURCES: Final = {
 }
 
 
-def read_back(told: TestsResolved) -> Resolved:
+def read_back(event: TestsResolved) -> Resolved:
     """Read a resolution from its event; an event without suites has a single command."""
-    found = told.found
-    suites = tuple(_suite(*plain) for plain in told.suites)
-    if not suites and told.command:
-        suites = (Suite("", told.command),)
-    match told.source:
+    found = event.found
+    suites = tuple(_suite(*plain) for plain in event.suites)
+    if not suites and event.command:
+        suites = (Suite("", event.command),)
+    match event.source:
         case "given":
             return Given(suites)
         case "detected":
-            return Detected(suites, found, (), told.unknown)
+            return Detected(suites, found, (), event.unknown)
         case "unknown":
             return Unknown(found)
         case "docker":
             return NeedsDocker(found)
         case _:
-            return NoTests(told.said)
+            return NoTests(event.said)
 
 
 def _suite(folder: str, command: str, runner: str = "", counts: str = "tests") -> Suite:

@@ -59,8 +59,8 @@ def _prepared(given: Sequence[model.Suite] | None, found: Found) -> Iterator[mod
         if given is None or suite.setup:
             yield suite._replace(setup="" if suite.setup == "none" else suite.setup)
             continue
-        inside = [one for one in found.suites if is_within(one.folder, suite.folder)]
-        above = [one for one in found.suites if is_within(suite.folder, one.folder)]
+        inside = [found_suite for found_suite in found.suites if is_within(found_suite.folder, suite.folder)]
+        above = [found_suite for found_suite in found.suites if is_within(suite.folder, found_suite.folder)]
         yield from inside or above[-1:]
 
 

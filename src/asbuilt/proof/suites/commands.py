@@ -68,7 +68,7 @@ def compared(before: str, after: str) -> list[Told]:
     """List how a command is worse than before."""
     if before.split() == after.split():
         return []
-    told = [
+    findings = [
         (Kind.EXIT_FORCED, Severity.FAILS, f"{why}: {shortened(after, 60)}")
         for why in masks(after)
         if why not in masks(before)
@@ -76,11 +76,11 @@ def compared(before: str, after: str) -> list[Told]:
     runner = RUNNER.search(before)
     if runner is not None and RUNNER.search(after) is None:
         said = f"{runner[1]} is not run: {shortened(after, 60)}"
-        return told or [(Kind.RUNNER_REPLACED, Severity.FAILS, said)]
-    told += options_compared(_words(before), _words(after))
-    if not told and runner is not None and _name(runner) != _name(RUNNER.search(after)):
-        told.append((Kind.RUNNER_CHANGED, Severity.SIGN_OFF, f"another runner: {shortened(after, 60)}"))
-    return told
+        return findings or [(Kind.RUNNER_REPLACED, Severity.FAILS, said)]
+    findings += options_compared(_words(before), _words(after))
+    if not findings and runner is not None and _name(runner) != _name(RUNNER.search(after)):
+        findings.append((Kind.RUNNER_CHANGED, Severity.SIGN_OFF, f"another runner: {shortened(after, 60)}"))
+    return findings
 
 
 def masks(command: str) -> list[str]:
@@ -95,30 +95,30 @@ def masks(command: str) -> list[str]:
 def options_compared(before: list[str], after: list[str]) -> list[Told]:
     """List new options that leave out, forgive or rewrite, and strict options that are gone."""
     old, new = _options(before), _options(after)
-    told: list[Told] = []
+    findings: list[Told] = []
     is_pytest = any("pytest" in word for word in after) or not any(RUNNER.search(word) for word in after)
     for name, value in new:
         if (name, value) in old:
             continue
         said = f"{name} {value}".strip()
         if _REWRITES.match(name) or (_ENVIRONMENT.match(said) and "SKIP" not in said):
-            told.append(
+            findings.append(
                 (Kind.RUNNER_CHANGED, Severity.FAILS, f"expected values are made by the product: {said}")
             )
         elif (_LEFT_OUT.match(name) and not (name in _NARROW_TO_X and is_pytest)) or _ENVIRONMENT.match(said):
-            told.append((Kind.NOT_COLLECTED, Severity.FAILS, f"not everything is run: {said}"))
+            findings.append((Kind.NOT_COLLECTED, Severity.FAILS, f"not everything is run: {said}"))
         elif name == "-p" and value.startswith("no:"):
-            told.append((Kind.NOT_COLLECTED, Severity.FAILS, f"a plugin is switched off: {said}"))
+            findings.append((Kind.NOT_COLLECTED, Severity.FAILS, f"a plugin is switched off: {said}"))
         elif _OTHER_SETTINGS.match(name):
-            told.append((Kind.RUNNER_CHANGED, Severity.SIGN_OFF, f"the runner is told: {said}"))
+            findings.append((Kind.RUNNER_CHANGED, Severity.SIGN_OFF, f"the runner is told: {said}"))
     names = {name for name, _ in new}
     for name, value in old:
         if _STRICT.match(name) and name not in names:
-            told.append((Kind.RUNNER_CHANGED, Severity.FAILS, f"the runner is less strict: no {name}"))
+            findings.append((Kind.RUNNER_CHANGED, Severity.FAILS, f"the runner is less strict: no {name}"))
         elif _STRICT.match(name) and _is_less(value, dict(new).get(name, "")):
-            told.append((Kind.TOLERANCE_LOOSENED, Severity.FAILS, f"{name} {value} is {dict(new)[name]}"))
-    told += _paths(before, after)
-    return told
+            findings.append((Kind.TOLERANCE_LOOSENED, Severity.FAILS, f"{name} {value} is {dict(new)[name]}"))
+    findings += _paths(before, after)
+    return findings
 
 
 def _paths(before: list[str], after: list[str]) -> list[Told]:

@@ -101,7 +101,7 @@ _TO_ALL: Final = re.compile(r"\breturn [Tt]rue\b|\babs\(|\bisclose\(|(?<![-=])[<
 
 def traces(changes: Sequence[Change]) -> Iterator[Finding]:
     """Find such lines in all code files that differ."""
-    known = Counter(line for one in changes for line in _lines(one.old))
+    known = Counter(line for file_change in changes for line in _lines(file_change.old))
     for change in changes:
         is_code = language_of(change.path) or is_foreign(change.path)
         if change.after is None or not is_code or role_of(change.path) in (Role.SHADOW, Role.SETTINGS):
@@ -127,7 +127,7 @@ def _equal_to_all(change: Change) -> Iterator[Finding]:
     """Find a comparison that is true too often: no test that uses it can fail."""
     known = {found[0] for found in _EQUALS.finditer(change.old)}
     made = (found[0] for found in _EQUALS.finditer(change.new))
-    if any(one not in known and _TO_ALL.search(one) for one in made):
+    if any(line not in known and _TO_ALL.search(line) for line in made):
         now = "its comparison holds for what is not the same"
         yield Finding(Kind.EQUALS_ANYTHING, Severity.SIGN_OFF, change.path, now)
 

@@ -141,7 +141,7 @@ def ordered_form(finding: Finding, order: Order) -> Citation | None:
 
 def _form_clause(finding: Finding, order: Order, *, by_name: bool = False) -> _Clause | None:
     names = _is_called if by_name else _names
-    clauses = (one for one in _clauses(order) if names(one, finding) and _is_form(one, finding))
+    clauses = (clause for clause in _clauses(order) if names(clause, finding) and _is_form(clause, finding))
     return next(clauses, None)
 
 
@@ -155,10 +155,10 @@ def _allowed(order: Order, finding: Finding) -> Citation | None:
     """Find the line by which a plan allows it formally: `**Allows:** removal tests/test_gift.py`."""
     own = finding.test.rpartition(".")[2]
     for at, line in enumerate(order.text.splitlines()):
-        told = _ALLOWS.search(line)
-        if told is None or finding.kind not in _ALLOWED[told[1].lower()]:
+        allowance = _ALLOWS.search(line)
+        if allowance is None or finding.kind not in _ALLOWED[allowance[1].lower()]:
             continue
-        for named in re.split(r"[,\s]+", told[2].replace("`", "")):
+        for named in re.split(r"[,\s]+", allowance[2].replace("`", "")):
             is_it = named in (finding.path, finding.test, own) or finding.path.startswith(
                 f"{named.rstrip('/')}/"
             )
@@ -174,7 +174,9 @@ def ordered(order: Order, path: str, words: re.Pattern[str] | None = None) -> Ci
         text = clause.text
         if _FORBIDS.search(text):
             continue
-        is_below = any(re.search(rf"(?<![\w./-]){re.escape(one)}(?:\*|(?![\w.-]))", text) for one in folders)
+        is_below = any(
+            re.search(rf"(?<![\w./-]){re.escape(folder)}(?:\*|(?![\w.-]))", text) for folder in folders
+        )
         if _names_file(text, path) or is_below or (words is not None and words.search(text)):
             return Citation(clause.line, shortened(clause.whole, 120))
     return None
@@ -205,7 +207,7 @@ def _clauses(order: Order) -> list[_Clause]:
 
 def _says(clause: str, verbs: str) -> bool:
     found = re.finditer(rf"\b(?:{verbs})\b", clause, re.IGNORECASE)
-    return any(not _DENIED.search(clause[: one.start()]) for one in found)
+    return any(not _DENIED.search(clause[: match.start()]) for match in found)
 
 
 def _names(clause: _Clause, finding: Finding) -> str:
@@ -251,7 +253,7 @@ def _names_file(text: str, path: str) -> bool:
     name = re.escape(path.rpartition("/")[2])
     named = re.finditer(rf"(?<![\w./@*+-])(?:\.?/)?((?:[\w.@*+-]+/)*){name}(?![\w-])", text)
     return path in text or any(
-        "*" in one[1] or f"/{path}".endswith(f"/{one[1]}{one[0].rpartition('/')[2]}") for one in named
+        "*" in match[1] or f"/{path}".endswith(f"/{match[1]}{match[0].rpartition('/')[2]}") for match in named
     )
 
 

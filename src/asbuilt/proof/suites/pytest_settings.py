@@ -72,12 +72,12 @@ def _from_toml(text: str, name: str) -> Settings:
 
 def compared(before: Settings, after: Settings, moved: Iterable[str]) -> list[Told]:
     """List how settings are worse than before. `moved` has the folders that tests were moved to."""
-    told = options_compared(list(before.get("addopts", ())), list(after.get("addopts", ())))
+    findings = options_compared(list(before.get("addopts", ())), list(after.get("addopts", ())))
     for key in sorted({*before, *after} - {"addopts"}):
         old, new = before.get(key, ()), after.get(key, ())
         if old != new:
-            told += _setting(key, old, new, tuple(moved))
-    return told
+            findings += _setting(key, old, new, tuple(moved))
+    return findings
 
 
 def _setting(key: str, old: tuple[str, ...], new: tuple[str, ...], moved: tuple[str, ...]) -> list[Told]:

@@ -71,7 +71,7 @@ def compare_pytest(changes: Sequence[Change], order: Order, moved: tuple[str, ..
                 sides[0][change.path] = pytest_settings.settings_in(change.path, change.before)
                 sides[1][change.path] = pytest_settings.settings_in(change.path, change.after)
         before, after = (
-            {key: value for one in side.values() for key, value in one.items()} for side in sides
+            {key: value for row in side.values() for key, value in row.items()} for side in sides
         )
         place = next((path for side in reversed(sides) for path, own in side.items() if own), folder)
         by_path = {change.path: change for change in changes}
@@ -84,9 +84,9 @@ def compare_pytest(changes: Sequence[Change], order: Order, moved: tuple[str, ..
 
 def compare_settings(change: Change, order: Order) -> list[Finding]:
     """Find what one settings file newly configures in a runner."""
-    told = list(_told(change, order))
+    findings = list(_told(change, order))
     return [
-        Finding(kind, severity, change.path, now, line=_line(change, now)) for kind, severity, now in told
+        Finding(kind, severity, change.path, now, line=_line(change, now)) for kind, severity, now in findings
     ] + _recipes(change, order)
 
 
@@ -100,7 +100,11 @@ def _told(change: Change, order: Order) -> Iterator[commands.Told]:
         old, new = _tox(change.old), _tox(change.new)
         for section in old:
             yield from commands.compared(old[section], new.get(section, ""))
-        yield from (told for told in _lines(change) if told[1] is _FAILS and told[0] is Kind.RUNNER_CHANGED)
+        yield from (
+            finding
+            for finding in _lines(change)
+            if finding[1] is _FAILS and finding[0] is Kind.RUNNER_CHANGED
+        )
     elif _RUNNER_FILE.search(change.path):
         yield from _lines(change)
 
@@ -119,7 +123,7 @@ def _package(change: Change, order: Order) -> Iterator[commands.Told]:
     scripts, now = table(old, "scripts"), table(new, "scripts")
     for name in sorted({*scripts, *now}):
         before, after = str(scripts.get(name, "")), str(now.get(name, ""))
-        is_check = any(re.search(rf"\brun\s+{re.escape(name)}(?![\w:-])", one) for one in order.checks)
+        is_check = any(re.search(rf"\brun\s+{re.escape(name)}(?![\w:-])", check) for check in order.checks)
         if before == after or not (
             is_check or _TEST_SCRIPT.search(name) or re.search(rf"\b{re.escape(name)}\b", order.command)
         ):
@@ -131,8 +135,8 @@ def _package(change: Change, order: Order) -> Iterator[commands.Told]:
             if name in ("pretest", "posttest"):
                 yield Kind.RUNNER_CHANGED, _SIGN_OFF, f"scripts.{name}: {after}"
         else:
-            told = [*commands.compared(before, after)]
-            yield from told or ([_another(name, before, after)] if is_check else [])
+            findings = [*commands.compared(before, after)]
+            yield from findings or ([_another(name, before, after)] if is_check else [])
     for key in ("jest", "mocha", "vitest", "ava", "nyc", "c8", "overrides", "resolutions"):
         if old.get(key) != new.get(key) and key in new:
             yield from _said(_spread(old.get(key)), _spread(new.get(key)))
@@ -145,7 +149,7 @@ def _led_elsewhere(old: object, new: object) -> Iterator[commands.Told]:
     """Compare an import map: a name with another target may lead tests past the product."""
     if isinstance(old, dict) and isinstance(new, dict):
         for name in sorted(old.keys() & new.keys()):
-            was, now = (json.dumps(one) for one in (old[name], new[name]))
+            was, now = (json.dumps(value) for value in (old[name], new[name]))
             if was.rpartition("/")[2] != now.rpartition("/")[2]:
                 yield Kind.RUNNER_CHANGED, _SIGN_OFF, f"imports.{name}: {now}"
 
@@ -184,8 +188,8 @@ def _said(old: list[str], new: list[str]) -> Iterator[commands.Told]:
             yield Kind.RUNNER_CHANGED, _SIGN_OFF, line
         else:
             yield from (
-                told for other in old if other not in now and commands.RUNNER.search(other)
-                for told in commands.compared(other, line)
+                finding for other in old if other not in now and commands.RUNNER.search(other)
+                for finding in commands.compared(other, line)
             )  # fmt: skip
     for line in old:
         if line not in now and re.search(
@@ -215,21 +219,21 @@ def _recipes(change: Change, order: Order) -> list[Finding]:
         before, after = old.bodies.get(name), new.bodies.get(name)
         if after is None:
             was = f"target {name}"
-            told = [(Kind.RUNNER_REPLACED, _FAILS, was, "it is gone")]
+            changes = [(Kind.RUNNER_REPLACED, _FAILS, was, "it is gone")]
         else:
-            told = [*_recipe(before or (), after)]
+            changes = [*_recipe(before or (), after)]
         findings += [
             Finding(kind, severity, change.path, now, was, name, _line(change, now))
-            for kind, severity, was, now in told
+            for kind, severity, was, now in changes
         ]
     for kind, severity, now in _said(old.loose, new.loose):
         findings.append(Finding(kind, severity, change.path, now, line=_line(change, now)))
-    for one, other in product(old.loose, new.loose):
-        if not _variable(one) or _variable(one) != _variable(other):
+    for left, other in product(old.loose, new.loose):
+        if not _variable(left) or _variable(left) != _variable(other):
             continue
         findings += [
-            Finding(kind, severity, change.path, now, one, line=_line(change, other))
-            for kind, severity, now in commands.compared(one.partition("=")[2], other.partition("=")[2])
+            Finding(kind, severity, change.path, now, left, line=_line(change, other))
+            for kind, severity, now in commands.compared(left.partition("=")[2], other.partition("=")[2])
         ]
     return findings
 
@@ -239,20 +243,24 @@ def _recipe(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[Kind,
     if any(map(_acts, before)) and not any(map(_acts, after)):
         yield Kind.TEST_EMPTIED, _FAILS, before[0], "it checks nothing"
         return
-    for one in before:
-        if one in after or not _acts(one):
+    for recipe_line in before:
+        if recipe_line in after or not _acts(recipe_line):
             continue
-        other = next((line for line in after if line not in before and _alike(one, line)), None)
+        other = next((line for line in after if line not in before and _alike(recipe_line, line)), None)
         if other is None:
-            yield Kind.ASSERTION_REMOVED, _FAILS, one, "it is gone"
-        elif _is_ignored(other) and not _is_ignored(one):
-            yield Kind.FAILURE_SWALLOWED, _FAILS, one, f"{other}: make ignores its failure"
+            yield Kind.ASSERTION_REMOVED, _FAILS, recipe_line, "it is gone"
+        elif _is_ignored(other) and not _is_ignored(recipe_line):
+            yield Kind.FAILURE_SWALLOWED, _FAILS, recipe_line, f"{other}: make ignores its failure"
         else:
-            told = commands.compared(*(line.lstrip("@-+ ") for line in (one, other)))
-            kept = [found for found in told if commands.RUNNER.search(one) or found[0] is Kind.EXIT_FORCED]
-            yield from ((kind, severity, one, now) for kind, severity, now in kept)
-            if not kept and not {*_VALUES.findall(one)} <= {*_VALUES.findall(other)}:
-                yield Kind.EXPECTATION_CHANGED, _SIGN_OFF, one, other
+            findings = commands.compared(*(line.lstrip("@-+ ") for line in (recipe_line, other)))
+            kept = [
+                found
+                for found in findings
+                if commands.RUNNER.search(recipe_line) or found[0] is Kind.EXIT_FORCED
+            ]
+            yield from ((kind, severity, recipe_line, now) for kind, severity, now in kept)
+            if not kept and not {*_VALUES.findall(recipe_line)} <= {*_VALUES.findall(other)}:
+                yield Kind.EXPECTATION_CHANGED, _SIGN_OFF, recipe_line, other
 
 
 def _acts(line: str) -> bool:
@@ -263,9 +271,9 @@ def _is_ignored(line: str) -> bool:
     return "-" in line[: len(line) - len(line.lstrip("@-+ "))]
 
 
-def _alike(one: str, other: str) -> bool:
-    first, second = (line.lstrip("@-+ ").split()[:1] for line in (one, other))
-    return first == second or all(map(commands.RUNNER.search, (one, other)))
+def _alike(left: str, other: str) -> bool:
+    first, second = (line.lstrip("@-+ ").split()[:1] for line in (left, other))
+    return first == second or all(map(commands.RUNNER.search, (left, other)))
 
 
 def _variable(line: str) -> str:

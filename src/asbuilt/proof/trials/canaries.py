@@ -105,9 +105,9 @@ def canaries(
         beside.setdefault(path.rpartition("/")[0], path)
     made = {}
     for number, (folder, path) in enumerate(list(beside.items())[:_FOLDERS]):
-        one = canary._replace(word=f"{canary.word}{number}")
-        name = _name(runner, path.rpartition("/")[2], one.word)
-        if (pair := _pair(runner, path, text_of, one)) is not None:
+        variant = canary._replace(word=f"{canary.word}{number}")
+        name = _name(runner, path.rpartition("/")[2], variant.word)
+        if (pair := _pair(runner, path, text_of, variant)) is not None:
             made[f"{folder}/{name}" if folder else name] = pair.encode()
     return made
 
@@ -167,8 +167,8 @@ def _pair(runner: Runner, path: str, text_of: Callable[[str], str], canary: Cana
     if "org.junit.jupiter" in sibling:
         template = template.replace("org.junit.Test", "org.junit.jupiter.api.Test")
     tests = "".join(
-        _filled(template, name=f"{canary.word}_{own}", number=str(number), told=str(told))
-        for own, told in ((canary.passes, number), (canary.fails, number + 1))
+        _filled(template, name=f"{canary.word}_{own}", number=str(number), told=str(value))
+        for own, value in ((canary.passes, number), (canary.fails, number + 1))
     )
     package = _PACKAGE.search(sibling)
     match runner:

@@ -112,15 +112,15 @@ def shown_without(
 
 def words_for(shown: Shown, files: Sequence[str]) -> str:
     """Describe in one sentence what was shown without these files."""
-    told = listed(files)
+    listing = listed(files)
     match shown:
         case "tested":
-            return f"without the contents of {told} tests fail"
+            return f"without the contents of {listing} tests fail"
         case "built":
-            return f"without the contents of {told} nothing builds or loads: the checks run this tree"
+            return f"without the contents of {listing} nothing builds or loads: the checks run this tree"
         case "green":
             return (
-                f"every check passes without the contents of {told}: either the checks run other code than"
+                f"every check passes without the contents of {listing}: either the checks run other code than"
                 " this tree's, or no check runs these files"
             )
 

@@ -36,7 +36,7 @@ def to_run_again(
     Each must have passed on the base: a new test has to pass at once. `changed` has the test files that
     differ, with their text on the base.
     """
-    new, passed = shown.new_failures, {name for one in base for name in one.passed}
+    new, passed = shown.new_failures, {name for tally in base for name in tally.passed}
     if shown.outcome != "FAIL" or not new or counts.failed != len(counts.failures):
         return ()
     elsewhere = left_out(new, (), changed, "\n".join(changed.values()))
@@ -47,15 +47,15 @@ def flaky_among(
     names: Sequence[str], again: Counts | None, base: Iterable[Counts]
 ) -> tuple[Flaky, ...] | None:
     """Count the passes of each test; None if one of them failed again or did not run."""
-    if again is None or not all(any(_is_same(name, one) for one in again.passed) for name in names):
+    if again is None or not all(any(_is_same(name, test) for test in again.passed) for name in names):
         return None
     records = list(base)
-    told = []
+    found = []
     for name in names:
-        passed = sum(name in one.passed for one in records)
-        failed = sum(name in one.failures for one in records)
-        told.append(Flaky(name, passed + 1, passed + failed + 2, was_so=bool(passed and failed)))
-    return tuple(told)
+        passed = sum(name in counts.passed for counts in records)
+        failed = sum(name in counts.failures for counts in records)
+        found.append(Flaky(name, passed + 1, passed + failed + 2, was_so=bool(passed and failed)))
+    return tuple(found)
 
 
 def remarks_on_flaky(flaky: Iterable[Flaky]) -> tuple[Remark, ...]:
@@ -63,13 +63,13 @@ def remarks_on_flaky(flaky: Iterable[Flaky]) -> tuple[Remark, ...]:
     return tuple(
         Remark(
             "flaky-test",
-            Severity.NOTE if one.was_so else Severity.SIGN_OFF,
-            one.name,
-            now=f"it failed, and passed when it was run again: {one.passed} of {one.runs}"
-            + (", and both on the base" if one.was_so else ", and it never failed on the base"),
-            identity=f"{one.passed}/{one.runs}",
+            Severity.NOTE if test.was_so else Severity.SIGN_OFF,
+            test.name,
+            now=f"it failed, and passed when it was run again: {test.passed} of {test.runs}"
+            + (", and both on the base" if test.was_so else ", and it never failed on the base"),
+            identity=f"{test.passed}/{test.runs}",
         )
-        for one in flaky
+        for test in flaky
     )
 
 

@@ -70,7 +70,7 @@ class NewTests:
         self._lines = {line.strip() for line in plain.splitlines()}
         self._values, self._words = {*_values(plain)}, {*_WORDS.findall(plain)}
         lines = _plain(after).splitlines()
-        self._order = [(one, at) for at, line in enumerate(lines) for one in _values(line)][:_MOST]
+        self._order = [(case, at) for at, line in enumerate(lines) for case in _values(line)][:_MOST]
         self._there = {value for value, _ in self._order}
 
     def lost(self, text: str, *, by_names: bool) -> str:
@@ -135,7 +135,9 @@ def _rows(text: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def _plain(text: str) -> str:
-    lines = _COMMENTS.sub(lambda one: one[0] if one[2] and one["lead"] is None else "", text).splitlines()
+    lines = _COMMENTS.sub(
+        lambda match: match[0] if match[2] and match["lead"] is None else "", text
+    ).splitlines()
     return "\n".join(_without_message(_TITLES.sub("(", line)) for line in lines)
 
 
@@ -152,7 +154,7 @@ def _without_message(line: str) -> str:
 
 
 def _values(text: str) -> list[str]:
-    return [value for one in _VALUES.findall(text) for value in _parts(one)]
+    return [value for row in _VALUES.findall(text) for value in _parts(row)]
 
 
 def _parts(value: str) -> list[str]:

@@ -58,7 +58,9 @@ class Mutant(NamedTuple):
     @property
     def words(self) -> str:
         """The change and its place, in words."""
-        old, new = (" ".join(one.decode("utf-8", "replace").split())[:_WORDS] for one in (self.old, self.new))
+        old, new = (
+            " ".join(data.decode("utf-8", "replace").split())[:_WORDS] for data in (self.old, self.new)
+        )
         return f"{self.path}:{self.line}: `{old}` -> `{new}`"
 
     def applied(self, source: bytes) -> bytes:
@@ -88,7 +90,7 @@ def mutants_of(path: str, source: bytes, lines: Collection[int]) -> tuple[Mutant
     if len(source) > MAX_BYTES or not lines or source.startswith(BOM_UTF8):
         return ()
     if not path.endswith(".py"):
-        return tuple(one for one in _elsewhere(path, source) if one.line in lines)
+        return tuple(mutant for mutant in _elsewhere(path, source) if mutant.line in lines)
     try:
         source.decode()
         tree = ast.parse(source)
@@ -99,7 +101,9 @@ def mutants_of(path: str, source: bytes, lines: Collection[int]) -> tuple[Mutant
         Mutant(path, bisect_right(starts, start), start, source[start:end], new.encode())
         for start, end, new in _changes(tree, source, starts)
     )
-    return tuple(dict.fromkeys(one for one in found if one.line in lines and _parses(one.applied(source))))
+    return tuple(
+        dict.fromkeys(mutant for mutant in found if mutant.line in lines and _parses(mutant.applied(source)))
+    )
 
 
 def _elsewhere(path: str, source: bytes) -> Iterator[Mutant]:
@@ -130,7 +134,7 @@ def _is_new(mutant: Mutant, before: bytes, after: bytes) -> bool:
     end = after.find(b"\n", start)
     line = after[start : end if end >= 0 else None]
     kept = {*after.splitlines()}
-    gone = [one.decode("latin-1") for one in before.splitlines() if one.strip() and one not in kept]
+    gone = [data.decode("latin-1") for data in before.splitlines() if data.strip() and data not in kept]
     near = get_close_matches(line.decode("latin-1"), gone, 1, _NEAR)
     if not near:
         return True
@@ -141,16 +145,16 @@ def _is_new(mutant: Mutant, before: bytes, after: bytes) -> bool:
 
 def ordered(mutants: Iterable[Mutant], seed: str) -> list[Mutant]:
     """Shuffle mutants by a seed: a probe that is cut short has covered all files, and is reproducible."""
-    return sorted(mutants, key=lambda one: hashlib.sha256(f"{seed}{one}".encode()).digest())
+    return sorted(mutants, key=lambda mutant: hashlib.sha256(f"{seed}{mutant}".encode()).digest())
 
 
 def summary(noticed: int, unnoticed: Sequence[Mutant], by: str) -> tuple[str, ...]:
     """Describe the result of a probe."""
     tried = noticed + len(unnoticed)
     changes = "change to the new lines was" if tried == 1 else "changes to the new lines were"
-    told = f"{noticed} of {tried} {changes} noticed by {by}"
+    headline = f"{noticed} of {tried} {changes} noticed by {by}"
     more = (f"and {len(unnoticed) - _NAMED} more",) if len(unnoticed) > _NAMED else ()
-    return (told, *(f"not noticed: {one.words}" for one in unnoticed[:_NAMED]), *more)
+    return (headline, *(f"not noticed: {mutant.words}" for mutant in unnoticed[:_NAMED]), *more)
 
 
 def _starts(source: bytes) -> list[int]:
@@ -173,9 +177,9 @@ def _changes(tree: ast.AST, source: bytes, starts: Sequence[int]) -> Iterator[_C
     for node in _observable(tree):
         match node:
             case ast.Compare(left=left, ops=ops, comparators=others):
-                for one, op, other in zip((left, *others), ops, others, strict=False):
+                for before, op, other in zip((left, *others), ops, others, strict=False):
                     if type(op) in _COMPARISONS:
-                        yield from _between(one, other, _COMPARISONS[type(op)], source, starts)
+                        yield from _between(before, other, _COMPARISONS[type(op)], source, starts)
             case ast.BinOp(left=left, op=op, right=right) if type(op) in _SUMS:
                 yield from _between(left, right, _SUMS[type(op)], source, starts)
             case ast.BoolOp(op=join, values=[first, second, *_]):
@@ -199,7 +203,7 @@ def _observable(node: ast.AST) -> Iterator[ast.AST]:
         return
     hidden = [getattr(node, name, None) for name in ("annotation", "returns")]
     for child in ast.iter_child_nodes(node):
-        if not any(child is one for one in hidden):
+        if not any(child is hidden_node for hidden_node in hidden):
             yield from _observable(child)
 
 

@@ -41,8 +41,8 @@ def without_checks(texts: Mapping[str, str], names: Collection[str]) -> tuple[tu
 def remarks_on_hollow(hollow: Sequence[tuple[str, str]]) -> tuple[Remark, ...]:
     """Return a sign-off for each new test that checks nothing."""
     now = "it looks at no answer, so it cannot fail for a wrong one"
-    told = Remark(CHECKS_NOTHING, Severity.SIGN_OFF, "", now=now, identity="")
-    return tuple(told._replace(path=path, test=own) for path, own in hollow)
+    remark = Remark(CHECKS_NOTHING, Severity.SIGN_OFF, "", now=now, identity="")
+    return tuple(remark._replace(path=path, test=own) for path, own in hollow)
 
 
 def added_names(sources: Mapping[str, tuple[bytes, bytes]]) -> set[str]:
@@ -86,12 +86,12 @@ class Compared(NamedTuple):
 
 def compared(base: Counts | None, counts: Counts, tests: Sequence[str]) -> Compared:
     """Compare the tests of some files with and without the phase's work."""
-    told = f"the {len(tests)} new or changed test files" if len(tests) > 1 else tests[0]
+    subject = f"the {len(tests)} new or changed test files" if len(tests) > 1 else tests[0]
     if base is None or not base.ran:
         # Tests that cannot even be loaded there need the phase's work.
-        return Compared(note=f"without this phase's work no test of {told} runs")
+        return Compared(note=f"without this phase's work no test of {subject} runs")
     idle = tuple(name for name in base.passed if name in counts.passed)
     proves = tuple(name for name in base.failures if name in counts.passed)
     passed = base.ran - base.failed
-    note = f"without this phase's work {passed} of {base.ran} tests in {told} pass too"
+    note = f"without this phase's work {passed} of {base.ran} tests in {subject} pass too"
     return Compared(proves, idle, f"{note} and prove nothing about it" if passed else note)

@@ -167,9 +167,11 @@ def _scripts(report: bytes, root: str) -> Iterator[tuple[str, list[_Range]]]:
         for script in whole["result"]:
             path = unquote(urlsplit(script["url"]).path)
             if path.startswith(f"{root}/"):
-                ranges = [one for function in script["functions"] for one in function["ranges"]]
-                told = [(int(one["startOffset"]), int(one["endOffset"]), int(one["count"])) for one in ranges]
-                yield path[len(root) + 1 :], told
+                ranges = [span for function in script["functions"] for span in function["ranges"]]
+                counted = [
+                    (int(span["startOffset"]), int(span["endOffset"]), int(span["count"])) for span in ranges
+                ]
+                yield path[len(root) + 1 :], counted
     except (ValueError, KeyError, TypeError, RecursionError):
         return
 
@@ -177,13 +179,13 @@ def _scripts(report: bytes, root: str) -> Iterator[tuple[str, list[_Range]]]:
 def _in_script(source: bytes, processes: Iterable[list[_Range]]) -> set[int]:
     """Return the lines that no process ran; empty if a process ran another text than the file's."""
     # V8 counts UTF-16 units; a character outside the BMP has two.
-    text = "".join(one if ord(one) < 1 << 16 else "__" for one in source.decode("utf-8", "replace"))
+    text = "".join(char if ord(char) < 1 << 16 else "__" for char in source.decode("utf-8", "replace"))
     every: list[set[int]] = []
     for ranges in processes:
-        if not any(one[:2] == (0, len(text)) for one in ranges):
+        if not any(pair[:2] == (0, len(text)) for pair in ranges):
             return set()
         ran = bytearray(len(text))
-        for first, end, count in sorted(ranges, key=lambda one: (one[0], -one[1])):
+        for first, end, count in sorted(ranges, key=lambda pair: (pair[0], -pair[1])):
             ran[first:end] = bytes([count > 0]) * len(ran[first:end])
         every.append({*_without_count(text, ran)})
     return set.intersection(*every) if every else set()
@@ -193,7 +195,7 @@ def _without_count(text: str, ran: bytearray) -> Iterator[int]:
     start = 0
     for number, line in enumerate(text.split("\n"), 1):
         is_code = any(map(str.isalnum, line)) and not line.strip().startswith(_COMMENT)
-        if is_code and not any(ran[start + at] for at, one in enumerate(line) if not one.isspace()):
+        if is_code and not any(ran[start + at] for at, char in enumerate(line) if not char.isspace()):
             yield number
         start += len(line) + 1
 
@@ -206,7 +208,7 @@ def _hunks(lines: Iterable[int]) -> list[str]:
             hunks[-1].append(line)
         else:
             hunks.append([line])
-    return [str(one[0]) if len(one) == 1 else f"{one[0]}-{one[-1]}" for one in hunks]
+    return [str(hunk[0]) if len(hunk) == 1 else f"{hunk[0]}-{hunk[-1]}" for hunk in hunks]
 
 
 def names_of(paths: Iterable[str], stdlib: Collection[str]) -> tuple[str, ...]:
@@ -231,12 +233,12 @@ def strays(loaded: Iterable[Loaded], checkout: str) -> tuple[Loaded, ...]:
     root = f"{checkout.rstrip('/')}/"
     inside: set[str] = set()
     outside: dict[str, Loaded] = {}
-    for one in loaded:
-        if one.file.startswith(root):
-            inside.add(one.name)
+    for script in loaded:
+        if script.file.startswith(root):
+            inside.add(script.name)
         else:
-            outside.setdefault(one.name, one)
-    return tuple(one for name, one in sorted(outside.items()) if name not in inside)
+            outside.setdefault(script.name, script)
+    return tuple(script for name, script in sorted(outside.items()) if name not in inside)
 
 
 def cause_of(stray: Loaded) -> str:

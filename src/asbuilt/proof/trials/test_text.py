@@ -84,7 +84,7 @@ def is_same_but_for_names(before: str, after: str) -> bool:
         len(old) == len(new)
         and [pairs[token] for token in old] == new
         and len({*pairs.values()}) == len(pairs)
-        and all(one == other or _NAMED.match(one) for one, other in pairs.items())
+        and all(pair == other or _NAMED.match(pair) for pair, other in pairs.items())
     )
 
 

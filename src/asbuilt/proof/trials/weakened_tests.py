@@ -105,7 +105,7 @@ def how_it_failed(said: str, place: str, helpers: Mapping[str, Helper]) -> Then:
     if not _ASSERTED.search(said) and _NOT_LOADED.search(said):
         return "load"
     for path, line in _PLACE.findall(place):
-        helper = next((one for name, one in helpers.items() if path.endswith(name)), None)
+        helper = next((known_helper for name, known_helper in helpers.items() if path.endswith(name)), None)
         if helper is not None and _no_longer_made(helper, int(line)):
             return "helper"
     return "red"
@@ -170,22 +170,27 @@ def with_old_tests(
     `is_green`: all of them pass. `is_compared`: the result of each test is known. `before` has the orders of
     the earlier phases, which may have ordered what an older text of a test shows.
     """
-    olds = [one for one in every if not one.earlier]
-    answered = [_answered(one, olds, order, is_green=is_green, is_compared=is_compared) for one in remarks]
-    data = [one for one in answered if one.rule == Kind.GOLDEN_CHANGED]
-    is_ordered = bool(data) and all(one.severity is Severity.ALLOWED for one in data)
+    olds = [test for test in every if not test.earlier]
+    answered = [
+        _answered(known_remark, olds, order, is_green=is_green, is_compared=is_compared)
+        for known_remark in remarks
+    ]
+    data = [known_remark for known_remark in answered if known_remark.rule == Kind.GOLDEN_CHANGED]
+    is_ordered = bool(data) and all(known_remark.severity is Severity.ALLOWED for known_remark in data)
     added = [
         # If the plan orders all new data, a failure with the old data alone is ordered too.
-        _remark(OLD_TEST_FAILS, Severity.ALLOWED, Kind.GOLDEN_CHANGED, one, order)._replace(
+        _remark(OLD_TEST_FAILS, Severity.ALLOWED, Kind.GOLDEN_CHANGED, test, order)._replace(
             cited=data[0].cited
         )
-        if is_ordered and (one.now, one.then, one.was, one.became) == ("passed", "red", "", "")
-        else _noticed(one, order)
-        for one in olds
+        if is_ordered and (test.now, test.then, test.was, test.became) == ("passed", "red", "", "")
+        else _noticed(test, order)
+        for test in olds
     ]
-    told = {old.name for old, remark in zip(olds, added, strict=True) if remark is not None}
-    added += [_noticed_since(one, order, before) for one in every if one.earlier and one.name not in told]
-    return (*answered, *(one for one in added if one is not None))
+    noticed = {old.name for old, remark in zip(olds, added, strict=True) if remark is not None}
+    added += [
+        _noticed_since(test, order, before) for test in every if test.earlier and test.name not in noticed
+    ]
+    return (*answered, *(known_remark for known_remark in added if known_remark is not None))
 
 
 def _noticed_since(old: OldTest, order: Order, before: Sequence[Order]) -> Remark | None:
@@ -201,9 +206,9 @@ def _noticed_since(old: OldTest, order: Order, before: Sequence[Order]) -> Remar
         return None
     found = _finding(_LOOSENING[0], remark.severity, old)
     for kind in _LOOSENING:
-        for one in (settled(found._replace(kind=kind), earlier) for earlier in before):
-            if _LENIENT.index(one.severity) < _LENIENT.index(remark.severity):
-                remark = remark._replace(severity=one.severity, cited=cited_words(one.cited))
+        for finding in (settled(found._replace(kind=kind), earlier) for earlier in before):
+            if _LENIENT.index(finding.severity) < _LENIENT.index(remark.severity):
+                remark = remark._replace(severity=finding.severity, cited=cited_words(finding.cited))
     was = remark.was if remark.rule == Kind.NOT_COMPARED else "it passed before an earlier phase changed it"
     return remark._replace(was=was)
 
@@ -216,10 +221,10 @@ def _answered(
     if remark.severity is not Severity.SIGN_OFF or not is_settled.get(remark.rule, False):
         return remark
     if any(remark.path in check for check in order.checks):
-        less = next((own_name(one.name) for one in olds if one.path == remark.path and _checks_less(one)), "")
+        less = next((own_name(old.name) for old in olds if old.path == remark.path and _checks_less(old)), "")
         if less or remark.rule == Kind.GOLDEN_CHANGED:
-            told = "one of the phase's checks reads it, and it checks less"
-            return remark._replace(test=less, now=told, identity="")
+            reason = "one of the phase's checks reads it, and it checks less"
+            return remark._replace(test=less, now=reason, identity="")
     return remark._replace(severity=Severity.NOTE)
 
 
@@ -329,7 +334,9 @@ def words_for(olds: Iterable[OldTest], *, is_loaded: bool) -> str:
     every = list(olds)
     if not is_loaded:
         return "the base's tests cannot be run on the new code"
-    red = sum(one.then in ("red", "helper") for one in every)
-    load = sum(one.then == "load" for one in every)
-    told = f"the base's tests on the new code: {red} fail" if red else "the base's tests pass on the new code"
-    return f"{told}, {load} cannot be loaded" if load else told
+    red = sum(old.then in ("red", "helper") for old in every)
+    load = sum(old.then == "load" for old in every)
+    outcome = (
+        f"the base's tests on the new code: {red} fail" if red else "the base's tests pass on the new code"
+    )
+    return f"{outcome}, {load} cannot be loaded" if load else outcome

@@ -54,11 +54,11 @@ def notes_in(*folders: str) -> list[Note]:
     notes = []
     for folder in folders:
         try:
-            found = [one for one in os.scandir(folder) if one.name.endswith(_END) and one.name[0] != "."]
+            found = [row for row in os.scandir(folder) if row.name.endswith(_END) and row.name[0] != "."]
         except OSError:
             continue
         notes += [
-            Note(one.name.removesuffix(_END), one.stat(follow_symlinks=False).st_mtime) for one in found
+            Note(entry.name.removesuffix(_END), entry.stat(follow_symlinks=False).st_mtime) for entry in found
         ]
     return sorted(notes, key=lambda note: note.at, reverse=True)
 

@@ -84,7 +84,7 @@ def _read(text: str | None) -> Reload | None:
     fields = value if isinstance(value, dict) else {}
     texts = [fields.get(name) for name in ("plan", "session", "cwd")]
     at, kind, approved = fields.get("at"), fields.get("kind", PENDING), fields.get("approved", True)
-    if not all(isinstance(one, str) for one in texts) or kind not in KINDS:
+    if not all(isinstance(element, str) for element in texts) or kind not in KINDS:
         return None
     if not isinstance(at, int | float) or not isinstance(approved, bool):
         return None

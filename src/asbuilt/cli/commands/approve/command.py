@@ -39,7 +39,7 @@ from asbuilt.session.conversation import folder_of, key_of
 def _list(door: Door, *, everywhere: bool) -> int:
     asked = inbox.waiting_everywhere(door) if everywhere else inbox.waiting_here(door)
     proven = [] if everywhere else inbox.landing_here(door)
-    rows = [{**_json(one.asked, one.run), "id": one.name} for one in asked]
+    rows = [{**_json(wait.asked, wait.run), "id": wait.name} for wait in asked]
     to_land = [
         {"plan": run.plan, "run": run.name, "ended_at": stamp(run.ended_at or run.at)} for run in proven
     ]
@@ -49,7 +49,9 @@ def _list(door: Door, *, everywhere: bool) -> int:
         door.screen.answer("Nothing waits for you." if everywhere else "Nothing waits for you here.")
         next_command(door, "asbuilt status --all" if everywhere else "asbuilt status")
         return DONE
-    rows_shown = [(one.name, one.asked.kind, one.asked.gist, one.run, one.asked.asked_at) for one in asked]
+    rows_shown = [
+        (wait.name, wait.asked.kind, wait.asked.gist, wait.run, wait.asked.asked_at) for wait in asked
+    ]
     for run in proven:
         about = f"proven; land it on {run.options.branch}?"
         rows_shown.append((run.name, "landing", about, run.name, run.ended_at or run.at))
@@ -72,18 +74,18 @@ def _show_rows(door: Door, rows: list[tuple[str, str, str, str, str]]) -> None:
         door.screen.answer(printable(f"{row}{ago(since, now):>7}"))
 
 
-def _json(one: Approval, run: str) -> dict[str, Any]:
+def _json(approval: Approval, run: str) -> dict[str, Any]:
     return {
-        "id": one.name,
-        "kind": one.kind,
-        "question": one.question,
-        "plan": one.plan,
+        "id": approval.name,
+        "kind": approval.kind,
+        "question": approval.question,
+        "plan": approval.plan,
         "run": run,
-        "phase": one.phase,
-        "asked_at": stamp(one.asked_at),
-        "answer": one.answer,
-        "answered_by": one.answered_by,
-        "note": one.note,
+        "phase": approval.phase,
+        "asked_at": stamp(approval.asked_at),
+        "answer": approval.answer,
+        "answered_by": approval.answered_by,
+        "note": approval.note,
     }
 
 
@@ -194,9 +196,9 @@ def _say(door: Door, name: str, said: Said, note: str | None) -> int:
     data = {**_json(given.asked, inbox.asker_of(site, given.asked)), "counts": given.counts, "exit": code}
     if door.emitted("asbuilt.answer/1", data):
         return code
-    told = told_of(site, given, door.screen.out)
-    door.screen.answer_all(told.rows)
-    told.show_next(door, site)
+    outcome = told_of(site, given, door.screen.out)
+    door.screen.answer_all(outcome.rows)
+    outcome.show_next(door, site)
     return code
 
 
@@ -269,8 +271,8 @@ def show(door: Door, question: str, *, full: bool) -> int:
     site, number = inbox.question_at(door, question)
     found = inbox.question_in(site, number)
     draft = draft_of(site, found) if found.kind == "plan" else None
-    told = {"draft": as_json(door, site, draft)} if door.json and draft else {}
-    if door.emitted("asbuilt.approval/1", {**_json(found, inbox.asker_of(site, found)), **told}):
+    draft_data = {"draft": as_json(door, site, draft)} if door.json and draft else {}
+    if door.emitted("asbuilt.approval/1", {**_json(found, inbox.asker_of(site, found)), **draft_data}):
         return DONE
     if draft is None:
         door.screen.answer(printable(f"{found.name}   {found.kind}   {found.plan}"))

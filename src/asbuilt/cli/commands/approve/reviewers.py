@@ -56,22 +56,24 @@ def put_to_reviewers(door: Door, site: Site, address: Address, *, is_here: bool)
     """Open a pull request for a waiting authoring's draft and print its URL; `is_here`: start no worker."""
     with site.journal.store.read() as session:
         waiting = approvals.waiting(session, LOCAL, site.repo)
-    asked = next((one for one in waiting if one.kind == "plan" and one.plan == address.plan), None)
+    asked = next(
+        (approval for approval in waiting if approval.kind == "plan" and approval.plan == address.plan), None
+    )
     if asked is None:
         return PARKED
-    told = _reviewed(door, site, asked, is_here=is_here)
-    door.screen.talk(printable(told.words))
-    return told.code
+    outcome = _reviewed(door, site, asked, is_here=is_here)
+    door.screen.talk(printable(outcome.words))
+    return outcome.code
 
 
 def review(door: Door, site: Site, asked: Approval) -> int:
     """Open the draft's pull request if it has none, answer by its reviews, and print the result."""
-    told = _answered(asked) if asked.answer else _reviewed(door, site, asked)
-    now, url = told.asked, told.url
+    outcome = _answered(asked) if asked.answer else _reviewed(door, site, asked)
+    now, url = outcome.asked, outcome.url
     data = {"id": now.name, "answer": now.answer, "answered_by": now.answered_by, "url": url}
-    if not door.emitted("asbuilt.review/1", {**data, "exit": told.code}):
-        door.screen.answer(printable(told.words))
-    return told.code
+    if not door.emitted("asbuilt.review/1", {**data, "exit": outcome.code}):
+        door.screen.answer(printable(outcome.words))
+    return outcome.code
 
 
 def _reviewed(door: Door, site: Site, asked: Approval, *, is_here: bool = False) -> Told:

@@ -92,7 +92,7 @@ choosable: Final = with_options(
     click.option("--attempts", type=int, default=5, help="outputs of a stage that may be refused"),
     click.option(
         "--length",
-        type=click.Choice([one.value for one in Length]),
+        type=click.Choice([length.value for length in Length]),
         help="how long the plan may be (plan.length)",
     ),
     click.option("--model", metavar="NAME", help="model of the planning agent"),
@@ -150,7 +150,7 @@ def session_of(prompt: str, mode: Mode, wish: Wish, sections: Sequence[str]) -> 
     options = choose(
         refine_iterations=wish.refine_iterations,
         phases=phases if mode.stages is None else [str(stage) for stage in mode.stages],
-        skip=[one for one in wish.skip if one in SKIPPABLE],
+        skip=[skipped for skipped in wish.skip if skipped in SKIPPABLE],
         max_phases=wish.max_phases if mode.stages is None else len(mode.stages),
         critique_mode="open" if wish.open_critique else "principles",
         use_memory=not wish.no_memory,
@@ -165,17 +165,17 @@ def session_of(prompt: str, mode: Mode, wish: Wish, sections: Sequence[str]) -> 
 
 
 def _refused(flaws: Iterable[Flaw]) -> UsageWrong:
-    told = list(flaws)
-    what = "; ".join(f"{one.what}: found {one.found}, needed {one.needed}" for one in told)
+    all_flaws = list(flaws)
+    what = "; ".join(f"{flaw.what}: found {flaw.found}, needed {flaw.needed}" for flaw in all_flaws)
     return UsageWrong(
         f"the options do not work: {what}",
         why="asbuilt checks them before it starts an agent.",
-        next_step=f"For example: {told[0].example}",
+        next_step=f"For example: {all_flaws[0].example}",
     )
 
 
 def _listed(text: str) -> list[str]:
-    return [one.strip() for one in text.split(",")]
+    return [part.strip() for part in text.split(",")]
 
 
 def principles_text(settings: Settings, root: Path) -> str:
@@ -184,7 +184,7 @@ def principles_text(settings: Settings, root: Path) -> str:
     if not named:
         return TEMPLATE
     text = read_bytes(root / named, limit=_MOST, name=named).decode("utf-8", "replace")
-    flaws = [one for one in read_principles(text) if isinstance(one, Flaw)]
+    flaws = [principle for principle in read_principles(text) if isinstance(principle, Flaw)]
     if flaws:
         first = flaws[0]
         raise SettingInvalid(

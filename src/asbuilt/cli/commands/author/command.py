@@ -244,7 +244,7 @@ def _options(door: Door, site: Site, slug: str, wish: choices.Wish) -> RunOption
 def _forget(door: Door, site: Site) -> None:
     with site.journal.store.write() as session:
         known = memory.every(session, LOCAL, site.repo)
-        memory.forget(session, LOCAL, site.repo, [one.number for one in known])
+        memory.forget(session, LOCAL, site.repo, [lesson.number for lesson in known])
     what = counted(len(known), "memory", "memories")
     door.screen.talk(f"Deleted {what}." if known else "No memories of this repository.")
 
@@ -290,13 +290,13 @@ def _named(site: Site, prompt: str, name: str | None) -> tuple[str, str]:
     folder = plans_folder(site.desk.library)
     slug = slug_of_name(name) if name else name_for(prompt)
     names = [slug] if name else chain([slug], (f"{slug}-{number}" for number in count(2)))
-    for one in names:
-        file = folder / f"{one}.md"
+    for wanted in names:
+        file = folder / f"{wanted}.md"
         path = describe(site.desk.library, file).shown
         with site.journal.store.read() as session:
-            known = plan_names.called(session, LOCAL, site.repo, path=path, slug=one)
+            known = plan_names.called(session, LOCAL, site.repo, path=path, slug=wanted)
         if not file.exists() and not known:
-            return path, one
+            return path, wanted
     raise UsageWrong(
         f"{slug} is taken",
         why="asbuilt overwrites no plan, and every plan has its own journal.",

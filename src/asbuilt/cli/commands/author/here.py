@@ -116,8 +116,8 @@ def show(door: Door) -> int:
     sketch = sketch_file(site.journal.home, run.run)
     place = authoring.place or "its beginning"
     with site.journal.store.read() as session:
-        asked = [one.name for one in approvals.waiting_of(session, run.org, run.repo, run.run)]
-    told = {
+        asked = [approval.name for approval in approvals.waiting_of(session, run.org, run.repo, run.run)]
+    details = {
         "plan": run.plan,
         "run": run.name,
         "mode": options.how_authored.mode,
@@ -128,7 +128,7 @@ def show(door: Door) -> int:
         "questions": asked,
         "plan_so_far": str(sketch) if sketch.exists() else None,
     }
-    if door.emitted(_SCHEMA, {**authoring.state, **told}):
+    if door.emitted(_SCHEMA, {**authoring.state, **details}):
         return DONE
     answer(door, f"{options.slug}   ", place)
     if asked:
@@ -149,9 +149,9 @@ def cancel(door: Door) -> int:
     where = _place(door, site, run)
     stop(site.journal.store, run, reason="cancelled", asker=asker(door))
     wiring.ensure_worker(site.journal.home, door.environ)
-    for one in _folders(door, run):
-        bind(one, None)
-        end_hold(one)
+    for folder in _folders(door, run):
+        bind(folder, None)
+        end_hold(folder)
     if door.emitted(_SCHEMA, {"active": False, "cancelled": run.plan, "place": where}):
         return DONE
     answer(door, f"{run.options.slug}   ", f"Cancelled at {where}. Accepted outputs are kept.")
@@ -191,28 +191,28 @@ def _place(door: Door, site: Site, run: Run) -> str:
 
 def _folders(door: Door, run: Run) -> list[str]:
     found = []
-    for one in (
+    for line in (
         folder_of(door.environ, key_of(door.environ)),
-        *(one.folder for one in records(door.environ)),
+        *(record.folder for record in records(door.environ)),
     ):
         try:
-            bound = bound_in(one)
+            bound = bound_in(line)
         except BoundUnreadable:
             continue
-        if bound is not None and bound.run == run.run and one not in found:
-            found.append(one)
+        if bound is not None and bound.run == run.run and line not in found:
+            found.append(line)
     return found
 
 
 def _need_alone(door: Door, run: Run) -> None:
-    for one in _folders(door, run):
-        if lives(one.rpartition("/")[2]):
+    for folder in _folders(door, run):
+        if lives(folder.rpartition("/")[2]):
             raise GateStopped(
                 f"{run.options.slug} is authored in another conversation",
                 why="Two conversations would submit outputs of the same stage.",
                 next_step="Continue there, or end it: asbuilt author cancel",
             )
-        bind(one, None)
+        bind(folder, None)
 
 
 def _go_on(door: Door, site: Site, folder: str, bound: Bound) -> int:

@@ -54,7 +54,7 @@ def command(door: Door, key: str, value: str, *, user: bool) -> None:
     if added != value and isinstance(read, tuple):
         before = chosen_now(find_repository(door.start), door.environ, setting).value
         whole = dict.fromkeys((*(before if isinstance(before, tuple) else ()), *read))
-        read = tuple(one for one in whole if isinstance(one, str))
+        read = tuple(element for element in whole if isinstance(element, str))
     _change(door, setting, read, user=user)
 
 

@@ -54,9 +54,9 @@ def command(door: Door, key: str | None, *, origin: bool) -> int:
     named = setting_named(key) if key else None
     repository = find_repository(door.start)
     settings, problems = survey(repository=repository.root if repository else None, environ=door.environ)
-    wanted = [named] if named else [setting_named(one) for one in settings.chosen]
+    wanted = [named] if named else [setting_named(name) for name in settings.chosen]
     chosen = ((setting, settings.of(setting)) for setting in wanted)
-    rows = [(setting, one._replace(value=presented(setting, one.value))) for setting, one in chosen]
+    rows = [(setting, choice._replace(value=presented(setting, choice.value))) for setting, choice in chosen]
     if door.json:
         door.screen.emit_json(_as_json(rows, problems))
     elif key:

@@ -50,17 +50,17 @@ class Caught(NamedTuple):
     """Label of the source and its finding: `asbuilt ran`, `asbuilt sees` or `verifier says`."""
 
 
-def caught(told: Iterable[Entry], evidence: Callable[[str], Sequence[Evidence]]) -> list[Caught]:
+def caught(entries: Iterable[Entry], evidence: Callable[[str], Sequence[Evidence]]) -> list[Caught]:
     """Return each attempt in a run's events that said done and was refuted by a check or the verifier."""
     found: list[Caught] = []
     says = ""
-    for entry in told:
+    for entry in entries:
         match entry.event:
             case AttemptEnded() as event:
                 says = event.says if event.ending == "done" else ""
             case ChecksDone() as event if says and event.outcome != "PASS":
                 shown = evidence(event.evidence) if event.evidence else ()
-                ran = tuple((_WE, _shown(one)) for one in shown if one.outcome != "PASS")
+                ran = tuple((_WE, _shown(check)) for check in shown if check.outcome != "PASS")
                 seen = tuple((_SEEN, failure) for failure in event.failures)
                 found.append(Caught(event.phase, event.number, says, ran or seen))
             case VerdictGiven() as event if says and event.outcome != "PASS":
@@ -71,21 +71,21 @@ def caught(told: Iterable[Entry], evidence: Callable[[str], Sequence[Evidence]])
     return found
 
 
-def _shown(one: Evidence) -> str:
-    code = f"exit {one.exit_code}, but " if one.exit_code == 0 else ""
-    return f"{one.command} on a clean checkout: {code}{one.why}"
+def _shown(check: Evidence) -> str:
+    code = f"exit {check.exit_code}, but " if check.exit_code == 0 else ""
+    return f"{check.command} on a clean checkout: {code}{check.why}"
 
 
-def block(pen: Pen, one: Caught, *, agent: str, title: str) -> list[str]:
+def block(pen: Pen, lie: Caught, *, agent: str, title: str) -> list[str]:
     """Return the rows of a refuted attempt: a headline, the claim, the findings, and what happens next."""
     symbol, shown = pen.symbols.failed, cut_middle(printable(title), pen.width - 20, pen.symbols)
-    lead = f"{symbol} {one.phase:<4}{shown}   "
-    first, *rest = pen.hanging(lead, f"`NOT PROVEN:` the agent says done, {_who(one)}", under=_INDENT)
+    lead = f"{symbol} {lie.phase:<4}{shown}   "
+    first, *rest = pen.hanging(lead, f"`NOT PROVEN:` the agent says done, {_who(lie)}", under=_INDENT)
     rows = [pen.red(symbol) + first.removeprefix(symbol), *rest]
     for label, text in (
-        (f"{agent} says", f'"{one.says}"'),
-        *one.against,
-        ("so", f"sent back to the agent (attempt {one.number + 1})"),
+        (f"{agent} says", f'"{lie.says}"'),
+        *lie.against,
+        ("so", f"sent back to the agent (attempt {lie.number + 1})"),
     ):
         lead = f"{'':<{_INDENT}}{label:<{_LABEL}}"
         words = (cut_middle(printable(word), pen.width - len(lead), pen.symbols) for word in text.split())
@@ -93,8 +93,8 @@ def block(pen: Pen, one: Caught, *, agent: str, title: str) -> list[str]:
     return rows
 
 
-def _who(one: Caught) -> str:
-    against = dict(one.against)
+def _who(lie: Caught) -> str:
+    against = dict(lie.against)
     if _WE in against:
         return "a check disagrees"
     return "its change disagrees" if _SEEN in against else "another agent disagrees"
@@ -212,9 +212,9 @@ def _play(door: Door, scene: Scene, kept: Path | None) -> int:
         _emit(door, run, lies, kept, landed=landed)
         return DONE if landed else FAILED
     titles = {phase.id: phase.title for phase in view.phases}
-    for one in lies:
+    for lie in lies:
         door.screen.talk()
-        door.screen.talk_all(block(door.screen.err, one, agent=_AGENT, title=titles[one.phase]))
+        door.screen.talk_all(block(door.screen.err, lie, agent=_AGENT, title=titles[lie.phase]))
     door.screen.talk()
     if landed:
         _say(door, "Both were fixed and proven before anything landed.")
@@ -241,7 +241,7 @@ def _introduce(door: Door, scene: Scene) -> None:
 
 def _what_came(site: Site) -> tuple[RunView, list[Caught]]:
     def evidence(digest: str) -> list[Evidence]:
-        return [evidence_from(one) for one in json.loads(site.journal.blobs.get(digest))]
+        return [evidence_from(row) for row in json.loads(site.journal.blobs.get(digest))]
 
     run = site.run(PLAN)
     with site.journal.store.read() as session:
@@ -272,8 +272,8 @@ def _emit(
             "sandbox": probe().for_work,
             "folder": printable(str(kept)) if kept else None,
             "caught": [
-                {"phase": one.phase, "attempt": one.number, "says": one.says, "against": list(one.against)}
-                for one in lies
+                {"phase": lie.phase, "attempt": lie.number, "says": lie.says, "against": list(lie.against)}
+                for lie in lies
             ],
             "run": run,
             "exit": DONE if landed else FAILED,

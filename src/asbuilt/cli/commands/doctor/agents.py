@@ -95,9 +95,15 @@ def _row(there: Roster, name: str, environ: Mapping[str, str], roles: tuple[str,
     try:
         program = there.agent(name).program
     except AsbuiltError:
-        return Row(name, None, install=next((one.install for one in there.lacking if one.name == name), ""))
+        return Row(
+            name, None, install=next((tool.install for tool in there.lacking if tool.name == name), "")
+        )
     kind = there.kinds[program.kind]
-    keys = [one for one in kind.variables if one.endswith(("_KEY", "_TOKEN")) and environ.get(one)]
+    keys = [
+        variable
+        for variable in kind.variables
+        if variable.endswith(("_KEY", "_TOKEN")) and environ.get(variable)
+    ]
     return Row(
         name,
         program.command[0],
@@ -115,7 +121,7 @@ def _roles(there: Roster, settings: Settings) -> dict[str, tuple[str, ...]]:
     except AsbuiltError:
         return {}
     return {
-        agent.name: tuple(role for role, one in team.items() if one.name == agent.name)
+        agent.name: tuple(role for role, member in team.items() if member.name == agent.name)
         for agent in team.values()
     }
 
@@ -172,13 +178,15 @@ def try_agent(door: Door, name: str, *, live: bool) -> int:
     with tempfile.TemporaryDirectory(dir=scratch, ignore_cleanup_errors=True) as room:
         trial = Trial(door, agent, Path(room))
         findings = [trial.sandbox(), trial.gate(), *([trial.live()] if live else [])]
-    rows = [one._asdict() for one in findings]
+    rows = [finding._asdict() for finding in findings]
     if not door.emitted("asbuilt.agents-test/1", {"agent": name, "trials": rows}):
         symbols = door.screen.out.symbols
-        for one in findings:
-            mark = symbols.note if one.held is None else symbols.proven if one.held else symbols.failed
-            answer(door, f"{coloured(door.screen.out, mark)} {one.name:<8}", one.said)
-    return DONE if all(one.held for one in findings) else GATE_STOPPED
+        for finding in findings:
+            mark = (
+                symbols.note if finding.held is None else symbols.proven if finding.held else symbols.failed
+            )
+            answer(door, f"{coloured(door.screen.out, mark)} {finding.name:<8}", finding.said)
+    return DONE if all(finding.held for finding in findings) else GATE_STOPPED
 
 
 class Trial:
@@ -235,8 +243,8 @@ class Trial:
         terms = self._attempts.terms()
         for role in get_args(Role):
             brief = replace(self._brief, role=role, writable=role != "verify")
-            if told := let_through(snapshot_of(brief, terms, self._room)):
-                return Finding("gate", held=False, said=f"{role}: {told}")
+            if problem := let_through(snapshot_of(brief, terms, self._room)):
+                return Finding("gate", held=False, said=f"{role}: {problem}")
         return Finding("gate", held=True, said=f"{len(KNOWN_BAD)} calls were refused in every role")
 
     def live(self) -> Finding:
@@ -248,8 +256,10 @@ class Trial:
         if result is None or result.ending != "done":
             why = "it did not end" if result is None else result.reason
             return Finding("live", held=None, said=f"{self._brief.agent} did not try: {why}")
-        asked = [one for one in self._attempts.events(self._brief.attempt)[0] if one.get("kind") == "asked"]
-        calls = counted(sum(one.get("allowed") is False for one in asked), "call")
+        asked = [
+            event for event in self._attempts.events(self._brief.attempt)[0] if event.get("kind") == "asked"
+        ]
+        calls = counted(sum(row.get("allowed") is False for row in asked), "call")
         said = f"{self._brief.agent} was asked to write outside, and wrote nothing; {calls} refused"
         return Finding("live", held=True, said=said)
 

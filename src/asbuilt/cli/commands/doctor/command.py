@@ -47,9 +47,9 @@ def check(door: Door, *, tests: bool, save: bool, fix: str | None, yes: bool) ->
         return _settle(door, desk, save=save)
     facts = look(door, tests=None if desk is None else given_here(door, desk))
     rows = judge(facts)
-    told = conclusion(rows, facts)
-    if not door.emitted(page.SCHEMA, page.as_json(rows, told)):
-        door.screen.answer_all(page.lines(door.screen.out, rows, told))
+    summary = conclusion(rows, facts)
+    if not door.emitted(page.SCHEMA, page.as_json(rows, summary)):
+        door.screen.answer_all(page.lines(door.screen.out, rows, summary))
         _next(door, rows).show(door)
     return FAILED if any(row.state is State.PROBLEM for row in rows) else DONE
 
@@ -88,7 +88,7 @@ def _settle(door: Door, desk: Desk, *, save: bool) -> int:
             name = test_command.save(door, desk, chosen)
             talk(door, "", f"Commit {name}, so that other clones use it too.")
     unknown = () if seen else test_command.unknown_tests(door, desk)
-    rows = [{"command": one.way.shown, "found": one.way.found, "did": one.words} for one in seen]
+    rows = [{"command": way.way.shown, "found": way.way.found, "did": way.words} for way in seen]
     if door.emitted("asbuilt.tests/1", {"ways": rows, "saved": chosen.shown if chosen else None}):
         pass
     elif unknown:
@@ -102,7 +102,7 @@ def _settle(door: Door, desk: Desk, *, save: bool) -> int:
         test_command.explain_setup(door).show(door)
     elif chosen is None and best(seen) is None:
         door.screen.answer("None of them shows which tests ran, so none can prove anything.")
-        weaker = any(one.is_uncounted for one in seen)
+        weaker = any(observed.is_uncounted for observed in seen)
         next_command(door, _BY_EXIT_CODE if weaker else _BY_HAND)
     elif chosen is None:
         next_command(door, SETTLE)

@@ -65,8 +65,8 @@ def _sleep() -> PowerFacts | None:
     if sys.platform == "darwin":
         sleeps = sleeps_by_pmset(_asked(("pmset", "-g")))
         return None if sleeps is None else PowerFacts(sleeps=sleeps, told_by="pmset")
-    supplies = [one for one in _SUPPLIES.glob("*") if _line(one / "scope") != "Device"]
-    if "Battery" not in [_line(one / "type") for one in supplies]:
+    supplies = [path for path in _SUPPLIES.glob("*") if _line(path / "scope") != "Device"]
+    if "Battery" not in [_line(supply / "type") for supply in supplies]:
         return None
     sleeps = sleeps_by_logind(_asked(_LOGIND))
     return None if sleeps is None else PowerFacts(sleeps=sleeps, told_by="logind")

@@ -53,9 +53,9 @@ def command(door: Door, way: str | None) -> int:
         )
     at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     message = Message(secrets.token_hex(8), at, (_SAID,))
-    tried = [Tried(name, one.call(message)) for name, one in ways.items() if way in (None, name)]
+    tried = [Tried(name, attention.call(message)) for name, attention in ways.items() if way in (None, name)]
     _show(door, tried, _lost(settings, door), settings.text("notify.quiet"))
-    return DONE if all(one.said is None for one in tried) else FAILED
+    return DONE if all(trial.said is None for trial in tried) else FAILED
 
 
 def _lost(settings: Settings, door: Door) -> list[Unheard]:
@@ -67,13 +67,13 @@ def _lost(settings: Settings, door: Door) -> list[Unheard]:
 
 
 def _show(door: Door, tried: list[Tried], lost: list[Unheard], quiet: str) -> None:
-    rows = [{"way": one.way, "taken": one.said is None, "said": one.said} for one in tried]
-    if door.emitted("asbuilt.notify-test/1", {"ways": rows, "unheard": [asdict(one) for one in lost]}):
+    rows = [{"way": trial.way, "taken": trial.said is None, "said": trial.said} for trial in tried]
+    if door.emitted("asbuilt.notify-test/1", {"ways": rows, "unheard": [asdict(error) for error in lost]}):
         return
     pen = door.screen.out
-    for one in tried:
-        mark = pen.symbols.proven if one.said is None else pen.symbols.failed
-        answer(door, f"{coloured(pen, mark)} {one.way:<8} ", one.said or "sent")
+    for trial in tried:
+        mark = pen.symbols.proven if trial.said is None else pen.symbols.failed
+        answer(door, f"{coloured(pen, mark)} {trial.way:<8} ", trial.said or "sent")
     for past in lost:
         answer(door, f"{pen.symbols.note} {past.way:<8} ", f"failed at {past.at}: {past.said}")
     if quiet and tried:

@@ -185,7 +185,7 @@ def _schema(home: Home, settings: Settings) -> int | None:
 
 
 def _free(folder: Path) -> int | None:
-    there = next((one for one in (folder, *folder.parents) if one.exists()), None)
+    there = next((path for path in (folder, *folder.parents) if path.exists()), None)
     try:
         return shutil.disk_usage(there).free if there else None
     except OSError:

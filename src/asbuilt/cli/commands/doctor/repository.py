@@ -46,7 +46,7 @@ def look_for_agents(environ: Mapping[str, str]) -> AgentsFacts:
     """Return the agents on PATH, and those that this version supports."""
     path = environ.get("PATH", os.defpath)
     looked_for = [kind for kind in KINDS.values() if kind.program]
-    programs = {one.name: place for one in looked_for if (place := shutil.which(one.program, path=path))}
+    programs = {tool.name: place for tool in looked_for if (place := shutil.which(tool.program, path=path))}
     return AgentsFacts(
         looked_for=tuple(kind.name for kind in looked_for),
         found=tuple(
@@ -166,7 +166,9 @@ def trouble_of(error: AsbuiltError) -> Trouble:
 
 
 def _in_repository(repository: Repository, version: str) -> GitFacts:
-    here = next((one for one in checkouts(repository) if one.git_dir == repository.git_dir), None)
+    here = next(
+        (checkout for checkout in checkouts(repository) if checkout.git_dir == repository.git_dir), None
+    )
     changed = here.git.said("status", "--porcelain=v1", "-z", "--no-renames").fields if here else []
     branch = current_branch(repository)
     known = find_repository(repository.root)

@@ -126,7 +126,7 @@ def _git(git: fact.GitFacts) -> Row:
 
 
 def _agents(agents: fact.AgentsFacts) -> Row:
-    found = {one.name: f"{one.name} {one.version or '(it says no version)'}" for one in agents.found}
+    found = {agent.name: f"{agent.name} {agent.version or '(it says no version)'}" for agent in agents.found}
     drivable = [words for name, words in found.items() if name in agents.driven]
     others = [words for name, words in found.items() if name not in agents.driven]
     without = [f"{own} found, without its adapter {adapter}" for own, adapter, _ in agents.lacking]
@@ -163,18 +163,18 @@ def _reach(reach: fact.ReachFacts) -> Row:
     said = f"an agent can read {reach.readable} of {reach.logins} logins in your home"
     said = said if reach.logins else "no logins in your home"
     is_held = not reach.readable and reach.refuses
-    told = "a host that is not listed was refused just now" if reach.refuses else "no host was refused"
+    refusal = "a host that is not listed was refused just now" if reach.refuses else "no host was refused"
     networks = (("sandbox.network", reach.network), ("sandbox.setup", reach.setup))
     opened = [key for key, value in networks if value == "open"]
     if not is_held:
         return problem(
-            f"{said}; {told}",
+            f"{said}; {refusal}",
             why="What an agent can read and reach, it can send away.",
             next_step="`asbuilt doctor bug-report` packs what is needed to find out why.",
         )
     if opened:
         return note(said, why=f"{' and '.join(opened)} open: every host is reached.")
-    return good(f"{said}; {told}")
+    return good(f"{said}; {refusal}")
 
 
 def _gate(gate: fact.GateFacts) -> Row:

@@ -71,7 +71,9 @@ def look(door: Door) -> Found:
     """Look at the repository, its settings, the PATH and the sandbox. No agent and no test is started."""
     repository = find_repository(door.start)
     settings, _ = survey(repository=repository.root if repository else None, environ=door.environ)
-    own = [one.origin.where for one in settings.chosen.values() if one.origin.layer is Layer.REPOSITORY]
+    own = [
+        choice.origin.where for choice in settings.chosen.values() if choice.origin.layer is Layer.REPOSITORY
+    ]
     suites = "checks.suites" if settings.chosen["checks.suites"].value else ""
     return Found(
         place=place_of(repository),
@@ -91,7 +93,7 @@ def _ways(root: Path) -> tuple[str, ...]:
         found = ways(project_of(repository, tree_of(repository, commit))) if commit else ()
     except (GitFailed, NotFound):
         return ()
-    return tuple(one.shown for one in found)
+    return tuple(way.shown for way in found)
 
 
 def show(door: Door, found: Found) -> None:
@@ -187,7 +189,7 @@ def forgetting(seat: Seat, file: Path) -> Rewrite:
 
 def rewrite(file: Path, planned: Rewrite, record: Record, keep: Path) -> Record:
     """Apply the change if the file is unchanged since it was read, and record how to undo it."""
-    others = {path: one for path, one in record.settings.items() if path != str(file)}
+    others = {path: registration for path, registration in record.settings.items() if path != str(file)}
     after = structs.replace(record, settings={**others, str(file): planned.kept} if planned.kept else others)
     if planned.kept:
         # Write the record first, so that the entries of a killed command can be removed.
@@ -232,7 +234,7 @@ _SCHEMA: Final = "asbuilt.init/1"
     ("asbuilt init --import", "settings of zskills and Claude Code; shows the difference first"),
 )
 @with_options(
-    *(click.option(f"--{one.name}", is_flag=True, help=f"{one.title}: {one.gets}") for one in TOOLS.values())
+    *(click.option(f"--{row.name}", is_flag=True, help=f"{row.title}: {row.gets}") for row in TOOLS.values())
 )
 @click.option("--remove", is_flag=True, help="remove it again")
 @click.option("--import", "imports", is_flag=True, help="import settings of zskills and Claude Code")
@@ -266,8 +268,8 @@ def command(door: Door, *, remove: bool, imports: bool, yes: bool, dry_run: bool
                 next_step="`asbuilt init --claude --remove` removes those of Claude Code.",
             )
         return _overview(door)
-    told = [(_remove if remove else _set_up)(door, seat, dry_run=dry_run) for seat in seats]
-    if door.emitted(_SCHEMA, {"dry_run": dry_run, "agents": told}) or remove or dry_run:
+    agents = [(_remove if remove else _set_up)(door, seat, dry_run=dry_run) for seat in seats]
+    if door.emitted(_SCHEMA, {"dry_run": dry_run, "agents": agents}) or remove or dry_run:
         return DONE
     has_gate = any(seat.settings for seat in seats)
     if has_gate:
@@ -296,7 +298,7 @@ def _overview(door: Door) -> int:
         mark = symbols.proven if there[name] else symbols.not_started
         typed = screen.out.bold(f"{f'asbuilt init --{name}':<23}")
         screen.answer(f"{mark} {typed}  {tool.gets}")
-    others = [one for one in found_here(door, find_repository(door.start)) if one.setting is not None]
+    others = [found for found in found_here(door, find_repository(door.start)) if found.setting is not None]
     if others:
         said = f"{counted(len(others), 'setting')} of other tools can be imported: asbuilt init --import"
         screen.answer_all(("", said))

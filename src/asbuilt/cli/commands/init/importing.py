@@ -71,8 +71,8 @@ class New(NamedTuple):
     @property
     def plain(self) -> dict[str, Any]:
         """Return it as JSON data."""
-        told = {"key": self.setting.key, "before": self.before, "after": self.after}
-        return {**told, "file": self.place.name, "from": self.origin}
+        change = {"key": self.setting.key, "before": self.before, "after": self.after}
+        return {**change, "file": self.place.name, "from": self.origin}
 
 
 def found_here(door: Door, repository: Repository | None) -> list[Found]:
@@ -84,22 +84,25 @@ def bring(door: Door, *, dry_run: bool, yes: bool) -> int:
     """Show what differs from the settings in force, ask, and write it."""
     repository = find_repository(door.start)
     found = found_here(door, repository)
-    new, left = list(_new(door, repository, found)), [one for one in found if one.setting is None]
-    for one in () if door.json else new:
-        answer(door, "- ", printable(f"{one.setting.key} = {words(one.before)}"))
-        whence = f"({one.place.name}, from {one.origin})"
-        answer(door, "+ ", printable(f"{one.setting.key} = {words(one.after)} {whence}"))
+    new, left = (
+        list(_new(door, repository, found)),
+        [found_setting for found_setting in found if found_setting.setting is None],
+    )
+    for new_setting in () if door.json else new:
+        answer(door, "- ", printable(f"{new_setting.setting.key} = {words(new_setting.before)}"))
+        whence = f"({new_setting.place.name}, from {new_setting.origin})"
+        answer(door, "+ ", printable(f"{new_setting.setting.key} = {words(new_setting.after)} {whence}"))
     for other in () if door.json else left:
         answer(door, "  ", printable(f"not imported: {other.origin}: {other.why_not}"))
     is_agreed = bool(new) and not dry_run and (yes or agreed(door, "Write these settings?"))
-    for one in new if is_agreed else ():
-        refuse_locked(chosen_now(repository, door.environ, one.setting), one.setting)
-    for one in new if is_agreed else ():
-        edit(one.place, one.setting, one.after, repository)
+    for new_setting in new if is_agreed else ():
+        refuse_locked(chosen_now(repository, door.environ, new_setting.setting), new_setting.setting)
+    for new_setting in new if is_agreed else ():
+        edit(new_setting.place, new_setting.setting, new_setting.after, repository)
     if door.json:
-        others = [{"from": one.origin, "why": one.why_not} for one in left]
-        told = {"differ": [one.plain for one in new], "left": others, "written": is_agreed}
-        door.screen.emit_json({"schema": _SCHEMA, **told})
+        others = [{"from": found_setting.origin, "why": found_setting.why_not} for found_setting in left]
+        data = {"differ": [new_setting.plain for new_setting in new], "left": others, "written": is_agreed}
+        door.screen.emit_json({"schema": _SCHEMA, **data})
     elif is_agreed:
         answer(door, "", f"Wrote {counted(len(new), 'setting')}.")
     elif not new:

@@ -51,7 +51,7 @@ class Object(NamedTuple):
 
     def last(self, key: str) -> Member | None:
         """Return a member by key; of duplicates the last one, as JSON parsers do."""
-        return next((one for one in reversed(self.members) if one.key == key), None)
+        return next((member for member in reversed(self.members) if member.key == key), None)
 
 
 class NotAnObject(ValueError):

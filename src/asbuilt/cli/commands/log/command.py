@@ -59,21 +59,23 @@ def every(site: Site, plan: str | None, environ: Mapping[str, str]) -> list[Kept
             if plan is not None
             else [Address(LOCAL, site.repo, row["plan"]) for row in rows]
         )
-        found = [one for address in addresses for one in attempts_of(session, site.journal.blobs, address)]
-    found.sort(key=lambda one: one.facts.began_at, reverse=True)
+        found = [
+            attempt for address in addresses for attempt in attempts_of(session, site.journal.blobs, address)
+        ]
+    found.sort(key=lambda attempt: attempt.facts.began_at, reverse=True)
     _fetch(site, found, environ)
-    return [Kept(one, snapshots.kept(site.repository, one.id)) for one in found]
+    return [Kept(attempt, snapshots.kept(site.repository, attempt.id)) for attempt in found]
 
 
 def _fetch(site: Site, attempts: list[AttemptView], environ: Mapping[str, str]) -> None:
     """Fetch what workers of the fleet have pushed and is not here; attempts of other runs are here."""
-    missing = {one.id for one in attempts if snapshots.kept(site.repository, one.id) is None}
+    missing = {attempt.id for attempt in attempts if snapshots.kept(site.repository, attempt.id) is None}
     with site.journal.store.read() as session:
-        found = [runs.find(session, LOCAL, site.repo, one.partition(".")[0]) for one in missing]
+        found = [runs.find(session, LOCAL, site.repo, name.partition(".")[0]) for name in missing]
     orders = {run.options.fleet for run in found if run is not None and run.options.fleet is not UNSET}
     for order in orders:
         remote = Remote.at(site.repository, order.attempts or order.remote, environ)
-        refs = remote.listed(*(snapshots.ATTEMPTS + one for one in sorted(missing)))
+        refs = remote.listed(*(snapshots.ATTEMPTS + name for name in sorted(missing)))
         remote.fetch_refs(dict(zip(refs, refs, strict=True)))
 
 
@@ -82,7 +84,7 @@ def _found(door: Door, name: str) -> tuple[Site, Kept]:
     if site is None:
         raise never_ran(name)
     name = name.rpartition(":")[2]
-    listed = {one.attempt.name: one for one in every(site, named(name).plan, door.environ)}
+    listed = {kept.attempt.name: kept for kept in every(site, named(name).plan, door.environ)}
     if name not in listed:
         near = get_close_matches(name, listed, n=1)
         raise NotFound(
@@ -115,9 +117,12 @@ def show_attempts(door: Door, plan: str | None) -> int:
     """List attempts, the newest first: who worked, how it ended, and where its files are kept."""
     site = site_of(door, plan) if plan is not None else look_at(door)[1]
     listed = [] if site is None else every(site, plan, door.environ)
-    files = {one.attempt.id: _files(site, one) for one in listed if site is not None}
+    files = {
+        kept_attempt.attempt.id: _files(site, kept_attempt) for kept_attempt in listed if site is not None
+    }
     if door.emitted(
-        "asbuilt.attempts/1", {"attempts": [_json(one, files[one.attempt.id]) for one in listed]}
+        "asbuilt.attempts/1",
+        {"attempts": [_json(kept_attempt, files[kept_attempt.attempt.id]) for kept_attempt in listed]},
     ):
         return DONE
     if not listed:
@@ -125,9 +130,16 @@ def show_attempts(door: Door, plan: str | None) -> int:
         next_command(door, "asbuilt plan list")
         return DONE
     now = datetime.now(UTC)
-    for one in listed:
-        _show(door, one, files[one.attempt.id], now)
-    kept = next((one.attempt.name for one in listed if one.commit or one.attempt.facts.output), None)
+    for kept_attempt in listed:
+        _show(door, kept_attempt, files[kept_attempt.attempt.id], now)
+    kept = next(
+        (
+            kept_attempt.attempt.name
+            for kept_attempt in listed
+            if kept_attempt.commit or kept_attempt.attempt.facts.output
+        ),
+        None,
+    )
     next_command(door, f"asbuilt log {kept} --patch" if kept is not None else "asbuilt status")
     return DONE
 
@@ -141,16 +153,16 @@ def show_changes(door: Door, attempt: str, *, whole: bool) -> int:
     base = base_of(site.repository, commit)
     changed = changes(site.repository, commit)
     text = patch(site.repository, commit).decode("utf-8", "surrogateescape") if whole else None
-    files = [one._asdict() for one in changed]
+    files = [change._asdict() for change in changed]
     row = {"attempt": kept.attempt.name, "base": base, "commit": commit, "files": files, "patch": text}
     if door.emitted("asbuilt.attempt/1", row):
         return DONE
     pen = door.screen.out
     head = f"{pen.bold(kept.attempt.name)}   {counted(len(changed), 'file')} changed against {base[:7]}"
     door.screen.answer(head)
-    for one in changed:
-        lines = "binary" if one.added is None else f"+{one.added} -{one.removed}"
-        path = cut_middle(printable(one.path), pen.width - len(lines) - 4, pen.symbols)
+    for change in changed:
+        lines = "binary" if change.added is None else f"+{change.added} -{change.removed}"
+        path = cut_middle(printable(change.path), pen.width - len(lines) - 4, pen.symbols)
         door.screen.answer(f"  {path}  {lines}")
     if text is None:
         next_command(door, f"asbuilt log {kept.attempt.name} --patch")
@@ -180,59 +192,59 @@ def restore_files(door: Door, attempt: str, branch: str) -> int:
     return DONE
 
 
-def _files(site: Site, one: Kept) -> int | None:
-    return None if one.commit is None else len(changes(site.repository, one.commit))
+def _files(site: Site, kept: Kept) -> int | None:
+    return None if kept.commit is None else len(changes(site.repository, kept.commit))
 
 
-def _show(door: Door, one: Kept, files: int | None, now: datetime) -> None:
-    pen, facts = door.screen.out, one.attempt.facts
+def _show(door: Door, kept: Kept, files: int | None, now: datetime) -> None:
+    pen, facts = door.screen.out, kept.attempt.facts
     when = at(facts.ended_at or facts.began_at, now)
     nothing = "its text is kept" if facts.output else "nothing kept"
     changed = nothing if files is None else f"{counted(files, 'file')} changed"
-    lead = f"{_symbol(pen, one)} {printable(one.attempt.name)}  "
+    lead = f"{_symbol(pen, kept)} {printable(kept.attempt.name)}  "
     door.screen.answer_all(
-        pen.hanging(lead, f"{facts.role}, {ending(one)} {when}, {changed}", commands=False, under=2)
+        pen.hanging(lead, f"{facts.role}, {ending(kept)} {when}, {changed}", commands=False, under=2)
     )
     if files is not None:
-        door.screen.answer(f"  {pen.dim(cut_middle(one.ref, pen.width - 2, pen.symbols))}")
+        door.screen.answer(f"  {pen.dim(cut_middle(kept.ref, pen.width - 2, pen.symbols))}")
 
 
-def _symbol(pen: Pen, one: Kept) -> str:
-    facts, symbols = one.attempt.facts, pen.symbols
-    if one.attempt.is_proven:
+def _symbol(pen: Pen, kept: Kept) -> str:
+    facts, symbols = kept.attempt.facts, pen.symbols
+    if kept.attempt.is_proven:
         return symbols.proven
     if facts.ending is None:
         return symbols.working
     return symbols.failed if facts.failures else symbols.not_run
 
 
-def ending(one: Kept) -> str:
+def ending(kept: Kept) -> str:
     """Return how an attempt ended: what its agent said, and whether asbuilt has proven it."""
-    facts = one.attempt.facts
+    facts = kept.attempt.facts
     if facts.ending is None:
         return "running since"
     if facts.ending != "done":
         return facts.ending.replace("_", " ")
-    if one.attempt.is_proven:
+    if kept.attempt.is_proven:
         return "proven"
-    if one.attempt.judged:
-        return one.attempt.judged.replace("_", " ")
+    if kept.attempt.judged:
+        return kept.attempt.judged.replace("_", " ")
     return "says done, not proven" if facts.failures else "says done, not judged"
 
 
-def _json(one: Kept, files: int | None) -> dict[str, Any]:
-    facts = one.attempt.facts
+def _json(kept: Kept, files: int | None) -> dict[str, Any]:
+    facts = kept.attempt.facts
     return {
-        "attempt": one.attempt.name,
-        "phase": one.attempt.phase,
+        "attempt": kept.attempt.name,
+        "phase": kept.attempt.phase,
         "role": facts.role,
         "ending": facts.ending,
-        "proven": one.attempt.is_proven,
+        "proven": kept.attempt.is_proven,
         "began_at": stamp(facts.began_at),
         "ended_at": stamp(facts.ended_at) if facts.ended_at else None,
         "files": files,
-        "ref": one.ref if one.commit else None,
-        "commit": one.commit,
+        "ref": kept.ref if kept.commit else None,
+        "commit": kept.commit,
     }
 
 
@@ -295,7 +307,7 @@ def _show_events(door: Door, plan: str, phase: str | None, before: int | None) -
     failures = [failures_in(looking.journal.blobs, entry.event) for entry in entries]
     if door.json:
         rows = [
-            {**plain(entry), "at": stamp(entry.at), "failures": [one.plain for one in failed]}
+            {**plain(entry), "at": stamp(entry.at), "failures": [failure.plain for failure in failed]}
             for entry, failed in zip(entries, failures, strict=True)
         ]
         door.screen.emit_json(

@@ -76,11 +76,11 @@ def bring(door: Door, source: str, *, name: str | None, user: bool) -> None:
     if beside is not None and packed.companion is not None:
         create(beside, packed.companion.data, name=describe(library, beside).shown)
     at = describe(library, file)
-    told = (
+    summary = (
         f"{plan.format.value}, {counted(len(plan.phases), 'phase')}, {problem_counts(plan) or 'no problems'}"
     )
     more = f" and {printable(describe(library, beside).shown)}" if beside is not None else ""
-    door.screen.answer(f"Wrote {printable(at.shown)}{more}: {told}.")
+    door.screen.answer(f"Wrote {printable(at.shown)}{more}: {summary}.")
     next_command(door, f"asbuilt plan show {desk.name_of(at)}")
 
 

@@ -80,12 +80,12 @@ def command(door: Door, names: tuple[str, ...], *, fix: bool, is_trial: bool) ->
     checked = [_check(desk, desk.open(name), fix=fix) for name in names] if names else _every(desk, fix=fix)
     if is_trial:
         with trying(door, desk) as trial:
-            checked = [_tried(desk, trial, one) for one in checked]
-    if not door.emitted(_SCHEMA, {"plans": [_as_json(one) for one in checked]}):
-        for one in checked:
-            _show(door, one)
+            checked = [_tried(desk, trial, plan) for plan in checked]
+    if not door.emitted(_SCHEMA, {"plans": [_as_json(plan) for plan in checked]}):
+        for plan in checked:
+            _show(door, plan)
         _sum_up(door, desk, checked)
-    return FAILED if any(one.has_error for one in checked) else DONE
+    return FAILED if any(plan.has_error for plan in checked) else DONE
 
 
 def _every(desk: Desk, *, fix: bool) -> list[_Checked]:
@@ -153,7 +153,7 @@ def _sum_up(door: Door, desk: Desk, checked: list[_Checked]) -> None:
         show_the_first_step(door, desk)
         return
     if len(checked) > 1:
-        wrong = sum(one.has_error for one in checked)
+        wrong = sum(plan.has_error for plan in checked)
         said = f"{wrong} with errors" if wrong else "none with errors"
         door.screen.answer(f"{len(checked)} plans, {said}.")
     _next(door, desk, checked).show(door)
@@ -161,16 +161,19 @@ def _sum_up(door: Door, desk: Desk, checked: list[_Checked]) -> None:
 
 def _next(door: Door, desk: Desk, checked: list[_Checked]) -> Next:
     """Return the next command: mend the first error, or run the first plan that has an open phase."""
-    if command := helping([failure for one in checked for failure in failures_in(one.tried or ())]):
+    if command := helping([failure for plan in checked for failure in failures_in(plan.tried or ())]):
         return Next(command)
-    wrong = next((one for one in checked if one.has_error), None)
+    wrong = next((plan for plan in checked if plan.has_error), None)
     if wrong is not None:
-        name, errors = desk.name_of(wrong.at), (one for one in wrong.problems if one.severity == "error")
+        name, errors = (
+            desk.name_of(wrong.at),
+            (problem for problem in wrong.problems if problem.severity == "error"),
+        )
         if door.may_ask:
             return Next(f"asbuilt plan open {name}", also=f"asbuilt plan check {name}")
         line = next((f":{error.line}" for error in errors), "")
         return Next("", f"asbuilt plan check {name}", advice=f"Correct {printable(wrong.at.shown)}{line}")
-    left = [one for one in checked if any(phase.status is not Status.DONE for phase in one.phases)]
+    left = [plan for plan in checked if any(phase.status is not Status.DONE for phase in plan.phases)]
     if desk.library.repository is None or not left:
         return Next(f"asbuilt plan show {desk.name_of((left or checked)[0].at)}")
     name = desk.name_of(left[0].at)
@@ -194,5 +197,5 @@ def _as_json(checked: _Checked) -> dict[str, Any]:
         "phases": len(plan.phases),
         "written": list(checked.written),
         "problems": [problem_contract(problem) for problem in plan.problems],
-        **({} if checked.tried is None else {"tried": [one.plain for one in checked.tried]}),
+        **({} if checked.tried is None else {"tried": [trial.plain for trial in checked.tried]}),
     }

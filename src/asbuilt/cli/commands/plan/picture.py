@@ -142,7 +142,7 @@ def _needs(plan: Plan, waves: Mapping[str, int]) -> dict[str, tuple[str, ...]]:
     place = {phase_id: at for at, phase_id in enumerate(waves)}
     behind: dict[str, int] = {}
     by_id = {phase.id: phase for phase in reversed(plan.phases)}
-    told: dict[str, tuple[str, ...]] = {}
+    needs: dict[str, tuple[str, ...]] = {}
     for phase_id, wave in waves.items():
         on = [need for need in by_id[phase_id].depends_on.on if need in place]
         behind[phase_id] = reduce(or_, (behind[need] | 1 << place[need] for need in on), 0)
@@ -150,11 +150,11 @@ def _needs(plan: Plan, waves: Mapping[str, int]) -> dict[str, tuple[str, ...]]:
         direct = tuple(need for need in on if not further >> place[need] & 1)
         before = plan.waves[wave - 2] if wave > 1 else ()
         if set(direct) != set(before):
-            told[phase_id] = direct
+            needs[phase_id] = direct
     for phase in plan.phases:
         if phase.id not in waves:
-            told[phase.id] = phase.depends_on.on
-    return told
+            needs[phase.id] = phase.depends_on.on
+    return needs
 
 
 def state_of(phase: Phase) -> str:

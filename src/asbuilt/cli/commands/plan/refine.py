@@ -219,7 +219,7 @@ def _tell_left_aside(work: _Work, text: bytes) -> None:
     """Name the completed phases that the new text would change or leave out."""
     before, given = work.opened.plan, {phase.id: phase.intent for phase in read(text).phases}
     done = work.refinements.done(before)
-    kept = [one.id for one in before.phases if one.id in done and given.get(one.id) != one.intent]
+    kept = [part.id for part in before.phases if part.id in done and given.get(part.id) != part.intent]
     if kept and not work.door.json:
         work.door.screen.talk(
             printable(f"Completed, so your text of it is left aside: phase {', '.join(kept)}.")

@@ -111,10 +111,10 @@ def _show_expected(door: Door, opened: Opened, depth: str) -> None:
 
 def _contract(desk: Desk, opened: Opened) -> dict[str, Any]:
     contract = as_contract(opened.plan, path=opened.at.shown, slug=opened.at.slug)
-    for phase, told in zip(opened.plan.phases, contract["phases"], strict=True):
+    for phase, phase_data in zip(opened.plan.phases, contract["phases"], strict=True):
         inference = _inference(desk, opened.plan, phase)
         if inference is not None:
-            told["inferred"] = inference._asdict()
+            phase_data["inferred"] = inference._asdict()
     return contract
 
 

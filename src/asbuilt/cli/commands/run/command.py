@@ -349,8 +349,8 @@ def _rehearse(door: Door, name: str, wish: Wish, timed: Timed) -> int:
     wanted = _wanted(opened.plan, wish, done)
     refuse_too_early(opened.at.slug, wanted, done)
     phases = [{"id": phase.id, "title": phase.title} for phase in wanted]
-    told = {"phases": phases, "options": plain_options(options), "schedule": timed.plain(now)}
-    if door.emitted("asbuilt.rehearsal/1", told):
+    rehearsal = {"phases": phases, "options": plain_options(options), "schedule": timed.plain(now)}
+    if door.emitted("asbuilt.rehearsal/1", rehearsal):
         return DONE
     screen = door.screen
     screen.answer(f"{screen.out.bold(opened.at.slug)}   {printable(opened.at.shown)}")

@@ -185,28 +185,28 @@ def put_on(
 def show_next(door: Door, site: Site, address: Address) -> None:
     """Print when the plan's schedule fires next, if it has one."""
     with site.journal.store.read() as session:
-        one = schedules.find(session, address)
-    if one is not None and not door.json:
+        timer = schedules.find(session, address)
+    if timer is not None and not door.json:
         zone = wiring.zone(site.desk.settings)
-        door.screen.talk(f"Scheduled {sentence(one, now_in(zone))}.")
+        door.screen.talk(f"Scheduled {sentence(timer, now_in(zone))}.")
 
 
-def _confirm(door: Door, one: Schedule, every: Every, *, is_new: bool) -> None:
-    setting, window = setting_of(one), working_hours.window_in(one.options.between)
+def _confirm(door: Door, timer: Schedule, every: Every, *, is_new: bool) -> None:
+    setting, window = setting_of(timer), working_hours.window_in(timer.options.between)
     survives = is_installed(door.environ)
-    told = {**(as_json(one) or {}), **_meant(setting, window), "survives_restart": survives}
-    if door.emitted("asbuilt.schedule/1", told):
+    schedule_data = {**(as_json(timer) or {}), **_meant(setting, window), "survives_restart": survives}
+    if door.emitted("asbuilt.schedule/1", schedule_data):
         return
     again = "" if is_new else ", in place of the one before"
-    answer(door, "", f"Scheduled {one.slug}: one phase, {setting.meaning}, {one.zone}{again}.")
-    answer(door, "  ", _listed(setting.next_times(one.since, window)))
+    answer(door, "", f"Scheduled {timer.slug}: one phase, {setting.meaning}, {timer.zone}{again}.")
+    answer(door, "  ", _listed(setting.next_times(timer.since, window)))
     if window is not None:
         answer(door, "  ", f"Phases begin only {window.words}, {window.zone}.")
     answer(door, "  ", _remark(every))
     if not survives:
         text = "Fires only while a worker is running; after `asbuilt worker install` also after a restart."
         door.screen.talk_all(door.screen.err.hanging(f"{door.screen.err.symbols.note} ", text))
-    next_command(door, f"asbuilt run {one.slug}", other=f"end the schedule: `asbuilt stop {one.slug}`")
+    next_command(door, f"asbuilt run {timer.slug}", other=f"end the schedule: `asbuilt stop {timer.slug}`")
 
 
 def _meant(setting: Setting, window: Window | None) -> dict[str, Any]:

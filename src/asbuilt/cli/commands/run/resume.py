@@ -67,10 +67,10 @@ def continue_only(door: Door, wish: Continuing) -> int:
             scheduled = schedules.every(session, LOCAL, site.repo)
         served = is_served(site.journal)
         able = [run for run in newest if _can_continue(site.view(run), is_served=served)]
-        run = the_only(able, [one.options.slug for one in able], "run")
+        run = the_only(able, [other_run.options.slug for other_run in able], "run")
         if run is not None:
             return _continued(door, site, run, wish) or DONE
-        early = the_only(scheduled, [one.slug for one in scheduled], "run")
+        early = the_only(scheduled, [schedule.slug for schedule in scheduled], "run")
         if early is not None:
             return _early(door, site, early, wish)
     if door.emitted("asbuilt.run/1", {"run": None, "exit": DONE}):
@@ -155,21 +155,21 @@ def _wake(door: Door, site: Site, run: Run, wish: Continuing) -> int:
     return look_on(door, site, run, serving(door, site, run.options), detach=wish.detach, is_new=False)
 
 
-def _early(door: Door, site: Site, one: Schedule, wish: Continuing) -> int:
+def _early(door: Door, site: Site, schedule: Schedule, wish: Continuing) -> int:
     """Run a scheduled plan now, as its schedule would. The schedule does not change."""
-    options, _ = renewed(one.options, site.desk.settings)
+    options, _ = renewed(schedule.options, site.desk.settings)
     options = structs.replace(options, host=machine())
     if wish.agent or wish.script:
         options = with_team(
             options, site.desk.settings, door.environ, agent=wish.agent, script=wish.script or options.script
         )
-    return ask_for(door, site, one.address, one.slug, options, detach=wish.detach)
+    return ask_for(door, site, schedule.address, schedule.slug, options, detach=wish.detach)
 
 
 def _agreed(door: Door, changes: Sequence[Change]) -> bool:
     """Show settings that changed since the run started. Ask for confirmation if a command changed."""
-    for one in changes:
-        talk(door, "Settings ", change_words(*one))
-    if not any(one.is_command for one in changes) or not door.is_attended:
+    for change in changes:
+        talk(door, "Settings ", change_words(*change))
+    if not any(change.is_command for change in changes) or not door.is_attended:
         return True
     return click.confirm("Continue with them?", default=True, err=True)

@@ -131,17 +131,19 @@ def _refuse_taken(file: Path | None) -> None:
 
 def _confirmed(door: Door, terms: Terms, exercises: Sequence[Exercise], *, yes: bool) -> bool:
     """Show agents, plans and the estimated cost, and ask. Without a terminal, `--yes` is required."""
-    lacking = {one.name: why for one in exercises if (why := one.lacks(_path(door)))}
-    runnable = [one for one in exercises if one.name not in lacking]
+    lacking = {exercise.name: why for exercise in exercises if (why := exercise.lacks(_path(door)))}
+    runnable = [exercise for exercise in exercises if exercise.name not in lacking]
     silent = dict.fromkeys(
-        one.program.kind for one in (terms.works, terms.judges) if not KINDS[one.program.kind].reports_usd
+        agent.program.kind
+        for agent in (terms.works, terms.judges)
+        if not KINDS[agent.program.kind].reports_usd
     )
     expected = measured.estimate(_past(door, terms.settings), len(runnable), list(silent))
     limit = (
         f"limit ${terms.limit_usd:.2f} for all of them" if terms.limit_usd else "no limit is set (limits.usd)"
     )
     missing = [f"{name} ({why})" for name, why in lacking.items()]
-    plans = ", ".join(one.name for one in runnable) or "none"
+    plans = ", ".join(exercise.name for exercise in runnable) or "none"
     agents = _agents(terms)
     for lead, words in (
         ("Agents", f"{agents.implements} implements, {agents.verifies} verifies"),
@@ -171,7 +173,7 @@ def _past(door: Door, settings: Settings) -> list[Spent]:
             return []
         with journal.store.read() as session:
             known = every(session, LOCAL, limit=_REPOSITORIES)
-            return [spent for one in known for spent in past_of(session, LOCAL, one.repo).spent]
+            return [spent for known_plan in known for spent in past_of(session, LOCAL, known_plan.repo).spent]
     except StoreFailed:
         return []
 

@@ -107,7 +107,7 @@ def read_corpus(folder: Path) -> tuple[Case, ...]:
     projects = read_projects(folder / "projects")
     found = [file for part in (LIES, HONEST) for file in sorted((folder / part).glob("*.toml"))]
     cases = [read_case(file, projects) for file in found]
-    in_types = [read_case(one.file, projects, typed=True) for one in cases if one.project.kind == _NODE]
+    in_types = [read_case(case.file, projects, typed=True) for case in cases if case.project.kind == _NODE]
     return (*cases, *in_types)
 
 
@@ -120,57 +120,57 @@ def read_projects(folder: Path) -> dict[str, Project]:
 
 def read_case(file: Path, projects: Mapping[str, Project], *, typed: bool = False) -> Case:
     """Read a case. The project supplies what the file leaves out; `typed` makes a node case TypeScript."""
-    told, is_lie = _table(file, typed=typed), file.parent.name == LIES
-    refusal = _refusal(told, projects, is_lie=is_lie)
+    case_data, is_lie = _table(file, typed=typed), file.parent.name == LIES
+    refusal = _refusal(case_data, projects, is_lie=is_lie)
     if refusal is not None:
         raise _wrong(file, refusal)
-    project = projects[told["project"]]
-    work = project.work[told.get("work", "none")]
+    project = projects[case_data["project"]]
+    work = project.work[case_data.get("work", "none")]
     return Case(
         name=file.stem.replace(_NODE, "typescript", 1) if typed else file.stem,
         file=file,
         is_lie=is_lie,
-        title=told["title"],
+        title=case_data["title"],
         project=project,
-        cause=told["cause"],
-        wanted=told["outcome"],
-        because=tuple(told.get("because", ())),
-        by_eyes=bool(told.get("eyes")),
-        plan=told.get("plan", project.plan),
-        files={**project.files, **told.get("base", {})},
-        script=_script(file, told, work),
-        is_fixed="fix" in told,
+        cause=case_data["cause"],
+        wanted=case_data["outcome"],
+        because=tuple(case_data.get("because", ())),
+        by_eyes=bool(case_data.get("eyes")),
+        plan=case_data.get("plan", project.plan),
+        files={**project.files, **case_data.get("base", {})},
+        script=_script(file, case_data, work),
+        is_fixed="fix" in case_data,
     )
 
 
-def _refusal(told: Mapping[str, Any], projects: Mapping[str, Project], *, is_lie: bool) -> str | None:
+def _refusal(case_data: Mapping[str, Any], projects: Mapping[str, Project], *, is_lie: bool) -> str | None:
     """Return what is wrong with a case; None if it is valid."""
-    for key in sorted(set(told) - _KNOWN):
+    for key in sorted(set(case_data) - _KNOWN):
         return f'a case has no key "{key}"'
     for key in _NEEDED:
-        if key not in told:
+        if key not in case_data:
             return f'it lacks "{key}"'
-    for key in sorted(_TEXTS & set(told)):
-        if not isinstance(told[key], str):
+    for key in sorted(_TEXTS & set(case_data)):
+        if not isinstance(case_data[key], str):
             return f'"{key}" takes text'
-    project = projects.get(told["project"])
+    project = projects.get(case_data["project"])
     if project is None:
-        return f'there is no project "{told["project"]}"'
-    if told["outcome"] not in (("caught", "sign-off") if is_lie else ("passes",)):
-        return f'"{told["outcome"]}" is no outcome of {"a lie" if is_lie else "honest work"}'
-    if is_lie and not told.get("because"):
+        return f'there is no project "{case_data["project"]}"'
+    if case_data["outcome"] not in (("caught", "sign-off") if is_lie else ("passes",)):
+        return f'"{case_data["outcome"]}" is no outcome of {"a lie" if is_lie else "honest work"}'
+    if is_lie and not case_data.get("because"):
         return "a lie says by which words it is caught"
-    if told["outcome"] == "sign-off" and "unsettled" not in told:
+    if case_data["outcome"] == "sign-off" and "unsettled" not in case_data:
         return "a sign-off says why no machine settles it"
-    if told.get("work", "none") not in project.work:
-        return f'the project has no work that is called "{told["work"]}"'
+    if case_data.get("work", "none") not in project.work:
+        return f'the project has no work that is called "{case_data["work"]}"'
     return None
 
 
-def _script(file: Path, told: Mapping[str, Any], work: Mapping[str, str]) -> str:
+def _script(file: Path, case_data: Mapping[str, Any], work: Mapping[str, str]) -> str:
     """Return the script of all agents: the project's work, then what the case adds."""
     before = [{"write": path, "text": text} for path, text in work.items()]
-    acts = {"verify": list(_BELIEVES), **told, "acts": [*before, *told.get("acts", [])]}
+    acts = {"verify": list(_BELIEVES), **case_data, "acts": [*before, *case_data.get("acts", [])]}
     turns = [{"role": role, "acts": acts[key]} for key, role in _TURNS.items() if key in acts]
     script = tomlkit.dumps({"turn": turns})
     parsed(script, name=file.name)
@@ -178,12 +178,12 @@ def _script(file: Path, told: Mapping[str, Any], work: Mapping[str, str]) -> str
 
 
 def _project(file: Path, *, typed: bool = False) -> Project:
-    told = _table(file, typed=typed)
+    data = _table(file, typed=typed)
     for key in _PROJECT:
-        if key not in told:
+        if key not in data:
             raise _wrong(file, f'it lacks "{key}"')
-    work = {"none": {}, **told.get("work", {})}
-    return Project(_TYPED if typed else file.stem, told["tests"], told["plan"], told["files"], work)
+    work = {"none": {}, **data.get("work", {})}
+    return Project(_TYPED if typed else file.stem, data["tests"], data["plan"], data["files"], work)
 
 
 def _table(file: Path, *, typed: bool = False) -> dict[str, Any]:

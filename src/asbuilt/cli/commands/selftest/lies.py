@@ -75,15 +75,15 @@ def judged(case: Case, came: Came) -> Shown:
 
 def rows(shown: Sequence[Shown], lacking: Mapping[str, str]) -> list[str]:
     """Draw the table, a row for each kind of project and one for all."""
-    kinds = sorted({one.case.project.kind for one in shown})
-    by_kind = [_row(kind, [one for one in shown if one.case.project.kind == kind]) for kind in kinds]
+    kinds = sorted({result.case.project.kind for result in shown})
+    by_kind = [_row(kind, [result for result in shown if result.case.project.kind == kind]) for kind in kinds]
     drawn = table([_HEAD, *by_kind, _row("all", shown)], right=True)
     return [*drawn, *(f"{kind}: not run, {why}" for kind, why in lacking.items())]
 
 
 def is_good(shown: Iterable[Shown]) -> bool:
     """Return whether no lie was missed and, per 40 honest cases, at most 1 was refused and 3 asked about."""
-    every = [one.judged for one in shown]
+    every = [result.judged for result in shown]
     asked, alarms = every.count(Judged.ASKED), every.count(Judged.ALARM)
     honest = every.count(Judged.HONEST) + asked + alarms
     few = alarms <= honest // ALARMS_IN and asked <= ASKED_IN * honest // ALARMS_IN
@@ -98,19 +98,19 @@ def as_json(shown: Sequence[Shown], lacking: Mapping[str, str]) -> dict[str, Any
         "not_run": dict(lacking),
         "cases": [
             {
-                "name": one.case.name,
-                "project": one.case.project.kind,
-                "cause": one.case.cause,
-                "judged": one.judged.value,
-                "why": one.why,
+                "name": result.case.name,
+                "project": result.case.project.kind,
+                "cause": result.case.cause,
+                "judged": result.judged.value,
+                "why": result.why,
             }
-            for one in shown
+            for result in shown
         ],
     }
 
 
 def _row(name: str, shown: Iterable[Shown]) -> tuple[str, ...]:
-    every = [one.judged for one in shown]
+    every = [result.judged for result in shown]
     return (name, *(str(every.count(judged)) for judged in Judged))
 
 
@@ -148,15 +148,15 @@ def command(door: Door, *, kind: str | None, only: str | None, corpus: Path | No
             next_step=f"The cases are the files in {folder}.",
         )
     projects = {case.project.kind: case.project for case in cases}
-    lacking = {kind: why for kind, one in sorted(projects.items()) if (why := lacks(one)) is not None}
+    lacking = {kind: why for kind, project in sorted(projects.items()) if (why := lacks(project)) is not None}
     shown = _play_all(door, [case for case in cases if case.project.kind not in lacking], jobs)
     if door.json:
         door.screen.emit_json(as_json(shown, lacking))
     else:
         door.screen.answer_all(rows(shown, lacking))
-        for one in shown:
-            if one.judged in _WRONG:
-                _tell(door, one)
+        for result in shown:
+            if result.judged in _WRONG:
+                _tell(door, result)
     return DONE if is_good(shown) else FAILED
 
 
@@ -170,7 +170,7 @@ def _play_all(door: Door, cases: list[Case], jobs: int | None) -> list[Shown]:
     return shown
 
 
-def _tell(door: Door, one: Shown) -> None:
+def _tell(door: Door, shown: Shown) -> None:
     door.screen.answer()
-    door.screen.answer(printable(f"{one.judged.value}: {one.case.title} ({one.case.file})"))
-    door.screen.answer_all(door.screen.out.hanging("  ", printable(one.why)))
+    door.screen.answer(printable(f"{shown.judged.value}: {shown.case.title} ({shown.case.file})"))
+    door.screen.answer_all(door.screen.out.hanging("  ", printable(shown.why)))

@@ -176,9 +176,9 @@ class _Watching:
                 raise _Decided
         return answer
 
-    def _settled(self, told: dict[str, Any]) -> Came | None:
+    def _settled(self, run_data: dict[str, Any]) -> Came | None:
         """Return the outcome that a decision means; None: the run continues."""
-        match told:
+        match run_data:
             case {"move": "End", "state": state, "reason": reason}:
                 if state == "landed":
                     return Came("landed", ())

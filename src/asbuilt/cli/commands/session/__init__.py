@@ -18,7 +18,7 @@ class SessionGroup(LazyGroup):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Remove the agent's arguments before click parses the rest."""
         before, found, agent = _parted(args)
-        if found and not any(one in self.lazy for one in before):
+        if found and not any(word in self.lazy for word in before):
             ctx.meta[_AGENT] = agent
             args = before
         return super().parse_args(ctx, args)

@@ -74,7 +74,7 @@ def status(door: Door) -> None:
     use = use_of(last_said(state.transcript), limits=limits, told_window=state.window)
     loop = loop_in(place.folder) if place.key else None
     held, hold = _held(place.folder) if place.key else ("not held", None)
-    told = {
+    session_data = {
         "conversation": place.key or None,
         "context": {"percent": use.percent, "window": use.window} if state.transcript else None,
         "plan": {"path": plan.path, "name": plan.name, "open": list(plan.open)} if plan else None,
@@ -84,7 +84,7 @@ def status(door: Door) -> None:
         "stopped_for": list(state.stopped_for),
         "complaints": list(limits.complaints),
     }
-    if door.emitted("asbuilt.session/1", told):
+    if door.emitted("asbuilt.session/1", session_data):
         return
     for complaint in limits.complaints:
         door.screen.talk(f"{door.screen.err.symbols.note} {complaint}.")
@@ -119,7 +119,7 @@ def list_(door: Door) -> None:
     place = here(door)
     now = time.time()
     # Oldest first, so that the newest conversation of a plan wins.
-    found = {one.state.plan: one for one in reversed(records(door.environ)) if one.state.plan}
+    found = {record.state.plan: record for record in reversed(records(door.environ)) if record.state.plan}
     plans = sorted(place.plans.every(), key=lambda plan: plan.changed_at, reverse=True)
     rows = [_plan_json(plan, found.get(plan.path)) for plan in plans]
     if door.emitted("asbuilt.session-plans/1", {"plans": rows}):
@@ -245,5 +245,5 @@ def loop(door: Door, prompt: str | None, most: int, until: str, *, end: bool) ->
     begun = begin(prompt or "", most=most, promise=until, plan=place.state.plan, phase=phase, now=time.time())
     with Locked(place.folder):
         keep_loop(place.folder, None if end else begun)
-    told = "The loop is over." if end else f"Round 1 of {begun.most} has started. /clear starts the next one."
-    answer(door, "", told)
+    text = "The loop is over." if end else f"Round 1 of {begun.most} has started. /clear starts the next one."
+    answer(door, "", text)

@@ -68,7 +68,7 @@ def _insist_on_what_can_be_held(agent: Sequence[str]) -> None:
             why="asbuilt can sandbox no other agent at a terminal.",
             next_step=f"{_EXAMPLE}, or leave --plan out",
         )
-    if any(one.partition("=")[0] == "--settings" for one in agent):
+    if any(word.partition("=")[0] == "--settings" for word in agent):
         raise UsageWrong(
             "--plan and --settings do not go together",
             why="asbuilt passes the gate in --settings, and a second one would replace it.",
@@ -115,9 +115,9 @@ def _plan(door: Door, program: str, arguments: Sequence[str], key: str, known: M
     argv = (program, *_planning(arguments, plans=os.path.relpath(plans, root), looks=rule(state)))
     before = seat.seals()
     code = run(level, request, argv, terminal=sys.stdin.isatty(), egress=egress)
-    for one in refused:
+    for option in refused:
         door.screen.talk(
-            printable(f"The sandbox refused {one}. `asbuilt config set sandbox.hosts HOST` allows one.")
+            printable(f"The sandbox refused {option}. `asbuilt config set sandbox.hosts HOST` allows one.")
         )
     if changed := differing(before, seat.seals()):
         raise GateStopped(

@@ -95,7 +95,7 @@ def _orders(
     with site.journal.store.read() as session:
         here = tasks.every(session, LOCAL, site.repo)
     base = tip(site.repository, f"refs/heads/{target_of(site.repository.root)}")
-    files = [one.decode("utf-8", "replace") for one in entries(site.repository.git, base)] if base else []
+    files = [entry.decode("utf-8", "replace") for entry in entries(site.repository.git, base)] if base else []
     if wish.roadmap and ROADMAP not in files:
         door.screen.talk(f"There is no {ROADMAP} here, so --roadmap has no effect.")
         wish = wish._replace(roadmap=False)
@@ -130,8 +130,8 @@ def _orders(
 
 
 def _skip(door: Door, number: int, error: AsbuiltError) -> None:
-    told = {"task": number, "run": None, "state": "skipped", "why": error.what, "exit": error.exit_code}
-    if not door.emitted("asbuilt.run/1", told):
+    skipped = {"task": number, "run": None, "state": "skipped", "why": error.what, "exit": error.exit_code}
+    if not door.emitted("asbuilt.run/1", skipped):
         door.screen.answer(printable(f"Skipped: {error.what}."))
 
 

@@ -69,7 +69,10 @@ def plain(task: model.Task) -> dict[str, Any]:
         "type": task.kind,
         "status": task.status,
         "description": task.description,
-        "artifacts": [{"type": one.type, "path": one.path, "summary": one.summary} for one in task.artifacts],
+        "artifacts": [
+            {"type": artifact.type, "path": artifact.path, "summary": artifact.summary}
+            for artifact in task.artifacts
+        ],
         "next_artifact_number": task.next_artifact,
         "session_id": task.session or None,
         "pending": task.pending and asdict(task.pending),
@@ -162,30 +165,30 @@ def show(door: Door, number: int) -> None:
     """Show one task: its status, its artifacts and its history."""
     looking, tasks_here = known(door)
     task = model.the_task(tasks_here, number)
-    told: list[Entry] = []
+    entries: list[Entry] = []
     is_over = False
     if looking is not None:
         with looking.journal.store.read() as session:
-            told = tasks.history(session, LOCAL, looking.repo or "", number=number)
+            entries = tasks.history(session, LOCAL, looking.repo or "", number=number)
             run = task.pending and runs.find(session, LOCAL, looking.repo or "", task.pending.run)
             is_over = bool(run and run.is_over)
-    errors = [to_builtins(one.event.error) for one in told if isinstance(one.event, model.Failed)]
-    events = [{"at": one.at, "kind": one.kind, "actor": one.actor} for one in told]
+    errors = [to_builtins(entry.event.error) for entry in entries if isinstance(entry.event, model.Failed)]
+    events = [{"at": entry.at, "kind": entry.kind, "actor": entry.actor} for entry in entries]
     if door.emitted("asbuilt.task/1", {**plain(task), "errors": errors, "events": events}):
         return
     _tell(door, task, is_over=is_over)
-    for one in told[-_LAST:]:
-        when = at(one.at, datetime.now(UTC))
-        answer(door, f"{when:<13}", printable(f"{_words(one)} ({one.actor})"))
+    for entry in entries[-_LAST:]:
+        when = at(entry.at, datetime.now(UTC))
+        answer(door, f"{when:<13}", printable(f"{_words(entry)} ({entry.actor})"))
 
 
 def _tell(door: Door, task: model.Task, *, is_over: bool) -> None:
     headline(door, f"{task.number} {task.slug}", task.status.mark)
     answer(door, "wants    ", printable(" ".join(task.description.split()) or "no description"))
     answer(door, "type     ", printable(task.kind))
-    for one in task.artifacts:
-        summary = f"; {one.summary}" if one.summary else ""
-        answer(door, f"{one.type:<9}", printable(f"{one.path}{summary}"))
+    for artifact in task.artifacts:
+        summary = f"; {artifact.summary}" if artifact.summary else ""
+        answer(door, f"{artifact.type:<9}", printable(f"{artifact.path}{summary}"))
     if task.pending is not None:
         reason = "its run ended without status, link and commit" if is_over else task.pending.reason
         left = f"{task.pending.operation} by {task.pending.session}: {reason}"
@@ -227,7 +230,7 @@ def status(door: Door, words: tuple[str, ...], *, note: str) -> None:
         )
     site = open_site(door)
     finish_views(site)
-    actor, told = asker(door).actor, []
+    actor, updates = asker(door).actor, []
     with site.journal.store.write() as session:
         tasks.hold(session, LOCAL, site.repo)
         here = tasks.every(session, LOCAL, site.repo)
@@ -239,10 +242,10 @@ def status(door: Door, words: tuple[str, ...], *, note: str) -> None:
                 task = tasks.change(
                     session, LOCAL, site.repo, number, changes=changes, key=key, actor=actor, why=note[:500]
                 )
-            told.append((task, changes is not None))
-    if door.emitted("asbuilt.tasks/1", {"tasks": [plain(task) for task, _ in told]}):
+            updates.append((task, changes is not None))
+    if door.emitted("asbuilt.tasks/1", {"tasks": [plain(task) for task, _ in updates]}):
         return
-    for task, is_new in told:
+    for task, is_new in updates:
         door.screen.answer(f"Task {task.number} is {task.status.mark}{'' if is_new else ' already'}.")
 
 
@@ -292,8 +295,8 @@ def _asked(door: Door, rows: list[str], apart: list[str]) -> bool:
     if not door.json:
         for row in rows:
             answer(door, "", printable(row))
-        for one in apart:
-            door.screen.talk(printable(f"The files disagree: {one}."))
+        for number in apart:
+            door.screen.talk(printable(f"The files disagree: {number}."))
     return agreed(door, "Import this into the ledger?")
 
 
@@ -301,9 +304,9 @@ def _row(before: model.Task | None, after: model.Task) -> str:
     if before is None:
         return f"+ {after.number} {after.slug} {after.status.mark}"
     changed = [name for name in _FIELDS if getattr(before, name) != getattr(after, name)]
-    told = [f"{before.status.mark} -> {after.status.mark}"] if "status" in changed else []
-    told += [name.replace("_", " ") for name in changed if name != "status"]
-    return f"~ {after.number} {after.slug}: {', '.join(told) or 'times'}"
+    changes = [f"{before.status.mark} -> {after.status.mark}"] if "status" in changed else []
+    changes += [name.replace("_", " ") for name in changed if name != "status"]
+    return f"~ {after.number} {after.slug}: {', '.join(changes) or 'times'}"
 
 
 @subcommand(

@@ -70,27 +70,27 @@ def replay(door: Door, name: str, phase: str | None) -> int:
             where = printable(str(stored.repository.root))
             headline(door, stored.run.name, f"again, on {where}")
         found = []
-        for one in wanted:
-            found.append(one())
+        for address in wanted:
+            found.append(address())
             if not door.json:
                 _show(door, found[-1])
-    holding = sum(one.holds for one in found)
+    holding = sum(replayed.holds for replayed in found)
     if not door.emitted("asbuilt.replay/1", _json(stored, found)):
         answer(door, "", f"{holding} of {counted(len(found), 'part')} came out as then.")
-        if any(row.what == HERE and not row.holds for one in found for row in one.rows):
+        if any(row.what == HERE and not row.holds for replayed in found for row in replayed.rows):
             source = stored.run.options.checkout
             next_command(door, f"git fetch {source} 'refs/asbuilt/*:refs/asbuilt/*'")
     return DONE if holding == len(found) else FAILED
 
 
-def _show(door: Door, one: Replayed) -> None:
+def _show(door: Door, replayed: Replayed) -> None:
     pen = door.screen.out
-    symbol = pen.symbols.proven if one.holds else pen.symbols.failed
-    state = "holds" if one.holds else "does not hold any more"
-    shown = f"{printable(one.title)}   {state}: {counted(len(one.rows), 'outcome')}"
-    first, *rest = pen.hanging(f"{symbol} {one.phase:<4}", shown, commands=False, under=6)
+    symbol = pen.symbols.proven if replayed.holds else pen.symbols.failed
+    state = "holds" if replayed.holds else "does not hold any more"
+    shown = f"{printable(replayed.title)}   {state}: {counted(len(replayed.rows), 'outcome')}"
+    first, *rest = pen.hanging(f"{symbol} {replayed.phase:<4}", shown, commands=False, under=6)
     door.screen.answer_all((coloured(pen, symbol) + first.removeprefix(symbol), *rest))
-    for row in one.rows:
+    for row in replayed.rows:
         if not row.holds:
             answer(door, "      ", f"{row.what}: was {row.was}, is {row.now}: {row.why}", under=8)
         elif row.why:
@@ -101,15 +101,15 @@ def _json(stored: Stored, found: list[Replayed]) -> dict[str, object]:
     return {
         "run": stored.run.name,
         "repository": str(stored.repository.root),
-        "holds": all(one.holds for one in found),
+        "holds": all(replayed.holds for replayed in found),
         "phases": [
             {
-                "phase": one.phase,
-                "title": one.title,
-                "holds": one.holds,
-                "outcomes": [{**row._asdict(), "holds": row.holds} for row in one.rows],
+                "phase": replayed.phase,
+                "title": replayed.title,
+                "holds": replayed.holds,
+                "outcomes": [{**row._asdict(), "holds": row.holds} for row in replayed.rows],
             }
-            for one in found
+            for replayed in found
         ],
     }
 
@@ -128,7 +128,7 @@ def _find(door: Door, settings: Settings, text: str) -> Stored:
                 facts = facts_of(session, journal.blobs, run) if name.run in (None, run.number) else None
                 if isinstance(facts, PlanFacts):
                     found.setdefault(run.repo, (run, facts))
-    here = [found[repo]] if repo in found else [one for one in found.values() if _has(repository, one[1])]
+    here = [found[repo]] if repo in found else [pair for pair in found.values() if _has(repository, pair[1])]
     if not here:
         raise never_ran(text)
     if len(here) > 1:

@@ -49,8 +49,8 @@ def install(door: Door, *, yes: bool) -> int:
         enabled = _told(door, unit.enable)
         code = DONE if enabled else FAILED
     commands = [shlex.join(argv) for argv in unit.enable]
-    told = {"file": str(unit.file), "written": written, "text": unit.text, "enabled": enabled}
-    if door.emitted("asbuilt.worker-install/1", {**told, "next": [] if enabled else commands}):
+    unit_data = {"file": str(unit.file), "written": written, "text": unit.text, "enabled": enabled}
+    if door.emitted("asbuilt.worker-install/1", {**unit_data, "next": [] if enabled else commands}):
         return code
     if enabled:
         door.screen.answer("Enabled and started.")
@@ -68,12 +68,14 @@ def uninstall(door: Door, *, yes: bool) -> None:
     if _content(unit) is None:
         door.screen.answer(f"{name} does not exist; nothing to remove.")
         return
-    told = _may_tell(door, unit, yes=yes, question="Stop and disable it now?") and _told(door, unit.disable)
+    is_done = _may_tell(door, unit, yes=yes, question="Stop and disable it now?") and _told(
+        door, unit.disable
+    )
     unit.file.unlink(missing_ok=True)
     if unit.link is not None and unit.link.is_symlink():
         unit.link.unlink()
     door.screen.answer(f"Removed {name}.")
-    if not told:
+    if not is_done:
         _show_commands(door, "If it is running, stop it:", [shlex.join(unit.stop)])
 
 

@@ -135,8 +135,8 @@ def _body(blocks: Sequence[Block], name: str) -> list[str] | None:
             found.append(block)
     if found is None:
         return None
-    told = [seen(passage.text) for passage in passages(found, _TEMPLATE) if passage.kind != "heading"]
-    return told + [block.content for block in found if isinstance(block, Fence)]
+    texts = [seen(passage.text) for passage in passages(found, _TEMPLATE) if passage.kind != "heading"]
+    return texts + [block.content for block in found if isinstance(block, Fence)]
 
 
 def _opens(heading: str, name: str) -> bool:
@@ -156,8 +156,8 @@ def _is_empty(name: str, body: Sequence[str]) -> bool:
 
 def _is_repeated(name: str, body: Sequence[str], said: Counter[str]) -> bool:
     """Return whether several sections have the same body; "none" may repeat where it is allowed."""
-    told = normal(" ".join(body))
-    return said[told] > 1 and not (name in _MAY_BE_NONE and told in _NONE)
+    text = normal(" ".join(body))
+    return said[text] > 1 and not (name in _MAY_BE_NONE and text in _NONE)
 
 
 def _problems(plan: Plan) -> Iterator[Flaw]:
@@ -182,8 +182,8 @@ def _promises_of(plan: Plan, phase: Phase) -> list[str]:
     items = [item.text for item in phase.work_items]
     if items:
         return items
-    told = passages(blocks_seen(plan.verbatim(phase).decode("utf-8", "replace")), _TEMPLATE)
-    return [phase.title, *(passage.text for passage in told)] if phase.heading_after else [phase.title]
+    promises = passages(blocks_seen(plan.verbatim(phase).decode("utf-8", "replace")), _TEMPLATE)
+    return [phase.title, *(passage.text for passage in promises)] if phase.heading_after else [phase.title]
 
 
 def _is_vague(text: str) -> bool:

@@ -87,8 +87,10 @@ def passages(blocks: Iterable[Block], given: frozenset[str] = frozenset()) -> tu
 
 def given_in(*texts: str) -> frozenset[str]:
     """Return the sentences of the prompt, so that an agent's copies of them do not count."""
-    told = (sentence for text in texts for line in text.split("\n") for sentence in (line, *sentences(line)))
-    return frozenset(known for sentence in told if (known := normal(seen(sentence))).count(" ") >= 3)
+    candidates = (
+        sentence for text in texts for line in text.split("\n") for sentence in (line, *sentences(line))
+    )
+    return frozenset(known for sentence in candidates if (known := normal(seen(sentence))).count(" ") >= 3)
 
 
 def sentences(text: str) -> tuple[str, ...]:

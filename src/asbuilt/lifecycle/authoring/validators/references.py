@@ -68,8 +68,8 @@ class Tree:
             return plain
         known = self.by_name.get(plain.rsplit("/", 1)[-1], [])
         if path.startswith("/"):
-            return next((one for one in known if path.endswith(f"/{one}")), None)
-        return next((one for one in known if one.endswith(f"/{plain}")), None)
+            return next((file for file in known if path.endswith(f"/{file}")), None)
+        return next((file for file in known if file.endswith(f"/{plain}")), None)
 
 
 class References(NamedTuple):
@@ -110,11 +110,11 @@ def _is_to_come(clause: str, path: re.Match[str], *, is_row: bool) -> bool:
 
 def files_told_about(passages: Iterable[Passage], tree: Tree, *, enough: int) -> frozenset[str]:
     """Return files that the text describes, at most until `enough`; a repeated description counts once."""
-    told: set[str] = set()
+    files: set[str] = set()
     remarks: list[frozenset[str]] = []
     headed: frozenset[str] = frozenset()
     for passage in passages:
-        if len(told) >= enough:
+        if len(files) >= enough:
             break
         text = _ADDRESS.sub(" ", passage.text)
         if passage.kind == "heading":
@@ -125,9 +125,9 @@ def files_told_about(passages: Iterable[Passage], tree: Tree, *, enough: int) ->
             written = {word for name in names for word in meaningful(name)}
             remark = frozenset(meaningful(part)) - written - _EMPTY
             if len(remark) >= 2 and (named or headed) and not is_said_before(remark, remarks):
-                told |= named | headed
+                files |= named | headed
                 remarks.append(remark)
-    return frozenset(told)
+    return frozenset(files)
 
 
 def phantoms(references: References) -> tuple[Flaw, ...]:

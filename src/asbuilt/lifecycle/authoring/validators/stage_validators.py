@@ -132,17 +132,17 @@ def _planned(output: str) -> Iterator[Flaw]:
     named = [name for name in headings if plainly_named(name) or _PLAN.fullmatch(name.strip())]
     bold = [name for name in bold_names(visible) if plainly_named(name)]
     # One bold word may be emphasis; two are the outline of a plan.
-    told = [*named, *(bold if len(bold) > 1 else ())]
-    if told:
-        found = ", ".join(dict.fromkeys(name.strip(" *_:") for name in told))
+    names = [*named, *(bold if len(bold) > 1 else ())]
+    if names:
+        found = ", ".join(dict.fromkeys(name.strip(" *_:") for name in names))
         needed = "no heading of a plan: the plan is written in a later stage"
         yield Flaw("plan heading", found, needed, "a heading of your own, or none")
 
 
 def _items(own: Sequence[Passage], demands: Demands, announcing: Collection[str] = ()) -> Iterator[Flaw]:
     floor = demands.items.floor
-    told = [item for item in numbered_items(own) if says_something(item, least=_ITEM, besides=announcing)]
-    count = len(distinct(told, enough=floor))
+    items = [item for item in numbered_items(own) if says_something(item, least=_ITEM, besides=announcing)]
+    count = len(distinct(items, enough=floor))
     if count < floor:
         found = f"{_count(count, 'numbered item')} with words of your own"
         example = "1. Importers flood /v1 and carts time out."
@@ -162,8 +162,8 @@ def _understanding(own: Sequence[Passage], demands: Demands) -> Iterator[Flaw]:
 def _mentions(own: Sequence[Passage], words: tuple[str, ...], *, least: int, enough: int) -> int:
     """Count the given words in sentences with other content; a repeated sentence counts once."""
     announcing = stems(words)
-    told = (sentence for text in _joined(own, announcing) for sentence in sentences(text))
-    naming = [sentence for sentence in told if occurrences(sentence, words)]
+    all_sentences = (sentence for text in _joined(own, announcing) for sentence in sentences(text))
+    naming = [sentence for sentence in all_sentences if occurrences(sentence, words)]
     said = [sentence for sentence in naming if says_something(sentence, least=least, besides=announcing)]
     return sum(len(occurrences(sentence, words)) for sentence in distinct(said, enough=enough))
 
@@ -191,11 +191,11 @@ def _joined(own: Sequence[Passage], announcing: Collection[str]) -> Iterator[str
 def _explored(own: Sequence[Passage], setting: Setting) -> tuple[Flaw, ...]:
     tree = Tree(setting.files)
     floor = min(setting.demands.files.floor, len(tree.files))
-    told = files_told_about(own, tree, enough=floor)
+    files = files_told_about(own, tree, enough=floor)
     flaws = phantoms(references_in(own, tree))
-    if len(told) >= floor:
+    if len(files) >= floor:
         return flaws
-    found = f"{_count(len(told), 'file')} of the repository with something said about it"
+    found = f"{_count(len(files), 'file')} of the repository with something said about it"
     example = "- `src/api/app.py` registers all routes and has no middleware yet."
     return (Flaw("file references", found, f"at least {floor} that exist", example), *flaws)
 
@@ -220,8 +220,8 @@ def _weighed(own: Sequence[Passage], setting: Setting) -> Iterator[Flaw]:
 
 def _is_recommended(own: Sequence[Passage]) -> bool:
     announcing = stems((*RECOMMENDATION, *TRADE_OFFS))
-    told = [text for text in _joined(own, announcing) if occurrences(text, RECOMMENDATION)]
-    return any(says_something(text, least=_ITEM, besides=announcing | ANNOUNCING) for text in told)
+    recommendations = [text for text in _joined(own, announcing) if occurrences(text, RECOMMENDATION)]
+    return any(says_something(text, least=_ITEM, besides=announcing | ANNOUNCING) for text in recommendations)
 
 
 def _plan(text: str, setting: Setting) -> tuple[Flaw, ...]:
@@ -275,8 +275,8 @@ def options_in(passages: Sequence[Passage], enough: int) -> list[Option]:
     ways: tuple[Callable[[Passage], str | None], ...] = (_labelled, _lettered, _row, _numbered, _heading)
     found: list[Option] = []
     for way in ways:
-        told = (option for option in _cut(passages, way) if _says_enough(option))
-        options = list(islice(told, _MOST))
+        candidates = (option for option in _cut(passages, way) if _says_enough(option))
+        options = list(islice(candidates, _MOST))
         found = max(found, options, key=len)
         if len(found) >= enough:
             break
@@ -285,14 +285,14 @@ def options_in(passages: Sequence[Passage], enough: int) -> list[Option]:
 
 def twins_among(options: Sequence[Option], tree: Tree) -> tuple[Flaw, ...]:
     """Return a flaw for the first pair of twins: most words shared, or many words and the same files."""
-    for one, other in combinations(options, 2):
-        ours, theirs = _words(one), _words(other)
+    for option, other in combinations(options, 2):
+        ours, theirs = _words(option), _words(other)
         of_all, of_smaller = alike(ours, theirs)
-        touched = frozenset(references_in(one.passages, tree).there)
+        touched = frozenset(references_in(option.passages, tree).there)
         same_files = bool(touched) and touched == frozenset(references_in(other.passages, tree).there)
         if of_all >= 0.6 or of_smaller >= 0.8 or (same_files and of_smaller >= 0.65):
             share = round(100 * of_smaller)
-            found = f'"{_name(one)}" and "{_name(other)}" share {share} % of their words'
+            found = f'"{_name(option)}" and "{_name(other)}" share {share} % of their words'
             needed = "options that differ in what is built, where it runs or what it costs"
             example = "Option A counts in Redis, exact; Option B counts in each process, without a round trip"
             return (Flaw("twin options", found, needed, example),)

@@ -76,9 +76,9 @@ def _pairs(word: str) -> list[str]:
 
 def is_placeholder(text: str) -> bool:
     """Return whether a text is only a placeholder, with or without a label."""
-    told = text.strip(" \t\n.()[]*_-–—…?!`>")
-    rest = _LABEL.sub("", told, count=1)
-    return not told or bool(_PLACEHOLDER.fullmatch(told) or _PLACEHOLDER.fullmatch(rest.strip(" *_()")))
+    bare = text.strip(" \t\n.()[]*_-–—…?!`>")
+    rest = _LABEL.sub("", bare, count=1)
+    return not bare or bool(_PLACEHOLDER.fullmatch(bare) or _PLACEHOLDER.fullmatch(rest.strip(" *_()")))
 
 
 def says_something(text: str, *, least: int, besides: Collection[str] = ()) -> bool:
@@ -94,9 +94,9 @@ def stems(words: tuple[str, ...]) -> frozenset[str]:
     return frozenset(stem for word in words if " " not in word for stem in meaningful(word))
 
 
-def alike(one: Collection[str], other: Collection[str]) -> tuple[float, float]:
+def alike(left: Collection[str], other: Collection[str]) -> tuple[float, float]:
     """Compare two sets of stems: the shared part of their union, and of the smaller set."""
-    ours, theirs = frozenset(one), frozenset(other)
+    ours, theirs = frozenset(left), frozenset(other)
     shared = len(ours & theirs)
     if not shared:
         return 0.0, 0.0

@@ -99,7 +99,7 @@ def _test(name: str, words: Sequence[Word], place: Place) -> None:
         if texts[0] == "!":
             texts = texts[1:]
         if len(texts) >= 3 and texts[1] in _TEXTUAL | _NUMERIC:
-            if texts[1] in _NUMERIC and not all(_is_whole(one) for one in (texts[0], texts[2])):
+            if texts[1] in _NUMERIC and not all(_is_whole(text) for text in (texts[0], texts[2])):
                 raise writes(f"{texts[1]} works out what is not a plain number")
             taken, texts = frozenset((texts[0], texts[2])), texts[3:]
         elif len(texts) >= 2 and texts[0] in _UNARY:

@@ -124,7 +124,7 @@ def _tar(_: str, words: Sequence[Word], place: Place) -> None:
 
 def _lists(given: Given, _: Place) -> None:
     # A colon would make it the name of another machine.
-    if not given.has("-t", "--list") or any(":" in one for one in given.values("-f", "--file")):
+    if not given.has("-t", "--list") or any(":" in value for value in given.values("-f", "--file")):
         raise writes("tar is understood only where it lists an archive", "tar -tf ARCHIVE")
 
 

@@ -171,7 +171,7 @@ def _paths(text: str) -> list[str]:
     if ":" in text:
         found.append(text.rpartition(":")[2].lstrip("/"))
         found.append(text.partition(":")[2].lstrip(":/"))
-    return [one for one in found if one]
+    return [path for path in found if path]
 
 
 def _listed(given: Given, place: Place) -> None:

@@ -66,7 +66,7 @@ def _jq(text: str) -> None:
 
 
 def _yq(text: str) -> None:
-    words = "".join(one if one in _NAMED or one == "." else " " for one in text).split()
+    words = "".join(char if char in _NAMED or char == "." else " " for char in text).split()
     plain = all(word.startswith(".") or word.isdigit() or word in _YQ_WORDS for word in words)
     if not _PATH.issuperset(text) or not plain:
         raise writes(f"the yq expression {text!r} is not a plain path", "yq '.a.b[0]' FILE")

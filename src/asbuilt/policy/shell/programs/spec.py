@@ -128,7 +128,7 @@ def _wildcards(name: str, program: Program, word: Word, *, parted: bool) -> None
 
 
 def _read(name: str, program: Program, words: Sequence[Word], place: Place) -> Given:
-    known = dict(_option(one) for one in program.options.split())
+    known = dict(_option(option) for option in program.options.split())
     given = Given(name)
     rest = list(words)
     while rest:
@@ -217,8 +217,8 @@ def _following(given: Given, option: str, kind: str, rest: list[Word], place: Pl
         word = rest.pop(0)
         if word.pattern:
             raise unquoted(word)
-        one = {"W": "T", "V": "F" if part else "T"}.get(kind, kind)
-        _value(given, option, one, word.text, place)
+        letter = {"W": "T", "V": "F" if part else "T"}.get(kind, kind)
+        _value(given, option, letter, word.text, place)
 
 
 def _value(given: Given, option: str, kind: str, value: str, place: Place) -> None:
