@@ -12,7 +12,7 @@ from asbuilt.lifecycle.plan_run import decide as plan_run
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.lifecycle.plan_run.lanes import closing
 from asbuilt.lifecycle.run.decide import admitted, paced
-from asbuilt.lifecycle.run.fold import hear
+from asbuilt.lifecycle.run.fold import record
 from asbuilt.lifecycle.run.moves import End, Move
 from asbuilt.lifecycle.tasks import decide as tasks
 from asbuilt.lifecycle.tasks.decide import TaskRunFacts
@@ -32,7 +32,7 @@ _FACTS: Final[Mapping[RunKind, type[Facts]]] = {kind.kind: kind for kind in get_
 def fold(run: str, options: RunOptions, entries: Iterable[Entry]) -> Facts:
     """Fold the events of one run, in order; events of other kinds are ignored."""
     facts = begin(run, options)
-    hear(facts, entries)
+    record(facts, entries)
     return facts
 
 

@@ -16,13 +16,13 @@ from asbuilt.events.runs import ReportWritten, RunHastened, RunStarted
 from asbuilt.lifecycle.pull_request.facts import (
     REPAIRS,
     PullFacts,
-    hear_pull,
     look_again,
     pull_in,
+    record_pull,
     start_over,
 )
 from asbuilt.lifecycle.run.facts import PhaseFacts
-from asbuilt.lifecycle.run.landing import LandingState, hear_landing
+from asbuilt.lifecycle.run.landing import LandingState, record_landing
 from asbuilt.lifecycle.run.proving import ProvingFacts
 
 if TYPE_CHECKING:
@@ -120,12 +120,12 @@ class DeliveryFacts(ProvingFacts):
         self.hold, self.way, self.pull = options.holds, options.landing, pull_in(options)
         self.issues = () if options.kind == "undo" else options.issues
 
-    def hear(self, entry: Entry) -> None:
+    def record(self, entry: Entry) -> None:
         """Fold an event about proven work."""
-        super().hear(entry)
+        super().record(entry)
         event = entry.event
-        hear_pull(self.pull, event)
-        hear_landing(self.landing, event)
+        record_pull(self.pull, event)
+        record_landing(self.landing, event)
         match event:
             case RunStarted():
                 self.branch_at = event.branch_at
